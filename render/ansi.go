@@ -2,33 +2,31 @@ package render
 
 import "github.com/longterm-dev/longterm/vterm"
 
-// ANSIOptions say how a frame becomes control sequences.
+// ANSIOptions configures the conversion of a frame to control sequences.
 type ANSIOptions struct {
 	// Repaint draws the frame on a real terminal from scratch, cursor and title included.
 	// Without it the frame is dumped: rows ended by newlines, to be printed or stored.
 	Repaint bool
-	// Exact says that the terminal to repaint has the frame's size. Then wrapped lines are
-	// wrapped by the terminal too, which can copy and reflow them, and a cursor that waits
-	// behind the last column does so there. Elsewhere it would garble the picture.
+	// Exact promises that the repainted terminal has the frame's size. Then the terminal wraps lines itself, so that it
+	// can copy and reflow them, and a pending wrap is kept. On another size this would garble the screen.
 	Exact bool
-	// NoColor leaves colours out; attributes stay.
+	// NoColor omits colours; attributes are kept.
 	NoColor bool
 
 	images joinedImages
 }
 
-// joinedImages say what a repaint has of images.
+// joinedImages selects the images in a repaint.
 type joinedImages uint8
 
 const (
-	imagesNone    joinedImages = iota // a person's terminal may not know them
-	imagesUnnamed                     // those of a screen behind another one, whose images may have the same ids
+	imagesNone    joinedImages = iota // a user's terminal may not know them
+	imagesUnnamed                     // images of a screen behind another one, which may use the same IDs
 	imagesNamed
 )
 
-// AppendANSI appends a frame's text and styles as they would have to be printed. The text
-// comes from cells, never from the program's own sequences, and control characters in it
-// are replaced: nothing hostile reaches the terminal.
+// AppendANSI appends a frame as text with control sequences. The text comes from cells, never from the program's own
+// sequences, and control characters in it are replaced, so nothing hostile reaches the terminal.
 func AppendANSI(dst []byte, f *vterm.Frame, o ANSIOptions) []byte {
 	p := pen{f: f, noColor: o.NoColor}
 	if o.Repaint {
@@ -48,37 +46,37 @@ func AppendANSI(dst []byte, f *vterm.Frame, o ANSIOptions) []byte {
 	return dst
 }
 
-// pen writes cells and remembers the style the terminal is in.
+// pen writes cells and tracks the terminal's current style.
 type pen struct {
 	f       *vterm.Frame
 	noColor bool
-	id      vterm.StyleID // of now, to save looking it up
-	now     vterm.Style
+	styleID vterm.StyleID // id of the current style, to avoid a lookup
+	style   vterm.Style   // current style of the terminal
 }
 
 func (p *pen) cell(dst []byte, cells []vterm.Cell, i int) []byte {
-	if id := cells[i].Style(); id != p.id && !isTail(cells, i) {
+	if id := cells[i].Style(); id != p.styleID && !isTail(cells, i) {
 		dst = p.change(dst, p.f.Style(cells[i]))
-		p.id = id
+		p.styleID = id
 	}
 	return appendCell(dst, p.f, cells, i)
 }
 
-// change puts the terminal into a style.
+// change changes the terminal's style to st.
 func (p *pen) change(dst []byte, st vterm.Style) []byte {
-	p.id = 0
+	p.styleID = 0
 	if p.noColor {
 		st.FG, st.BG, st.ULColor = 0, 0, 0
 	}
-	if st.Link != p.now.Link {
+	if st.Link != p.style.Link {
 		dst = p.link(dst, st.Link)
 	}
-	dst = AppendSGR(dst, p.now, st)
-	p.now = st
+	dst = AppendSGR(dst, p.style, st)
+	p.style = st
 	return dst
 }
 
-// link is OSC 8.
+// link appends OSC 8.
 func (p *pen) link(dst []byte, id vterm.LinkID) []byte {
 	l := linkOf(p.f, id)
 	dst = append(dst, "\x1b]8;"...)
@@ -91,8 +89,8 @@ func (p *pen) link(dst []byte, id vterm.LinkID) []byte {
 	return append(dst, "\x1b\\"...)
 }
 
-// AppendCell appends one cell of a frame that has all rows, as it would have to be printed on a terminal whose pen is the
-// default one, and leaves it so. What was never written is erased.
+// AppendCell appends one cell of a full frame, for a terminal whose pen is the default one, and resets the pen. It
+// erases a cell that was never written.
 func AppendCell(dst []byte, f *vterm.Frame, row, col int) []byte {
 	if row >= len(f.Lines) || col >= len(f.Lines[row].Cells) {
 		return append(dst, "\x1b[X"...)

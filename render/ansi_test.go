@@ -176,7 +176,7 @@ func TestRepaintWraps(t *testing.T) {
 	}
 }
 
-// Whatever a program printed, drawing the screen on another terminal gives the same.
+// FuzzRepaint checks that drawing the screen of any output on another terminal gives the same screen.
 func FuzzRepaint(f *testing.F) {
 	f.Add([]byte("abc\x1b[31mdef\r\n0123456789012345678901234567890"), true)
 	f.Add([]byte("\x1b[2;3H你好\x1b[K🇦\x1b[D🇧e\u0301"), false)

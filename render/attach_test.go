@@ -14,7 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// A client that joins in the middle goes on as one that was there from the beginning.
+// TestJoinsInTheMiddle attaches a client in the middle of output. Later output has the same effect as for a client
+// attached from the start.
 //
 // FEATURES: R75, R90
 func TestJoinsInTheMiddle(t *testing.T) {
@@ -45,7 +46,7 @@ func TestJoinsInTheMiddle(t *testing.T) {
 		program.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
 		_, _ = client.Write(AppendTerminal(nil, program, &f, &behind))
 		want, got := frameOf(program, c.after), frameOf(client, c.after)
-		got.Cursor.Blink = want.Cursor.Blink // the person's own setting
+		got.Cursor.Blink = want.Cursor.Blink // the user's own setting
 		if picture(got) != picture(want) || got.Cursor != want.Cursor {
 			t.Errorf("%q then %q:\n%s%+v\nwant\n%s%+v", c.before, c.after, picture(got), got.Cursor, picture(want), want.Cursor)
 		}
@@ -126,7 +127,8 @@ var (
 	}
 )
 
-// Who joins in the middle sees the images that stand there, as far as they do, and they go as they would have gone.
+// TestJoinsWithImages attaches a client while images are shown. It shows them as far as possible, and they disappear
+// like the originals.
 //
 // FEATURES: R123, R90
 func TestJoinsWithImages(t *testing.T) {
@@ -243,7 +245,7 @@ func TestJoinedImagesAreBounded(t *testing.T) {
 	}
 }
 
-// What a person's own terminal is painted with has no images: it may not know them.
+// What a user's own terminal is painted with has no images: it may not know them.
 func TestRepaintHasNoImages(t *testing.T) {
 	e := native(20, 8)
 	_, _ = e.Write([]byte(redSixel))

@@ -13,19 +13,18 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Blocks shows images as half blocks, two colours a cell, to those who draw text only. It belongs to one goroutine; the
-// zero value is ready.
+// Blocks renders images as half blocks, two colours per cell, for clients that draw only text. It must not be used
+// concurrently. The zero value is ready.
 type Blocks struct {
-	// Pictures has lines also tell which images the blocks stand for, to those who may be able to draw them.
+	// Pictures makes lines also list the images behind the blocks, for clients that may be able to draw them.
 	Pictures bool
 
-	images termimage.Small
+	images termimage.Thumbnails
 	keys   termimage.Keys
 }
 
-// Show puts blocks in the place of a screen's images and of those of its history. Lines without any stay as they are, and so
-// does the text of all: the blocks are in spans only. Images have none that were not made small before ctx ended; the newest
-// are first.
+// Show replaces the images of a screen and its history by blocks. It changes only spans; lines without images, and the
+// text, are unchanged. Images that are not scaled before ctx ends get no blocks; the newest are scaled first.
 func (b *Blocks) Show(ctx context.Context, s *Screen) {
 	for _, lines := range [][]Line{s.Lines, s.Scrollback} {
 		for i := range slices.Backward(lines) {
@@ -36,7 +35,7 @@ func (b *Blocks) Show(ctx context.Context, s *Screen) {
 	}
 }
 
-// HasImages reports that the screen or its history shows any.
+// HasImages reports whether the screen or its history shows an image.
 func (s *Screen) HasImages() bool {
 	for _, lines := range [][]Line{s.Lines, s.Scrollback} {
 		for i := range lines {
@@ -58,14 +57,14 @@ func (b *Blocks) line(ctx context.Context, l *Line) {
 		s := &l.Spans[i]
 		var pic *image.NRGBA
 		if im := s.Image; im != nil {
-			pic = b.images.Of(ctx, im.Image, int(math.Round(im.Cols)), int(math.Round(2*im.Rows)))
+			pic = b.images.Scaled(ctx, im.Image, int(math.Round(im.Cols)), int(math.Round(2*im.Rows)))
 		}
 		if pic == nil && (s.Image == nil || ctx.Err() == nil) {
 			out = append(out, *s)
 			continue
 		}
 		if b.Pictures {
-			l.Pictures = append(l.Pictures, s.picture(b.keys.Of))
+			l.Pictures = append(l.Pictures, s.picture(b.keys.Key))
 		}
 		if pic == nil {
 			out = append(out, *s)
@@ -85,14 +84,15 @@ func (b *Blocks) line(ctx context.Context, l *Line) {
 	l.Spans = out
 }
 
-// picture is what a span shows of an image; key is an image's.
+// picture returns the part of an image that a span shows. key returns an image's key.
 func (s *Span) picture(key func(*vterm.Image) string) Picture {
 	im := s.Image
 	return Picture{Key: key(im.Image), Col: s.Col, Width: s.Width, X: im.X, Y: im.Y, Cols: im.Cols, Rows: im.Rows}
 }
 
-// TellPictures has lines tell what they show of images, and where one stood that is not kept any more. key is an image's.
-func TellPictures(lines []Line, key func(*vterm.Image) string) {
+// ListPictures adds to each line the images that it shows, and the places of images no longer stored. key returns an
+// image's key.
+func ListPictures(lines []Line, key func(*vterm.Image) string) {
 	for i := range lines {
 		l := &lines[i]
 		for j := range l.Spans {
@@ -106,8 +106,8 @@ func TellPictures(lines []Line, key func(*vterm.Image) string) {
 	}
 }
 
-// block is the cell whose upper half is a pixel and whose lower half is the one below it. What is not opaque there shows
-// the span's own ground.
+// block returns a cell with a pixel as upper half and the one below as lower half. Transparent pixels show the span's
+// background.
 func block(pic *image.NRGBA, x, y int, s *Span) Span {
 	c := Span{Text: " ", Width: 1, BG: s.BG, BGIndex: s.BGIndex}
 	upper, lower := pic.NRGBAAt(x, y), pic.NRGBAAt(x, y+1)

@@ -47,8 +47,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// What scrolled away has its blocks, too. Where time is up before they are made it is still told which images there are, the
-// newest being made first.
+// TestBlocksAbove renders images in the scrollback as blocks too. If the time is up before they are scaled, they are
+// still listed; the newest are scaled first.
 //
 // FEATURES: R36, R120
 func TestBlocksAbove(t *testing.T) {

@@ -2,9 +2,8 @@ package render
 
 import "unicode/utf8"
 
-// Characters calls f for each character of a span, joined code points together, with its
-// first column and the columns it covers. It ends when f returns false. Spans that were
-// not made here, whose widths do not fit their text, give what they can inside their columns.
+// Characters calls f for each character of a span, with joined code points together, its first column and its width. It
+// stops when f returns false. A foreign span whose widths do not fit its text is processed as far as its columns allow.
 func (s *Span) Characters(f func(text string, col, width int) bool) {
 	col, end := s.Col, s.Col+s.Width
 	for text, i := s.Text, 0; text != "" && col < end; {
@@ -24,6 +23,7 @@ func (s *Span) Characters(f func(text string, col, width int) bool) {
 	}
 }
 
+// widthAt returns the width of character i.
 func (s *Span) widthAt(i int) int {
 	if i < len(s.Widths) {
 		return int(s.Widths[i])
@@ -31,13 +31,13 @@ func (s *Span) widthAt(i int) int {
 	return 1
 }
 
-// split cuts a span before the character at a column; either part may be empty.
-func (s *Span) split(at int) (left, right Span) {
+// split splits a span before the character at a column; either part may be empty.
+func (s *Span) split(atCol int) (left, right Span) {
 	left, right = *s, *s
 	left.Width = 0
 	bytes, chars := 0, 0
 	s.Characters(func(text string, col, width int) bool {
-		if col >= at {
+		if col >= atCol {
 			return false
 		}
 		bytes += len(text)

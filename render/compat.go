@@ -2,8 +2,8 @@ package render
 
 import "strings"
 
-// Token is a run of text that looks the same, as Gemini CLI has it: a default colour is
-// the empty string, and there is one kind of underline.
+// Token is a run of text with one style, in Gemini CLI's form: a default colour is the empty string, and there is one
+// kind of underline.
 type Token struct {
 	Text      string `json:"text"`
 	Bold      bool   `json:"bold"`
@@ -15,8 +15,8 @@ type Token struct {
 	BG        string `json:"bg"`
 }
 
-// Compat is the screen in Gemini CLI's form (R33): an array of rows, each an array of
-// tokens padded to the width of the screen; the cursor is a cell shown inverse.
+// Compat returns the screen in Gemini CLI's form (R33): an array of rows, each an array of tokens padded to the width
+// of the screen; the cursor is an inverse cell.
 func Compat(s *Screen) [][]Token {
 	out := make([][]Token, 0, len(s.Lines))
 	for i := range s.Lines {
@@ -30,11 +30,11 @@ func Compat(s *Screen) [][]Token {
 	return out
 }
 
-// compatRow is a row under construction.
+// compatRow builds a row.
 type compatRow struct {
 	tokens []Token
-	cursor int  // its column; negative: not in this row
-	sealed bool // the last token is the cursor's: nothing joins it
+	cursor int  // column of the cursor; negative: not in this row
+	sealed bool // the last token is the cursor's, so nothing is appended to it
 }
 
 func compatLine(l *Line, cols, cursor int) []Token {
@@ -56,7 +56,7 @@ func (r *compatRow) blanks(from, to int) {
 	}
 }
 
-// span adds a span, the character under the cursor apart.
+// span adds a span, with the character under the cursor as a separate token.
 func (r *compatRow) span(s Span) {
 	if r.cursor < s.Col || r.cursor >= s.Col+s.Width {
 		r.add(&s, false)

@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Apply merges a delta into a whole screen: the rows present replace the old ones. What
-// is not a delta of this screen replaces it. The spans of delta are shared afterwards.
+// Apply merges a delta into a full screen: its rows replace the old ones. A screen that is not a delta of this one
+// replaces it. The spans of delta are shared afterwards.
 func (s *Screen) Apply(delta *Screen) {
 	if !delta.Delta || s.Cols != delta.Cols || s.Rows != delta.Rows || len(s.Lines) != s.Rows {
 		*s = *delta
@@ -20,7 +20,7 @@ func (s *Screen) Apply(delta *Screen) {
 	s.put(delta.Lines)
 }
 
-// fill makes Lines hold every row, in order.
+// fill makes Lines contain every row, in order.
 func (s *Screen) fill() {
 	if s.Rows < 0 || s.Rows > vterm.MaxRows {
 		s.Rows = 0
@@ -41,7 +41,7 @@ func (s *Screen) put(lines []Line) {
 	}
 }
 
-// Trim leaves empty rows at the end out, but not the one that the cursor is in.
+// Trim removes empty rows at the end, except the cursor's.
 func (s *Screen) Trim() {
 	n := len(s.Lines)
 	for n > 0 && s.Lines[n-1].Row > s.Cursor.Y && strings.TrimRight(s.Lines[n-1].Text, " ") == "" {
@@ -50,7 +50,7 @@ func (s *Screen) Trim() {
 	s.Lines = s.Lines[:n]
 }
 
-// DropColors makes every colour the terminal's default; attributes stay (R31).
+// DropColors sets every colour to the terminal's default; attributes are kept (R31).
 func (s *Screen) DropColors() {
 	for _, lines := range [][]Line{s.Lines, s.Scrollback} {
 		for i := range lines {

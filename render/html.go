@@ -10,13 +10,12 @@ import (
 	"github.com/longterm-dev/longterm/render/boxdraw"
 )
 
-// fontStack is the fonts asked for: what systems call their monospaced font.
+// fontStack lists the monospaced fonts of common systems.
 const fontStack = `ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace`
 
-// AppendHTML appends the screen, and its history lines, as a page that needs nothing else:
-// no script, no font, no request. Text can be selected and searched; every character keeps
-// to its columns whatever font the reader has; box drawing joins. Text, title and links
-// are hostile and escaped; a link is one only to http, https, mailto, ftp and file.
+// AppendHTML appends the screen and its history lines as a self-contained page: no script, no font, no request. Text
+// can be selected and searched; every character keeps its columns in any font; box drawing joins. Text, title and links
+// are untrusted and escaped; only http, https, mailto, ftp and file URLs become links.
 func AppendHTML(dst []byte, s *Screen, o PictureOptions) []byte {
 	p := page{o: &o, s: s, styles: map[string]int{}, drawn: map[rune]bool{}}
 	p.rows()
@@ -25,7 +24,7 @@ func AppendHTML(dst []byte, s *Screen, o PictureOptions) []byte {
 		title = "Terminal"
 	}
 	t := &o.Theme
-	w, h := CellWidth*o.Scaled(), math.Round(CellHeight*o.Scaled())
+	w, h := CellWidth*o.ScaleFactor(), math.Round(CellHeight*o.ScaleFactor())
 	dst = fmt.Appendf(dst, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
 		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n<style>\n", html.EscapeString(title))
 	dst = fmt.Appendf(dst, pageStyle, hexColor(t.BG), hexColor(t.FG), hexColor(t.FG), strconv.Itoa(o.Padding),
@@ -41,8 +40,8 @@ func AppendHTML(dst []byte, s *Screen, o PictureOptions) []byte {
 	return append(dst, "</pre>\n</main>\n</body>\n</html>\n"...)
 }
 
-// pageStyle is the rules every page has. Pieces of lines are inline blocks as high as the
-// line, so that backgrounds meet; a drawn character is a mask over its transparent text.
+// pageStyle holds the rules of every page. Pieces of lines are inline blocks as high as the line, so that backgrounds
+// meet. A drawn character is a mask over its transparent text.
 const pageStyle = `body{margin:0;background:%s;color:%s}
 .screen{--f:%s;display:inline-block;margin:0;padding:%spx;font-size:%spx;line-height:%spx;font-family:%s;` +
 	`white-space:pre;unicode-bidi:isolate-override;font-variant-ligatures:none;font-kerning:none}
@@ -61,7 +60,7 @@ const pageStyle = `body{margin:0;background:%s;color:%s}
 @media(prefers-reduced-motion:reduce){.screen span{animation:none!important}}
 `
 
-// page is a page under construction.
+// page builds a page.
 type page struct {
 	o      *PictureOptions
 	s      *Screen
@@ -69,10 +68,10 @@ type page struct {
 	body   strings.Builder
 	css    strings.Builder
 	styles map[string]int // numbers of the classes, by their rules
-	drawn  map[rune]bool  // characters that have a mask
+	drawn  map[rune]bool  // characters with a mask
 	images imageTable
-	col    int    // where the line has come to
-	link   string // that is open
+	col    int    // current column
+	link   string // the open link
 }
 
 func (p *page) rows() {
@@ -87,13 +86,13 @@ func (p *page) rows() {
 			cursorCol = col
 		}
 		p.o.chunks(l, p.s.Cols, cursorCol, shape, p.chunk)
-		p.follow("")
+		p.openLink("")
 		p.body.WriteString(closing)
 		p.body.WriteByte('\n')
 	}
 }
 
-// openSize opens what a line of double size is put into.
+// openSize opens the element of a double-size line, and returns the text that closes it.
 func (p *page) openSize(size string) (closing string) {
 	if size == "" {
 		return ""
@@ -113,11 +112,11 @@ func (p *page) openSize(size string) (closing string) {
 
 func (p *page) chunk(c chunk) {
 	if c.col > p.col {
-		p.follow("")
+		p.openLink("")
 		p.body.WriteString(strings.Repeat(" ", c.col-p.col))
 	}
 	p.col = c.col + c.width
-	p.follow(c.span.Link)
+	p.openLink(c.span.Link)
 	text := html.EscapeString(cleanText(c.text))
 	classes := p.classes(&c)
 	if len(classes) == 0 {
@@ -128,7 +127,7 @@ func (p *page) chunk(c chunk) {
 	fmt.Fprintf(&p.body, `<span class="%s">%s</span>`, strings.Join(classes, " "), text)
 }
 
-// classes are those of a piece, none if it is text in the screen's own style.
+// classes returns the classes of a piece, or none for text in the default style.
 func (p *page) classes(c *chunk) []string {
 	var classes []string
 	if rules := p.rules(c); rules != "" {
@@ -136,7 +135,7 @@ func (p *page) classes(c *chunk) []string {
 	}
 	if im := c.span.Image; im != nil && c.cursor != "block" {
 		if n, ok := p.images.number(im.Image); ok {
-			h := math.Round(CellHeight * p.o.Scaled())
+			h := math.Round(CellHeight * p.o.ScaleFactor())
 			classes = append(classes, "i"+strconv.Itoa(n), p.class(fmt.Sprintf("background-size:%sch %spx;background-position:%dch %spx",
 				num(im.Cols), num(im.Rows*h), -(im.X+c.col-c.span.Col), num(0-float64(im.Y)*h))))
 		}
@@ -150,7 +149,7 @@ func (p *page) classes(c *chunk) []string {
 	return classes
 }
 
-// rules are the declarations of a piece's look.
+// rules returns the CSS declarations of a piece.
 func (p *page) rules(c *chunk) string {
 	var b strings.Builder
 	fg := hexColor(c.paint.FG)
@@ -190,7 +189,7 @@ func (p *page) rules(c *chunk) string {
 	return strings.TrimSuffix(b.String(), ";")
 }
 
-// drawnSuffix chooses the animation for a character that is a shape: its text must not come to light.
+// drawnSuffix selects the animation of a character drawn as a shape, whose text must stay invisible.
 func drawnSuffix(c *chunk) string {
 	if c.drawn != 0 {
 		return "-drawn"
@@ -198,7 +197,7 @@ func drawnSuffix(c *chunk) string {
 	return ""
 }
 
-// shadows are the lines at a piece's edges: overline and the thin cursors.
+// shadows appends the lines at a piece's edges: overline and the thin cursor shapes.
 func (p *page) shadows(b *strings.Builder, c *chunk, fg string) {
 	var shadows []string
 	cursor := hexColor(p.o.Theme.Cursor)
@@ -220,7 +219,7 @@ var cssUnderlines = map[string]string{
 	"single": "solid", "double": "double", "curly": "wavy", "dotted": "dotted", "dashed": "dashed",
 }
 
-// class is the class that has the rules.
+// class returns the class for these rules.
 func (p *page) class(rules string) string {
 	n, ok := p.styles[rules]
 	if !ok {
@@ -231,7 +230,7 @@ func (p *page) class(rules string) string {
 	return "s" + strconv.Itoa(n)
 }
 
-// mask is the class that draws a character's shape.
+// mask returns the class that draws a character's shape.
 func (p *page) mask(r rune) string {
 	name := "u" + strconv.FormatInt(int64(r), 16)
 	if p.drawn[r] {
@@ -246,8 +245,8 @@ func (p *page) mask(r rune) string {
 	return name
 }
 
-// follow opens the element of a link, after closing that of another; "" only closes.
-func (p *page) follow(link string) {
+// openLink opens the element of a link after closing that of the previous one; "" only closes.
+func (p *page) openLink(link string) {
 	target, ok := safeLink(link)
 	if !ok {
 		target = ""
@@ -263,7 +262,7 @@ func (p *page) follow(link string) {
 	}
 }
 
-// num is a number in its shortest form, to hundredths.
+// num formats a number in its shortest form, to hundredths.
 func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What is drawn is not written over it in the reader's font as well, whatever its colour and cursor.
+// TestDrawnCharactersHaveNoText checks that characters drawn as shapes are not also visible as text, whatever their
+// colour and cursor.
 //
 // FAULT: B22
 // FEATURES: R32

@@ -7,20 +7,21 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Bounds of the images in one document.
+// Limits of the images in a document.
 const (
 	maxImages     = 256
 	maxImageBytes = 8 << 20
 )
 
-// imageTable holds the images of a document as data URIs, each once: PNGs of our own making, nothing that a program sent.
+// imageTable holds the images of a document as data URIs, each once. All are PNGs encoded here, never a program's
+// bytes.
 type imageTable struct {
 	uris    []string
-	numbers map[*vterm.Image]int // in uris; -1: it is none, or the document has enough
+	numbers map[*vterm.Image]int // index in uris; -1: undecodable, or the document is full
 	bytes   int
 }
 
-// number is where an image stands in uris; false: it is not shown.
+// number returns an image's index in uris, or false if it is not shown.
 func (p *imageTable) number(img *vterm.Image) (int, bool) {
 	if n, known := p.numbers[img]; known {
 		return n, n >= 0

@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	// An emulator that is not told otherwise has cells of so many pixels: an image of as many is shown pixel by pixel.
+	// Cell size in pixels of an emulator without other settings: an image of that size is shown pixel by pixel.
 	joinCellWidth, joinCellHeight = 8, 16
-	// maxDense is how many times as many pixels, to a side, an image may have.
+	// maxDense is the largest ratio of an image's pixels to those of its cells, per side.
 	maxDense = 3
-	// maxChunk is how much of an image one sequence may have, in base64 (kitty graphics protocol, "Remote client").
+	// maxChunk is the largest part of an image in one sequence, in base64 (kitty graphics protocol, "Remote client").
 	maxChunk = 4096
 )
 
-// joinImages puts the images of a frame over the cells that they have on it, and what covers them in part back over them. They
-// are PNGs of our own making, and of those that lie in part outside the screen that part is left out. named has them keep
-// their ids, by which programs take them away.
+// joinImages appends a frame's images, drawn over their cells, and repaints the text that covers parts of them. The
+// images are re-encoded PNGs, cropped to the screen. named keeps their ids, by which programs remove them.
 func joinImages(dst []byte, f *vterm.Frame, named bool) []byte {
 	drawn, size, ids := 0, 0, map[uint32]bool{}
 	for _, index := range slices.Sorted(maps.Keys(f.Placed)) { // an image placed later covers those before
@@ -54,7 +53,7 @@ func joinImages(dst []byte, f *vterm.Frame, named bool) []byte {
 	return dst
 }
 
-// uncover draws the cells again that are text where an image was put.
+// uncover redraws the text cells within an image's area.
 func uncover(dst []byte, f *vterm.Frame, cells image.Rectangle) []byte {
 	for row := cells.Min.Y; row < cells.Max.Y && row < len(f.Lines); row++ {
 		line := f.Lines[row].Cells
@@ -68,7 +67,7 @@ func uncover(dst []byte, f *vterm.Frame, cells image.Rectangle) []byte {
 	return dst
 }
 
-// partOf is what cells show of an image that is placed; nil: nothing.
+// partOf returns the part of a placed image in these cells, or nil.
 func partOf(img *vterm.Image, at vterm.Place, cells image.Rectangle) []byte {
 	if cells.Empty() || at.Cols <= 0 || at.Rows <= 0 {
 		return nil
@@ -92,7 +91,7 @@ func partOf(img *vterm.Image, at vterm.Place, cells image.Rectangle) []byte {
 	return nil
 }
 
-// appendChunks is the rest of a command of the kitty graphics protocol, in as many as its data needs.
+// appendChunks appends the rest of a kitty graphics command in as many chunks as its data needs.
 func appendChunks(dst, data []byte) []byte {
 	text := base64.StdEncoding.EncodeToString(data)
 	for len(text) > maxChunk {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends the screen as JSON, byte for byte what encoding/json makes of it
-// and several times as fast: viewers get a screen per frame.
+// AppendJSON appends the screen as JSON, identical to encoding/json's and several times as fast: viewers receive a
+// screen per frame.
 func AppendJSON(dst []byte, s *Screen) []byte {
 	w := object(append(dst, '{'))
 	w.int("cols", int64(s.Cols))
@@ -38,7 +38,7 @@ func Decode(b []byte) (*Screen, error) {
 	return s, nil
 }
 
-// object is JSON under construction; inside an object, after '{' or a value.
+// object builds JSON. Inside an object it ends with '{' or a value.
 type object []byte
 
 func (w *object) key(name string) {
@@ -66,7 +66,7 @@ func (w *object) string(name, v string) {
 	*w = appendString(*w, v)
 }
 
-// flag and opt leave zero values out.
+// flag and opt omit zero values.
 func (w *object) flag(name string, v bool) {
 	if v {
 		w.bool(name, v)
@@ -183,7 +183,7 @@ const hexDigits = "0123456789abcdef"
 // AppendString appends a string as JSON, as encoding/json does.
 func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
 
-// appendString escapes as encoding/json does: also what HTML and old JavaScript mistake.
+// appendString escapes like encoding/json, including characters that HTML and old JavaScript misread.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0

@@ -101,7 +101,8 @@ func BenchmarkEncodingJSON(b *testing.B) {
 	}
 }
 
-// What AppendJSON writes is read without encoding/json, but for images, and is what that reads.
+// TestReadJSON reads AppendJSON's output without encoding/json, except for images, and compares the results.
+//
 // FEATURES: R30
 func TestReadJSON(t *testing.T) {
 	check := func(s *Screen, quick bool) {
@@ -135,7 +136,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// Whatever comes is read as encoding/json reads it, or left to it.
+// FuzzReadJSON checks that ReadJSON reads any input like encoding/json, or rejects it.
 func FuzzReadJSON(f *testing.F) {
 	f.Add([]byte(`{"cols":1,"rows":-0,"version":01,"cursor":{"x":0,"y":0,"visible":true,"shape":"\ud800"},"title":"\/","alt":false,"lines":null}`))
 	for _, e := range engines {

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// MarkdownOptions say what Markdown tells besides the text.
+// MarkdownOptions controls what Markdown contains besides the text.
 type MarkdownOptions struct {
-	// State is a few words on the session, as "running" or "exited with status 1".
+	// State is a short description of the session, such as "running" or "exited with status 1".
 	State string
-	// Style marks what stands out by its style: a list of pieces that are bold, inverse or
-	// coloured follows the text.
+	// Style adds a list of text with a conspicuous style: bold, inverse or coloured.
 	Style bool
 }
 
-// maxListed bounds each list, so that a hostile screen is no flood.
+// maxListed limits each list, so that a hostile screen cannot flood it.
 const maxListed = 100
 
-// AppendMarkdown appends the screen as a section for a prompt: a line with what is known
-// of it, the text in a fence that nothing in it can close, and a list of its links.
+// AppendMarkdown appends the screen as a section for a prompt: a line about its state, the text in a fence that nothing
+// in the text can close, and a list of its links.
 func AppendMarkdown(dst []byte, s *Screen, o MarkdownOptions) []byte {
 	dst = fmt.Appendf(dst, "Terminal screen, %d columns × %d rows", s.Cols, s.Rows)
 	if s.Title != "" {
@@ -31,7 +30,7 @@ func AppendMarkdown(dst []byte, s *Screen, o MarkdownOptions) []byte {
 		dst = append(dst, ", alternate screen"...)
 	}
 	if n := len(s.Scrollback); n > 0 {
-		dst = fmt.Appendf(dst, ", %d lines of history before it", n)
+		dst = fmt.Appendf(dst, ", after %d lines of history", n)
 	}
 	if s.Cursor.Visible {
 		dst = fmt.Appendf(dst, ". Cursor: row %d, column %d (0-based).\n\n", s.Cursor.Y, s.Cursor.X)
@@ -48,8 +47,8 @@ func AppendMarkdown(dst []byte, s *Screen, o MarkdownOptions) []byte {
 	return dst
 }
 
-// appendLines makes of text lines that are no Markdown to any reader: what some take for
-// the end of a line is replaced.
+// appendLines returns text whose lines no reader takes for Markdown: it replaces characters that some treat as line
+// ends.
 func appendLines(text []byte) []byte {
 	return []byte(strings.Map(func(r rune) rune {
 		switch {
@@ -62,7 +61,7 @@ func appendLines(text []byte) []byte {
 	}, string(text)))
 }
 
-// longestRun is the length of the longest run of a byte.
+// longestRun returns the length of the longest run of a byte.
 func longestRun(text string, c byte) int {
 	longest, n := 0, 0
 	for i := range len(text) {
@@ -76,7 +75,7 @@ func longestRun(text string, c byte) int {
 	return longest
 }
 
-// codeSpan is text as inline code.
+// codeSpan returns text as inline code.
 func codeSpan(text string) string {
 	text = oneLine(text)
 	mark := strings.Repeat("`", longestRun(text, '`')+1)
@@ -90,7 +89,7 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(string(appendLines([]byte(text))), "\n", " ")
 }
 
-// eachSpan calls f for the spans of history and screen.
+// eachSpan calls f for each span of the history and the screen.
 func (s *Screen) eachSpan(f func(row int, s *Span)) {
 	for _, l := range s.Scrollback {
 		for i := range l.Spans {
@@ -114,7 +113,7 @@ func appendLinks(dst []byte, s *Screen) []byte {
 		target, ok := safeLink(span.Link)
 		switch {
 		case !ok:
-		case target == last: // goes on in another style, or in the next row
+		case target == last: // continues in another style, or in the next row
 			links[len(links)-1].text += span.Text
 		default:
 			links = append(links, linked{target, span.Text})
@@ -138,7 +137,7 @@ func appendLinks(dst []byte, s *Screen) []byte {
 	return dst
 }
 
-// appendStyled lists what stands out: in a menu, that is the choice.
+// appendStyled lists text with a conspicuous style; in a menu that is the selection.
 func appendStyled(dst []byte, s *Screen) []byte {
 	n := 0
 	s.eachSpan(func(row int, span *Span) {
@@ -156,7 +155,7 @@ func appendStyled(dst []byte, s *Screen) []byte {
 	return dst
 }
 
-// styleWords are a span's style in words.
+// styleWords describes a span's style.
 func styleWords(s *Span) string {
 	var words []string
 	for _, a := range []struct {

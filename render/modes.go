@@ -6,14 +6,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// mode is a mode that matters to a terminal a session is shown on.
+// mode is a terminal mode that is copied to the terminal on which a session is shown.
 type mode struct {
 	set string // parameter of SM and RM, with its prefix
 	on  func(*vterm.Modes) bool
 }
 
-// attachModes are carried over to the terminal of an attached person: they decide what
-// its keys and mouse send, and how the output that follows is taken. The screen is first, reports of the colour scheme are last.
+// attachModes are copied to the terminal of an attached user: they determine what its keys and mouse send, and how
+// further output is interpreted. The screen comes first, reports of the colour scheme come last.
 var attachModes = [...]mode{
 	{"?1049", func(m *vterm.Modes) bool { return m.AltScreen }},
 	{"?1", func(m *vterm.Modes) bool { return m.AppCursor }},
@@ -34,16 +34,15 @@ var attachModes = [...]mode{
 	{"?2031", func(m *vterm.Modes) bool { return m.SchemeReports }},
 }
 
-// AppendModes appends sequences that put a real terminal, in whatever of these modes it
-// may be, into the modes given. Two are never carried over: synchronized output, because
-// what follows is meant to be seen, and in-band resize, because the session's emulator
+// AppendModes appends sequences that set the given modes on a real terminal, whatever its current modes. It never sets
+// synchronized output, because the following output must be visible, or in-band resize, because the session's emulator
 // reports sizes itself.
 func AppendModes(dst []byte, m *vterm.Modes) []byte { return appendModes(dst, m, attachModes[:]) }
 
-// AppendTerminal appends what brings another terminal, whatever it shows, to where an engine stands, of which f is the
-// frame: what is printed next does the same on both. behind is the primary screen where f is of the alternate one. Modes are
-// before what they are of: the alternate screen begins empty, and to leave it moves the cursor. Images are said by the kitty
-// graphics protocol, whichever they came by.
+// AppendTerminal appends sequences that bring another terminal to the state of an engine whose frame is f: later output
+// then has the same effect on both. behind is the primary screen if f is of the alternate one. Modes precede the
+// content that they affect: the alternate screen starts empty, and leaving it moves the cursor. All images use the
+// kitty graphics protocol.
 func AppendTerminal(dst []byte, e vterm.Engine, f, behind *vterm.Frame) []byte {
 	m := e.Modes()
 	settings, ok := e.(Settings)
@@ -59,13 +58,14 @@ func AppendTerminal(dst []byte, e vterm.Engine, f, behind *vterm.Frame) []byte {
 	}
 	dst = settings.AppendKeyStack(AppendModes(dst, &m), f.Alt)
 	dst = AppendANSI(dst, f, ANSIOptions{Repaint: true, Exact: true, images: imagesNamed})
-	if c, ok := e.(interface{ AppendCarry([]byte) []byte }); ok {
-		dst = c.AppendCarry(dst)
+	if c, ok := e.(interface{ AppendOutputState([]byte) []byte }); ok {
+		dst = c.AppendOutputState(dst)
 	}
 	return dst
 }
 
-// Settings is implemented by engines that can restore what programs set besides modes. See vterm.Terminal for the methods.
+// Settings is implemented by engines that can export the settings that programs made besides modes (see
+// vterm.Terminal).
 type Settings interface {
 	AppendSettings(dst []byte) []byte
 	AppendKeyStack(dst []byte, alternate bool) []byte
@@ -76,9 +76,9 @@ type noSettings struct{}
 func (noSettings) AppendSettings(dst []byte) []byte         { return dst }
 func (noSettings) AppendKeyStack(dst []byte, _ bool) []byte { return dst }
 
-// AppendAttachedModes is AppendModes for the terminal of an attached client, without reports of the colour scheme: the client
-// sets these itself. With here set, the terminal stays on the screen that it shows, and the wheel sends cursor keys only if the
-// program is on an alternate screen.
+// AppendAttachedModes is AppendModes for the terminal of an attached client, without reports of the colour scheme,
+// which the client sets itself. With here set, the terminal stays on its current screen, and the wheel sends cursor
+// keys only if the program uses the alternate screen.
 func AppendAttachedModes(dst []byte, m *vterm.Modes, here bool) []byte {
 	all := attachModes[:len(attachModes)-1]
 	if !here {
@@ -115,7 +115,7 @@ func appendMode(dst []byte, set string, final byte) []byte {
 	return append(dst, final)
 }
 
-// appendKeyModes are XTMODKEYS resource 4 and the flags of the kitty keyboard protocol.
+// appendKeyModes appends XTMODKEYS resource 4 and the flags of the kitty keyboard protocol.
 func appendKeyModes(dst []byte, m *vterm.Modes) []byte {
 	dst = append(dst, "\x1b[>4;"...)
 	dst = strconv.AppendInt(dst, int64(m.ModifyOtherKeys), 10)
@@ -124,10 +124,9 @@ func appendKeyModes(dst []byte, m *vterm.Modes) []byte {
 	return append(dst, ";1u"...)
 }
 
-// AppendModesReset appends sequences that give a real terminal back to its user: every
-// mode that an attached session may have set is reset, the primary screen shown, the
-// cursor visible, the style default. Where the cursor is left is undefined: what resets
-// margins and origin moves it.
+// AppendModesReset appends sequences that restore a real terminal for its user: they reset every mode that an attached
+// session may have set, show the primary screen and the cursor, and set the default style. The cursor's position is
+// undefined afterwards, because resetting margins and origin mode moves it.
 func AppendModesReset(dst []byte) []byte {
 	off := vterm.Modes{AltScroll: true} // on is the default of nearly all terminals
 	dst = append(dst, "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f"...)
@@ -137,8 +136,9 @@ func AppendModesReset(dst []byte) []byte {
 	return append(dst, "\x1b[0 q\x1b[?25h\x1b[m"...)
 }
 
-// AppendSettingsReset appends the sequences that reset a terminal's colours (OSC 104, 105, 110–119), tab stops (DECST8C) and mouse pointer,
-// for terminals on which a program has set some of them. AppendModesReset does not include it, because users set those too.
+// AppendSettingsReset appends sequences that reset a terminal's colours (OSC 104, 105, 110–119), tab stops (DECST8C)
+// and mouse pointer, for terminals on which a program changed some of them. It is not part of AppendModesReset, because
+// users set those too.
 func AppendSettingsReset(dst []byte) []byte {
 	dst = append(dst, "\x1b]104\x1b\\\x1b]105\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\\x1b]113\x1b\\\x1b]114\x1b\\"...)
 	return append(dst, "\x1b]117\x1b\\\x1b]119\x1b\\\x1b]22;\x1b\\\x1b[?5W"...)

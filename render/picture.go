@@ -9,39 +9,38 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// PictureOptions say how a screen becomes a picture: HTML, SVG or pixels.
+// PictureOptions controls how a screen is drawn as HTML, SVG or pixels.
 type PictureOptions struct {
 	Theme Theme
-	// NoCursor leaves the cursor out.
+	// NoCursor omits the cursor.
 	NoCursor bool
-	// CursorShape is block, underline or bar; empty: what the program set.
+	// CursorShape is block, underline or bar; "" keeps the program's shape.
 	CursorShape string
-	// Scale is the size, 1 (or 0) being a font of 16 pixels.
+	// Scale is the size; 1 (or 0) means a font of 16 pixels.
 	Scale float64
 	// Padding is the space around the cells, in pixels at scale 1.
 	Padding int
 }
 
-// Size of a cell at scale 1 and of a font whose characters are as wide, in pixels. The
-// font's advance is 0.602 em, that of most monospaced ones.
+// Size of a cell at scale 1, and of a font with that advance, in pixels. The advance is 0.602 em, like most monospaced
+// fonts.
 const (
 	CellWidth  = 10
 	CellHeight = 20
 	FontSize   = 16.611
 	baseline   = 15
-	lineWidth  = 1.3 // of light box drawing and underlines, before rounding
+	lineWidth  = 1.3 // width of light box drawing and underlines, before rounding
 )
 
-// Scaled is the scale, never zero.
-func (o *PictureOptions) Scaled() float64 {
+// ScaleFactor returns the scale, never zero.
+func (o *PictureOptions) ScaleFactor() float64 {
 	if o.Scale <= 0 {
 		return 1
 	}
 	return o.Scale
 }
 
-// CursorOn is the shape to draw the screen's cursor in and its place in Grid; an empty
-// shape is no cursor.
+// CursorOn returns the shape of the screen's cursor and its position in Grid. The shape is empty if no cursor is drawn.
 func (o *PictureOptions) CursorOn(s *Screen) (shape string, row, col int) {
 	c := &s.Cursor
 	if o.NoCursor || !c.Visible || c.Y < 0 || c.Y >= s.Rows || c.X < 0 || s.Cols <= 0 {
@@ -57,8 +56,7 @@ func (o *PictureOptions) CursorOn(s *Screen) (shape string, row, col int) {
 	return shape, len(s.Scrollback) + c.Y, min(c.X, s.Cols-1)
 }
 
-// Grid is the lines of history and screen one below the other; rows that are not there
-// are empty.
+// Grid returns the lines of history and screen in one list; missing rows are empty.
 func (s *Screen) Grid() []Line {
 	rows := min(max(s.Rows, 0), vterm.MaxRows)
 	grid := make([]Line, len(s.Scrollback)+rows)
@@ -72,21 +70,21 @@ func (s *Screen) Grid() []Line {
 	return grid
 }
 
-// chunk is a piece of a line that is written as one element.
+// chunk is a piece of a line that becomes one element.
 type chunk struct {
 	text       string
 	col, width int
 	span       *Span
 	paint      Paint
-	// drawn is the character to draw as a shape, with which all of text is filled.
+	// drawn is the character to draw as a shape; text consists of repetitions of it.
 	drawn rune
-	// alone is set for a character that a font may make wider or narrower than its cells.
+	// alone is set for a character whose width a font may get wrong.
 	alone  bool
-	cursor string // shape
+	cursor string // cursor shape in this piece; "": none
 }
 
-// chunks cuts a line so that every piece keeps to its columns whatever the font: runs of
-// characters that monospaced fonts have, and others alone. Gaps between spans are left out.
+// chunks splits a line into pieces that keep their columns in any font: runs of characters that monospaced fonts have,
+// and single other characters. It skips gaps between spans.
 func (o *PictureOptions) chunks(l *Line, cols, cursorCol int, shape string, f func(chunk)) {
 	drawn := cursorCol < 0 || shape == ""
 	blank := func() {
@@ -126,7 +124,7 @@ func (o *PictureOptions) spanChunks(s *Span, cursorCol int, shape string, f func
 		if shape != "" && cursorCol >= col && cursorCol < col+width {
 			o.putCursor(&c, shape)
 		}
-		joins := c.cursor == "" && !c.alone && (c.drawn == 0 || tiles(c.drawn))
+		joins := c.cursor == "" && !c.alone && (c.drawn == 0 || isTileable(c.drawn))
 		if !joins || run.width > 0 && run.drawn != c.drawn {
 			flush()
 		}
@@ -143,7 +141,7 @@ func (o *PictureOptions) spanChunks(s *Span, cursorCol int, shape string, f func
 	flush()
 }
 
-// classify says how a character is to be held to its columns.
+// classify sets drawn and alone.
 func (c *chunk) classify() {
 	r, n := utf8.DecodeRuneInString(c.text)
 	if n == len(c.text) && boxdraw.Has(r) {
@@ -163,13 +161,13 @@ func (o *PictureOptions) putCursor(c *chunk, shape string) {
 	}
 }
 
-// tiles reports shapes that look the same when stretched over several cells.
-func tiles(r rune) bool {
+// isTileable reports whether a shape looks the same when stretched over several cells.
+func isTileable(r rune) bool {
 	return r == 0x2500 || r == 0x2501 || r == 0x2550 || r >= 0x2580 && r <= 0x2588 || r == 0x2594
 }
 
-// cleanText is text fit for HTML and XML: what is no XML character is replaced, and what
-// turns the direction of the text around it is left out.
+// cleanText returns text that is safe in HTML and XML: invalid XML characters are replaced, and characters that change
+// the text direction are removed.
 func cleanText(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -182,8 +180,8 @@ func cleanText(text string) string {
 	}, text)
 }
 
-// safeLink is a hyperlink's target if a person may follow it from a page: output is
-// hostile, and javascript: is a target too.
+// safeLink returns a hyperlink's target if users may follow it from a page: output is untrusted, and javascript: is a
+// target too.
 func safeLink(uri string) (string, bool) {
 	u, err := url.Parse(uri)
 	if uri == "" || err != nil || len(uri) > 8192 {

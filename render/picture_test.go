@@ -242,7 +242,7 @@ func TestMarkdownFence(t *testing.T) {
 // FEATURES: R31
 func TestUsualThemes(t *testing.T) {
 	seen := map[string]bool{}
-	for _, name := range UsualThemeNames() {
+	for _, name := range CommonThemeNames() {
 		th, err := ThemeFor(name, nil)
 		if err != nil || th.Name != name || th.FG == th.BG || th.Cursor == th.BG || seen[themeKey(name)] {
 			t.Errorf("%s: %+v, %v", name, th, err)
@@ -286,7 +286,7 @@ func TestTheme(t *testing.T) {
 	if _, err := ThemeFor("mauve", nil); err == nil {
 		t.Error("no error for an unknown theme")
 	}
-	if r := dark.Reversed(); r.FG != dark.BG || r.BG != dark.FG {
+	if r := dark.ReverseVideo(); r.FG != dark.BG || r.BG != dark.FG {
 		t.Errorf("reversed: %+v", r)
 	}
 }
@@ -358,8 +358,8 @@ func TestImagesInPictures(t *testing.T) {
 	}
 }
 
-// FuzzPicture shows whatever bytes make of a screen, and frames that no engine would make,
-// in every form of text.
+// FuzzPicture draws any output, and frames that no engine would make, in every text form.
+//
 // FEATURES: R30, R36
 func FuzzPicture(f *testing.F) {
 	for _, output := range goldens {

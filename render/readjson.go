@@ -5,75 +5,75 @@ import (
 	"unicode/utf8"
 )
 
-// ReadJSON reads a screen that AppendJSON wrote at the beginning of b, in a fraction of the time that encoding/json takes: a
-// viewer reads one per frame. rest is what follows it. It knows no other order of fields and no other spelling: ok is false for
-// what another program may have written, which is encoding/json's to read.
+// ReadJSON reads a screen that AppendJSON wrote at the start of b, much faster than encoding/json: a viewer reads one
+// per frame. rest is the remaining input. ok is false for JSON with another order of fields or another spelling, which
+// the caller must pass to encoding/json.
 func ReadJSON(b []byte, s *Screen) (rest []byte, ok bool) {
 	r := reader{b: b}
 	r.screen(s)
-	return r.b, !r.bad
+	return r.b, !r.failed
 }
 
-// reader takes JSON from the beginning of b.
+// reader consumes JSON from the start of b.
 type reader struct {
-	b   []byte
-	bad bool
+	b      []byte
+	failed bool
 }
 
-// is takes a text, if that comes next.
-func (r *reader) is(text string) bool {
-	if r.bad || len(r.b) < len(text) || string(r.b[:len(text)]) != text {
+// accept consumes text if it comes next, and reports whether it did.
+func (r *reader) accept(text string) bool {
+	if r.failed || len(r.b) < len(text) || string(r.b[:len(text)]) != text {
 		return false
 	}
 	r.b = r.b[len(text):]
 	return true
 }
 
-// must takes what has to come next.
-func (r *reader) must(text string) { r.bad = !r.is(text) }
+// require consumes text, and fails if it does not come next.
+func (r *reader) require(text string) { r.failed = !r.accept(text) }
 
 func (r *reader) screen(s *Screen) {
-	r.must(`{"cols":`)
+	r.require(`{"cols":`)
 	s.Cols = r.int()
-	r.must(`,"rows":`)
+	r.require(`,"rows":`)
 	s.Rows = r.int()
-	r.must(`,"version":`)
+	r.require(`,"version":`)
 	s.Version = r.uint()
-	r.must(`,"cursor":{"x":`)
+	r.require(`,"cursor":{"x":`)
 	s.Cursor.X = r.int()
-	r.must(`,"y":`)
+	r.require(`,"y":`)
 	s.Cursor.Y = r.int()
-	r.must(`,"visible":`)
+	r.require(`,"visible":`)
 	s.Cursor.Visible = r.bool()
-	r.must(`,"shape":`)
+	r.require(`,"shape":`)
 	s.Cursor.Shape = r.string()
-	s.Cursor.Blink = r.is(`,"blink":true`)
-	r.must(`},"title":`)
+	s.Cursor.Blink = r.accept(`,"blink":true`)
+	r.require(`},"title":`)
 	s.Title = r.string()
-	r.must(`,"alt":`)
+	r.require(`,"alt":`)
 	s.Alt = r.bool()
-	r.must(`,"lines":`)
+	r.require(`,"lines":`)
 	s.Lines = r.lines()
-	if r.is(`,"scrollback":`) {
+	if r.accept(`,"scrollback":`) {
 		s.Scrollback = r.lines()
 	}
-	s.Delta = r.is(`,"delta":true`)
-	r.must("}")
+	s.Delta = r.accept(`,"delta":true`)
+	r.require("}")
 }
 
-// list reads the elements of a list; false: there is none, which is not an empty one.
+// list reads the elements of a list. It returns false for null, which differs from an empty list.
 func (r *reader) list(element func()) bool {
-	if r.is("null") {
+	if r.accept("null") {
 		return false
 	}
-	r.must("[")
-	if r.is("]") {
+	r.require("[")
+	if r.accept("]") {
 		return true
 	}
-	for element(); r.is(","); {
+	for element(); r.accept(","); {
 		element()
 	}
-	r.must("]")
+	r.require("]")
 	return true
 }
 
@@ -88,88 +88,88 @@ func (r *reader) lines() (lines []Line) {
 }
 
 func (r *reader) line() (l Line) {
-	r.must(`{"row":`)
+	r.require(`{"row":`)
 	l.Row = r.int()
-	r.must(`,"text":`)
+	r.require(`,"text":`)
 	l.Text = r.string()
-	r.must(`,"wrapped":`)
+	r.require(`,"wrapped":`)
 	l.Wrapped = r.bool()
 	l.Size = r.opt(`,"size":`)
-	r.must(`,"spans":`)
+	r.require(`,"spans":`)
 	if r.list(func() { l.Spans = append(l.Spans, Span{}); r.span(&l.Spans[len(l.Spans)-1]) }) && l.Spans == nil {
 		l.Spans = []Span{}
 	}
-	r.must("}") // images are rare: they are left to encoding/json
+	r.require("}") // images are rare: encoding/json reads them
 	return l
 }
 
 func (r *reader) span(s *Span) {
-	r.must(`{"text":`)
+	r.require(`{"text":`)
 	s.Text = r.string()
-	r.must(`,"col":`)
+	r.require(`,"col":`)
 	s.Col = r.int()
-	r.must(`,"width":`)
+	r.require(`,"width":`)
 	s.Width = r.int()
-	if r.is(`,"widths":`) {
+	if r.accept(`,"widths":`) {
 		r.list(func() { s.Widths = append(s.Widths, r.width()) })
-		r.bad = r.bad || s.Widths == nil // it is left out where it is empty
+		r.failed = r.failed || s.Widths == nil // omitted if empty
 	}
 	s.FG, s.BG = r.opt(`,"fg":`), r.opt(`,"bg":`)
 	s.FGIndex, s.BGIndex = r.index(`,"fg_index":`), r.index(`,"bg_index":`)
-	s.Bold, s.Dim, s.Italic = r.is(`,"bold":true`), r.is(`,"dim":true`), r.is(`,"italic":true`)
+	s.Bold, s.Dim, s.Italic = r.accept(`,"bold":true`), r.accept(`,"dim":true`), r.accept(`,"italic":true`)
 	s.Underline, s.ULColor = r.opt(`,"underline":`), r.opt(`,"underline_color":`)
-	s.Blink, s.Inverse, s.Conceal = r.is(`,"blink":true`), r.is(`,"inverse":true`), r.is(`,"conceal":true`)
-	s.Strike, s.Overline = r.is(`,"strike":true`), r.is(`,"overline":true`)
+	s.Blink, s.Inverse, s.Conceal = r.accept(`,"blink":true`), r.accept(`,"inverse":true`), r.accept(`,"conceal":true`)
+	s.Strike, s.Overline = r.accept(`,"strike":true`), r.accept(`,"overline":true`)
 	s.Link = r.opt(`,"link":`)
-	r.must("}")
+	r.require("}")
 }
 
-// opt is a string that is left out where it is empty.
+// opt returns a string field that is omitted if empty.
 func (r *reader) opt(name string) string {
-	if !r.is(name) {
+	if !r.accept(name) {
 		return ""
 	}
 	return r.string()
 }
 
 func (r *reader) index(name string) *uint8 {
-	if !r.is(name) {
+	if !r.accept(name) {
 		return nil
 	}
 	n := r.uint()
 	i := uint8(n)
-	r.bad = r.bad || uint64(i) != n
+	r.failed = r.failed || uint64(i) != n
 	return &i
 }
 
 func (r *reader) width() int8 {
 	n := r.int()
-	r.bad = r.bad || int(int8(n)) != n
+	r.failed = r.failed || int(int8(n)) != n
 	return int8(n)
 }
 
 func (r *reader) bool() bool {
-	if r.is("true") {
+	if r.accept("true") {
 		return true
 	}
-	r.must("false")
+	r.require("false")
 	return false
 }
 
 func (r *reader) int() int {
-	if r.is("-") {
+	if r.accept("-") {
 		return -r.digits(20)
 	}
 	return r.digits(20)
 }
 
-// digits is a number of fewer digits than most: those that take them all are read by uint.
+// digits returns a number of fewer than most digits; uint reads longer ones.
 func (r *reader) digits(most int) (n int) {
 	i := 0
 	for ; i < len(r.b) && i < most-1 && r.b[i] >= '0' && r.b[i] <= '9'; i++ {
 		n = n*10 + int(r.b[i]-'0')
 	}
-	if r.bad = r.bad || i == 0 || i == most-1 || i > 1 && r.b[0] == '0'; r.bad {
+	if r.failed = r.failed || i == 0 || i == most-1 || i > 1 && r.b[0] == '0'; r.failed {
 		return 0
 	}
 	r.b = r.b[i:]
@@ -182,7 +182,7 @@ func (r *reader) uint() uint64 {
 		i++
 	}
 	n, err := strconv.ParseUint(string(r.b[:i]), 10, 64)
-	if r.bad = r.bad || err != nil || i > 1 && r.b[0] == '0'; r.bad {
+	if r.failed = r.failed || err != nil || i > 1 && r.b[0] == '0'; r.failed {
 		return 0
 	}
 	r.b = r.b[i:]
@@ -190,38 +190,38 @@ func (r *reader) uint() uint64 {
 }
 
 func (r *reader) string() string {
-	r.must(`"`)
+	r.require(`"`)
 	for i, c := range r.b {
 		switch {
 		case c == '\\':
-			return r.escaped(i)
+			return r.escapedString(i)
 		case c == '"':
 			text := r.b[:i]
 			r.b = r.b[i+1:]
-			r.bad = r.bad || !utf8.Valid(text)
+			r.failed = r.failed || !utf8.Valid(text)
 			return string(text)
 		case c < ' ':
-			r.bad = true
+			r.failed = true
 			return ""
 		}
 	}
-	r.bad = true
+	r.failed = true
 	return ""
 }
 
-// escaped is a string with something escaped behind its first bytes.
-func (r *reader) escaped(plain int) string {
+// escapedString returns a string with an escape after its first plain bytes.
+func (r *reader) escapedString(plain int) string {
 	text := append(make([]byte, 0, plain+32), r.b[:plain]...)
 	for b := r.b[plain:]; len(b) > 0 && b[0] >= ' '; {
 		switch c := b[0]; c {
 		case '"':
 			r.b = b[1:]
-			r.bad = r.bad || !utf8.Valid(text)
+			r.failed = r.failed || !utf8.Valid(text)
 			return string(text)
 		case '\\':
 			n := 0
 			if text, n = unescape(text, b); n == 0 {
-				r.bad = true
+				r.failed = true
 				return ""
 			}
 			b = b[n:]
@@ -229,14 +229,15 @@ func (r *reader) escaped(plain int) string {
 			text, b = append(text, c), b[1:]
 		}
 	}
-	r.bad = true
+	r.failed = true
 	return ""
 }
 
-// escapes are what AppendJSON writes of control characters in two.
+// escapes maps the two-character escapes that AppendJSON writes.
 var escapes = [256]byte{'"': '"', '\\': '\\', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescape appends what b begins with, of n bytes; 0: AppendJSON does not write that.
+// unescape appends the escaped character at the start of b, of n bytes. n is 0 for escapes that AppendJSON does not
+// write.
 func unescape(text, b []byte) (with []byte, n int) {
 	switch {
 	case len(b) < 2:

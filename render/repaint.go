@@ -8,9 +8,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Around a repaint: in one go where the terminal can (mode 2026), without cursor, and
-// from a state in which text goes where it is put (no insert, origin or left and right
-// margin mode, no scroll region, ASCII in G0).
+// Start and end of a repaint: synchronized if the terminal supports it (mode 2026), without a cursor, and in a state in
+// which text is printed where it is placed (no insert, origin or left and right margin mode, no scroll region, ASCII in
+// G0).
 const (
 	repaintBegin = "\x1b[?2026h\x1b[?25l\x1b[4l\x1b[?6l\x1b[?69l\x1b[?7h\x1b[r\x1b(B\x0f\x1b]8;;\x1b\\\x1b[m\x1b[H\x1b[2J"
 	repaintEnd   = "\x1b[?2026l"
@@ -41,8 +41,8 @@ func appendRepaint(dst []byte, f *vterm.Frame, p *pen, o *ANSIOptions) []byte {
 	return append(dst, repaintEnd...)
 }
 
-// wrapsOn reports whether a terminal of that width, having printed l, goes on to next by
-// itself. Rows with unstable characters are left out: those may shift the end.
+// wrapsOn reports whether a terminal of that width, after printing l, continues with next by itself. It returns false
+// for rows with unstable characters: those may shift the end.
 func wrapsOn(l, next *vterm.Line, cols int) bool {
 	if !l.Wrapped || l.Size != vterm.LineNormal || next.Size != vterm.LineNormal || next.Row != l.Row+1 ||
 		len(l.Cells) != cols || len(next.Cells) == 0 || padding(next.Cells, 0) {
@@ -55,16 +55,14 @@ func wrapsOn(l, next *vterm.Line, cols int) bool {
 	return last >= 0 && !padding(l.Cells, last) && !slices.ContainsFunc(l.Cells, unstable) && !unstable(next.Cells[0])
 }
 
-// DECDWL and DECDHL.
+// sizeSequences are DECDWL and DECDHL.
 var sizeSequences = [...]string{
 	vterm.LineNormal: "", vterm.LineDoubleWidth: "\x1b#6",
 	vterm.LineDoubleTop: "\x1b#3", vterm.LineDoubleBottom: "\x1b#4",
 }
 
-// row paints a row on a cleared screen. What is blank there is skipped. Around what a
-// terminal may measure otherwise, or join with its neighbour, the column is said, so that
-// nothing shifts. A row that wrapped from the one above starts where that one left the
-// cursor.
+// row paints a row on a cleared screen and skips blanks. It sets the column around characters that terminals may
+// measure differently or join with neighbours. A wrapped row starts where the row above left the cursor.
 func (p *pen) row(dst []byte, l *vterm.Line, wrapped bool) []byte {
 	cells := trimPadding(l.Cells)
 	if size := nameOf(sizeSequences[:], int(l.Size)); size != "" {
@@ -92,8 +90,8 @@ func (p *pen) row(dst []byte, l *vterm.Line, wrapped bool) []byte {
 	return dst
 }
 
-// unstable reports a character whose width terminals disagree on, or that joins what stands
-// beside it although it has a cell of its own here.
+// unstable reports whether terminals disagree on a character's width, or join it with its neighbours although it has a
+// separate cell here.
 func unstable(c vterm.Cell) bool {
 	r := c.Rune()
 	return c&vterm.CellCluster != 0 || r >= 0x300 && unicode.In(r, unicode.M, unicode.Cf, joiners)
@@ -105,21 +103,20 @@ var joiners = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0x1f1e6, Hi: 0x1f1ff, Stride: 1}, {Lo: 0x1f3fb, Hi: 0x1f3ff, Stride: 1}},
 }
 
-// cursor puts the cursor where it stands, with its shape.
+// cursor sets the cursor's position and shape.
 func (p *pen) cursor(dst []byte, exact bool) []byte {
 	c := p.f.Cursor
 	dst = appendCUP(dst, c.Row, c.Col)
 	if exact && c.Pending {
-		dst = p.pend(dst, c)
+		dst = p.restorePendingWrap(dst, c)
 	}
 	dst = append(dst, "\x1b["...)
 	dst = strconv.AppendInt(dst, int64(cursorStyle(c)), 10)
 	return append(dst, " q"...)
 }
 
-// pend prints the last character of the cursor's row again: only that makes a terminal
-// wait behind the last column.
-func (p *pen) pend(dst []byte, c vterm.Cursor) []byte {
+// restorePendingWrap reprints the last character of the cursor's row, the only way to get a pending wrap.
+func (p *pen) restorePendingWrap(dst []byte, c vterm.Cursor) []byte {
 	for i := range p.f.Lines {
 		l := &p.f.Lines[i]
 		if l.Row != c.Row || len(l.Cells) != p.f.Cols || c.Col != p.f.Cols-1 || padding(l.Cells, c.Col) {
@@ -135,10 +132,10 @@ func (p *pen) pend(dst []byte, c vterm.Cursor) []byte {
 	return dst
 }
 
-// AppendCursor appends what moves the cursor to a row and column, 0-based.
+// AppendCursor appends a sequence that moves the cursor to a row and column, 0-based.
 func AppendCursor(dst []byte, row, col int) []byte { return appendCUP(dst, row, col) }
 
-// appendCUP moves the cursor; on the wire it is 1-based.
+// appendCUP appends CUP; positions on the wire are 1-based.
 func appendCUP(dst []byte, row, col int) []byte {
 	dst = append(dst, "\x1b["...)
 	dst = strconv.AppendInt(dst, int64(row+1), 10)

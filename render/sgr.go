@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// AppendSGR appends the shortest SGR sequence that takes a terminal from one style to
-// another; nothing when they look the same. Links are not SGR.
+// AppendSGR appends the shortest SGR sequence that changes a terminal's style, or nothing if the styles look the same.
+// Links are not part of SGR.
 func AppendSGR(dst []byte, from, to vterm.Style) []byte {
 	from.Link, to.Link = 0, 0
 	if from == to {
@@ -27,13 +27,13 @@ func AppendSGR(dst []byte, from, to vterm.Style) []byte {
 	return endSGR(step)
 }
 
-// endSGR puts the final byte in place of the last separator.
+// endSGR replaces the last separator by the final byte.
 func endSGR(seq []byte) []byte {
 	seq[len(seq)-1] = 'm'
 	return seq
 }
 
-// attributes, with the SGR parameters that set and reset each.
+// attributes lists the SGR parameters that set and reset each attribute.
 var attributes = [...]struct {
 	attr    vterm.Attrs
 	on, off string
@@ -43,7 +43,7 @@ var attributes = [...]struct {
 	{vterm.Conceal, "8;", "28;"}, {vterm.Strike, "9;", "29;"}, {vterm.Overline, "53;", "55;"},
 }
 
-// shared are attributes that one parameter resets together.
+// Attributes that share one reset parameter.
 const sharedIntensity, sharedBlink = vterm.Bold | vterm.Faint, vterm.Blink | vterm.RapidBlink
 
 // appendStep appends the parameters, each followed by a semicolon, that differ.
@@ -93,8 +93,8 @@ func appendUnderline(dst []byte, u vterm.Underline) []byte {
 	return append(strconv.AppendInt(dst, int64(u), 10), ';')
 }
 
-// appendColor appends a colour's parameters; base is 30 for text, 40 for the background.
-// Semicolons, though the standard says colons: every terminal knows them.
+// appendColor appends a colour's parameters; base is 30 for text, 40 for the background. It uses semicolons instead of
+// the standard's colons: every terminal supports them.
 func appendColor(dst []byte, c vterm.Color, base int) []byte {
 	num := func(n int) { dst = append(strconv.AppendInt(dst, int64(n), 10), ';') }
 	switch c.Kind() {
@@ -120,8 +120,8 @@ func appendColor(dst []byte, c vterm.Color, base int) []byte {
 	return dst
 }
 
-// appendUnderlineColor uses colons (kitty, VTE, xterm): a terminal that does not know 58
-// would take numbers after semicolons for attributes.
+// appendUnderlineColor uses colons (kitty, VTE, xterm): a terminal without support for 58 would read numbers after
+// semicolons as attributes.
 func appendUnderlineColor(dst []byte, c vterm.Color) []byte {
 	switch c.Kind() {
 	case vterm.ColorIndex:

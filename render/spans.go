@@ -6,8 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// FromFrame fills dst with a frame as lines of spans. The slice dst.Lines is reused;
-// what its lines held is not touched.
+// FromFrame fills dst with a frame as lines of spans. It reuses the slice dst.Lines but not the content of the lines.
 func FromFrame(dst *Screen, f *vterm.Frame) {
 	dst.Cols, dst.Rows, dst.Version = f.Cols, f.Rows, f.Version
 	dst.Title, dst.Alt, dst.Delta = f.Title, f.Alt, !f.Full
@@ -19,7 +18,7 @@ func FromFrame(dst *Screen, f *vterm.Frame) {
 	dst.Lines = Lines(dst.Lines[:0], f, f.Lines)
 }
 
-// Names by the values they stand for in vterm.
+// Names by their values in vterm.
 var (
 	cursorShapes = [...]string{vterm.CursorBlock: "block", vterm.CursorUnderline: "underline", vterm.CursorBar: "bar"}
 
@@ -34,7 +33,7 @@ var (
 	}
 )
 
-// nameOf is names[i], or the first for values of a later vterm.
+// nameOf returns names[i], or the first one for unknown values of a later vterm.
 func nameOf(names []string, i int) string {
 	if i >= len(names) {
 		return names[0]
@@ -59,14 +58,14 @@ func Lines(dst []Line, f *vterm.Frame, lines []vterm.Line) []Line {
 
 var defaultPalette = vterm.DefaultPalette()
 
-// spanner turns rows of cells into spans. A line costs one allocation for its text,
-// which its spans share, and one for the spans.
+// spanner converts rows of cells to spans. A line costs one allocation for its text, which its spans share, and one for
+// the spans.
 type spanner struct {
 	f      *vterm.Frame
 	styles spanStyles
-	text   []byte // scratch: the text of a line
-	ends   []int  // scratch: where in text each cell ends
-	screen bool   // the lines are the frame's own, not of history
+	text   []byte // scratch buffer: the text of a line
+	ends   []int  // scratch buffer: the end of each cell in text
+	screen bool   // the lines are the frame's own instead of history lines
 }
 
 func (s *spanner) line(l *vterm.Line) Line {
@@ -76,7 +75,7 @@ func (s *spanner) line(l *vterm.Line) Line {
 	for i := range cells {
 		s.text = appendCell(s.text, s.f, cells, i)
 		s.ends = append(s.ends, len(s.text))
-		if i == 0 || !joins(cells, i) {
+		if i == 0 || !continuesSpan(cells, i) {
 			runs++
 		}
 	}
@@ -87,7 +86,7 @@ func (s *spanner) line(l *vterm.Line) Line {
 	}
 	for col := 0; col < len(cells); {
 		end := runEnd(cells, col)
-		span := s.styles.of(cells[col])
+		span := s.styles.spanFor(cells[col])
 		span.Text = text[s.end(col):s.end(end)]
 		span.Col, span.Width = col, end-col
 		span.Widths = s.widths(cells, text, col, end)
@@ -100,7 +99,7 @@ func (s *spanner) line(l *vterm.Line) Line {
 	return out
 }
 
-// end is where the text of the first n cells ends.
+// end returns where the text of the first n cells ends.
 func (s *spanner) end(n int) int {
 	if n == 0 {
 		return 0
@@ -108,9 +107,9 @@ func (s *spanner) end(n int) int {
 	return s.ends[n-1]
 }
 
-// joins reports whether cell i belongs to the span of the cell before it. A tail always
-// does: its character stands there. Images are spans of their own.
-func joins(cells []vterm.Cell, i int) bool {
+// continuesSpan reports whether cell i belongs to the span of the previous cell. A tail always does, and images are separate
+// spans.
+func continuesSpan(cells []vterm.Cell, i int) bool {
 	if isTail(cells, i) {
 		return true
 	}
@@ -121,7 +120,7 @@ func joins(cells []vterm.Cell, i int) bool {
 // imageIndex is where a cell's content is.
 const imageIndex = vterm.Cell(1<<21 - 1)
 
-// image is what a span beginning with a cell shows of an image; nil: nothing, as it is lost or stands elsewhere.
+// image returns the part of an image that a span starting at a cell shows, or nil if it is lost or placed elsewhere.
 func (s *spanner) image(c vterm.Cell, row, col int) (part *ImagePart, lost bool) {
 	where := s.f.PlacedAbove
 	if s.screen {
@@ -140,13 +139,13 @@ func (s *spanner) image(c vterm.Cell, row, col int) (part *ImagePart, lost bool)
 
 func runEnd(cells []vterm.Cell, col int) int {
 	end := col + 1
-	for end < len(cells) && joins(cells, end) {
+	for end < len(cells) && continuesSpan(cells, end) {
 		end++
 	}
 	return end
 }
 
-// widths is nil when each cell of [from, to) is one character.
+// widths returns the width of each character, or nil if each cell of [from, to) is one character.
 func (s *spanner) widths(cells []vterm.Cell, text string, from, to int) []int8 {
 	plain := true
 	for _, c := range cells[from:to] {
@@ -176,7 +175,7 @@ func isTail(cells []vterm.Cell, i int) bool {
 	return i > 0 && i < len(cells) && cells[i].Width() == vterm.WidthTail && cells[i-1].Width() == vterm.WidthWide
 }
 
-// trimPadding drops cells at the end that cannot be seen: never written, default style.
+// trimPadding removes invisible cells at the end: never written, default style.
 func trimPadding(cells []vterm.Cell) []vterm.Cell {
 	n := len(cells)
 	for n > 0 && cells[n-1].Style() == 0 && padding(cells, n-1) {
@@ -185,7 +184,7 @@ func trimPadding(cells []vterm.Cell) []vterm.Cell {
 	return cells[:n]
 }
 
-// writtenLen is the number of cells up to the last one written, spaces included.
+// writtenLen returns the number of cells up to the last written one, spaces included.
 func writtenLen(cells []vterm.Cell) int {
 	n := len(cells)
 	for n > 0 && padding(cells, n-1) {
@@ -196,8 +195,8 @@ func writtenLen(cells []vterm.Cell) int {
 
 func padding(cells []vterm.Cell, i int) bool { return cells[i].Blank() && !isTail(cells, i) }
 
-// appendCell appends the text of cell i: nothing for the tail of a wide character, a
-// space for what is blank, and never a control character, whatever the cell holds.
+// appendCell appends the text of cell i: nothing for the tail of a wide character, a space for a blank, and never a
+// control character.
 func appendCell(dst []byte, f *vterm.Frame, cells []vterm.Cell, i int) []byte {
 	c := cells[i]
 	if r := c.Rune(); r >= ' ' && r < 0x7f {
@@ -228,7 +227,7 @@ func printable(text []byte) bool {
 	return true
 }
 
-// isControl reports C0, DEL and C1.
+// isControl reports whether r is a C0 control, DEL or C1 control.
 func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
 // appendPrintable appends UTF-8 text with control characters and invalid bytes replaced.

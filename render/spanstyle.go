@@ -6,14 +6,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// spanStyles makes spans without text out of styles, each style once.
+// spanStyles converts styles to spans without text, and caches the result for each style.
 type spanStyles struct {
 	f       *vterm.Frame
 	palette *vterm.Palette
 	known   map[vterm.StyleID]Span
 }
 
-func (k *spanStyles) of(c vterm.Cell) Span {
+func (k *spanStyles) spanFor(c vterm.Cell) Span {
 	id := c.Style()
 	if id == 0 {
 		return Span{}
@@ -44,7 +44,7 @@ func (k *spanStyles) span(st vterm.Style) Span {
 	return s
 }
 
-// color is a colour's hex form, and its index if it came from the palette (R31).
+// color returns a colour's hex form, and its index if it is from the palette (R31).
 func (k *spanStyles) color(c vterm.Color) (text string, index *uint8) {
 	switch c.Kind() {
 	case vterm.ColorIndex:
@@ -61,7 +61,7 @@ func hexColor(rgb uint32) string {
 	return string(hex.AppendEncode(b, []byte{byte(rgb >> 16), byte(rgb >> 8), byte(rgb)}))
 }
 
-// linkOf is a style's hyperlink; the zero Link when there is none.
+// linkOf returns a style's hyperlink, or the zero Link.
 func linkOf(f *vterm.Frame, id vterm.LinkID) vterm.Link {
 	if id == 0 || int64(id) >= int64(len(f.Links)) {
 		return vterm.Link{}

@@ -9,9 +9,9 @@ import (
 	"github.com/longterm-dev/longterm/render/boxdraw"
 )
 
-// AppendSVG appends the screen, and its history lines, as an SVG picture. Text stays text,
-// every piece held to its columns; box drawing and decorations are paths. It is XML 1.0
-// whatever was printed, and links are as in AppendHTML.
+// AppendSVG appends the screen and its history lines as an SVG picture. Text remains text, with every piece kept to its
+// columns; box drawing and decorations are paths. The result is valid XML 1.0 for any output, and links are as in
+// AppendHTML.
 func AppendSVG(dst []byte, s *Screen, o PictureOptions) []byte {
 	d := NewSVG(s.Cols, len(s.Grid()), s.Title, o)
 	for y, row := range d.Rows(s, &o) {
@@ -22,7 +22,7 @@ func AppendSVG(dst []byte, s *Screen, o PictureOptions) []byte {
 	return d.Append(dst)
 }
 
-// SVG is a picture under construction, of one screen or of many that follow each other.
+// SVG builds a picture of one screen, or of several that follow each other.
 type SVG struct {
 	o          PictureOptions
 	cols, rows int
@@ -33,7 +33,7 @@ type SVG struct {
 	images     imageTable
 }
 
-// NewSVG begins a picture of a size in cells.
+// NewSVG returns a picture of a size in cells.
 func NewSVG(cols, rows int, title string, o PictureOptions) *SVG {
 	title = cleanText(title)
 	if strings.TrimSpace(title) == "" {
@@ -45,12 +45,12 @@ func NewSVG(cols, rows int, title string, o PictureOptions) *SVG {
 // Style adds a rule to the style sheet.
 func (d *SVG) Style(rule string) { d.css.WriteString(rule + "\n") }
 
-// Element adds to the picture. The text must be well-formed.
+// Element adds well-formed text to the picture.
 func (d *SVG) Element(text []byte) { d.body.Write(text) }
 
 // Append appends the document.
 func (d *SVG) Append(dst []byte) []byte {
-	pad, scale := d.o.Padding, d.o.Scaled()
+	pad, scale := d.o.Padding, d.o.ScaleFactor()
 	w, h := d.cols*CellWidth+2*pad, d.rows*CellHeight+2*pad
 	t := &d.o.Theme
 	dst = fmt.Appendf(dst, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="%d %d %d %d" role="img" xml:space="preserve">`+"\n",
@@ -73,8 +73,8 @@ func (d *SVG) Append(dst []byte) []byte {
 	return append(dst, "</svg>\n"...)
 }
 
-// Rows are the elements of a screen's lines, each drawn at the top of the picture; empty
-// where there is nothing to see. The theme may be another than the whole picture's.
+// Rows returns the elements of a screen's lines, each drawn at the top of the picture; rows without content are empty.
+// The theme may differ from the picture's.
 func (d *SVG) Rows(s *Screen, o *PictureOptions) [][]byte {
 	grid := s.Grid()
 	shape, row, col := o.CursorOn(s)
@@ -111,12 +111,11 @@ func (d *SVG) row(l *Line, s *Screen, o *PictureOptions, cursorCol int, shape st
 	return append(append(head, out...), "</g></svg>"...)
 }
 
-// svgRow is a row under construction. Backgrounds come before everything else, so that
-// they cover no part of a character that leans over.
+// svgRow builds a row. Backgrounds come first, so that they do not cover overhanging characters.
 type svgRow struct {
 	d           *SVG
 	o           *PictureOptions
-	blinking    bool // the cursor
+	blinking    bool // the cursor blinks
 	back, front []byte
 }
 
@@ -156,7 +155,7 @@ func (r *svgRow) chunk(c chunk) {
 	}
 }
 
-// image is the part of an image that a piece shows.
+// image draws the part of an image that a piece shows.
 func (r *svgRow) image(c *chunk) {
 	im := c.span.Image
 	if im == nil {
@@ -171,7 +170,7 @@ func (r *svgRow) image(c *chunk) {
 		c.col*CellWidth, w, CellHeight, (im.X+c.col-c.span.Col)*CellWidth, im.Y*CellHeight, w, CellHeight, n, num(im.Cols*CellWidth), num(im.Rows*CellHeight))
 }
 
-// ink is a piece's text or shape, and its decorations, inside its link.
+// ink draws a piece's text or shape and its decorations, inside its link.
 func (r *svgRow) ink(c *chunk, blink string) {
 	if c.paint.Hidden {
 		return
@@ -200,7 +199,7 @@ func (r *svgRow) ink(c *chunk, blink string) {
 func (r *svgRow) shapes(c *chunk) {
 	n := max(c.width, 1)
 	w := float32(CellWidth * c.width)
-	if !tiles(c.drawn) {
+	if !isTileable(c.drawn) {
 		n, w = 1, CellWidth
 	}
 	shape, _ := boxdraw.Draw(c.drawn, w, CellHeight, lineWidth)
@@ -266,7 +265,7 @@ func (r *svgRow) decorations(c *chunk) {
 	}
 }
 
-// svgRules are the declarations of a text's look.
+// svgRules returns the CSS declarations of a text's style.
 func svgRules(c *chunk, fg uint32) string {
 	var rules []string
 	if c.paint.FG != fg {
@@ -281,7 +280,7 @@ func svgRules(c *chunk, fg uint32) string {
 	return strings.Join(rules, ";")
 }
 
-// class is the class that has the rules.
+// class returns the class with the given rules.
 func (d *SVG) class(rules string) string {
 	n, ok := d.styles[rules]
 	if !ok {

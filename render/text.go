@@ -1,6 +1,6 @@
 package render
 
-// TextOptions say how rows become text.
+// TextOptions sets how rows become text.
 type TextOptions struct {
 	// Unwrap joins rows that the terminal wrapped back into the lines that were printed.
 	Unwrap bool
@@ -25,7 +25,7 @@ func Text(dst []byte, s *Screen, o TextOptions) []byte {
 			}
 		}
 	}
-	if open { // the last line goes on below the rows that were asked for
+	if open { // the last line continues below the requested rows
 		dst = append(dst, '\n')
 	}
 	return dst

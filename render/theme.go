@@ -8,16 +8,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Theme is the colours of a picture. Colours are 0xRRGGBB.
+// Theme holds the colours of a picture, 0xRRGGBB.
 type Theme struct {
 	Name      string
-	FG, BG    uint32     // where the program chose none
+	FG, BG    uint32     // text and background that the program did not set
 	Cursor    uint32     // the cursor's cell or line
-	Selection uint32     // behind selected text, in viewers
-	Colors    [16]uint32 // palette entries 0–15, as far as the program left them alone
+	Selection uint32     // background of selected text, in viewers
+	Colors    [16]uint32 // palette entries 0–15 that the program did not change
 }
 
-// SessionTheme is the name of the theme that a session's own colours make.
+// SessionTheme is the name of the theme that consists of a session's own colours.
 const SessionTheme = "session"
 
 var themes = []Theme{
@@ -44,7 +44,7 @@ var themes = []Theme{
 	},
 }
 
-// ThemeNames returns the names of longterm's themes; the first is the default. ThemeFor also knows UsualThemeNames.
+// ThemeNames returns the names of longterm's themes; the first is the default. ThemeFor also accepts CommonThemeNames.
 func ThemeNames() []string {
 	var names []string
 	for i := range themes {
@@ -53,18 +53,18 @@ func ThemeNames() []string {
 	return append(names, SessionTheme)
 }
 
-// UsualThemeNames returns the names of themes that most terminals have.
-func UsualThemeNames() []string {
+// CommonThemeNames returns the names of themes that most terminals have.
+func CommonThemeNames() []string {
 	var names []string
-	for i := range usualThemes {
-		names = append(names, usualThemes[i].Name)
+	for i := range commonThemes {
+		names = append(names, commonThemes[i].Name)
 	}
 	return names
 }
 
-// ThemeFor is a theme by name ("" is the default) for a screen with a palette. Colours
-// that the program has set (OSC 4, 10–12) win over a theme's, as they would in a
-// terminal; the session theme has the palette's alone. Case, blanks and hyphens in a name do not matter.
+// ThemeFor returns a theme by name ("" is the default) for a screen with a palette. Colours set by the program (OSC 4,
+// 10–12) override the theme's, as in a terminal; the session theme uses only the palette. Case, blanks and hyphens in a
+// name are ignored.
 func ThemeFor(name string, p *vterm.Palette) (Theme, error) {
 	if p == nil {
 		p = defaultPalette
@@ -75,16 +75,16 @@ func ThemeFor(name string, p *vterm.Palette) (Theme, error) {
 		copy(t.Colors[:], p.Colors[:])
 		return t, nil
 	}
-	for _, t := range slices.Concat(themes, usualThemes) {
+	for _, t := range slices.Concat(themes, commonThemes) {
 		if themeKey(t.Name) == key || name == "" {
 			t.adopt(p)
 			return t, nil
 		}
 	}
-	return Theme{}, fmt.Errorf("unknown theme %q; there are %s", name, strings.Join(append(ThemeNames(), UsualThemeNames()...), ", "))
+	return Theme{}, fmt.Errorf("unknown theme %q; there are %s", name, strings.Join(append(ThemeNames(), CommonThemeNames()...), ", "))
 }
 
-// adopt takes over what of a palette is not as it was at the start.
+// adopt copies the colours that the program changed from a palette.
 func (t *Theme) adopt(p *vterm.Palette) {
 	set := func(own *uint32, now, start uint32) {
 		if now != start {
@@ -99,26 +99,25 @@ func (t *Theme) adopt(p *vterm.Palette) {
 	}
 }
 
-// Reversed is the theme with text and background changed over (DECSCNM). A cursor that
-// was seen on the background would not be now.
-func (t Theme) Reversed() Theme {
+// ReverseVideo returns the theme with text and background swapped (DECSCNM). The cursor takes the old background, to stay
+// visible.
+func (t Theme) ReverseVideo() Theme {
 	t.FG, t.BG, t.Cursor = t.BG, t.FG, t.BG
 	return t
 }
 
-// Paint is what a span's cells are painted with: its colours after inverse, dim and
-// conceal were applied.
+// Paint holds the final colours of a span's cells, after inverse, dim and conceal.
 type Paint struct {
 	FG, BG uint32
 	// UL is the colour of the underline.
 	UL uint32
-	// Filled is set when the background is not the screen's own.
+	// Filled is set if the background differs from the screen's.
 	Filled bool
-	// Hidden is set when the text must not be seen (conceal).
+	// Hidden is set if the text must be invisible (conceal).
 	Hidden bool
 }
 
-// Paint resolves a span's colours.
+// Paint returns a span's final colours.
 func (t *Theme) Paint(s *Span) Paint {
 	p := Paint{FG: t.color(s.FG, s.FGIndex, t.FG), BG: t.color(s.BG, s.BGIndex, t.BG), Hidden: s.Conceal}
 	p.Filled = s.BG != "" || s.Inverse
@@ -135,8 +134,8 @@ func (t *Theme) Paint(s *Span) Paint {
 	return p
 }
 
-// color is a colour of a span. The theme stands in for palette entries 0–15 by index,
-// unless the span's own value says that the program changed the entry.
+// color returns a colour of a span. The theme replaces palette entries 0–15 by index, unless the span's value shows
+// that the program changed the entry.
 func (t *Theme) color(hex string, index *uint8, def uint32) uint32 {
 	var rgb uint32
 	if len(hex) != 7 || hex[0] != '#' {
@@ -167,7 +166,7 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// mix is a colour on its way to another.
+// mix returns a colour between two others.
 func mix(from, to uint32, part float64) uint32 {
 	var out uint32
 	for shift := 16; shift >= 0; shift -= 8 {

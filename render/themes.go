@@ -2,8 +2,8 @@ package render
 
 import "strings"
 
-// usualThemes are those that most terminals have, by their usual names.
-var usualThemes = []Theme{
+// commonThemes are themes of most terminals, by their common names.
+var commonThemes = []Theme{
 	{Name: "Dracula", FG: 0xf8f8f2, BG: 0x282a36, Cursor: 0xf8f8f2, Selection: 0x44475a, Colors: [16]uint32{
 		0x21222c, 0xff5555, 0x50fa7b, 0xf1fa8c, 0xbd93f9, 0xff79c6, 0x8be9fd, 0xf8f8f2,
 		0x6272a4, 0xff6e6e, 0x69ff94, 0xffffa5, 0xd6acff, 0xff92df, 0xa4ffff, 0xffffff,
@@ -70,12 +70,12 @@ var solarized = [16]uint32{
 	0x002b36, 0xcb4b16, 0x586e75, 0x657b83, 0x839496, 0x6c71c4, 0x93a1a1, 0xfdf6e3,
 }
 
-// otherNames are names that other programs have for themes, as themeKey returns them.
+// otherNames maps names that other programs use for themes, in the form of themeKey.
 var otherNames = map[string]string{
 	"atomonedark": "onedark", "catppuccin": "catppuccinmocha", "gruvbox": "gruvboxdark", "github": "githublight",
 }
 
-// themeKey returns what is compared of a theme's name: letters and digits in lower case.
+// themeKey returns the part of a theme's name that is compared: letters and digits in lower case.
 func themeKey(name string) string {
 	key := strings.Map(func(r rune) rune {
 		switch {

@@ -6,18 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/internal/inputwait"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// What a program asks is asked still when another daemon goes on, since when it was, and the screen is the one that it was;
-// not so where the program printed something, or something was typed.
+// A prompt is still pending under the next daemon, since the same time and with the same screen; not if the program
+// printed something, or input was typed.
 //
 // FEATURES: R42 R90
 func TestQuestionOutlivesItsOwner(t *testing.T) {
-	confirm := evidence.Verdict{Kind: evidence.Confirm, Needs: true, Confidence: 99, Reason: "the text offers yes or no"}
+	confirm := inputdetect.Verdict{Kind: inputdetect.Confirm, Needs: true, Confidence: 99, Reason: "the text offers yes or no"}
 	for _, c := range []struct {
 		name  string
 		after func(t *testing.T, s *fixture)
@@ -34,7 +34,7 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 			}
 		}, false},
 		{"it goes on in silence", func(t *testing.T, s *fixture) {
-			if err := s.do(t.Context(), func() { s.inputwait.needs(evidence.Verdict{}) }); err != nil {
+			if err := s.do(t.Context(), func() { s.inputwait.setNeeds(inputdetect.Verdict{}) }); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
@@ -47,7 +47,7 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 				var asked Needs
 				var at uint64
 				if err := s.do(t.Context(), func() {
-					s.inputwait.needs(confirm)
+					s.inputwait.setNeeds(confirm)
 					s.looksLater()
 					asked, at = s.Status().Needs, s.Status().Offset
 				}); err != nil {
@@ -63,10 +63,10 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 				}
 				var told []Needs
 				again := reopen(t, s.dir, s.fake.ring, journal.Options{}, func(cfg *Config) {
-					cfg.Changed = func(st Status, change Change) {
-						if change == ChangeInput && st.Needs.Kind != evidence.None {
+					cfg.OnChange = func(st Status, change Change) {
+						if change == ChangeInput && st.Needs.Kind != inputdetect.None {
 							told = append(told, st.Needs)
-							if st.Offset != at { // by which a question is known that was told of
+							if st.Offset != at { // identifies a published prompt
 								t.Errorf("it is asked at %d, not %d", st.Offset, at)
 							}
 						}
@@ -91,18 +91,18 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 	}
 }
 
-// A question that follows another of its kind is told of with its own words and since when it is asked; one that counts down,
-// is typed at, or is only surer than it was is the same.
+// A prompt after another of its kind is published with its own words and time. One that counts down, gets input, or is
+// only detected with more certainty is the same prompt.
 //
 // FEATURES: R42
 func TestQuestionAfterQuestion(t *testing.T) {
-	asks := func(why, words string) evidence.Verdict {
-		return evidence.Verdict{Kind: evidence.Confirm, Needs: true, Confidence: 90, Reason: "app: " + why + `: "` + words + `"`}
+	asks := func(why, words string) inputdetect.Verdict {
+		return inputdetect.Verdict{Kind: inputdetect.Confirm, Needs: true, Confidence: 90, Reason: "app: " + why + `: "` + words + `"`}
 	}
 	for _, c := range []struct {
 		name   string
 		print  string
-		then   evidence.Verdict
+		then   inputdetect.Verdict
 		resize bool
 		anew   bool
 	}{
@@ -120,7 +120,7 @@ func TestQuestionAfterQuestion(t *testing.T) {
 			waitText(t, s.Session, "Go on")
 			var first, second Needs
 			if err := s.do(t.Context(), func() {
-				s.inputwait.needs(asks("the text offers yes or no", "Go on in 9 s? [Y/n]"))
+				s.inputwait.setNeeds(asks("the text offers yes or no", "Go on in 9 s? [Y/n]"))
 				s.looksLater()
 				first = s.Status().Needs
 			}); err != nil {
@@ -133,7 +133,7 @@ func TestQuestionAfterQuestion(t *testing.T) {
 			}
 			if err := s.do(t.Context(), func() {
 				_, _ = s.engine.Write([]byte(c.print))
-				s.inputwait.needs(c.then)
+				s.inputwait.setNeeds(c.then)
 				second = s.Status().Needs
 			}); err != nil {
 				t.Fatal(err)
@@ -145,31 +145,32 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	}
 }
 
-// looksLater leaves what was found as it is: a look of the session's own would find that its program, which is none, asks nothing.
+// looksLater keeps the finding as it is: a probe of the session would find that its program, which does not exist,
+// waits for nothing.
 func (s *fixture) looksLater() {
-	s.inputwait.since++ // nor does one that is under way count
-	s.inputwait.lookAt(time.Now().Add(time.Hour))
+	s.inputwait.generation++ // nor does one that is under way count
+	s.inputwait.scheduleProbe(time.Now().Add(time.Hour))
 }
 
-// A look that is not sure of anything yet leaves what was asked of the owner before.
+// An uncertain probe does not change the pending prompt.
 //
 // FEATURES: R42 R90
 func TestDoubtAfterResume(t *testing.T) {
 	s := reopen(t, t.TempDir(), ring.Local(ring.DefaultSize), journal.Options{})
 	if err := s.do(t.Context(), func() {
 		h := s.inputwait
-		h.asked = Needs{Kind: evidence.Text, Confidence: 80, Reason: "app: reads", Since: time.Unix(1, 0)}
+		h.journaled = Needs{Kind: inputdetect.Text, Confidence: 80, Reason: "app: reads", Since: time.Unix(1, 0)}
 		h.resume()
-		h.found(&inputwait.Finding{Doubt: true})
+		h.publishFinding(&inputwait.Finding{Doubt: true})
 		if got := s.Status().Needs; !got.Since.Equal(time.Unix(1, 0)) {
 			t.Errorf("in doubt: %+v", got)
 		}
-		h.found(&inputwait.Finding{Verdict: evidence.Verdict{Kind: evidence.Text, Needs: true, Confidence: 80, Reason: "app: reads"}})
+		h.publishFinding(&inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Text, Needs: true, Confidence: 80, Reason: "app: reads"}})
 		if got := s.Status().Needs; !got.Since.Equal(time.Unix(1, 0)) {
 			t.Errorf("found again: %+v", got)
 		}
-		h.found(&inputwait.Finding{Doubt: true})
-		if got := s.Status().Needs; got.Kind != evidence.None {
+		h.publishFinding(&inputwait.Finding{Doubt: true})
+		if got := s.Status().Needs; got.Kind != inputdetect.None {
 			t.Errorf("in doubt later: %+v", got)
 		}
 	}); err != nil {

@@ -11,39 +11,38 @@ import (
 	"github.com/longterm-dev/longterm/store/checkpoint"
 )
 
-// diskWriter writes what a session keeps beside its journal, so that its owner waits for no disk. It
-// has room for one checkpoint, one screen and one state of the environment besides what is being
-// written; when the disk does not keep up the newer takes the place of the older, which was only to
-// spare a replay. What goes with a checkpoint (files) is written before it, and goes over to the one
-// that takes its place: a checkpoint never stands without it.
+// diskWriter writes a session's checkpoints, screens and environment on a separate goroutine, so that the owner never
+// waits for the disk. Its queue has room for one item of each. If the disk is slow, a newer item replaces the queued
+// one; the older one would only have shortened a replay. The files that belong to a checkpoint are written before it.
+// If a newer checkpoint replaces a queued one, it takes over those files, so a checkpoint never exists without them.
 //
-// The goroutine is there only while there is something to write.
+// The goroutine runs only while the queue is not empty.
 type diskWriter struct {
 	id, dir string
 	log     *slog.Logger
 	screens *history.Screens
 	tasks   *sync.WaitGroup
 
-	mu      sync.Mutex
-	busy    bool
-	failed  bool // a file that goes with a checkpoint was not written
-	point   *keptPoint
-	screen  *checkpoint.Checkpoint
-	environ []byte
+	mu         sync.Mutex
+	busy       bool
+	failed     bool // a file that goes with a checkpoint was not written
+	checkpoint *pendingCheckpoint
+	screen     *checkpoint.Checkpoint
+	environ    []byte
 }
 
-// keptPoint is a checkpoint that waits to be written.
-type keptPoint struct {
+// pendingCheckpoint is a checkpoint in the queue.
+type pendingCheckpoint struct {
 	checkpoint.Checkpoint
-	buf   *[]byte           // the snapshot's, of the pool
+	buf   *[]byte           // from the pool snapshots
 	files map[string][]byte // by their names in the session's directory
 }
 
-// keepPoint has a checkpoint written. It takes the snapshot's buffer.
-func (w *diskWriter) keepPoint(p *keptPoint) {
+// saveCheckpoint queues a checkpoint. It takes over the snapshot's buffer.
+func (w *diskWriter) saveCheckpoint(p *pendingCheckpoint) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if old := w.point; old != nil {
+	if old := w.checkpoint; old != nil {
 		for name, b := range old.files {
 			if _, newer := p.files[name]; !newer {
 				p.files[name] = b
@@ -51,28 +50,29 @@ func (w *diskWriter) keepPoint(p *keptPoint) {
 		}
 		snapshots.give(old.buf)
 	}
-	w.point = p
+	w.checkpoint = p
 	w.startLocked()
 }
 
-// keepScreen has a screen added to the series.
-func (w *diskWriter) keepScreen(c *checkpoint.Checkpoint) {
+// saveScreen queues a screen for the series of screens.
+func (w *diskWriter) saveScreen(c *checkpoint.Checkpoint) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.screen = c
 	w.startLocked()
 }
 
-// keepEnviron has what changed in the environment written.
-func (w *diskWriter) keepEnviron(b []byte) {
+// saveEnviron queues the changes of the shell's environment.
+func (w *diskWriter) saveEnviron(b []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.environ = b
 	w.startLocked()
 }
 
-// lost says, once, that files of a checkpoint were not written: the next one takes them all.
-func (w *diskWriter) lost() bool {
+// reportWriteFailure reports whether a file of a checkpoint was not written since the last call. The next checkpoint
+// then writes all of them.
+func (w *diskWriter) reportWriteFailure() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	failed := w.failed
@@ -80,6 +80,7 @@ func (w *diskWriter) lost() bool {
 	return failed
 }
 
+// startLocked starts the goroutine if it is not running.
 func (w *diskWriter) startLocked() {
 	if !w.busy {
 		w.busy = true
@@ -87,11 +88,12 @@ func (w *diskWriter) startLocked() {
 	}
 }
 
+// run writes queued items until the queue is empty.
 func (w *diskWriter) run() {
 	for {
 		w.mu.Lock()
-		point, screen, environ := w.point, w.screen, w.environ
-		w.point, w.screen, w.environ = nil, nil, nil
+		point, screen, environ := w.checkpoint, w.screen, w.environ
+		w.checkpoint, w.screen, w.environ = nil, nil, nil
 		w.busy = point != nil || screen != nil || environ != nil
 		if !w.busy {
 			w.mu.Unlock()
@@ -110,9 +112,9 @@ func (w *diskWriter) run() {
 	}
 }
 
-// writePoint leaves the older checkpoint where a file that goes with the new one cannot be written.
-// None of it is synced: what a loss of power takes is only time.
-func (w *diskWriter) writePoint(p *keptPoint) {
+// writePoint keeps the older checkpoint if a file that belongs to the new one cannot be written. It syncs nothing: a
+// power loss costs only the time of a longer replay.
+func (w *diskWriter) writePoint(p *pendingCheckpoint) {
 	defer snapshots.give(p.buf)
 	var err error
 	for name, b := range p.files {
@@ -130,13 +132,14 @@ func (w *diskWriter) writePoint(p *keptPoint) {
 	}
 }
 
+// writeScreen adds a screen to the series of screens.
 func (w *diskWriter) writeScreen(c *checkpoint.Checkpoint) {
 	if err := w.screens.Keep(*c); err != nil {
 		w.log.Warn("keep a screen of the series", "session", w.id, "err", err)
 	}
 }
 
-// writeEnviron is not synced: it changes with many a command.
+// writeEnviron does not sync the file, which changes with many commands.
 func (w *diskWriter) writeEnviron(b []byte) {
 	if err := atomicfile.Write(filepath.Join(w.dir, changedFile), atomicfile.Options{}, b); err != nil {
 		w.log.Warn("write down what changed in the environment", "session", w.id, "err", err)

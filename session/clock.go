@@ -5,21 +5,21 @@ import "time"
 // FrameInterval is the least time between two frames of a session if nothing else is set: 60 a second.
 const FrameInterval = time.Second / 60
 
-// echoInterval is the least time before a frame that was typed for: who types faster than frames are sent wants to see
-// each key, not each second one a frame later.
+// echoInterval is the least time before a frame that may show an echo. It is shorter than FrameInterval so that fast
+// typing shows each key at once.
 const echoInterval = 2 * time.Millisecond
 
-// frameClock lets the first change after a rest, or after something was typed, through at once and batches those that follow.
+// frameClock lets the first change after an idle time, or after input, through at once and batches those that follow.
 type frameClock struct {
 	interval func() time.Duration // least time between two; nil: FrameInterval
 	last     time.Time
 	timer    *time.Timer // set while a frame is owed
-	owed     time.Time   // when that one may go out
-	echo     bool        // something was typed, and no frame sent since
+	dueAt    time.Time   // when the owed frame may be sent
+	echo     bool        // input came, and no frame was sent since
 }
 
-// typed says that the next change may be an echo.
-func (c *frameClock) typed() { c.echo = true }
+// expectEcho marks the next change as a possible echo of input.
+func (c *frameClock) expectEcho() { c.echo = true }
 
 // due reports whether a frame may go out now; otherwise C fires when it may.
 func (c *frameClock) due(now time.Time) bool {
@@ -30,7 +30,7 @@ func (c *frameClock) due(now time.Time) bool {
 		c.timer, c.last, c.echo = nil, now, false
 		return true
 	}
-	if c.timer != nil && (!c.echo || !c.last.Add(echoInterval).Before(c.owed)) {
+	if c.timer != nil && (!c.echo || !c.last.Add(echoInterval).Before(c.dueAt)) {
 		return false
 	}
 	interval := FrameInterval
@@ -44,14 +44,14 @@ func (c *frameClock) due(now time.Time) bool {
 		if c.timer != nil {
 			c.timer.Stop()
 		}
-		c.timer, c.owed = time.NewTimer(wait), now.Add(wait)
+		c.timer, c.dueAt = time.NewTimer(wait), now.Add(wait)
 		return false
 	}
 	c.last, c.echo = now, false
 	return true
 }
 
-// C fires when an owed frame may go out; call fired then.
+// C fires when an owed frame may be sent; call onTimer then.
 func (c *frameClock) C() <-chan time.Time {
 	if c.timer == nil {
 		return nil
@@ -59,23 +59,23 @@ func (c *frameClock) C() <-chan time.Time {
 	return c.timer.C
 }
 
-// fired notes that the owed frame goes out. Later than it might have by little, it does not put off those after it: an owner
-// at work on a flood is late each time.
-func (c *frameClock) fired() {
+// onTimer records that the owed frame is sent. If it is sent slightly late, the following frames are not delayed by
+// that: an owner that handles a flood is late each time.
+func (c *frameClock) onTimer() {
 	now := time.Now()
-	if now.Sub(c.owed) < FrameInterval/2 {
-		now = c.owed
+	if now.Sub(c.dueAt) < FrameInterval/2 {
+		now = c.dueAt
 	}
 	c.timer, c.last, c.echo = nil, now, false
 }
 
-// alarm is a timer that is set anew only when its time changes. The zero value is not set.
+// alarm is a timer that is reset only if its time changes. The zero value is not set.
 type alarm struct {
 	timer *time.Timer
 	due   time.Time
 }
 
-// set has the alarm fire at a time; not ok: never.
+// set arms the alarm for a time, or stops it if ok is false.
 func (a *alarm) set(at time.Time, ok bool) {
 	switch {
 	case !ok:
@@ -88,7 +88,7 @@ func (a *alarm) set(at time.Time, ok bool) {
 	}
 }
 
-// C fires when the time has come; call fired then.
+// C fires at the time that was set; call clear then.
 func (a *alarm) C() <-chan time.Time {
 	if a.timer == nil {
 		return nil
@@ -96,8 +96,10 @@ func (a *alarm) C() <-chan time.Time {
 	return a.timer.C
 }
 
-func (a *alarm) fired() { a.due = time.Time{} }
+// clear records that the timer has fired.
+func (a *alarm) clear() { a.due = time.Time{} }
 
+// stop stops the timer.
 func (a *alarm) stop() {
 	a.due = time.Time{}
 	if a.timer != nil {

@@ -35,7 +35,7 @@ func TestFrameClock(t *testing.T) {
 					}
 					continue
 				case <-c.C():
-					c.fired()
+					c.onTimer()
 					frames++
 					continue
 				case <-end:
@@ -62,7 +62,7 @@ func TestFrameClockWhereItsOwnerIsLate(t *testing.T) {
 			}
 			<-c.C()
 			time.Sleep(4 * time.Millisecond)
-			c.fired()
+			c.onTimer()
 		}
 		if frames < 595 || frames > 605 {
 			t.Errorf("%d frames in ten seconds", frames)
@@ -70,8 +70,8 @@ func TestFrameClockWhereItsOwnerIsLate(t *testing.T) {
 	})
 }
 
-// What is typed faster than frames are sent is shown at once all the same, and a flood beside it does not make frames of each
-// change.
+// Input faster than the frame rate is shown at once all the same, and a simultaneous flood does not make a frame of
+// each change.
 func TestFrameClockAfterKeys(t *testing.T) {
 	const key = 10 * time.Millisecond
 	for _, flood := range []bool{false, true} {
@@ -79,7 +79,7 @@ func TestFrameClockAfterKeys(t *testing.T) {
 			var c frameClock
 			frames := 0
 			for range 100 {
-				c.typed()
+				c.expectEcho()
 				if !c.due(time.Now()) {
 					t.Fatal("the echo waits")
 				}
@@ -88,7 +88,7 @@ func TestFrameClockAfterKeys(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					select {
 					case <-c.C():
-						c.fired()
+						c.onTimer()
 						frames++
 					default:
 					}
@@ -104,7 +104,7 @@ func TestFrameClockAfterKeys(t *testing.T) {
 	}
 }
 
-// What is typed just after a frame was sent is shown as soon as another one may go out, and not where that of a flood would.
+// Input right after a frame is shown in the next frame that may be sent, not with that of a flood.
 func TestFrameClockAfterAKeyAtOnce(t *testing.T) {
 	for _, flood := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -116,14 +116,14 @@ func TestFrameClockAfterAKeyAtOnce(t *testing.T) {
 			if flood && c.due(time.Now()) {
 				t.Fatal("two frames at once")
 			}
-			c.typed()
+			c.expectEcho()
 			for range 2 {
 				if c.due(time.Now()) {
 					t.Fatal("two frames at once")
 				}
 			}
 			<-c.C()
-			c.fired()
+			c.onTimer()
 			if d := time.Since(begin); d != echoInterval {
 				t.Errorf("flood %t: the echo waits for %v", flood, d)
 			}
@@ -153,7 +153,7 @@ func TestTypedIsShownAtOnce(t *testing.T) {
 	}
 	w := s.Watch()
 	defer w.Close()
-	<-w.Frames // with which it begins
+	<-w.Frames // with which it starts
 	s.print(s.Session, "the first after a rest")
 	<-w.Frames
 	if _, err := s.TypeIn(ctx, Typing{Bytes: []byte("x")}); err != nil {

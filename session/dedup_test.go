@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -28,7 +28,7 @@ func TestTypedOnceOverCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	typed := s.got()
-	first.Again = true // is what it is told to be from here on
+	first.Again = true // has this state from here on
 	for range 3 {      // the second one has the id from a file only
 		s.print(s.Session, strings.Repeat("more output\r\n", 1000))
 		s.print(s.Session, "said")
@@ -46,8 +46,8 @@ func TestTypedOnceOverCheckpoints(t *testing.T) {
 	}
 }
 
-// A daemon that is killed after it typed and before the journal has the id leaves a note in
-// the ring: the next one does not type the input again, and the journal knows from then on.
+// A daemon killed after typing and before the journal has the id leaves a note in the ring: the next one does not type
+// the input again, and journals the id.
 //
 // FAULT: A23
 // FEATURES: R90
@@ -64,14 +64,14 @@ func TestTypedOnceWhenKilledBeforeTheJournalKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.Again = true // is what it is told to be from here on
+	first.Again = true // has this state from here on
 	s.Stop()
 	s = reopen(t, killed, s.fake.ring, journal.Options{})
 	again, err := s.TypeIn(testContext(t), in)
 	if err != nil || again != first || s.got() != "" {
 		t.Errorf("asked again: %+v, %v, typed %q; the first time %+v", again, err, s.got(), first)
 	}
-	other := Typing{Bytes: []byte("x"), ID: "another"} // takes the place of the note
+	other := Typing{Bytes: []byte("x"), ID: "another"} // replaces the note
 	if _, err := s.TypeIn(testContext(t), other); err != nil || s.got() != "x" {
 		t.Errorf("other input: %q, %v", s.got(), err)
 	}
@@ -82,13 +82,13 @@ func TestTypedOnceWhenKilledBeforeTheJournalKnows(t *testing.T) {
 	}
 }
 
-// Input that was refused leaves no note: it may be typed when it is asked for again.
+// Rejected input leaves no note: it may be typed when it is repeated.
 //
 // FAULT: A23
 func TestRefusedInputLeavesNoNote(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	r := s.fake.ring
-	too := Typing{Bytes: make([]byte, typing.MaxQueued+1), ID: "an-id"}
+	too := Typing{Bytes: make([]byte, inputqueue.MaxQueued+1), ID: "an-id"}
 	if _, err := s.TypeIn(testContext(t), too); !errors.Is(err, ErrOverloaded) {
 		t.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func TestRefusedInputLeavesNoNote(t *testing.T) {
 	}
 }
 
-// A line that was marked when the daemon was killed is typed by the next one if the note in
-// the ring says that it was not typed yet, and not if it may have been.
+// A line marked when the daemon was killed is typed by the next one if the note in the ring shows that it was not typed
+// yet, and not if it may have been.
 //
 // FAULT: A23
 func TestLineKilledBeforeItWasTyped(t *testing.T) {
@@ -109,7 +109,7 @@ func TestLineKilledBeforeItWasTyped(t *testing.T) {
 		killed := t.TempDir()
 		if err := s.do(testContext(t), func() {
 			s.typing.markLine("a-job")
-			s.lines.tellTyped(&Line{Text: "make", ID: "a-job"})
+			s.lines.recordTyped(&Line{Text: "make", ID: "a-job"})
 			if typed {
 				s.typing.lineNote("a-job")()
 			}
@@ -121,17 +121,17 @@ func TestLineKilledBeforeItWasTyped(t *testing.T) {
 		}
 		s.Stop()
 		s = withEngine(t, killed, s.fake.ring, DefaultEngine, false)
-		if was, err := s.Typed(testContext(t), "a-job"); err != nil || was != typed {
+		if was, err := s.WasLineTyped(testContext(t), "a-job"); err != nil || was != typed {
 			t.Errorf("typed %t: %t, %v", typed, was, err)
 		}
 	}
 }
 
-// clientKey is that of one who numbers its input.
+// clientKey is the key of a client that numbers its input.
 const clientKey = "0b8b6c1e-2f59-4f38-9d0e-3f6d5a1c7e42"
 
-// What a client numbers is typed once and in order, though daemon after daemon is killed before the journal has a word
-// of it, and whatever others type meanwhile.
+// Numbered input of a client is typed once and in order, although each daemon is killed before the journal records it,
+// and whatever other clients type in between.
 //
 // FAULT: A23
 // FEATURES: R90
@@ -143,7 +143,7 @@ func TestNumberedOverKills(t *testing.T) {
 	}
 	typed, want := "", ""
 	for daemon := range 5 {
-		for n := range 4 * (daemon + 1) { // from its first one on, as if nothing was ever told
+		for n := range 4 * (daemon + 1) { // from its first number on, as if none was acknowledged
 			in := Typing{Bytes: fmt.Appendf(nil, "%d,", n), ID: fmt.Sprint(clientKey, ".:"[n%2:n%2+1], n), Person: true}
 			if _, err := s.TypeIn(testContext(t), in); err != nil {
 				t.Fatal(err)
@@ -166,15 +166,15 @@ func TestNumberedOverKills(t *testing.T) {
 	}
 }
 
-// What is typed into a program that reads nothing for now is typed once, however often it is asked for meanwhile, and who asks
-// is answered when it is. An owner that ends before says so, so that its client asks the next one.
+// Input for a program that does not read is typed once, however often it is repeated in the meantime, and the caller
+// gets an answer then. An owner that ends before reports that, so that its client asks the next one.
 //
 // FAULT: A23
 // FEATURES: R90
 func TestNumberedThatWaits(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	b := &busy{fake: s.fake, reads: make(chan struct{}), asked: make(chan struct{}, 10)}
-	s.typing.queue = typing.NewQueue(b)
+	s.typing.queue = inputqueue.NewQueue(b)
 	in := Typing{Bytes: []byte("abcdef"), ID: clientKey + ".0", Person: true}
 	answers := make(chan error, 3)
 	for range 3 {
@@ -218,7 +218,7 @@ func TestNumberedThatWaits(t *testing.T) {
 	}
 }
 
-// busy takes half of what is typed, and the rest once its program reads.
+// busy takes half of the input, and the rest once its program reads.
 type busy struct {
 	*fake
 	reads, asked chan struct{}

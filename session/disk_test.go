@@ -46,14 +46,13 @@ func (f fullFile) WriteAt(p []byte, off int64) (int, error) {
 func (f *fixture) written(t *testing.T) {
 	t.Helper()
 	for ctx := testContext(t); f.Status().HistoryError != ""; {
-		if err := f.Look(ctx, func(View) {}); err != nil {
+		if err := f.WithScreen(ctx, func(View) {}); err != nil {
 			t.Fatal("history is not written again: ", err)
 		}
 	}
 }
 
-// On a full disk the session goes on, what fits the ring is kept until there is room,
-// and nothing is lost.
+// On a full disk the session continues, the ring keeps what fits until there is space, and nothing is lost.
 //
 // FEATURES: R93
 func TestFullDiskLosesNothingThatFitsTheRing(t *testing.T) {
@@ -118,11 +117,11 @@ func TestFullDiskMakesACountedGap(t *testing.T) {
 	}
 }
 
-// Who reads along on a full disk is told what is lost, and comes to the end: what the ring has is read there, what neither has
-// is a counted gap, before the journal can have one.
+// A follower on a full disk gets the amount of lost output, and reaches the end: it reads from the ring, and what is in
+// neither is a counted gap, before the journal can have one.
 //
 // FEATURES: R37, R93
-func TestReadAlongOnAFullDisk(t *testing.T) {
+func TestFollow_OnFullDisk_CountsGaps(t *testing.T) {
 	var full atomic.Bool
 	s := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{FS: fullDisk{&full}})
 	s.print(s.Session, "before\r\n")
@@ -144,9 +143,9 @@ func TestReadAlongOnAFullDisk(t *testing.T) {
 			t.Errorf("from %s: %d bytes and %d lost of %d: %.20q", name, len(got), gap, end-from, got[max(0, len(got)-20):])
 		}
 	}
-	s.Lost() // with the ring
+	s.KeeperLost() // with the ring
 	for ctx := testContext(t); s.Status().State == Running; {
-		if err := s.Look(ctx, func(View) {}); err != nil {
+		if err := s.WithScreen(ctx, func(View) {}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,33 +1,31 @@
-// Package session is a living terminal: what a child prints becomes history and a
-// screen, what is typed reaches the child.
+// Package session runs a terminal session: it records the child's output, shows it on an emulated screen and types
+// input for it.
 //
 //	ring ─▶ journal (offset) ─▶ emulator ─▶ events ─▶ waits, rules ─▶ watchers
 //	child ◀─ PTY ◀─ input queue ◀─ keys, text, paste, replies
 //
-// # Rooms
+// # Structure
 //
-// This package has the owner's loop (loop.go), what a session is made of (session.go), what is
-// known of it (status.go) and its operations. What is decided, is decided by machines in
-// internal: they are told what happened and say what to do. For each of them a type here is the
-// host that asks the terminal, keeps the files and has the timers:
+// The package contains the owner's loop (loop.go), the session's state (session.go), its public status (status.go) and
+// its operations. Decisions are made by state machines in internal: they receive events and return actions. For each of
+// them, a type of this package is the host, which accesses the terminal, the files and the timers:
 //
-//	typist     input.go, typist.go  ▶ internal/typing, internal/echo
-//	rulesHost  rules.go             ▶ internal/rules      rules that answer
-//	waits      wait.go              ▶ internal/wait       conditions
-//	inputWait  inputwait.go         ▶ internal/inputwait  does the program wait for a person
-//	lineHost   exec.go, linehost.go, lineprobe.go, track.go ▶ internal/lineexec  lines in a shell
-//	historyHost rebuild.go, journalmarks.go, said.go, checkpointwriter.go ▶ internal/history   what is kept
+//	inputState  input.go, inputstate.go   ▶ internal/admit, internal/inputqueue, internal/echodetect
+//	rulesHost   rules.go                  ▶ internal/rules      response rules
+//	waits       wait.go                   ▶ internal/wait       conditions
+//	inputWait   inputwait.go, pendingprompt.go ▶ internal/inputwait  detection of prompts
+//	lineHost    exec.go, linehost.go, lineprobe.go, track.go ▶ internal/lineexec  command lines
+//	historyHost rebuild.go, journalmarks.go, reportedstate.go, checkpointwriter.go ▶ internal/history  journal and checkpoints
 //
 // # Ownership
 //
-// One goroutine at a time owns a Session, and none while there is nothing to do (doze.go):
-// it alone touches the emulator and the journal's writing end. Others ask it by closures
-// (Session.do). What may be read without asking is a copy (Status) behind a mutex that
-// guards nothing else. Raw followers
-// read by offset, from the ring or the journal, and can never hold the owner back.
+// At most one goroutine owns a Session at a time, and none while the session is idle (park.go). Only the owner uses the
+// emulator and writes to the journal. Other goroutines send it closures (Session.do). Status is a copy for readers on
+// any goroutine, behind a mutex that guards little else. Raw followers read by offset from the ring or the journal and
+// can never delay the owner.
 //
 // # Units
 //
-// Offsets count the bytes the child ever printed; rows and columns are cells,
-// 0-based; versions grow with each change of the screen.
+// Offsets count all bytes that the child has printed. Rows and columns are cells, 0-based. Versions grow with each
+// change of the screen.
 package session

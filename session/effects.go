@@ -16,7 +16,7 @@ type effects struct {
 	list []vterm.Event
 	next uint64 // number of the next effect; those in list precede it
 
-	// Only the owner uses these.
+	// The owner's:
 	pending bool                              // an effect was added since the last frame
 	limits  map[vterm.EventKind]*rate.Limiter // nil before the first effect
 }
@@ -70,9 +70,9 @@ func (s *Session) Effects(since uint64) (list []vterm.Event, next uint64) {
 	return slices.Clone(f.list[uint64(len(f.list))-n:]), f.next
 }
 
-// addEffect stores an effect for clients and passes notifications to Config.Notified. Only the owner calls it.
+// addEffect stores an effect for clients and passes notifications to Config.OnNotify. Only the owner calls it.
 func (s *Session) addEffect(e *vterm.Event) {
-	if s.effects.add(e, time.Now()) && e.Kind == vterm.EventNotify && !s.quiet && s.cfg.Notified != nil {
-		s.cfg.Notified(e.Name, e.Text)
+	if s.effects.add(e, time.Now()) && e.Kind == vterm.EventNotify && !s.muted && s.cfg.OnNotify != nil {
+		s.cfg.OnNotify(e.Name, e.Text)
 	}
 }

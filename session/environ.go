@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Environ is what the session's shell exports, as of its newest prompt; nil when that is not
-// known.
+// Environ returns the variables that the session's shell exports, as of its newest prompt. It returns nil if they are
+// unknown.
 func (s *Session) Environ(ctx context.Context) (env shell.Env, err error) {
 	err = s.do(ctx, func() {
 		if s.lines.shell == nil {
@@ -23,19 +23,19 @@ func (s *Session) Environ(ctx context.Context) (env shell.Env, err error) {
 			env = now
 			return
 		}
-		env = maps.Clone(s.lines.shell.env) // it is being written, or the shell has ended
+		env = maps.Clone(s.lines.shell.env) // the file is being written, or the shell has ended
 	})
 	return env, err
 }
 
-// changedFile, in a session's directory, holds what the shell's environment was changed in,
-// without secrets: a shell that is restored gets it. It outlives the shell.
+// changedFile is a file in the session's directory. It holds the variables that changed in the shell's environment,
+// without secrets, for a shell that is restored. It outlives the shell.
 const changedFile = "environ.json"
 
-// keepChanges adds up what changed.
+// keepChanges adds changes to those since the first prompt.
 func (h *lineHost) keepChanges(changes []shell.EnvChange) {
 	s := h.s
-	if len(changes) == 0 || s.cfg.Dir == "" || s.quiet {
+	if len(changes) == 0 || s.cfg.Dir == "" || s.muted {
 		return
 	}
 	t := h.shell
@@ -57,16 +57,15 @@ func (h *lineHost) keepChanges(changes []shell.EnvChange) {
 		s.log.Warn("write down what changed in the environment", "session", s.cfg.ID, "err", err)
 		return
 	}
-	s.history.disk.keepEnviron(b)
+	s.history.disk.saveEnviron(b)
 }
 
-// LastEnv is what a session's shell had changed in its environment, as it was written down
-// in the session's directory: without secrets. A nil value stands for a variable that was
-// unset.
+// LastEnv returns the environment variables that a session's shell had changed, as recorded in the session's directory,
+// without secrets. The value is nil for a variable that was unset.
 func LastEnv(dir string) map[string]*string {
 	env := map[string]*string{}
 	if b, err := os.ReadFile(filepath.Join(dir, changedFile)); err == nil {
-		_ = json.Unmarshal(b, &env) // what cannot be read is not known
+		_ = json.Unmarshal(b, &env) // unreadable: unknown
 	}
 	if env == nil {
 		env = map[string]*string{}
@@ -74,28 +73,29 @@ func LastEnv(dir string) map[string]*string {
 	return env
 }
 
-// Renew has the session's shell export variables before its next prompt, and unset those that are nil. It is said to nobody
-// that a command changed them, and a shell that is restored has them. Shells that cannot do that keep what they have.
+// Renew makes the session's shell export variables before its next prompt, and unset those that are nil. The change is
+// not reported as one of a command, and a restored shell gets the variables too. Shells without this function keep
+// their environment.
 func (s *Session) Renew(ctx context.Context, env map[string]*string) error {
 	var dir string
 	var kind shell.Kind
-	if err := s.do(ctx, func() { dir, kind = s.lines.renews(env) }); err != nil || dir == "" {
+	if err := s.do(ctx, func() { dir, kind = s.lines.recordRenewal(env) }); err != nil || dir == "" {
 		return err
 	}
 	name, text, err := shell.Renewal(kind, env)
 	if err != nil {
 		return err
 	}
-	// Several clients may attach at a time. What was left before and not read is replaced.
+	// Several clients may attach at a time. A file that the shell has not read yet is replaced.
 	if err := atomicfile.Write(filepath.Join(dir, name), atomicfile.Options{Shared: true}, text); err != nil {
 		return fmt.Errorf("renew the environment: %w", err)
 	}
 	return nil
 }
 
-// renews notes variables that the shell is about to have; the directory is where it looks for them. Empty: it has them
-// already, or does not look.
-func (h *lineHost) renews(env map[string]*string) (dir string, kind shell.Kind) {
+// recordRenewal records variables that the shell is about to get, and returns the directory in which the shell looks
+// for them. It returns "" if the shell has them already, or does not look.
+func (h *lineHost) recordRenewal(env map[string]*string) (dir string, kind shell.Kind) {
 	t := h.shell
 	if t == nil || t.other != nil || !t.kind.Spec().Renews || t.State().Quality != shell.Full {
 		return "", ""

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/render"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/internal/rules"
-	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -27,6 +27,7 @@ import (
 
 // Errors of running lines.
 var (
+	// ErrNoShell rejects lines for a program that is not a shell with integration.
 	ErrNoShell    = errors.New("the session's program is no shell whose commands can be followed")
 	ErrBusy       = lineexec.ErrBusy
 	ErrIncomplete = lineexec.ErrIncomplete
@@ -37,62 +38,56 @@ var (
 // Line is a command line for a session's shell.
 type Line struct {
 	Text string
-	// ID, when there is one, is what Session.Typed knows the line by, over restarts too.
+	// ID identifies the line for Session.WasLineTyped, also after a restart. It may be empty.
 	ID string
-	// By is who gives it: see Command.By; empty: ByExec.
+	// By names the author of the line: see Command.By. Empty means ByExec.
 	By string
-	// Wait has the line wait until the shell is at its prompt; else a shell that runs
-	// something refuses with ErrBusy. The first prompt is always waited for.
+	// Wait makes the line wait until the shell is at its prompt. Otherwise a shell that runs a command rejects the line
+	// with ErrBusy. A new shell's first prompt is always waited for.
 	Wait bool
-	// Record has the shell record the line in the user's history, as it does what is typed.
+	// Record makes the shell record the line in the user's history, as it does with typed lines.
 	Record bool
-	// Try has nothing typed: it is only looked whether the line could be, now.
+	// Try types nothing: it only checks whether the line could be typed now.
 	Try bool
-	// Rules answer what the line asks, from when it is typed to its end.
+	// Rules answer prompts of the line, from its start to its end.
 	Rules []respond.Rule
 }
 
-// Run is a line given to the shell. Its channels are closed when it begins and when its
-// end is known.
+// Run is a line submitted to the shell. Begun closes when it starts, Done when its end is known. The other fields are
+// valid after one of them.
 type Run struct {
 	Line
 	Begun, Done chan struct{}
 
-	Typed      time.Time // when the shell was given it; to be read once Begun is closed
-	Started    Command   // as it began; likewise
-	Command    Command   // as it ended; to be read once Done is closed
-	Err        error     // why there is none; likewise
-	Cleared    string    // what somebody had typed before it and not ended; to be read once Begun is closed
-	rules.Call           // of Rules; its Firings are to be read once Done is closed
+	Typed      time.Time // when it was typed; valid once it has started
+	Started    Command   // as it started; likewise
+	Command    Command   // as it ended; valid after Done
+	Err        error     // why Command is missing; likewise
+	Cleared    string    // unfinished input that was cleared before the line was typed; valid once it has started
+	rules.Call           // of Rules; its Firings are valid after Done
 
-	// The owner's.
+	// The owner's:
 	exec   lineexec.Line
-	unseen bool   // the terminal does not echo it
-	note   string // why its status is not known
-	prompt string // what stood before the cursor when it was typed
-	lostAt uint64 // where the output stood when it turned out that the shell's marks are gone
+	noEcho bool   // the terminal does not echo the line
+	note   string // why its status is unknown
+	prompt string // the text before the cursor when it was typed
+	lostAt uint64 // offset at which the shell's marks were found missing
 }
 
-// Exec gives the shell a line to run, after those it was given before. It returns once the
-// line is queued; Run.Done tells its end.
+// Exec submits a line to the shell, which runs it after the lines submitted before. It returns once the line is queued;
+// Run.Done is closed when the line has ended.
 func (s *Session) Exec(ctx context.Context, l Line) (*Run, error) {
 	if err := checkLine(l.Text); err != nil {
 		return nil, err
 	}
 	r := &Run{Line: l, Begun: make(chan struct{}), Done: make(chan struct{}), Call: rules.Call{Failed: make(chan struct{})}}
-	r.exec = lineexec.Line{Wait: l.Wait, Parts: strings.Contains(l.Text, "\n"), Keeps: readsItself(l.Text)}
+	r.exec = lineexec.Line{Wait: l.Wait, Parts: strings.Contains(l.Text, "\n")}
 	var err error
 	opErr := s.do(ctx, func() { err = s.lines.addRun(r) })
 	return r, errors.Join(opErr, err)
 }
 
-// readsItself says that a line may read from the terminal with the shell's own editor: then
-// a shell that reads like that is no sign that the line has ended.
-func readsItself(text string) bool {
-	return strings.Contains(text, "read") || strings.Contains(text, "vared") || strings.Contains(text, "select")
-}
-
-// checkLine refuses what a line editor would take for keys.
+// checkLine rejects characters that a line editor would take for keys.
 func checkLine(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return fmt.Errorf("%w: it is empty", ErrLine)
@@ -108,18 +103,20 @@ func checkLine(text string) error {
 	return nil
 }
 
+// addRun adds a line to the queue.
 func (h *lineHost) addRun(r *Run) error {
 	s := h.s
 	switch st := s.Status(); {
 	case st.State != Running || s.ring == nil:
 		return fmt.Errorf("%w (%s)", ErrEnded, st.State)
-	case !h.followed():
+	case !h.isFollowed():
 		return ErrNoShell
-	case st.Shell.Phase == shell.PhasePrompt && s.typing.begun.Line(time.Now(), true): // it would be cleared
+	// the partial line would be cleared
+	case st.Shell.Phase == shell.PhasePrompt && s.typing.partial.Line(time.Now(), true):
 		return ErrBegun
 	}
 	if r.Try {
-		err := h.machine.Try(&r.exec, h.busyWith)
+		err := h.machine.CheckQueue(&r.exec, h.busyWith)
 		if errors.Is(err, lineexec.ErrForeign) {
 			return ErrNoShell
 		}
@@ -136,12 +133,14 @@ func (h *lineHost) addRun(r *Run) error {
 	return err
 }
 
+// noteEntered passes typed input to the machine that runs lines.
 func (h *lineHost) noteEntered(data []byte) {
-	if h.followed() {
-		h.machine.Typed(data)
+	if h.isFollowed() {
+		h.machine.NoteTyped(data)
 	}
 }
 
+// busyWith returns the running command, for an error.
 func (h *lineHost) busyWith() string {
 	st := h.shell.State()
 	switch {
@@ -153,11 +152,15 @@ func (h *lineHost) busyWith() string {
 	return "it runs something"
 }
 
-// typeLine types a line whose turn it is.
+// typeLine types the line at the head of the queue.
 func (h *lineHost) typeLine(r *Run) error {
 	s := h.s
-	if wait := h.pasteSoon(r.Text); wait > 0 {
-		return &lineexec.Later{After: wait}
+	if l := s.cfg.Shell; l != nil && h.shell.State().Prompt > 0 && l.IsShadowed() {
+		_ = h.followAnother(&lineexec.Action{Program: filepath.Base(l.Argv[0]), Shadowed: true, Reason: lineexec.ShadowedReason})
+		return lineexec.ErrForeign
+	}
+	if wait := h.pasteCheckDelay(r.Text); wait > 0 {
+		return &lineexec.RetryAfterError{After: wait}
 	}
 	data, err := h.typedLine(&r.Line)
 	if err == nil && len(r.Rules) > 0 {
@@ -168,29 +171,29 @@ func (h *lineHost) typeLine(r *Run) error {
 	}
 	r.Typed = time.Now()
 	r.prompt, _ = s.inputwait.machine.CursorLine()
-	r.Cleared = s.typing.half.take(r.prompt)
+	r.Cleared = s.typing.text.Take(r.prompt)
 	s.typing.run.Add(1)
 	s.typing.line = 0
 	if h.wraps(r.Text) {
 		r.exec.Wrapped = bytes.Count(data, []byte("\r"))
 	}
 	m := h.lineModes()
-	r.unseen = m.Canonical && !m.Echo
+	r.noEcho = m.Canonical && !m.Echo
 	h.noteTyped(data)
 	s.typing.by = cmp.Or(r.By, ByExec)
 	s.typing.markLine(r.ID)
-	h.tellTyped(&r.Line) // before it is typed, so that a restart in between types it no second time
+	h.recordTyped(&r.Line) // before the line is typed, so that it is not typed again after a restart in between
 	_, err = s.typing.queue.AddNoted(context.Background(), data, s.typing.lineNote(r.ID))
 	return err
 }
 
-// typedLine is a line as it is typed: pasted where the editor takes pastes, so that it is
-// text and no keys whatever is in it; a line that the editor kept is cleared.
+// typedLine returns the bytes to type for a line. If the editor accepts pastes, the line is pasted, so that no
+// character acts as a key. A line that the editor kept is cleared first.
 func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 	s := h.s
 	var b []byte
 	st, text := h.shell.State(), l.Text
-	if st.Kept { // Ctrl-U kills a line up to its beginning, or the end of the one before
+	if st.Kept { // Ctrl-U kills a line up to its start, or the end of the line before
 		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(h.last.Text, "\n"))...)
 	}
 	if err := h.saveTextBefore(&st); err != nil {
@@ -209,8 +212,8 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 		b = input.AppendPaste(b, []byte(text), &m)
 	case strings.Contains(text, "\n"):
 		b = append(b, strings.ReplaceAll(text, "\n", "\r")...)
-	case len(text) > typing.MaxLine:
-		return nil, fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, typing.MaxLine)
+	case len(text) > inputqueue.MaxLine:
+		return nil, fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, inputqueue.MaxLine)
 	default:
 		b = append(b, text...)
 	}
@@ -253,14 +256,14 @@ func editorClears(f *vterm.Frame, row, col int) bool {
 	return size/f.Cols == f.Cursor.Row-row
 }
 
-// pastes says that the shell's editor takes pastes. Where it knows none, the mode was left
-// on by some program.
+// pastes reports whether the shell's editor accepts pastes. For a shell without paste support the mode is a leftover of
+// another program.
 func (h *lineHost) pastes() bool {
 	s := h.s
 	return s.engine.Modes().BracketedPaste && h.shell.kind.Spec().Pastes
 }
 
-// wraps says that a text has to be made one line by wrapLine.
+// wraps reports whether a text must be turned into one line by wrapLine.
 func (h *lineHost) wraps(text string) bool {
 	if st := h.shell.State(); strings.Contains(text, "!") && st.Expands(h.shell.kind) {
 		return true
@@ -271,42 +274,43 @@ func (h *lineHost) wraps(text string) bool {
 	return h.shell.kind.Spec().DropsTabs && strings.Contains(text, "\t")
 }
 
-// An editor asks for pastes after its prompt, zsh behind a hook of the user's, and so at any time before it reads. asksFor is
-// how long it gets where it is not known whether it reads, asksForLong where it is known that it does not yet; asksEvery is how
-// often it is looked at, asksLast how long what it printed before may be on its way, on a busy machine too.
+// An editor enables pastes after its prompt, zsh behind a hook of the user's, and so at any time before it reads.
+// pasteWait is the time limit if it is unknown whether the editor reads, pasteWaitLong if it is known not to read yet.
+// pastePoll is the interval between checks. pasteSettle is how long output printed before the read may be in transit,
+// on a busy machine too.
 const (
-	asksFor     = time.Second
-	asksForLong = 10 * time.Second
-	asksEvery   = 5 * time.Millisecond
-	asksLast    = 200 * time.Millisecond
+	pasteWait     = time.Second
+	pasteWaitLong = 10 * time.Second
+	pastePoll     = 5 * time.Millisecond
+	pasteSettle   = 200 * time.Millisecond
 )
 
-// pasteSoon is when to look again whether the editor has asked for pastes; 0: it will not. What is given to it before would
-// be run as a text in quotes, which says other things of what is wrong with it.
-func (h *lineHost) pasteSoon(text string) time.Duration {
+// pasteCheckDelay returns the time until the next check whether the editor accepts pastes, or 0 if it never will. A
+// line that is typed before would run as a quoted text, which gives other error messages.
+func (h *lineHost) pasteCheckDelay(text string) time.Duration {
 	since := h.shell.State().Since
 	waited := time.Since(since)
-	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) || waited >= asksForLong {
+	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) || waited >= pasteWaitLong {
 		return 0
 	}
 	p := h.Probe()
 	edits := p.Shell && !p.Canonical
 	switch {
-	case h.s.inputwait.unseen(): // nor is it known then what it does
-		return asksEvery
-	case waited >= asksFor && (!p.Known || p.Reads && !edits):
+	case h.s.inputwait.hasUnprobedOutput(): // the editor's state is unknown too
+		return pastePoll
+	case waited >= pasteWait && (!p.Known || p.Reads && !edits):
 		return 0
 	case !p.Reads || !edits:
-		return asksEvery
-	case h.reads.Equal(since):
+		return pastePoll
+	case h.readSince.Equal(since):
 		return 0
 	}
-	h.reads = since // what it printed before it read may be on its way here still
-	return asksLast
+	h.readSince = since // output from before its read may still be in transit
+	return pasteSettle
 }
 
-// wrapLine makes one line of several for a shell whose editor knows no paste: one that
-// tells by marks of its own where the output begins.
+// wrapLine turns a text of several lines into one line for a shell whose editor accepts no pastes. The line prints
+// marks that show where its output starts.
 func (h *lineHost) wrapLine(text string) (string, error) {
 	s := h.s
 	token := shell.NewNonce()
@@ -315,19 +319,19 @@ func (h *lineHost) wrapLine(text string) (string, error) {
 		return "", fmt.Errorf("%w: this shell takes one line at a time", ErrLine)
 	}
 	for part := range strings.SplitSeq(line, "\n") {
-		if len(part) > typing.MaxLine && !h.pastes() {
-			return "", fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, typing.MaxLine)
+		if len(part) > inputqueue.MaxLine && !h.pastes() {
+			return "", fmt.Errorf("%w: this shell reads lines of %d bytes at most; put it into a file", ErrLine, inputqueue.MaxLine)
 		}
 	}
 	if strings.Contains(line, "\t") && !h.lineModes().Canonical {
 		return "", fmt.Errorf("%w: this shell's editor would take its tabs for keys; put it into a file", ErrLine)
 	}
-	h.tell(shell.Event{Kind: shell.EventSentinel, At: s.off, Text: token})
+	h.apply(shell.Event{Kind: shell.EventSentinel, At: s.off, Text: token})
 	return line, nil
 }
 
-// lineModes are the terminal's settings. One that is canonical is its shell's line editor
-// itself, to which a tab is text.
+// lineModes returns the terminal's settings. In canonical mode the terminal is the shell's line editor, and a tab is
+// text to it.
 func (h *lineHost) lineModes() (m sys.Modes) {
 	s := h.s
 	if s.cfg.Device != nil {
@@ -339,33 +343,32 @@ func (h *lineHost) lineModes() (m sys.Modes) {
 	return m
 }
 
-// noteTyped moves the anchor of waits: what comes now answers what was typed now.
+// noteTyped moves the anchor of waits: later output counts as the answer to data.
 func (h *lineHost) noteTyped(data []byte) {
 	s := h.s
 	s.typing.rememberTyped(data)
-	s.rules.typed(data, false)
-	s.inputwait.typedSomething()
+	s.rules.onInput(data, false)
+	s.inputwait.noteInput()
 	s.typing.at = s.moment(s.off)
 }
 
-// tellTyped tells the tracker of a line, and the journal, from which a restart tells it
-// again.
-func (h *lineHost) tellTyped(l *Line) {
+// recordTyped records a line in the tracker and in the journal, from which a restart restores it.
+func (h *lineHost) recordTyped(l *Line) {
 	s := h.s
-	h.tell(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
+	h.apply(shell.Event{Kind: shell.EventTyped, At: s.off, Text: l.Text})
 	s.history.noteCommand(journal.PhaseTyping, typedMark{l.Text, l.ID})
 	s.typing.dedup.RememberLine(l.ID)
 }
 
-// Typed tells whether the line with an id was given to the shell, by this process or the
-// one before a restart.
-func (s *Session) Typed(ctx context.Context, id string) (typed bool, err error) {
+// WasLineTyped reports whether the line with an id was typed into the shell, by this process or by one before a
+// restart.
+func (s *Session) WasLineTyped(ctx context.Context, id string) (typed bool, err error) {
 	err = s.do(ctx, func() { typed = s.typing.dedup.HasLine(id) })
 	return typed, err
 }
 
-// TypedInput tells so of input that was typed with an id and is no line of the shell's.
-func (s *Session) TypedInput(ctx context.Context, id string) (typed bool, err error) {
+// WasInputTyped reports whether input with an id was typed that is not a line for the shell.
+func (s *Session) WasInputTyped(ctx context.Context, id string) (typed bool, err error) {
 	err = s.do(ctx, func() {
 		var mark []byte
 		_, typed, mark = s.typing.dedup.Before(id)
@@ -374,34 +377,34 @@ func (s *Session) TypedInput(ctx context.Context, id string) (typed bool, err er
 	return typed, err
 }
 
-// advanceExec moves the line under way on.
+// advanceExec advances the line at the head of the queue after a change of the shell's state.
 func (h *lineHost) advanceExec(c *shell.Change) {
 	s := h.s
 	if c.Kind == shell.ChangePrompt {
 		h.rememberShell()
 	}
-	if !s.quiet {
+	if !s.muted {
 		h.machine.HandleChange(c.Kind)
 	}
 }
 
-// execDue does what execTimer was set for.
-func (h *lineHost) execDue() {
+// onExecTimer handles the expiry of the lines' timer.
+func (h *lineHost) onExecTimer() {
 	h.timer = nil
 	if h.shell != nil {
 		h.machine.Due()
 	}
 }
 
-// Stuck looks at a line that was typed and has not begun: a shell whose editor keeps lines
-// that are incomplete, without a word (fish), has to be told to drop it.
-func (s *Session) Stuck(ctx context.Context, r *Run) error {
-	return s.do(ctx, func() { s.lines.machine.Stuck(&r.exec) })
+// DropIncomplete handles a line that was typed and has not started. A shell whose editor silently keeps incomplete lines (fish)
+// gets keys that drop the line.
+func (s *Session) DropIncomplete(ctx context.Context, r *Run) error {
+	return s.do(ctx, func() { s.lines.machine.DropIncomplete(&r.exec) })
 }
 
-// afterEcho is where a command's output begins when the shell does not say: behind the
-// echo of its lines.
-func (h *lineHost) afterEcho(c *shell.Command, lines int) uint64 {
+// outputStart returns the offset at which a command's output starts, behind the echo of its lines, for shells that do
+// not mark it.
+func (h *lineHost) outputStart(c *shell.Command, lines int) uint64 {
 	s := h.s
 	buf := make([]byte, 64<<10)
 	at := c.Start
@@ -420,40 +423,64 @@ func (h *lineHost) afterEcho(c *shell.Command, lines int) uint64 {
 	return at
 }
 
-// endRun tells of a line's end.
+// AfterEcho returns the offset at which the output of a running command starts, up to end: behind the echo of its line, for shells
+// that do not mark it.
+func (s *Session) AfterEcho(ctx context.Context, c Command, end uint64) uint64 {
+	at := c.Start
+	_ = s.do(ctx, func() {
+		h := s.lines
+		if h.shell == nil || c.Quality != shell.Basic || h.shell.State().Offered != shell.Basic {
+			return
+		}
+		if c.End = min(end, s.off); c.End > c.Start {
+			at = h.outputStart(&c.Command, h.echoedLines())
+		}
+	}) // an ended session has the offset of the command's record
+	return at
+}
+
+// echoedLines returns how many lines of echo precede the output of the current command, in a shell that does not mark it.
+func (h *lineHost) echoedLines() int {
+	if len(h.runs) > 0 && h.runs[0].exec.Step() == lineexec.Runs && (h.runs[0].exec.Wrapped > 0 || h.runs[0].noEcho) {
+		return 0 // a mark shows that the line was wrapped; or the shell does not echo
+	}
+	return 1
+}
+
+// endRun closes a run's channels.
 func (h *lineHost) endRun(r *Run, err error) {
 	s := h.s
 	h.runs = slices.DeleteFunc(h.runs, func(x *Run) bool { return x == r })
 	s.endRules(r)
 	select {
 	case <-r.Begun:
-	default: // it never began
+	default: // it never started
 		close(r.Begun)
 	}
 	r.Err = err
 	close(r.Done)
 }
 
-// endRuns ends all: no more is coming.
+// endRuns ends all runs with an error.
 func (h *lineHost) endRuns(err error) {
 	if h.shell != nil {
 		h.machine.EndAll(err)
 	}
 }
 
-// Drop takes a line back that has not begun, and leaves one that has to itself.
+// Drop removes a line that has not started from the queue. A line that has started continues without supervision.
 func (s *Session) Drop(ctx context.Context, r *Run) error {
 	return s.do(ctx, func() { s.lines.machine.Drop(&r.exec) })
 }
 
-// Interrupt begins to end a line that runs: signal is called, unless the line has ended
-// meanwhile and the signal would be another's. Until Interrupted no line is typed.
+// Interrupt starts to end a running line. It calls signal, unless the line has ended already and the signal would reach
+// another line. No line is typed before Interrupted is called.
 func (s *Session) Interrupt(ctx context.Context, r *Run, signal func()) (runs bool, err error) {
 	err = s.do(ctx, func() { runs = s.lines.machine.Interrupt(&r.exec, signal) })
 	return runs, err
 }
 
-// InterruptCommand is Interrupt for a command of the shell, by its number.
+// InterruptCommand works like Interrupt for a command of the shell, given by its number.
 func (s *Session) InterruptCommand(ctx context.Context, n uint64, signal func()) (runs bool, err error) {
 	err = s.do(ctx, func() {
 		if s.lines.shell == nil {
@@ -467,11 +494,11 @@ func (s *Session) InterruptCommand(ctx context.Context, n uint64, signal func())
 	return runs, err
 }
 
-// Interrupted ends what Interrupt or InterruptCommand began.
-func (s *Session) Interrupted(ctx context.Context) error {
+// EndInterrupt ends an Interrupt or InterruptCommand.
+func (s *Session) EndInterrupt(ctx context.Context) error {
 	return s.do(ctx, func() {
 		if s.lines.shell != nil {
-			s.lines.machine.Interrupted()
+			s.lines.machine.EndInterrupt()
 		}
 	})
 }

@@ -33,8 +33,8 @@ func inShell(t *testing.T, f func(t *testing.T, d *asking)) {
 	})
 }
 
-// A line that a person just ended at the prompt goes first: what is typed before the shell
-// has begun with it would go to what it starts.
+// A line that a user just ended at the prompt goes first: input before the shell has started it would go to the program
+// that it starts.
 //
 // FEATURES: R49
 func TestWhatWasJustTypedGoesFirst(t *testing.T) {

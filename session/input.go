@@ -4,79 +4,78 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/admit"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/internal/rules"
-	"github.com/longterm-dev/longterm/session/internal/typing"
-	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// ErrBegun is returned for input while a line is unfinished that a person has begun.
-var ErrBegun = typing.ErrBegun
+// ErrBegun is returned for input while the user has a partial line.
+var ErrBegun = inputqueue.ErrBegun
 
-// ErrHalf is returned for input that is to begin a line while one is typed in part.
-var ErrHalf = errors.New("a line is half typed there")
+// ErrHalf is returned for input that must start a line while the program has a partial line.
+var ErrHalf = admit.ErrHalf
 
-// ErrTypedAhead is returned for a secret before which other input waits to be read.
-var ErrTypedAhead = typing.ErrAhead
+// ErrTypedAhead is returned for a secret if input typed before it is still unread.
+var ErrTypedAhead = inputqueue.ErrAhead
 
 // ErrLongLine is returned for input with a line that a terminal in line mode would cut.
-var ErrLongLine = typing.ErrLongLine
+var ErrLongLine = inputqueue.ErrLongLine
 
-// ErrOtherInput is returned for input whose id is that of other input.
-var ErrOtherInput = typing.ErrOther
+// ErrOtherInput is returned for input with the id of different input.
+var ErrOtherInput = inputqueue.ErrOther
 
-// Typed is what there is to say of something that was typed.
-type Typed = typing.Typed
+// Typed describes input that was typed.
+type Typed = inputqueue.Typed
 
-// Typing describes input that is made into bytes by the owner, who knows the modes.
+// Typing describes input. The owner turns it into bytes, as it knows the modes.
 type Typing struct {
-	// Bytes are typed as they are, after Encode's.
+	// Bytes are typed unchanged, after the bytes of Encode.
 	Bytes []byte
-	// Encode, if set, makes the bytes under the terminal's current modes.
+	// Encode, if set, returns bytes for the terminal's current modes.
 	Encode func(dst []byte, v View) []byte
-	Paste  bool // it is pasted, for the record
+	Paste  bool // recorded as a paste
 	// Version, if not 0, must be the screen's current version.
 	Version uint64
-	// Secret input is not recorded, and rejected with ErrEcho or ErrMayEcho while what is typed is shown or may be, unless it
-	// is forced. It waits a while for what was typed before it to be
-	// read: ErrTypedAhead.
+	// Secret input is not recorded. It is rejected with ErrEcho or ErrMayEcho if it is or may be shown, unless forced.
+	// It waits until earlier input is read, for a limited time: ErrTypedAhead.
 	Secret, Force bool
-	// ID, if there is one, has the input typed once, however often it is asked for.
+	// ID, if not empty, makes repeated requests type the input only once.
 	ID string
-	// Of is a digest of what is typed: input with the id of other input is refused with ErrOtherInput. 0: anything.
+	// Of is a digest of the input: different input with the same id is rejected with ErrOtherInput. 0 disables the
+	// check.
 	Of uint64
-	// By is who types it, where that is no person: see Command.By.
+	// By names the author of the input, unless it is a user: see Command.By.
 	By string
-	// Person says that it comes from a person's keyboard. Other input is refused with ErrBegun while a
-	// person's line is unfinished, unless it is forced.
+	// Person marks input from a user's keyboard. Other input is rejected with ErrBegun while the user has a partial
+	// line, unless it is forced.
 	Person bool
-	// Fresh says that it begins a line, as an answer does: it is refused with ErrHalf while one is typed in part there,
-	// by whomever and however long ago.
+	// Fresh marks input that must start a line, such as an answer. It is rejected with ErrHalf if a line is typed in
+	// part, by any author and at any time.
 	Fresh bool
 }
 
-// Type types something and returns when the terminal has taken it all. cursor is the
-// output offset at the moment of typing: what the program prints in answer lies after.
+// Type types input and returns when the terminal has accepted all of it. cursor is the output offset at that moment:
+// the program's answer comes after it.
 func (s *Session) Type(ctx context.Context, t Typing) (cursor uint64, err error) {
 	r, err := s.TypeIn(ctx, t)
 	return r.Cursor, err
 }
 
-// boxTime is how long a secret waits until a full-screen program is found to show a password box.
-const boxTime = time.Second
+// passwordBoxTime is how long a secret waits for a full-screen program to show a password box.
+const passwordBoxTime = time.Second
 
-// TypeIn types like Type, and returns more about the result. A secret waits for what was typed before it to be read, and for a password
-// box to be found.
+// TypeIn works like Type and returns more about the result. A secret waits until earlier input is read, and for a
+// password box.
 func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 	for began := time.Now(); ; {
 		r, err = s.typeIn(ctx, t)
 		waited := time.Since(began)
-		if !(errors.Is(err, ErrTypedAhead) && waited < typing.UnreadTime || errors.Is(err, ErrMayEcho) && waited < boxTime) {
+		if !(errors.Is(err, ErrTypedAhead) && waited < inputqueue.UnreadTime || errors.Is(err, ErrMayEcho) && waited < passwordBoxTime) {
 			return r, err
 		}
 		look := time.NewTimer(rules.Poll)
@@ -89,131 +88,148 @@ func (s *Session) TypeIn(ctx context.Context, t Typing) (r Typed, err error) {
 	}
 }
 
+// typeIn types input once, without waiting for the conditions of a secret.
 func (s *Session) typeIn(ctx context.Context, t Typing) (r Typed, err error) {
-	var done <-chan error
-	var pending *typing.Pending
-	opErr := s.do(ctx, func() {
-		if st := s.Status(); st.State != Running {
-			err = fmt.Errorf("%w (%s)", ErrEnded, st.State)
-			return
-		}
-		numbered, known := s.typing.inOrder(&t), false
-		if numbered != nil {
-			if pending, known = numbered.Before(); pending != nil {
-				r.Cursor = s.off
-				return
-			}
-		}
-		if !known { // nor is it of an owner that had no such memory
-			if before, was, mark := s.typing.dedup.Before(t.ID); was {
-				if !before.Same(t.Of) {
-					err = ErrOtherInput
-					return
-				}
-				r, r.Again = before, true
-				s.typing.noteID(mark)
-				return
-			}
-		}
-		if v := s.engine.Version(); t.Version != 0 && t.Version != v {
-			err = fmt.Errorf("%w: it is at version %d, not %d", ErrStale, v, t.Version)
-			return
-		}
-		if r.Echo = s.echoState(); t.Secret && !t.Force && r.Echo != respond.EchoOff {
-			if err = ErrEcho; r.Echo == respond.EchoApp {
-				err = ErrMayEcho
-			}
-			return
-		}
-		if t.Secret && !t.Force && s.typing.typedAhead() {
-			err = ErrTypedAhead
-			return
-		}
-		data := t.Bytes
-		if t.Encode != nil {
-			if data = append(t.Encode(nil, s.view()), t.Bytes...); len(data) == 0 { // the focus, say, of which the program wants no word
-				r.Cursor, r.Of = s.off, t.Of
-				return
-			}
-		}
-		if !t.Person {
-			if err = s.typing.checkLine(data); err != nil {
-				return
-			}
-		}
-		now := time.Now()
-		if t.Fresh && s.typing.halfTyped(r.Echo) {
-			err = ErrHalf
-			return
-		}
-		if !t.Person && !t.Force && !t.Fresh && s.typing.begun.Line(now, s.editsLine()) {
-			err = ErrBegun
-			return
-		}
-		if t.Person {
-			s.typing.begun.Typed(data, now)
-		} else if len(data) > 0 {
-			s.typing.begun.Ends()
-		}
-		if len(data) > 0 {
-			s.typing.last = data[len(data)-1]
-			s.clock.typed()
-		}
-		s.typing.countLine(data, r.Echo)
-		s.typing.half.typed(data, t.Secret, s.Status().Shell.Phase == shell.PhaseRunning)
-		if bytes.ContainsAny(data, "\r\n") {
-			s.typing.by = t.By
-		}
-		r.Cursor, r.Of = s.off, t.Of
-		s.typing.at = s.moment(s.off)
-		if bytes.ContainsAny(data, "\r\n") {
-			s.update(ChangeOutput, func(st *Status) { st.LastTyped = now })
-		}
-		s.lines.noteEntered(data)
-		noted := len(data)
-		if t.Secret {
-			s.cfg.Known.Learn(strings.TrimRight(string(data), "\r\n"))
-			noted = 0 // its length is not recorded either
-		} else if !s.history.record.Apart() { // pipes echo nothing
-			s.typing.rememberTyped(data)
-		}
-		s.rules.typed(data, t.Secret)
-		var look time.Time
-		if !s.history.record.Apart() {
-			look = s.inputwait.typed()
-		}
-		if len(data) > 0 {
-			switch note := s.typing.inputNote(t.ID, r); {
-			case numbered != nil:
-				pending, err = numbered.Add(ctx, s.typing.queue, data)
-			case t.Secret && !t.Force:
-				err = s.typing.queue.AddNow(data, note)
-			default:
-				done, err = s.typing.queue.AddNoted(ctx, data, note)
-			}
-			kind := journal.InputTyped
-			if t.Paste {
-				kind = journal.InputPaste
-			}
-			s.history.noteInput(kind, noted)
-			if numbered == nil {
-				s.typing.noteID(s.typing.dedup.Remember(t.ID, r))
-			}
-		}
-		if !s.history.record.Apart() { // the program has it by now: what is told of it keeps nobody waiting
-			s.inputwait.lookAt(look)
-			s.inputwait.answered(data, t.Person)
-		}
-	})
-	switch err = errors.Join(opErr, err); {
-	case err != nil:
-	case pending != nil:
-		err = pending.Wait()
-	case done != nil:
-		err = <-done
+	var sent sentInput
+	opErr := s.do(ctx, func() { r, sent, err = s.typing.handle(ctx, &t) })
+	if err = errors.Join(opErr, err); err == nil {
+		err = sent.wait()
 	}
 	if errors.Is(err, ErrEnded) && s.stopping() && s.Status().State == Running {
-		err = errors.Join(ErrStopped, err) // this owner has ended: the next one types it
+		err = errors.Join(ErrStopped, err) // this owner has ended: the next one types the input
 	}
 	return r, err
+}
+
+// sentInput is input on its way to the terminal. At most one field is set.
+type sentInput struct {
+	pending *inputqueue.Pending
+	done    <-chan error
+}
+
+// wait waits until the terminal has accepted the input.
+func (s sentInput) wait() error {
+	switch {
+	case s.pending != nil:
+		return s.pending.Wait()
+	case s.done != nil:
+		return <-s.done
+	}
+	return nil
+}
+
+// handle decides about a caller's input. If it is admitted, handle records it, sends it and schedules a probe, in this order.
+func (h *inputState) handle(ctx context.Context, t *Typing) (r Typed, sent sentInput, err error) {
+	numbered := h.inOrder(t)
+	now := time.Now()
+	d, earlier := h.admit(t, numbered, now)
+	if d.Verdict != admit.Accept {
+		sent.pending = earlier
+		return d.Result, sent, d.Err
+	}
+	h.noteAdmitted(t, &d, now)
+	var probeAt time.Time
+	pipes := h.s.history.record.HasStreams() // pipes have no echo and no prompt
+	if !pipes {
+		probeAt = h.s.inputwait.invalidateProbes()
+	}
+	if len(d.Data) > 0 {
+		sent, err = h.send(ctx, t, &d, numbered)
+	}
+	if !pipes { // the program has the input: bookkeeping from here delays no caller
+		h.s.inputwait.scheduleProbe(probeAt)
+		h.s.inputwait.clearPrompt(d.Data, t.Person)
+	}
+	return d.Result, sent, err
+}
+
+// admit calls admit.Admit with the owner's state. It journals the id of input that is known from before, and returns the earlier
+// request that still types the same input.
+func (h *inputState) admit(t *Typing, numbered *inputqueue.InOrder, now time.Time) (admit.Decision, *inputqueue.Pending) {
+	s := h.s
+	st := admit.State{
+		Now: now, Offset: s.off, Version: s.engine.Version(), EditsLine: s.editsLine(), Pipes: s.history.record.HasStreams(),
+		Text: &h.text, Partial: &h.partial, Length: h.line, Terminal: h,
+	}
+	var mark []byte
+	if state := s.Status().State; state != Running {
+		st.Ended = string(state)
+	} else {
+		st.Earlier, mark = h.findEarlier(t, numbered)
+	}
+	in := admit.Input{
+		Bytes: t.Bytes, Digest: t.Of, Version: t.Version, Secret: t.Secret, Force: t.Force, User: t.Person, Fresh: t.Fresh,
+	}
+	if t.Encode != nil {
+		in.Encode = func() []byte { return t.Encode(nil, s.view()) }
+	}
+	d := admit.Admit(&st, &in)
+	if d.Verdict == admit.Known {
+		h.noteID(mark)
+	}
+	return d, st.Earlier.Pending
+}
+
+// findEarlier returns earlier input with the same id, and the mark to journal if it counts.
+func (h *inputState) findEarlier(t *Typing, numbered *inputqueue.InOrder) (e admit.Earlier, mark []byte) {
+	if numbered != nil {
+		var known bool
+		if e.Pending, known = numbered.Before(); e.Pending != nil || known { // an older owner had no such record either
+			return e, nil
+		}
+	}
+	e.First, e.Known, mark = h.dedup.Before(t.ID)
+	return e, mark
+}
+
+// noteAdmitted records admitted input: as part of a line, as an answer to rules, and for the detection of its echo.
+func (h *inputState) noteAdmitted(t *Typing, d *admit.Decision, now time.Time) {
+	s, data := h.s, d.Data
+	if t.Person {
+		h.partial.NoteTyped(data, now)
+	} else if len(data) > 0 {
+		h.partial.Ends()
+	}
+	if len(data) > 0 {
+		h.last = data[len(data)-1]
+		s.clock.expectEcho()
+	}
+	h.countLine(data, d.Result.Echo)
+	h.text.Type(data, t.Secret, s.Status().Shell.Phase == shell.PhaseRunning)
+	h.at = s.moment(s.off)
+	if bytes.ContainsAny(data, "\r\n") {
+		h.by = t.By
+		s.update(ChangeOutput, func(st *Status) { st.LastTyped = now })
+	}
+	s.lines.noteEntered(data)
+	if t.Secret {
+		s.cfg.Known.Learn(strings.TrimRight(string(data), "\r\n"))
+	} else if !s.history.record.HasStreams() { // pipes echo nothing
+		h.rememberTyped(data)
+	}
+	s.rules.onInput(data, t.Secret)
+}
+
+// send passes admitted input to the queue and journals it.
+func (h *inputState) send(ctx context.Context, t *Typing, d *admit.Decision, numbered *inputqueue.InOrder) (sent sentInput, err error) {
+	switch note := h.inputNote(t.ID, d.Result); {
+	case numbered != nil:
+		sent.pending, err = numbered.Add(ctx, h.queue, d.Data)
+	case t.Secret && !t.Force:
+		err = h.queue.AddNow(d.Data, note)
+	default:
+		sent.done, err = h.queue.AddNoted(ctx, d.Data, note)
+	}
+	kind, length := journal.InputTyped, len(d.Data)
+	if t.Paste {
+		kind = journal.InputPaste
+	}
+	if t.Secret {
+		length = 0 // its length is not recorded either
+	}
+	h.s.history.noteInput(kind, length)
+	if numbered == nil {
+		h.noteID(h.dedup.Remember(t.ID, d.Result))
+	}
+	return sent, err
 }

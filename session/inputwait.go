@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
 	"github.com/longterm-dev/longterm/session/internal/inputwait"
-	"github.com/longterm-dev/longterm/session/internal/pace"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
@@ -17,78 +17,78 @@ import (
 
 // Needs is input that the program in the foreground waits for.
 type Needs struct {
-	Kind       evidence.Kind // empty: none
-	Confidence int           // percent
+	Kind       inputdetect.Kind // empty if the program waits for none
+	Confidence int              // percent
 	Reason     string
-	Program    string // that asks, when known
-	Repl       bool   `json:",omitempty"` // it is the prompt of a program that takes commands, which asks nothing
-	Box        bool   `json:",omitempty"` // it is a password box, which shows no key
+	Program    string // the program that waits, if known
+	Repl       bool   `json:",omitempty"` // the prompt of an interpreter that waits for commands
+	Box        bool   `json:",omitempty"` // a password box, which shows no key
 	Since      time.Time
 }
 
-// inputWait is the session as the machine that finds out whether the program waits for input sees it
-// (inputwait.Host), with its clock. It belongs to the owner, but for what asks the kernel: that takes as long as there
-// are processes to look at, or for ever where one's memory is locked, and the owner waits for neither. The answer
-// comes back as an operation, and counts if nothing was printed or typed meanwhile: then it is asked for anew anyway.
+// inputWait is the host of the machine that detects whether the program waits for input (inputwait.Host), with its
+// timer. It belongs to the owner, except for the kernel probe. A probe takes time in proportion to the processes, and
+// can block while a process has its memory locked, so the owner never waits for one. The result arrives as an
+// operation. It is dropped if anything was printed or typed since the probe started, as a new probe is scheduled then.
 type inputWait struct {
-	s       *Session
-	machine *inputwait.Machine
-	timer   *time.Timer
-	alarm   *pace.Alarm      // in its place while what was found stays and nobody waits for more; nil: there is none
-	at      time.Time        // when it fires; zero: it is not set
-	due     atomic.Bool      // it has fired
-	asking  bool             // an answer is under way
-	missed  bool             // it was time for a look while it was
-	since   uint64           // counts what begins the looks anew
-	told    *inputwait.Probe // the answer, for the look that it is for
-	held    *heldQuestion    // nil: everything was told
-	place   place            // where the program asks for what the status says
-	resumed bool             // what the status says is of the owner before, and no look was sure of anything yet
-	judged  judged           // at the last whole look
-	asked   Needs            // what the journal says that is asked for at its end
+	s            *Session
+	machine      *inputwait.Machine
+	timer        *time.Timer
+	alarm        *idlepoll.Alarm  // replaces timer while the finding is stable and no wait needs it sooner; may be nil
+	at           time.Time        // when the timer fires; zero: not set
+	due          atomic.Bool      // the timer has fired
+	probeRunning bool             // a probe is running
+	probeAgain   bool             // a probe was due while probeRunning
+	generation   uint64           // counts output and input, which invalidate running probes
+	current      *inputwait.Probe // the result that is being evaluated
+	pending      *pendingPrompt   // nil: all changes are published
+	place        cursorPlace      // cursor position of the prompt in the status
+	resumed      bool             // the status is from the previous owner, and no probe was conclusive yet
+	lastInputs   verdictInputs    // at the last full probe
+	journaled    Needs            // the newest Needs of the journal
 
 	probing sync.Mutex // guards prober
-	prober  evidence.Prober
+	prober  inputdetect.Prober
 }
 
 func newInputWait(s *Session) *inputWait {
 	h := &inputWait{s: s}
 	h.machine = inputwait.New(h)
 	if s.cfg.Pace != nil {
-		h.alarm = s.cfg.Pace.Alarm(h.fire)
+		h.alarm = s.cfg.Pace.Alarm(h.onTimer)
 	}
 	return h
 }
 
-// isDue says, once, that it is time to look. A clock that fired as it was set anew is not meant, and is set once more: nothing
-// else would have the owner look then, if that time is one of the wall's and the wall's clock was set back.
+// isDue reports once that a probe is due. If the timer fired before it was reset, isDue sets it again. Otherwise no
+// probe would follow if the wall clock had been set back.
 func (h *inputWait) isDue() bool {
 	if !h.due.Load() || !h.due.CompareAndSwap(true, false) || h.at.IsZero() {
 		return false
 	}
 	if time.Now().Before(h.at) {
-		h.lookAt(h.at)
+		h.scheduleProbe(h.at)
 		return false
 	}
 	h.at = time.Time{}
 	return true
 }
 
-// soon says that there will be something to do before a time has passed: a look at what stays as it is is next to
-// nothing.
-func (h *inputWait) soon(d time.Duration) bool {
-	return h.asking || h.due.Load() || !h.at.IsZero() && !h.machine.Stays() && time.Until(h.at) < d
+// hasWorkBefore reports whether a probe will be due within d. A probe of an unchanged program is cheap and does not
+// count.
+func (h *inputWait) hasWorkBefore(d time.Duration) bool {
+	return h.probeRunning || h.due.Load() || !h.at.IsZero() && !h.machine.IsUnchanged() && time.Until(h.at) < d
 }
 
-// lookAnew sets the clock after output or input.
-func (h *inputWait) lookAnew(at time.Time) {
+// rescheduleProbe sets the timer after output or input.
+func (h *inputWait) rescheduleProbe(at time.Time) {
 	h.resumed = false
-	h.since++
-	h.lookAt(at)
+	h.generation++
+	h.scheduleProbe(at)
 }
 
-// lookAt sets the clock.
-func (h *inputWait) lookAt(at time.Time) {
+// scheduleProbe sets the timer.
+func (h *inputWait) scheduleProbe(at time.Time) {
 	d := max(0, time.Until(at))
 	h.at = at
 	h.due.Store(false)
@@ -96,61 +96,64 @@ func (h *inputWait) lookAt(at time.Time) {
 		h.alarm.Stop()
 	}
 	if h.timer == nil {
-		h.timer = time.AfterFunc(d, h.fire)
+		h.timer = time.AfterFunc(d, h.onTimer)
 		return
 	}
 	h.timer.Reset(d)
 }
 
+// stopTimer stops the timer and the alarm.
 func (h *inputWait) stopTimer() {
 	if h.timer != nil {
 		h.timer.Stop()
 	}
 }
 
-// fire has the owner look, or looks in its place while it dozes.
-func (h *inputWait) fire() {
+// onTimer makes the owner probe, or makes a cheap probe itself while the owner is parked.
+func (h *inputWait) onTimer() {
 	h.due.Store(true)
-	if !h.s.standIn(h.passes) {
+	if !h.s.runIfParked(h.probeIfUnchanged) {
 		signal(h.s.output)
-		h.s.wake()
+		h.s.unpark()
 	}
 }
 
-// passes is a look that is due, where nothing of the program has run since the last one; false: it is the owner's.
-func (h *inputWait) passes() bool {
-	if h.s.inputwait != h || h.at.IsZero() || time.Now().Before(h.at) || !h.machine.Asks() || !h.still() {
+// probeIfUnchanged handles a due probe if the program has not run since the last one. It returns false if the owner
+// must probe.
+func (h *inputWait) probeIfUnchanged() bool {
+	if h.s.inputwait != h || h.at.IsZero() || time.Now().Before(h.at) || !h.machine.NeedsProbe() || !h.unchangedSinceProbe() {
 		return false
 	}
 	h.due.Store(false)
 	h.at = time.Time{}
-	h.saw(h.machine.Again())
+	h.handleFinding(h.machine.ReuseLastProbe())
 	return true
 }
 
-// still says that nothing of the program has run since a look at which all of it slept or waited for input, and
-// nothing was printed. It is asked of thousands of programs at rest, and waits for nothing.
-func (h *inputWait) still() (still bool) {
-	if !h.machine.Stays() || h.unseen() || h.judged != h.judges() || !h.probing.TryLock() {
+// unchangedSinceProbe reports whether the program printed nothing and none of its processes ran since a probe that
+// found all of them asleep or waiting. It never blocks, and is cheap enough for thousands of idle programs.
+func (h *inputWait) unchangedSinceProbe() (still bool) {
+	if !h.machine.IsUnchanged() || h.hasUnprobedOutput() || h.lastInputs != h.verdictInputs() || !h.probing.TryLock() {
 		return false
 	}
 	defer h.probing.Unlock()
 	_ = h.s.cfg.Device.Control(func(fd int) error {
-		still = h.prober.Still(fd)
+		still = h.prober.UnchangedSinceProbe(fd)
 		return nil
 	})
 	return still
 }
 
-// judged is what a verdict depends on besides the program: how its lines are broken, and what of them is masked.
-type judged struct {
+// verdictInputs holds the inputs of a verdict other than the program: the screen size and the known secrets.
+type verdictInputs struct {
 	cols, rows int
-	known      *secrets.Set
+	known      *redact.Set
 }
 
-func (h *inputWait) judges() judged {
+// verdictInputs returns the current inputs.
+func (h *inputWait) verdictInputs() verdictInputs {
 	st := h.s.Status()
-	return judged{st.Cols, st.Rows, h.s.cfg.Known.Set()}
+	return verdictInputs{st.Cols, st.Rows, h.s.cfg.Known.Set()}
 }
 
 // View implements inputwait.Host.
@@ -160,12 +163,12 @@ func (h *inputWait) View() inputwait.View {
 	v := inputwait.View{
 		Now: time.Now(), Live: st.State == Running && s.ring != nil && s.cfg.Device != nil, PID: s.Leader(),
 		Offset: s.off, LastOutput: st.LastOutput, Alt: st.Alt, Modes: s.engine.Modes(),
-		Followed: s.lines.followed(), Phase: st.Shell.Phase,
+		Followed: s.lines.isFollowed(), Phase: st.Shell.Phase,
 	}
 	if v.Followed {
 		v.Shell = s.lines.shell.State()
 		l := s.lines.machine.Current()
-		v.Waits = l != nil && !l.Keeps
+		v.Waits = l != nil && !l.IsAsking()
 		r := v.Shell.Running
 		v.ReadsBriefly = s.lines.shell.kind.Spec().ReadsBriefly && r != nil && shell.ReadsBriefly(r.Text)
 	}
@@ -174,26 +177,26 @@ func (h *inputWait) View() inputwait.View {
 
 // Probe implements inputwait.Host.
 func (h *inputWait) Probe() inputwait.Probe {
-	if h.told == nil {
-		return h.askNow()
+	if h.current == nil {
+		return h.probeNow()
 	}
-	p := *h.told
-	p.Pending = p.Pending || h.unseen()
+	p := *h.current
+	p.Pending = p.Pending || h.hasUnprobedOutput()
 	return p
 }
 
-// askNow is ask for who cannot wait.
-func (h *inputWait) askNow() (p inputwait.Probe) {
-	h.ask(&p)
-	p.Pending = p.Pending || h.unseen()
+// probeNow works like readKernel for callers that cannot wait.
+func (h *inputWait) probeNow() (p inputwait.Probe) {
+	h.readKernel(&p)
+	p.Pending = p.Pending || h.hasUnprobedOutput()
 	return p
 }
 
-// unseen says that something was printed that nobody has looked at.
-func (h *inputWait) unseen() bool { return h.s.ring.Head() != h.s.off }
+// hasUnprobedOutput reports whether the ring has output that the owner has not handled.
+func (h *inputWait) hasUnprobedOutput() bool { return h.s.ring.Head() != h.s.off }
 
-// ask asks the kernel, on any goroutine; one that comes while it is being asked is told nothing.
-func (h *inputWait) ask(p *inputwait.Probe) {
+// readKernel fills p, on any goroutine. It sets p.Failed if another probe is running.
+func (h *inputWait) readKernel(p *inputwait.Probe) {
 	if p.Failed = !h.probing.TryLock(); p.Failed {
 		return
 	}
@@ -203,9 +206,9 @@ func (h *inputWait) ask(p *inputwait.Probe) {
 		if m, err := sys.ReadModes(fd); err == nil {
 			p.Modes = &m
 		}
-		t, err := evidence.TargetOf(fd)
+		t, err := inputdetect.TargetOf(fd)
 		if err == nil {
-			t.Leader, t.NoEcho = s.leader.look(&t, s.Status().PID), p.Modes != nil && !p.Modes.Echo
+			t.Leader, t.NoEcho = s.leader.find(&t, s.Status().PID), p.Modes != nil && !p.Modes.Echo
 			p.Result = h.prober.Probe(t)
 		}
 		p.Pending = sys.OutputPending(fd)
@@ -218,168 +221,168 @@ func (h *inputWait) ask(p *inputwait.Probe) {
 // Screen implements inputwait.Host.
 func (h *inputWait) Screen() inputwait.Screen {
 	s := h.s
-	sc := inputwait.Screen{History: s.engine.Recent(inputwait.NearHistory), Typed: s.typing.texts, Editor: &s.typing.editor, Half: s.typing.half.known()}
+	sc := inputwait.Screen{History: s.engine.Recent(inputwait.NearHistory), Typed: s.typing.texts, Editor: &s.typing.editor, Half: s.typing.text.Text()}
 	s.engine.Frame(&sc.Frame, vterm.Query{})
 	return sc
 }
 
-// Shown implements inputwait.Host.
-func (h *inputWait) Shown(line string) string { return h.s.cfg.Known.Set().Text(line) }
+// RedactLine implements inputwait.Host.
+func (h *inputWait) RedactLine(line string) string { return h.s.cfg.Known.Set().Text(line) }
 
-// output notes that something was printed.
-func (h *inputWait) output(now time.Time) {
+// onOutput schedules a probe after output.
+func (h *inputWait) onOutput(now time.Time) {
 	h.leaveRow()
-	if h.held != nil { // on the row where it asked
-		h.lookAnew(h.machine.Echo(now))
+	if h.pending != nil { // on the row of the prompt
+		h.rescheduleProbe(h.machine.Echo(now))
 		return
 	}
-	h.lookAnew(h.machine.Output(now))
+	h.rescheduleProbe(h.machine.Output(now))
 }
 
-// typedSomething says that whatever was asked for has been answered, perhaps.
-func (h *inputWait) typedSomething() {
-	h.lookAt(h.typed())
-	h.answered(nil, false)
+// noteInput assumes that the input answers any prompt.
+func (h *inputWait) noteInput() {
+	h.scheduleProbe(h.invalidateProbes())
+	h.clearPrompt(nil, false)
 }
 
-// typed has no look count any more that is under way, as something is about to be typed; at is when the next one is for lookAt
-// to come. To set a clock can wake another thread, for which a key need not wait.
-func (h *inputWait) typed() (at time.Time) {
+// invalidateProbes drops running probes, as input is about to be typed. It returns the time for scheduleProbe, which
+// the caller sets later: to set a timer can wake another thread, and a key must not wait for that.
+func (h *inputWait) invalidateProbes() (at time.Time) {
 	h.resumed = false
 	h.s.typing.replies.Unread = false
-	h.since++
-	return h.machine.Typed()
+	h.generation++
+	return h.machine.OnInput()
 }
 
-// answered says that data may have answered what was asked for. What a person types within a line is not told of yet.
-func (h *inputWait) answered(data []byte, person bool) {
+// clearPrompt clears the prompt in the status, as data may be its answer. For keys of a user within a line the change is
+// not published yet.
+func (h *inputWait) clearPrompt(data []byte, person bool) {
 	if person && withinLine(data) {
-		h.hold()
+		h.deferCleared()
 		return
 	}
 	s := h.s
-	h.tellHeld()
-	if s.Status().Needs.Kind != evidence.None {
+	h.publishCleared()
+	if s.Status().Needs.Kind != inputdetect.None {
 		s.update(ChangeInput, func(st *Status) { st.Needs = Needs{} })
 	}
-	h.guessPrompt(false)
+	h.setGuessedPrompt(false)
 }
 
-// guessPrompt notes whether a program that tells nothing of itself seems to be a shell at
-// its prompt.
-func (h *inputWait) guessPrompt(is bool) {
+// setGuessedPrompt sets whether a program without shell integration seems to be a shell at its prompt.
+func (h *inputWait) setGuessedPrompt(is bool) {
 	s := h.s
-	if s.lines.followed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
+	if s.lines.isFollowed() || is == (s.Status().Shell.Phase == shell.PhasePrompt) {
 		return
 	}
-	v := h.noPrompt()
+	v := h.statusWithoutPrompt()
 	if is {
-		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.lines.otherProgram()}
+		v = ShellStatus{Phase: shell.PhasePrompt, Quality: shell.None, Since: time.Now(), Program: s.lines.otherProgram(), Reason: s.lines.untrackedReason()}
 	}
 	s.update(ChangeShell, func(st *Status) { st.Shell = v })
 }
 
-// noPrompt is what is known of a program that tells nothing of itself, while it seems to be at no prompt.
-func (h *inputWait) noPrompt() (v ShellStatus) {
+// statusWithoutPrompt returns the shell status of a program without shell integration that is not at a prompt.
+func (h *inputWait) statusWithoutPrompt() (v ShellStatus) {
 	if other := h.s.lines.otherProgram(); other != "" {
-		v = ShellStatus{Phase: shell.PhaseRunning, Quality: shell.None, Since: time.Now(), Program: other}
+		v = ShellStatus{Phase: shell.PhaseRunning, Quality: shell.None, Since: time.Now(), Program: other, Reason: h.s.lines.untrackedReason()}
 	}
 	return v
 }
 
-// probes are what looks ask for, given back when they were judged: thousands of sessions at rest are looked at every now and
-// then, and what that leaves behind keeps the process from being calm.
+// probes recycles the probes' buffers. Thousands of idle sessions are probed from time to time, and garbage from that
+// would prevent the release of memory.
 var probes = sync.Pool{New: func() any { return new(inputwait.Probe) }}
 
-// look has it found out whether the program waits for input.
-func (h *inputWait) look() {
-	if h.missed = h.asking; h.missed {
-		return // the answer comes first
+// probe starts a probe that detects whether the program waits for input.
+func (h *inputWait) probe() {
+	if h.probeAgain = h.probeRunning; h.probeAgain {
+		return // evaluate that result first
 	}
 	switch {
-	case !h.machine.Asks():
-		h.judge()
+	case !h.machine.NeedsProbe():
+		h.evaluate()
 		return
-	case h.still():
-		h.saw(h.machine.Again())
+	case h.unchangedSinceProbe():
+		h.handleFinding(h.machine.ReuseLastProbe())
 		return
 	}
-	h.asking = true
-	s, since := h.s, h.since
-	s.aside.Go(func() {
+	h.probeRunning = true
+	s, since := h.s, h.generation
+	s.diskTasks.Go(func() {
 		p := probes.Get().(*inputwait.Probe)
-		why := h.askSafely(p)
+		why := h.readKernelSafely(p)
 		op := func() {
 			if why != nil {
-				panic(why) // the owner's to deal with
+				panic(why) // the owner quarantines the session
 			}
-			h.answer(p, since)
+			h.handleProbe(p, since)
 		}
-		s.give(func() { _ = s.guard(op) }, s.stop, nil)
+		s.enqueueOp(func() { _ = s.guard(op) }, s.stop, nil)
 	})
 }
 
-// askSafely is ask; why is what it panicked with.
-func (h *inputWait) askSafely(p *inputwait.Probe) (why any) {
+// readKernelSafely calls readKernel and returns the value of a panic.
+func (h *inputWait) readKernelSafely(p *inputwait.Probe) (why any) {
 	defer func() { why = recover() }()
-	h.ask(p)
+	h.readKernel(p)
 	return nil
 }
 
-// answer takes what the kernel said when it was asked.
-func (h *inputWait) answer(p *inputwait.Probe, since uint64) {
+// handleProbe evaluates a probe's result, unless it is outdated.
+func (h *inputWait) handleProbe(p *inputwait.Probe, since uint64) {
 	defer func() {
 		*p = inputwait.Probe{}
 		probes.Put(p)
 	}()
-	h.asking = false
+	h.probeRunning = false
 	if h.s.inputwait != h {
 		return
 	}
-	if h.since != since {
-		if h.missed {
-			h.look()
+	if h.generation != since {
+		if h.probeAgain {
+			h.probe()
 		}
 		return
 	}
-	h.told = p
-	defer func() { h.told = nil }()
-	h.judge()
+	h.current = p
+	defer func() { h.current = nil }()
+	h.evaluate()
 }
 
-// judge does what is to be done after a look.
-func (h *inputWait) judge() {
+// evaluate evaluates the current probe.
+func (h *inputWait) evaluate() {
 	s := h.s
 	m := h.machine
-	h.judged = h.judges()
+	h.lastInputs = h.verdictInputs()
 	f, ok := m.Look()
 	switch {
 	case !ok:
 	case f.AtPrompt:
-		h.tellHeld()
-		h.needs(evidence.Verdict{})
-		s.lines.machine.Drawn() // what it prints next, or what is typed, begins anew
+		h.publishCleared()
+		h.setNeeds(inputdetect.Verdict{})
+		s.lines.machine.CheckDrawnPrompt() // later output or input starts a new screen
 	default:
-		h.saw(f)
+		h.handleFinding(f)
 	}
 }
 
-// saw takes what was found, and sets the clock for the next look.
-func (h *inputWait) saw(f inputwait.Finding) {
+// handleFinding publishes a finding and schedules the next probe.
+func (h *inputWait) handleFinding(f inputwait.Finding) {
 	s := h.s
-	h.found(&f)
-	if s.lines.followed() && f.Later {
-		s.lines.machine.Look()
+	h.publishFinding(&f)
+	if s.lines.isFollowed() && f.Later {
+		s.lines.machine.CheckForeignShell()
 	}
 	now := time.Now()
-	awaited := s.waits.set.AwaitsInput(s.lines.followed())
+	awaited := s.waits.set.AwaitsInput(s.lines.isFollowed())
 	at := h.machine.Next(now, f.Doubt, awaited)
-	if h.machine.Stays() {
-		if f.Verdict.Kind != evidence.None && !awaited {
-			at = h.machine.Asked(now, at)
+	if h.machine.IsUnchanged() {
+		if f.Verdict.Kind != inputdetect.None && !awaited {
+			at = h.machine.AtStablePrompt(now, at)
 		}
 		at = inputwait.Together(now, at)
-		if h.alarm != nil && !awaited && s.nothingElseDue() {
+		if h.alarm != nil && !awaited && s.onlyProbeTimerPending() {
 			h.stopTimer()
 			h.at = at
 			h.due.Store(false)
@@ -387,76 +390,77 @@ func (h *inputWait) saw(f inputwait.Finding) {
 			return
 		}
 	}
-	h.lookAt(at)
+	h.scheduleProbe(at)
 }
 
-// found has the status say what a look found. A read without words has to last before it counts, for an owner that goes on
-// too; meanwhile it is what it was.
-func (h *inputWait) found(f *inputwait.Finding) {
-	if h.resumed = h.resumed && f.Doubt; h.resumed || h.stillHeld(f) {
+// publishFinding puts a finding into the status. A doubtful finding (a read without a prompt text) must last before it
+// counts; until that time the status stays. The same applies to the status of a previous owner.
+func (h *inputWait) publishFinding(f *inputwait.Finding) {
+	if h.resumed = h.resumed && f.Doubt; h.resumed || h.promptUndecided(f) {
 		return
 	}
-	h.guessPrompt(f.Verdict.Kind == evidence.Prompt)
-	h.needs(f.Verdict)
+	h.setGuessedPrompt(f.Verdict.Kind == inputdetect.Prompt)
+	h.setNeeds(f.Verdict)
 }
 
-// needs puts a verdict into the status. A prompt of a shell that is not the one followed is no question,
-// but waits for a person: it has a kind of its own.
-func (h *inputWait) needs(v evidence.Verdict) {
+// setNeeds puts a verdict into the status. The prompt of a nested shell is no question, but waits for a user: it has a
+// separate kind.
+func (h *inputWait) setNeeds(v inputdetect.Verdict) {
 	s := h.s
-	if nested := v.Kind == evidence.Prompt && s.lines.followed(); !v.Needs && !nested {
-		v = evidence.Verdict{}
+	if nested := v.Kind == inputdetect.Prompt && s.lines.isFollowed(); !v.Needs && !nested {
+		v = inputdetect.Verdict{}
 	}
 	was := s.Status().Needs
 	if v.Kind == was.Kind && !v.Needs {
 		return
 	}
 	before := h.place
-	h.place = h.here()
-	if v.Kind == was.Kind && v.Repl == was.Repl && v.Box == was.Box && !h.place.another(before, evidence.Words(was.Reason), evidence.Words(v.Reason)) {
+	h.place = h.cursorPlace()
+	if v.Kind == was.Kind && v.Repl == was.Repl && v.Box == was.Box && !h.place.isOtherPrompt(before, inputdetect.Words(was.Reason), inputdetect.Words(v.Reason)) {
 		return
 	}
 	n := newNeeds(v)
-	s.history.noteAsks(n)
-	s.cfg.Pace.Stir()
+	s.history.noteNeeds(n)
+	s.cfg.Pace.NoteActivity()
 	s.update(ChangeInput, func(st *Status) { st.Needs = n })
 }
 
-// resume goes on where the owner before this one was: what the program asked then it asks still, until a look finds otherwise.
+// resume restores the previous owner's finding until a probe finds otherwise.
 func (h *inputWait) resume() {
-	s, n := h.s, h.asked
-	h.asked = Needs{}
-	if n.Kind != evidence.None && !h.unseen() {
-		h.guessPrompt(n.Kind == evidence.Prompt)
+	s, n := h.s, h.journaled
+	h.journaled = Needs{}
+	if n.Kind != inputdetect.None && !h.hasUnprobedOutput() {
+		h.setGuessedPrompt(n.Kind == inputdetect.Prompt)
 		s.update(ChangeInput, func(st *Status) { st.Needs = n })
-		h.place, h.resumed = h.here(), true
+		h.place, h.resumed = h.cursorPlace(), true
 	}
-	h.lookAt(h.machine.Resume(time.Now(), s.silentSince()))
+	h.scheduleProbe(h.machine.Resume(time.Now(), s.silentSince()))
 }
 
-// newNeeds is what a verdict says, as of now.
-func newNeeds(v evidence.Verdict) (n Needs) {
-	if v.Kind != evidence.None {
+// newNeeds returns the status for a verdict, as of now.
+func newNeeds(v inputdetect.Verdict) (n Needs) {
+	if v.Kind != inputdetect.None {
 		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.Repl, Box: v.Box, Since: time.Now()}
 	}
 	return n
 }
 
-// place is where the cursor is, on a screen of some size.
-type place struct {
+// cursorPlace is the cursor's row, on a screen of some size.
+type cursorPlace struct {
 	row        uint64
 	cols, rows int
 }
 
-func (h *inputWait) here() place {
+// cursorPlace returns the cursor's row and the screen's size.
+func (h *inputWait) cursorPlace() cursorPlace {
 	st := h.s.Status()
-	return place{h.cursorRow(), st.Cols, st.Rows}
+	return cursorPlace{h.cursorRow(), st.Cols, st.Rows}
 }
 
-// another says that words at a place ask something else than others did before. Where the row is the same they do not if
-// some were added or taken back, which a person may have typed, or if they count down. After a change of size rows are
-// others, and a line can be broken elsewhere.
-func (p place) another(before place, was, words string) bool {
+// isOtherPrompt reports whether words at a place differ from the prompt at the place before. On the same row, text that
+// the user may have typed or deleted, or a countdown, makes no difference. After a change of size the row numbers
+// differ, and a line can be broken elsewhere.
+func (p cursorPlace) isOtherPrompt(before cursorPlace, was, words string) bool {
 	resized := p.cols != before.cols || p.rows != before.rows
 	switch {
 	case words == was:
@@ -471,7 +475,7 @@ func (p place) another(before place, was, words string) bool {
 	return !strings.HasPrefix(words, was) && !strings.HasPrefix(was, words) && withoutDigits(words) != withoutDigits(was)
 }
 
-// withoutDigits is a text that is the same however far it has counted.
+// withoutDigits removes digits from s, so that a countdown compares equal.
 func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {

@@ -3,7 +3,7 @@ package session
 import (
 	"encoding/json"
 
-	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 )
@@ -14,34 +14,34 @@ type typedMark struct {
 	ID   string `json:"id,omitempty"`
 }
 
-// markAsks is the kind of marks that say what the program waits for input for, from there on: a Needs.
-const markAsks journal.MarkKind = 0x21
+// markNeeds is the kind of marks that hold a Needs: the input that the program waits for, from that offset on.
+const markNeeds journal.MarkKind = 0x21
 
-// noteAsks notes what is waited for, or that nothing is any more, for the owner that goes on should this one's daemon die: a
-// look of its own comes later, and finds no older question than itself.
-func (h *historyHost) noteAsks(n Needs) {
+// noteNeeds records the input that the program waits for. If the daemon dies, the next owner starts with it until its
+// own first probe.
+func (h *historyHost) noteNeeds(n Needs) {
 	if b, err := json.Marshal(n); err == nil && len(b) <= journal.MaxPayload/2 {
-		h.note(append([]byte{byte(markAsks)}, b...))
+		h.note(append([]byte{byte(markNeeds)}, b...))
 	}
 }
 
-// note puts a mark into the journal. A journal that fails says so by itself.
+// note appends a mark to the journal. A failing journal reports itself.
 func (h *historyHost) note(mark []byte) {
 	s := h.s
-	if s.quiet {
+	if s.muted {
 		return
 	}
 	if err := h.record.Mark(mark); err != nil {
-		h.journalFails(err)
+		h.onJournalError(err)
 	}
 }
 
-// noteInput notes that something was typed; what it was is not recorded.
+// noteInput records that input was typed, but not its content.
 func (h *historyHost) noteInput(kind journal.InputKind, n int) {
 	h.note(journal.Input{Kind: kind, Bytes: n}.AppendTo(nil))
 }
 
-// noteCommand notes what is known of a command.
+// noteCommand records what is known of a command.
 func (h *historyHost) noteCommand(p journal.Phase, v any) {
 	b, err := json.Marshal(v)
 	if err != nil || len(b) > journal.MaxPayload/2 {
@@ -50,24 +50,24 @@ func (h *historyHost) noteCommand(p journal.Phase, v any) {
 	h.note(journal.Command{Phase: p, JSON: b}.AppendTo(nil))
 }
 
-// replayMark does after a restart what a mark says: what was typed is where waits begin.
+// replayMark restores the state of a mark after a restart: waits start at the newest input, for example.
 func (s *Session) replayMark(rec *journal.Record) {
 	switch journal.MarkKindOf(rec.Data) {
 	case journal.MarkInput:
 		s.typing.at = s.moment(rec.Offset)
-		s.inputwait.asked = Needs{}
+		s.inputwait.journaled = Needs{}
 	case journal.MarkCommand:
 		s.replayCommand(rec)
-		s.inputwait.asked = Needs{}
-	case markAsks:
-		s.inputwait.asked = Needs{}
-		_ = json.Unmarshal(rec.Data[1:], &s.inputwait.asked) // nothing is known otherwise, until a look
-	case typing.MarkID:
+		s.inputwait.journaled = Needs{}
+	case markNeeds:
+		s.inputwait.journaled = Needs{}
+		_ = json.Unmarshal(rec.Data[1:], &s.inputwait.journaled) // if it is unreadable, nothing is known until a probe
+	case inputqueue.MarkID:
 		s.typing.dedup.Replay(rec.Data, rec.Offset)
 	}
 }
 
-// replayCommand tells the tracker of a line that was given to the shell.
+// replayCommand applies a submitted line to the tracker.
 func (s *Session) replayCommand(rec *journal.Record) {
 	if s.lines.shell == nil {
 		return
@@ -78,6 +78,6 @@ func (s *Session) replayCommand(rec *journal.Record) {
 		return
 	}
 	s.typing.at, s.typing.by = s.moment(rec.Offset), ByExec
-	s.lines.tell(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
+	s.lines.apply(shell.Event{Kind: shell.EventTyped, At: rec.Offset, Time: rec.Time, Text: typed.Text})
 	s.typing.dedup.RememberLine(typed.ID)
 }

@@ -3,18 +3,18 @@ package session
 import (
 	"sync/atomic"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// leader is who leads the session on its terminal: the process that was started, or in a sandbox with processes of its
-// own the program for which that one stands in.
+// leader is the foreground process of the session's own program. That is the process that was started, or, in a sandbox
+// with its own process namespace, the program that this process runs.
 type leader struct {
-	inner atomic.Int64 // 0: the process that was started
-	asked atomic.Int64 // who was found not to be it
+	inner    atomic.Int64 // process of the session's own program; 0: the process that was started
+	rejected atomic.Int64 // a process that was found not to be the leader
 }
 
-// Leader is the process of the session's own program.
+// Leader returns the process of the session's own program.
 func (s *Session) Leader() int {
 	if pid := s.leader.inner.Load(); pid > 0 {
 		return int(pid)
@@ -22,10 +22,10 @@ func (s *Session) Leader() int {
 	return s.Status().PID
 }
 
-// look finds out for whom the process that was started stands in: the terminal tells who leads, and a leader counts that
-// is the grandchild of that process.
-func (l *leader) look(t *evidence.Target, started int) int {
-	if t.Leader <= 0 || t.Leader == started || t.Leader == int(l.asked.Load()) {
+// find returns the leader. If the started process is a sandbox's helper, the terminal's session leader is its
+// grandchild.
+func (l *leader) find(t *inputdetect.Target, started int) int {
+	if t.Leader <= 0 || t.Leader == started || t.Leader == int(l.rejected.Load()) {
 		return started
 	}
 	if t.Leader == int(l.inner.Load()) {
@@ -37,20 +37,20 @@ func (l *leader) look(t *evidence.Target, started int) int {
 			return t.Leader
 		}
 	}
-	l.asked.Store(int64(t.Leader))
+	l.rejected.Store(int64(t.Leader))
 	return started
 }
 
-// findLeader asks the terminal.
+// findLeader reads the terminal's session leader.
 func (s *Session) findLeader() {
 	if s.cfg.Device == nil {
 		return
 	}
-	// A terminal that tells nothing is looked at again with the next probe.
+	// If the terminal gives none, the next probe tries again.
 	_ = s.cfg.Device.Control(func(fd int) error {
-		t, err := evidence.TargetOf(fd)
+		t, err := inputdetect.TargetOf(fd)
 		if err == nil {
-			s.leader.look(&t, s.Status().PID)
+			s.leader.find(&t, s.Status().PID)
 		}
 		return err
 	})

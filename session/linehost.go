@@ -5,31 +5,33 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// lineHost is the session as the machine that runs lines sees it (lineexec.Host), with what is known of
-// the shell. All of it happens on the owner's goroutine.
+// lineHost is the host of the machine that runs lines (lineexec.Host), with the state of the shell. It belongs to the
+// owner.
 type lineHost struct {
 	s       *Session
 	machine *lineexec.Machine
-	shell   *tracking        // nil: the program is no shell that can be followed
-	runs    []*Run           // lines to run, oldest first; the first one may be under way
-	timer   <-chan time.Time // see ActWake
-	prober  *evidence.Prober // its own: what ran since is asked between its looks; nil: not yet
-	argv    string           // the shell's process as it was started
-	image   string           // of that process, see sys.Image
-	// prepared is set once the integration was given to a shell that replaced the first.
-	prepared bool
-	last     Command   // of the shell, running or ended
-	reads    time.Time // of the prompt at which the editor was seen to read, for pastes
+	shell   *tracking        // nil: the program is not a supported shell
+	runs    []*Run           // lines to run, oldest first; the first one may be running
+	timer   <-chan time.Time // fires when the machine requested a wake-up (ActWake)
+	// separate from inputWait's, so that unchanged-since checks do not mix; nil: not used yet
+	prober *inputdetect.Prober
+	argv   string // arguments of the shell's process at its start
+	image  string // of that process, see sys.Image
+	// prepared is set once a shell that replaced the first one has got the integration.
+	prepared  bool
+	last      Command   // newest command of the shell, running or ended
+	readSince time.Time // when the editor last started to read, for pastes
 }
 
 func newLineHost(s *Session) *lineHost {
@@ -55,13 +57,13 @@ func (h *lineHost) Do(a lineexec.Action) error {
 	s := h.s
 	switch a.Kind {
 	case lineexec.ActKeys:
-		_, _ = s.typing.queue.Add(context.Background(), a.Keys) // a terminal that is gone says so elsewhere
+		_, _ = s.typing.queue.Add(context.Background(), a.Keys) // a closed terminal reports itself elsewhere
 	case lineexec.ActType:
 		return h.typeLine(h.runOf(a.Line))
 	case lineexec.ActWake:
 		h.timer = time.After(a.After)
 	case lineexec.ActFlush:
-		h.takeBackReplies()
+		h.discardReplies()
 	case lineexec.ActSane:
 		h.saneTerminal()
 	case lineexec.ActBegun:
@@ -69,9 +71,9 @@ func (h *lineHost) Do(a lineexec.Action) error {
 		r.Started = h.last
 		close(r.Begun)
 	case lineexec.ActOver:
-		h.runOver(&a)
+		h.recordEnd(&a)
 	case lineexec.ActReads, lineexec.ActLost:
-		h.lostMarks(&a)
+		h.assumePrompt(&a)
 	case lineexec.ActRepair:
 		return h.repairMarks(h.runOf(a.Line))
 	case lineexec.ActFollow:
@@ -80,7 +82,7 @@ func (h *lineHost) Do(a lineexec.Action) error {
 	return nil
 }
 
-// runOf is the run that a line of the machine is.
+// runOf returns the run of a machine's line.
 func (h *lineHost) runOf(l *lineexec.Line) *Run {
 	for _, r := range h.runs {
 		if &r.exec == l {
@@ -90,8 +92,8 @@ func (h *lineHost) runOf(l *lineexec.Line) *Run {
 	return nil
 }
 
-// runOver makes the record of a line that has ended.
-func (h *lineHost) runOver(a *lineexec.Action) {
+// recordEnd builds the record of a line that has ended.
+func (h *lineHost) recordEnd(a *lineexec.Action) {
 	s := h.s
 	r := h.runOf(a.Line)
 	if r == nil {
@@ -106,7 +108,7 @@ func (h *lineHost) runOver(a *lineexec.Action) {
 			Text: r.Text, TextSource: shell.TextTyped, Start: s.off, End: s.off, Began: now, Ended: now,
 			Exit: &zero, CwdBefore: s.Status().Cwd, CwdAfter: s.Status().Cwd, Quality: shell.Basic,
 		}}
-	case h.last.Running || h.last.Number < first.Number: // its command goes on: another shell
+	case h.last.Running || h.last.Number < first.Number: // the command continues in another shell
 		r.Command = *first
 		r.Command.Running, r.Command.Ended, r.Command.End, r.Command.Quality = false, now, s.off, shell.None
 		r.Command.CwdAfter = s.Status().Cwd
@@ -125,27 +127,27 @@ func (h *lineHost) runOver(a *lineexec.Action) {
 	h.endRun(r, a.Err)
 }
 
-// lostMarks takes the kernel's word that the shell is at its prompt.
-func (h *lineHost) lostMarks(a *lineexec.Action) {
+// assumePrompt treats the shell as at its prompt, as the kernel reports, although its marks are missing.
+func (h *lineHost) assumePrompt(a *lineexec.Action) {
 	s := h.s
 	if r := h.current(); r != nil {
 		r.note = a.Reason
 	}
 	st := h.shell.State()
-	lost := a.Kind == lineexec.ActReads && !st.Drawing && (st.Doubt == nil || st.Doubt.Prompt == nil)
+	lost := a.Kind == lineexec.ActReads && a.AtPrompt && !st.Drawing && (st.Doubt == nil || st.Doubt.Prompt == nil)
 	if r := h.current(); r != nil && lost && r.lostAt == 0 {
 		r.lostAt = s.off
 	}
-	h.tell(shell.Event{Kind: shell.EventReads, At: s.off})
+	h.apply(shell.Event{Kind: shell.EventReads, At: s.off})
 	if lost && h.repairMarks(nil) == nil {
-		h.machine.Repairs()
+		h.machine.HoldForRepair()
 	}
 }
 
-var errNoRepair = errors.New("the marks of this shell cannot be put back")
+var errNoRepair = errors.New("no repair line for the marks of this shell")
 
-// repairMarks types a line of our own that puts the shell's marks back. The status of the line
-// before it is kept, and the next mark tells it.
+// repairMarks types a line that restores the shell's marks. The line keeps the exit status of the line before it, which
+// the next mark reports.
 func (h *lineHost) repairMarks(r *Run) error {
 	s := h.s
 	line := shell.Repair(h.shell.kind)
@@ -155,15 +157,15 @@ func (h *lineHost) repairMarks(r *Run) error {
 	if r != nil {
 		r.lostAt = s.off
 	}
-	s.log.Info("the shell's marks are gone; they are put back", "session", s.cfg.ID)
+	s.log.Info("shell marks missing; restoring them", "session", s.cfg.ID)
 	data := []byte(line + "\r")
 	h.noteTyped(data)
 	_, err := s.typing.queue.Add(context.Background(), data)
 	return err
 }
 
-// beforePrompt is where the output of a line ended whose end no mark told, but a prompt at an
-// offset. That prompt is known if it is the one that the line was typed at.
+// beforePrompt returns the offset at which the output of a line ended, if a prompt follows instead of a mark. The
+// prompt is recognized if it equals the one that the line was typed at.
 func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
 	s := h.s
 	if end <= start {
@@ -177,7 +179,7 @@ func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
 	i := bytes.LastIndexByte(o.Data, '\n') + 1
 	var plain plaintext.Writer
 	_, _ = plain.Write(o.Data[i:]) // never fails
-	last, _, _ := plain.Rest(nil)
+	last, _, _ := plain.AppendUnfinished(nil)
 	switch prompt := strings.TrimRight(r.prompt, " "); {
 	case prompt != "" && strings.TrimRight(string(last), " ") == prompt, strings.Contains(r.Text, "PS1"):
 		return end - uint64(len(o.Data)-i)
@@ -202,7 +204,7 @@ func (h *lineHost) editorShows(e *shell.Event) bool {
 	_, _ = plain.Write(bytes.ReplaceAll(o.Data, []byte(" \r"), nil)) // never fails; the editor wraps its rows so
 	var shown []byte
 	plain.Lines(func(l plaintext.Line) { shown = append(shown, l.Text...) })
-	shown, _, _ = plain.Rest(shown)
+	shown, _, _ = plain.AppendUnfinished(shown)
 	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
 	return squeeze(string(shown)) == squeeze(e.Mark.Text)
 }
@@ -210,6 +212,7 @@ func (h *lineHost) editorShows(e *shell.Event) bool {
 // maxShown bounds the output of an editor that is compared with a text, in bytes.
 const maxShown = 64 << 10
 
+// current returns the run at the head of the queue, or nil.
 func (h *lineHost) current() *Run {
 	if l := h.machine.Current(); l != nil {
 		return h.runOf(l)
@@ -217,23 +220,26 @@ func (h *lineHost) current() *Run {
 	return nil
 }
 
-// otherShell is a shell that took the terminal from the one that is followed.
+// otherShell is a shell that took over the terminal from the one that is followed.
 type otherShell struct {
-	Program  string `json:"program"`
-	Replaced bool   `json:"replaced,omitempty"` // else it was started by it, and will end
+	Program string `json:"program"`
+	// it replaced the shell; otherwise the shell started it and waits for it
+	Replaced bool `json:"replaced,omitempty"`
+	// it is the followed shell itself, whose marks will not come
+	Reason string `json:"reason,omitempty"`
 }
 
-var errForeign = errors.New("its commands are not followed")
+var errForeign = errors.New("commands not followed")
 
-// followAnother notes that another shell reads the terminal. One that is in the place of the
-// session's own is prepared to tell of itself, where it can be.
+// followAnother records that another shell reads the terminal. A shell that replaced the session's own gets the
+// integration, if supported.
 func (h *lineHost) followAnother(a *lineexec.Action) error {
 	s := h.s
 	if r := h.runOf(a.Line); r != nil {
-		r.note = a.Reason + ": how this line ends is not known"
+		r.note = "exit status unknown: " + a.Reason
 	}
 	if st := h.shell.State(); a.Replaced && (st.Running != nil || st.Phase != shell.PhaseUnknown) {
-		h.tell(shell.Event{Kind: shell.EventLost, At: s.off})
+		h.apply(shell.Event{Kind: shell.EventLost, At: s.off})
 	}
 	prepared := a.Replaced && a.Again && h.prepareAgain(a.Argv)
 	s.log.Info("another shell reads the terminal", "session", s.cfg.ID, "program", a.Program, "replaced", a.Replaced, "prepared", prepared)
@@ -241,18 +247,21 @@ func (h *lineHost) followAnother(a *lineexec.Action) error {
 		h.showShell()
 		return nil
 	}
-	h.shell.other = &otherShell{a.Program, a.Replaced}
-	s.inputwait.guessPrompt(true)
+	h.shell.other = &otherShell{Program: a.Program, Replaced: a.Replaced}
+	if a.Shadowed {
+		h.shell.other.Reason = a.Reason
+	}
+	s.inputwait.setGuessedPrompt(true)
 	return errForeign
 }
 
-// prepareAgain has a shell that replaced the session's read the integration, and follows it
-// from here. Its marks carry the same nonce; commands are counted on.
+// prepareAgain makes a shell that replaced the session's read the integration, and follows it from here. Its marks
+// carry the same nonce, and command numbers continue.
 func (h *lineHost) prepareAgain(argv []string) bool {
 	s := h.s
 	t, st := h.shell, h.shell.State()
 	host, _ := os.Hostname()
-	line, l, err := shell.Again(argv, t.stateDir, st.Nonce, host)
+	line, l, err := shell.PrepareAtPrompt(argv, t.stateDir, st.Nonce, host)
 	if err != nil {
 		s.log.Info("the shell's commands will not be followed", "session", s.cfg.ID, "err", err)
 		return false
@@ -267,32 +276,32 @@ func (h *lineHost) prepareAgain(argv []string) bool {
 	return err == nil
 }
 
-// shellIsBack notes that the shell that is followed told of itself again.
-func (h *lineHost) shellIsBack() {
+// showShellAgain records that the followed shell printed marks again.
+func (h *lineHost) showShellAgain() {
 	if h.shell.other != nil {
 		h.shell.other = nil
+		_ = os.Remove(filepath.Join(h.shell.stateDir, shell.ShadowedFile)) // missing, unless it was the reason
 		h.showShell()
 	}
 }
 
-// takeBackReplies takes back what was typed and not read: the machine knows that it is
-// replies to queries only.
-func (h *lineHost) takeBackReplies() {
+// discardReplies flushes unread input, which the machine knows to be replies to queries only.
+func (h *lineHost) discardReplies() {
 	s := h.s
 	s.typing.queue.DropReplies()
 	if s.cfg.Device != nil {
-		_ = s.cfg.Device.Control(sys.FlushUnread) // where it cannot be had, the editor is cleared
+		_ = s.cfg.Device.Control(sys.FlushUnread) // if unsupported, the editor is cleared
 	}
 }
 
-// saneTerminal undoes what a program that crashed did to the terminal, for a shell that does
-// not do so itself. ksh93 has an editor, but uses it only where it finds echo on.
+// saneTerminal resets the terminal after a crashed program, for a shell that does not do so itself. ksh93 has an
+// editor, but uses it only if echo is on.
 func (h *lineHost) saneTerminal() {
 	s := h.s
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {
 			if h.shell.kind.Spec().Edits && !sys.RawOutput(fd) {
-				return nil // it is the editor's mode
+				return nil // the mode of the editor
 			}
 			_, err := sys.Sane(fd)
 			return err
@@ -300,7 +309,15 @@ func (h *lineHost) saneTerminal() {
 	}
 }
 
-// otherProgram is the shell that took the terminal from the one that is followed.
+// untrackedReason returns why the commands of the shell that took over the terminal are not tracked, or "".
+func (h *lineHost) untrackedReason() string {
+	if h.shell == nil || h.shell.other == nil {
+		return ""
+	}
+	return h.shell.other.Reason
+}
+
+// otherProgram returns the name of the shell that took over the terminal, or "".
 func (h *lineHost) otherProgram() string {
 	if h.shell == nil || h.shell.other == nil {
 		return ""

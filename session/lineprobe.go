@@ -4,14 +4,14 @@ import (
 	"context"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/internal/lineexec"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Probe implements lineexec.Host: what the kernel tells of who reads the terminal. While output is on
-// its way nothing is known: a mark may be among it, and the program that reads now has printed it before.
+// Probe implements lineexec.Host. It returns the process that reads the terminal, as the kernel reports it. While
+// output is in transit the result is unknown: a mark may be in it, printed before the program started to read.
 func (h *lineHost) Probe() (p lineexec.Probe) {
 	s := h.s
 	switch {
@@ -20,50 +20,62 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 	case s.ring != nil && s.ring.Head() != s.off:
 		return lineexec.Probe{Prints: true}
 	}
-	var r evidence.Result
-	onItsWay := false
+	var r inputdetect.Result
+	onItsWay, sameMode := false, false
 	err := s.cfg.Device.Control(func(fd int) error {
 		m, err := sys.ReadModes(fd)
 		if err != nil {
 			return err
 		}
-		t, err := evidence.TargetOf(fd)
+		t, err := inputdetect.TargetOf(fd)
 		if err != nil {
 			return err
 		}
-		t.Leader = s.leader.look(&t, s.Status().PID)
+		t.Leader = s.leader.find(&t, s.Status().PID)
 		if h.prober == nil {
-			h.prober = new(evidence.Prober)
+			h.prober = new(inputdetect.Prober)
 		}
-		// First, so that a program that is seen to wait does so after all that was typed, a key that interrupts it too.
-		p.Unread, _ = sys.UnreadInput(fd) // 0 when it is not known
+		// Input is checked before the processes. A program that is found waiting then waits after all input, including
+		// an interrupt key.
+		p.Unread, _ = sys.UnreadInput(fd) // 0 if unknown
 		r = h.prober.Probe(t)
 		p.Canonical = m.Canonical
+		after, err := sys.ReadModes(fd)
+		sameMode = err == nil && after.Canonical == m.Canonical
 		onItsWay = sys.OutputPending(fd)
 		return nil
 	})
-	if !s.typing.queue.Empty() { // nor is that read
+	if !s.typing.queue.Empty() { // queued input is unread too
 		p.Unread = max(1, p.Unread)
 	}
-	onItsWay = onItsWay || s.ring != nil && s.ring.Head() != s.off // came during the look
+	onItsWay = onItsWay || s.ring != nil && s.ring.Head() != s.off // output came during the probe
 	if err != nil || r.PID == 0 || onItsWay {
 		return lineexec.Probe{Prints: onItsWay}
 	}
-	p.Known = r.Source > evidence.NoSource
-	p.Reads = r.State == evidence.Reading || r.State == evidence.Polling || r.State == evidence.Unknown && r.Idle
+	p.Known = r.Source > inputdetect.NoSource
+	p.Reads = r.State == inputdetect.Reading || r.State == inputdetect.Polling || r.State == inputdetect.Unknown && r.Idle
 	p.Program, p.Argv = r.Program, argvOf(r.PID)
 	p.Shell, p.Pastes = r.PID == s.Leader(), s.engine.Modes().BracketedPaste
 	if p.Shell && len(p.Argv) > 0 && h.shell != nil {
 		kind := shell.Detect(p.Argv)
 		p.Replaced = h.isReplaced(r.PID, p.Argv) || kind != shell.Unknown && kind != h.shell.kind
 	}
-	if p.Blocked = r.State == evidence.Reading; p.Blocked {
-		p.Bytes = evidence.ReadSize(r.PID, r.TID)
+	if l := s.cfg.Shell; p.Shell && p.Reads && l != nil {
+		p.Shadowed = l.IsShadowed()
+	}
+	p.Blocked = r.State == inputdetect.Reading
+	if size, stack := inputdetect.ReadCall(r.PID, r.TID); p.Reads {
+		if sameMode {
+			p.Stack = stack
+		}
+		if p.Blocked {
+			p.Bytes = size
+		}
 	}
 	return p
 }
 
-// rememberShell notes how the shell's process was started, and its image, at its first prompt.
+// rememberShell records the arguments and the image of the shell's process at its first prompt.
 func (h *lineHost) rememberShell() {
 	s := h.s
 	if h.argv == "" && s.Status().PID > 0 {
@@ -95,17 +107,17 @@ func hasNoVariable(pid int, name string) bool {
 	return err == nil && len(env) > 0 && !has
 }
 
+// joinArgv returns arguments as one comparable string.
 func joinArgv(argv []string) string { return strings.Join(argv, "\x00") }
 
-// argvOf is a process's argument vector; nil: it is gone, or may not be seen.
+// argvOf returns a process's arguments, or nil if the process has exited or may not be read.
 func argvOf(pid int) []string {
 	argv, _ := sys.Cmdline(pid)
 	return argv
 }
 
-// Blocked says that a program in the foreground is blocked in a read of its terminal, and
-// nothing that was typed is left to be read.
-func (s *Session) Blocked(ctx context.Context) (blocked bool, err error) {
+// IsReadBlocked reports whether a foreground program is blocked in a read of its terminal and all typed input is read.
+func (s *Session) IsReadBlocked(ctx context.Context) (blocked bool, err error) {
 	err = s.do(ctx, func() {
 		if s.Status().State == Running && s.ring != nil && s.ring.Head() == s.off && s.typing.queue.Empty() {
 			p := s.lines.Probe()

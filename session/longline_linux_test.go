@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
@@ -49,7 +49,7 @@ func TestLongReply_RejectedWhole(t *testing.T) {
 		}})
 		d.says("Data: ")
 		list, err := d.s.Firings()
-		if err != nil || len(list) == 0 || !strings.Contains(list[len(list)-1].Error, typing.ErrLongLine.Error()) || d.got() != "" {
+		if err != nil || len(list) == 0 || !strings.Contains(list[len(list)-1].Error, inputqueue.ErrLongLine.Error()) || d.got() != "" {
 			t.Errorf("typed %d bytes, %+v, %v", len(d.got()), list, err)
 		}
 	})

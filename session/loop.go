@@ -11,90 +11,89 @@ import (
 const (
 	// drainBytes bounds what is taken from the ring before operations get a turn.
 	drainBytes = 256 << 10
-	// journalRetry is how often a failing journal is tried again while nothing
-	// arrives that would try it anyway.
+	// journalRetry is the interval of retries of a failing journal while no output triggers one.
 	journalRetry = time.Second
 )
 
-// run begins the owner's life.
+// run rebuilds the session and runs the owner.
 func (s *Session) run() {
 	built := false
-	s.typing.takeLeftTyping()
+	s.typing.loadUnfinishedInput()
 	if s.guard(func() { built = s.rebuild() }) == nil && !built {
 		s.abandon()
-		s.gone()
+		s.closeStopped()
 		return
 	}
-	if !built { // it panicked: the output goes on where the journal ends all the same
-		s.stand()
+	if !built { // rebuild panicked: output still continues at the journal's end
+		s.setOffsets()
 	}
-	s.mayRest()
-	s.doze.calm = true // until something is printed or asked for
-	s.live()
+	s.scheduleEviction()
+	s.parking.idle = true // until there is output or an operation
+	s.runOwner()
 }
 
-// live is the owner's goroutine, which ends when there is nothing to do and is begun again: see doze.
-func (s *Session) live() {
+// runOwner runs the owner's goroutine. It ends if the session is idle and is restarted later: see park.go.
+func (s *Session) runOwner() {
 	for {
-		over, idle := s.turn()
-		if idle && s.dozes() {
+		stopped, idle := s.iterate()
+		if idle && s.park() {
 			return
 		}
-		if over {
+		if stopped {
 			break
 		}
 	}
 	_ = s.guard(s.finish)
-	s.leave()
-	s.gone()
+	s.cleanup()
+	s.closeStopped()
 }
 
-// gone tells that there is no owner any more.
-func (s *Session) gone() {
+// closeStopped closes s.stopped and wakes watchers after the owner has exited.
+func (s *Session) closeStopped() {
 	close(s.stopped)
 	s.watch.callNext()
 }
 
-// turn takes what there is to do and waits for more. over: the session is stopped; idle: there is nothing to wait for.
-func (s *Session) turn() (over, idle bool) {
-	_ = s.guard(func() { // what it did is in the status
+// iterate handles pending work and waits for more. stopped: the session is stopped. idle: the owner can park.
+func (s *Session) iterate() (stopped, idle bool) {
+	_ = s.guard(func() { // an error is in the status
 		if s.drain() {
-			signal(s.output) // more is there; operations first
+			signal(s.output) // more output is pending; operations come first
 		}
 		s.afterDrain()
 		if s.inputwait.isDue() {
-			s.inputwait.look()
+			s.inputwait.probe()
 			return
 		}
-		if idle = s.mayDoze(); idle {
+		if idle = s.canPark(); idle {
 			return
 		}
 		select {
 		case <-s.stop:
-			over = true
+			stopped = true
 		case f := <-s.ops:
-			s.doze.calls.Add(-1)
+			s.parking.pendingOps.Add(-1)
 			f()
 		case <-s.output:
 		case <-s.clock.C():
-			s.clock.fired()
+			s.clock.onTimer()
 			s.watch.frames()
 		case <-s.history.due.C():
 			s.history.checkpoint()
-		case <-s.doze.C():
-			s.doze.passed()
+		case <-s.parking.C():
+			s.parking.onTimer()
 		case <-s.lines.timer:
-			s.lines.execDue()
-		case <-s.waits.nextWait():
+			s.lines.onExecTimer()
+		case <-s.waits.idleTimer():
 		case <-s.retry():
 		case <-s.rules.C():
 			s.rules.due()
 		}
 	})
-	return over, idle
+	return stopped, idle
 }
 
-// retry fires while the journal is failing, to find out when it works again.
+// retry fires after journalRetry while the journal is failing.
 func (s *Session) retry() <-chan time.Time {
 	if !s.history.record.Failing() {
 		return nil
@@ -102,26 +101,25 @@ func (s *Session) retry() <-chan time.Time {
 	return time.After(journalRetry)
 }
 
-// drain moves what the ring holds to journal and emulator, up to drainBytes, and
-// reports whether more is left.
+// drain moves output from the ring to journal and emulator, up to drainBytes, and reports whether more may be pending.
 func (s *Session) drain() (more bool) {
 	if s.ring == nil {
 		return false
 	}
-	s.ring.ArmNotice() // from here on a new byte makes a new notice
-	if n := s.ring.Missed(s.off); n > 0 {
+	s.ring.ArmNotice() // from here on a new byte sends a notice
+	if n := s.ring.MissedBytes(s.off); n > 0 {
 		s.history.skipTo(s.off + n)
 	}
-	told := s.ring.Head()
-	if told != s.off {
-		s.watch.output() // of bytes that came without a notice, after the followers looked
+	head := s.ring.Head()
+	if head != s.off {
+		s.watch.output() // for bytes without a notice that came after the followers read
 	}
 	if s.history.record.Failing() {
 		s.history.saveBacklog()
 	}
 	taken := 0
 	for taken < drainBytes {
-		p := s.ring.Unread(s.off, s.history.record.Piece(drainBytes-taken))
+		p := s.ring.BytesAt(s.off, s.history.record.Piece(drainBytes-taken))
 		if len(p) == 0 {
 			break
 		}
@@ -131,19 +129,19 @@ func (s *Session) drain() (more bool) {
 	if taken == 0 {
 		return false
 	}
-	s.stir()
-	if s.off > told { // bytes that came meanwhile, the last of them maybe without a notice
+	s.noteActivity()
+	if s.off > head { // more bytes came during the drain, the last ones perhaps without a notice
 		s.watch.output()
 	}
 	s.publish()
 	return taken >= drainBytes
 }
 
-// ingest journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it
-// stays valid because it is acknowledged last.
+// ingest journals, shows and acknowledges p, the bytes at s.off. p is ring memory: it stays valid until the
+// acknowledgement, which comes last.
 func (s *Session) ingest(p []byte) {
 	if err := s.history.record.Output(s.off, p); err != nil {
-		s.history.journalFails(err)
+		s.history.onJournalError(err)
 	}
 	if s.quarantined {
 		s.off += uint64(len(p))
@@ -154,7 +152,7 @@ func (s *Session) ingest(p []byte) {
 	s.history.ack()
 }
 
-// showNew gives p to everything that looks at output.
+// showNew feeds p to all readers of output.
 func (s *Session) showNew(p []byte) {
 	s.typing.emulate(p)
 	s.off += uint64(len(p))
@@ -163,6 +161,7 @@ func (s *Session) showNew(p []byte) {
 	s.rules.output(p)
 }
 
+// ack acknowledges journaled output in the ring.
 func (h *historyHost) ack() {
 	s := h.s
 	if s.ring.Ack(h.record.Done()) {
@@ -170,15 +169,15 @@ func (h *historyHost) ack() {
 	}
 }
 
-// journalFails tells that the journal cannot be written.
-func (h *historyHost) journalFails(err error) {
+// onJournalError records that the journal cannot be written.
+func (h *historyHost) onJournalError(err error) {
 	s := h.s
 	h.record.Fail()
-	s.log.Error("history is not being written; the session goes on", "session", s.cfg.ID, "err", err)
+	s.log.Error("history not written; session continues", "session", s.cfg.ID, "err", err)
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err.Error() })
 }
 
-// saveBacklog tries to journal what could not be.
+// saveBacklog retries the output that could not be journaled.
 func (h *historyHost) saveBacklog() {
 	s := h.s
 	gap, ok := h.record.Retry(s.off)
@@ -190,7 +189,7 @@ func (h *historyHost) saveBacklog() {
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = "" })
 }
 
-// publish does what new output asks for besides showing it.
+// publish updates status, frames and probes after new output.
 func (s *Session) publish() {
 	if s.quarantined {
 		now := time.Now()
@@ -200,8 +199,8 @@ func (s *Session) publish() {
 		return
 	}
 	s.typing.typeReplies()
-	if s.history.record.Apart() {
-		defer s.watch.output() // the streams of what was taken are known from here on
+	if s.history.record.HasStreams() {
+		defer s.watch.output() // the streams of the output are known at return
 	}
 	now := time.Now()
 	version := s.engine.Version()
@@ -214,15 +213,15 @@ func (s *Session) publish() {
 	}
 	s.history.due.Grew(s.off)
 	s.history.keepScreen()
-	s.inputwait.output(now)
-	s.waits.set.Changed()
+	s.inputwait.onOutput(now)
+	s.waits.set.CheckActivity()
 }
 
 // applyEvents turns the emulator's events into status. The emulator has seen the output up
 // to off.
 func (s *Session) applyEvents(off uint64) {
 	s.events = s.engine.Events(s.events[:0])
-	before := off - s.engine.Written() // of what the engine has not seen; wraps around
+	before := off - s.engine.Written() // of output that the engine has not seen; wraps around
 	for i := range s.events {
 		s.events[i].At += before
 		s.applyEvent(&s.events[i])
@@ -232,6 +231,7 @@ func (s *Session) applyEvents(off uint64) {
 	}
 }
 
+// applyEvent applies one event to the status.
 func (s *Session) applyEvent(e *vterm.Event) {
 	switch e.Kind {
 	case vterm.EventBell:
@@ -248,73 +248,73 @@ func (s *Session) applyEvent(e *vterm.Event) {
 		}
 	case vterm.EventAltScreen:
 		s.update(ChangeAlt, func(st *Status) { st.Alt = e.Num == 1 })
-		s.watch.output() // followers draw anew
+		s.watch.output() // followers redraw
 	case vterm.EventProgress:
 		s.update(ChangeProgress, func(st *Status) { st.Progress, st.Percent = e.Name, e.Num })
 	}
 	s.lines.track(e)
 }
 
-// afterDrain does what depends on everything so far having been taken.
+// afterDrain handles the end of the program and of its output, once the ring is drained.
 func (s *Session) afterDrain() {
 	if s.exit != nil && s.off >= s.exitAt {
-		s.ended()
+		s.recordExit()
 	}
 	s.waits.set.Check()
 	s.rules.schedule()
-	if s.closed && s.Status().State != Running && !s.released && s.drained() {
+	if s.closed && s.Status().State != Running && !s.released && s.isRingDrained() {
 		s.released = true
 		s.history.checkpoint()
 		s.detach()
 	}
 }
 
-func (s *Session) drained() bool {
+// isRingDrained reports whether the ring has no unhandled output.
+func (s *Session) isRingDrained() bool {
 	return s.ring == nil || s.ring.Head() == s.off && s.history.record.Done() == s.off
 }
 
-// detach gives ring and PTY up: history is all there is now.
+// detach releases ring and PTY: only the history remains.
 func (s *Session) detach() {
 	if s.cfg.Device == nil {
 		return
 	}
 	s.detached.Store(true)
-	s.forgetRing()
+	s.unmapRing()
 	s.typing.queue.End()
 	s.cfg.Device.Release()
-	s.mayRest()
+	s.scheduleEviction()
 }
 
-// ended records the child's exit after the last byte it printed.
-func (s *Session) ended() {
+// recordExit records the child's exit after the last byte it printed.
+func (s *Session) recordExit() {
 	e := *s.exit
 	s.exit = nil
 	rec := journal.Exit{Code: e.Code, Signal: e.Number, User: e.User, System: e.System, MaxRSS: e.MaxRSS}
 	if err := s.cfg.Journal.AppendExit(rec); err != nil {
-		s.log.Error("the exit was not journalled", "session", s.cfg.ID, "err", err)
+		s.log.Error("the exit was not journaled", "session", s.cfg.ID, "err", err)
 	}
-	s.aside.Go(func() { // the disk can take its time
+	s.diskTasks.Go(func() { // the disk can take its time
 		if err := s.cfg.Journal.Sync(); err != nil {
 			s.log.Error("sync the history of an ended session", "session", s.cfg.ID, "err", err)
 		}
 	})
 	s.lines.shellEnded(&e)
-	s.rules.ended()
+	s.rules.onEnd()
 	s.update(ChangeState, func(st *Status) { st.State, st.Exit, st.Ended = Exited, &e, e.Time })
 	s.lines.endRuns(ErrEnded)
 	s.watch.frames()
 	s.watch.output()
 }
 
-// abandon ends a session that was not rebuilt: it does not stand where its journal ends, so
-// it writes nothing, takes nothing from the ring and acknowledges nothing. The next owner
-// finds everything as this one found it.
+// abandon ends a session that was not rebuilt. Its state does not match the journal's end, so it writes nothing, reads
+// nothing from the ring and acknowledges nothing. The next owner finds everything unchanged.
 func (s *Session) abandon() {
 	s.endWaits()
-	s.leave()
+	s.cleanup()
 }
 
-// finish leaves everything so that the next owner goes on from here.
+// finish saves all state for the next owner.
 func (s *Session) finish() {
 	s.history.checkpoint() // what the ring still holds is the next owner's
 	s.rules.save()
@@ -325,13 +325,13 @@ func (s *Session) finish() {
 	}
 }
 
-// leave ends what depends on nothing that can panic.
-func (s *Session) leave() {
+// cleanup ends what depends on nothing that can panic.
+func (s *Session) cleanup() {
 	s.typing.queue.End()
-	s.aside.Wait()
-	s.endDormancy()
+	s.diskTasks.Wait()
+	s.leaveCache()
 	if s.Status().State != Running {
-		s.forgetRing()
+		s.unmapRing()
 	}
 	if err := s.cfg.Journal.Close(); err != nil {
 		s.log.Error("close the journal", "session", s.cfg.ID, "err", err)

@@ -7,12 +7,12 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// Who waits for output, or for the screen, until the session has ended is told at once when its keeper is gone, as of an end
-// that was seen: nothing will come.
+// Waits for output, the screen or the end return at once when the keeper has died, as for a normal end: nothing more
+// will come.
 //
 // FAULT: A14
 // FEATURES: R93
-func TestLostIsToldToWhoFollows(t *testing.T) {
+func TestFollowers_EndAtOnce_WhenLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, journal.Options{})
 		f.print(f.Session, "begun")
@@ -37,7 +37,7 @@ func TestLostIsToldToWhoFollows(t *testing.T) {
 			<-told
 		})
 		synctest.Wait()
-		f.Lost()
+		f.KeeperLost()
 		synctest.Wait()
 		for name, done := range over {
 			select {
@@ -47,7 +47,7 @@ func TestLostIsToldToWhoFollows(t *testing.T) {
 			}
 		}
 		f.Stop()
-		signal(w.out) // who was not told ends
+		signal(w.out) // an unnotified waiter ends
 		signal(w.fr)
 	})
 }

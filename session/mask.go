@@ -2,12 +2,11 @@ package session
 
 import "bytes"
 
-// Output that is handed out shows no nonce: a program that knows it could print marks in this
-// session's name. Its digits become zeros, so that offsets stay what they are; what is in
-// the journal is the output as it came.
+// Output for readers has the nonce masked: a program that knows it could print marks in this session's name. Its digits
+// become zeros, so that offsets do not change. The journal has the unmasked output.
 //
-// Digits within a mark become zeros, right or wrong, also where output ends among them: output
-// never depends on whether some of them are right. Elsewhere only a whole nonce is masked.
+// All digits of that length within a mark become zeros, correct or not, also if output ends within them: the result
+// must not reveal whether some of them are correct. Elsewhere only a whole nonce is masked.
 
 const (
 	// maskBefore is the parameter of a mark that has the nonce.
@@ -18,7 +17,7 @@ const (
 	markReach = 64
 )
 
-// nonce returns the nonce of the shell's marks, or "" for a program that is no shell.
+// nonce returns the nonce of the shell's marks, or "" for other programs.
 func (s *Session) nonce() string {
 	if s.cfg.Shell != nil && s.cfg.Shell.Nonce != "" {
 		return s.cfg.Shell.Nonce
@@ -26,21 +25,21 @@ func (s *Session) nonce() string {
 	return s.cfg.Nonce
 }
 
-// Mask hides the nonce in data, the output from an offset on, also where data has only a part of it. It may be called
+// MaskNonce hides the nonce in data, the output from an offset on, also where data has only a part of it. It may be called
 // from any goroutine.
-func (s *Session) Mask(from uint64, data []byte) {
+func (s *Session) MaskNonce(from uint64, data []byte) {
 	nonce := s.nonce()
 	if nonce == "" || len(data) == 0 {
 		return
 	}
-	all, begin := data, 0 // data with what stands around it; where data begins in it
+	all, begin := data, 0 // all has data and its surroundings; begin is the start of data in all
 	if n := min(uint64(markReach+len(maskBefore)+len(nonce)), from); n > 0 && mayContinueNonce(data, len(nonce)) {
-		before := s.peek(from-n, make([]byte, n))
+		before := s.readIfAvailable(from-n, make([]byte, n))
 		all, begin = append(before, data...), len(before)
 	}
 	end := begin + len(data)
 	if endsInNonce(all, len(nonce)) {
-		after := s.peek(from+uint64(len(data)), make([]byte, len(maskBefore)+len(nonce)))
+		after := s.readIfAvailable(from+uint64(len(data)), make([]byte, len(maskBefore)+len(nonce)))
 		all = append(all[:end:end], after...)
 	}
 	for i := 0; ; {
@@ -55,7 +54,7 @@ func (s *Session) Mask(from uint64, data []byte) {
 			n = len(nonce)
 		}
 		if whole || inMark(all[:i]) {
-			zero(data[min(max(i, begin), end)-begin : min(max(i+n, begin), end)-begin])
+			maskBytes(data[min(max(i, begin), end)-begin : min(max(i+n, begin), end)-begin])
 		}
 	}
 }
@@ -94,8 +93,8 @@ func hexRun(b []byte, most int) (n int) {
 	return n
 }
 
-// peek reads output that may not be there.
-func (s *Session) peek(at uint64, buf []byte) []byte {
+// readIfAvailable reads output from an offset, as far as it is available.
+func (s *Session) readIfAvailable(at uint64, buf []byte) []byte {
 	c, err := s.raw(at, buf)
 	if err != nil || c.Gap > 0 {
 		return nil
@@ -103,7 +102,8 @@ func (s *Session) peek(at uint64, buf []byte) []byte {
 	return c.Data
 }
 
-func zero(b []byte) {
+// maskBytes overwrites bytes with zeros, the digits of a masked nonce.
+func maskBytes(b []byte) {
 	for i := range b {
 		b[i] = '0'
 	}

@@ -11,7 +11,7 @@ import (
 
 const maskedNonce = "00112233445566778899aabbccddeeff"
 
-// Whatever pieces output is read in, it shows no nonce, and all else is as it came.
+// However output is split into reads, it shows no nonce, and the rest is unchanged.
 //
 // FAULT: A25
 func TestOutputShowsNoNonce(t *testing.T) { synctest.Test(t, testOutputShowsNoNonce) }
@@ -45,8 +45,8 @@ func testOutputShowsNoNonce(t *testing.T) {
 	}
 }
 
-// A nonce in a mark is hidden however much of it is there, and so is what is none: nothing tells whether digits are right.
-// Elsewhere output that ends as a nonce begins is whole.
+// A nonce in a mark is hidden at any length, and so are other digits there: a reader cannot guess it. Elsewhere output
+// that ends like the start of a nonce is unchanged.
 //
 // FAULT: G2
 func TestHalfANonce(t *testing.T) { synctest.Test(t, testHalfANonce) }

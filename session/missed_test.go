@@ -8,15 +8,15 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// Bytes that the ring gave back before this owner had them are a counted gap in the history,
-// and what comes after them is there once.
+// Bytes that the ring released before this owner read them are a counted gap in the history, and later bytes are
+// recorded once.
 //
 // FAULT: A12
 func TestBytesGivenBackUnreadAreAGap(t *testing.T) {
 	f := newFixture(t, journal.Options{})
 	f.print(f.Session, "before ")
 	waitText(t, f.Session, "before")
-	err := f.do(testContext(t), func() { // the owner is busy: it does not look meanwhile
+	err := f.do(testContext(t), func() { // the owner is busy: it does not read in the meantime
 		f.fake.ring.Publish(copy(f.fake.ring.Room(), "lost "))
 		f.fake.ring.Ack(f.fake.ring.Head())
 		f.fake.ring.Publish(copy(f.fake.ring.Room(), "after"))
@@ -58,11 +58,11 @@ func (f hookedFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
-// Followers are told of bytes that the owner took in passing: printed while it was busy with
-// others, after the followers had looked, and without a notice because one was on its way.
+// Followers are notified of bytes that the owner read along with others: printed while it was busy, after the followers
+// had checked, and without a notice because one was on its way.
 //
 // FEATURES: R86
-func TestFollowersAreToldOfBytesTakenInPassing(t *testing.T) {
+func TestFollowers_NotifiedOfBytesReadByBusyOwner(t *testing.T) {
 	var f *fixture
 	var w *Watch
 	came := 0

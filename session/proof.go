@@ -11,36 +11,37 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Answer is yes, no or unknown: what cannot be known is not said.
-type Answer string
+// Tristate is yes, no or unknown.
+type Tristate string
 
-// Answers.
+// Values of Tristate.
 const (
-	Yes     Answer = "yes"
-	No      Answer = "no"
-	NotKnow Answer = "unknown"
+	Yes Tristate = "yes"
+	No  Tristate = "no"
+	// the outcome is not known
+	NotKnow Tristate = "unknown"
 )
 
-// Taken is what became of something that was typed.
-type Taken struct {
-	Read   Answer // the program read it: the kernel's queue of the terminal is empty
-	Echoed Answer // its text is on the screen
-	Drawn  Answer // the screen changed after it
+// InputOutcome is the result of ConfirmInput.
+type InputOutcome struct {
+	Read   Tristate // the program read it: the kernel's queue of the terminal is empty
+	Echoed Tristate // its text is on the screen
+	Drawn  Tristate // the screen changed after it
 }
 
-// proofPoll is how often it is asked whether input was read.
+// proofPoll is the interval at which ConfirmInput checks whether input was read.
 const proofPoll = 10 * time.Millisecond
 
-// Screenful is the screen at a moment, for those who look what a key changes.
+// Screenful is a copy of the screen, to compare with after input.
 type Screenful struct {
 	Version uint64
 	Rows    []string
 	Cursor  vterm.Cursor
-	Pasting bool // the program takes pastes as such
+	Pasting bool // the program accepts bracketed pastes
 }
 
-// Shown is the screen now.
-func (s *Session) Shown(ctx context.Context) (f Screenful, err error) {
+// CaptureScreen returns the current screen.
+func (s *Session) CaptureScreen(ctx context.Context) (f Screenful, err error) {
 	var frame vterm.Frame
 	err = s.do(ctx, func() {
 		s.engine.Frame(&frame, vterm.Query{})
@@ -61,8 +62,9 @@ func (s *Session) Shown(ctx context.Context) (f Screenful, err error) {
 	return f, err
 }
 
-// Untouched says that the shell is at its prompt and nothing was printed behind that: what it echoes of a line was not typed.
-func (s *Session) Untouched(ctx context.Context) (is bool) {
+// IsPromptUntouched reports whether the shell is at its prompt and printed nothing after it, so that a later echo is of
+// new input.
+func (s *Session) IsPromptUntouched(ctx context.Context) (is bool) {
 	err := s.do(ctx, func() {
 		if s.lines.shell != nil && s.lines.shell.Phase() == shell.PhasePrompt {
 			is = s.lines.shell.State().InputAt == s.off
@@ -71,11 +73,11 @@ func (s *Session) Untouched(ctx context.Context) (is bool) {
 	return err == nil && is
 }
 
-// Prove looks for a while whether the program took what was typed: before is the screen of before it,
-// text what is looked for, empty where nothing is to be seen of it. A program that has drawn something and waits for input
-// again shows the text or never will (a key of an editor, say), unless it is given time: late.
-func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo respond.EchoState, limit time.Duration, late bool) Taken {
-	t := Taken{Read: NotKnow, Echoed: No, Drawn: No}
+// ConfirmInput checks, until limit, whether the program consumed input. before is the screen before the input. text is
+// the text to look for, or "" if none will be shown. A program that has drawn something and waits for input either
+// shows the text now or never will (after an editor's key, for example), unless late allows it more time.
+func (s *Session) ConfirmInput(ctx context.Context, before Screenful, text string, echo respond.EchoState, limit time.Duration, late bool) InputOutcome {
+	t := InputOutcome{Read: NotKnow, Echoed: No, Drawn: No}
 	if text == "" {
 		t.Echoed = NotKnow
 	}
@@ -85,13 +87,13 @@ func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo
 	defer look.Stop()
 	for clean := 0; ; {
 		st := s.Status() // before the screen: what waits again has drawn what it draws
-		switch read := s.unread(ctx); {
+		switch read := s.wasRead(ctx); {
 		case read == Yes && clean < 1: // what moves between two queues is in neither for a moment
 			clean++
 		case read != NotKnow || t.Read == NotKnow:
 			t.Read = read
 		}
-		if now, err := s.Shown(ctx); err == nil && now.Version != before.Version {
+		if now, err := s.CaptureScreen(ctx); err == nil && now.Version != before.Version {
 			t.Drawn = Yes
 			if text != "" && count(now.Rows, text) > count(before.Rows, text) {
 				t.Echoed = Yes
@@ -100,7 +102,7 @@ func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo
 		if t.Read == Yes && t.Drawn == Yes && (t.Echoed != No || echo == respond.EchoOff || !late && st.Needs.Kind != "") {
 			return t
 		}
-		if st.State != Running { // it ended of it, say: nothing more is to be seen
+		if st.State != Running { // the program has ended: nothing more will appear
 			return t
 		}
 		select {
@@ -111,14 +113,14 @@ func (s *Session) Prove(ctx context.Context, before Screenful, text string, echo
 	}
 }
 
-// unread asks the kernel whether input waits to be read.
-func (s *Session) unread(ctx context.Context) Answer {
+// wasRead reports whether the kernel has no unread input.
+func (s *Session) wasRead(ctx context.Context) Tristate {
 	a := NotKnow
 	_ = s.do(ctx, func() {
-		if s.cfg.Device == nil || s.history.record.Apart() {
+		if s.cfg.Device == nil || s.history.record.HasStreams() {
 			return
 		}
-		if _, idle := s.typing.queue.Sent(); !idle {
+		if _, idle := s.typing.queue.AcceptedBytes(); !idle {
 			a = No
 			return
 		}
@@ -145,12 +147,12 @@ func (s *Session) unread(ctx context.Context) Answer {
 	return a
 }
 
-// count is how often a text stands on rows: in one, or broken at their ends.
+// count returns how often a text occurs on rows, also if broken at row ends.
 func count(rows []string, text string) int {
 	return strings.Count(squeeze(strings.Join(rows, "")), squeeze(text))
 }
 
-// squeeze leaves blanks and the frames of boxes out: programs break lines where they like.
+// squeeze removes blanks and box-drawing characters: programs break lines at any place.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0xa0 || r >= 0x2500 && r <= 0x259f {
@@ -160,7 +162,7 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// Tail is the end of a text, by which it is known on a screen again.
+// Tail returns the end of a text, by which ConfirmInput finds it on a screen.
 func Tail(text string) string {
 	text = strings.TrimRight(text, "\r\n \t")
 	if i := strings.LastIndexAny(text, "\r\n"); i >= 0 {

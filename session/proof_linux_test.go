@@ -18,7 +18,7 @@ func TestInterruptIsTakenAtOnce(t *testing.T) {
 		name  string
 		set   func(*unix.Termios)
 		typed string
-		read  Answer
+		read  Tristate
 	}{
 		{"a signal", func(*unix.Termios) {}, "half a line\x03", Yes},
 		{"another character", func(m *unix.Termios) { m.Cc[unix.VINTR] = 0x07 }, "half a line\x03", NotKnow},
@@ -36,7 +36,7 @@ func TestInterruptIsTakenAtOnce(t *testing.T) {
 				if err := unix.IoctlSetTermios(int(d.master.Fd()), unix.TCSETS, modes); err != nil {
 					t.Fatal(err)
 				}
-				before, err := d.s.Shown(t.Context())
+				before, err := d.s.CaptureScreen(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestInterruptIsTakenAtOnce(t *testing.T) {
 				d.says("^C")
 				const most = 5 * time.Second
 				began := time.Now() // of the bubble
-				taken := d.s.Prove(t.Context(), before, "", respond.EchoOn, most, false)
+				taken := d.s.ConfirmInput(t.Context(), before, "", respond.EchoOn, most, false)
 				if taken.Read != c.read || taken.Drawn != Yes || (time.Since(began) < most) != (c.read == Yes) {
 					t.Errorf("%+v after %s", taken, time.Since(began))
 				}
@@ -62,7 +62,7 @@ func TestInterruptIsTakenAtOnce(t *testing.T) {
 func TestProofEndsWhereTheProgramWaitsAgain(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
-			before, err := d.s.Shown(t.Context())
+			before, err := d.s.CaptureScreen(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestProofEndsWhereTheProgramWaitsAgain(t *testing.T) {
 			}
 			const most = 50 * time.Millisecond // of the bubble: before it is looked again whether it waits
 			began := time.Now()
-			taken := d.s.Prove(t.Context(), before, "G", respond.EchoOn, most, late)
+			taken := d.s.ConfirmInput(t.Context(), before, "G", respond.EchoOn, most, late)
 			if taken.Read != Yes || taken.Drawn != Yes || taken.Echoed != No || (time.Since(began) < most) == late {
 				t.Errorf("late %v: %+v after %s", late, taken, time.Since(began))
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// Nobody else types over a line that a person has begun, until the person ends it; what is forced does.
+// Other clients do not type over a line that a user has started, until the user ends it. Forced input does.
 //
 // FEATURES: R102
 func TestNothingIsTypedOverAPersonsLine(t *testing.T) {
@@ -40,8 +40,8 @@ func TestNothingIsTypedOverAPersonsLine(t *testing.T) {
 	}
 }
 
-// What begins a line, as an answer does, is not appended to one that is typed in part, whoever typed that; keys that a program
-// took one by one are no such line, and one that was cleared is none any more.
+// Input that starts a line, such as an answer, is not appended to a partial line of any author. Keys that a program
+// read one by one are no such line, and a cleared one no longer is.
 //
 // FEATURES: R102 R112
 func TestAnswersAreNotAppended(t *testing.T) {
@@ -59,7 +59,7 @@ func TestAnswersAreNotAppended(t *testing.T) {
 	}
 	s.print(s.Session, "Continue? [y/N] ")
 	waitText(t, s.Session, "Continue?")
-	typed("q", true) // of which the program shows nothing
+	typed("q", true) // the program shows nothing of it
 	if err := answer(); err != nil {
 		t.Errorf("to a question alone: %v", err)
 	}
@@ -81,7 +81,7 @@ func TestAnswersAreNotAppended(t *testing.T) {
 	}
 }
 
-// What became of input is not looked for any longer when the program has ended, of that input, say.
+// The check of input ends when the program has exited, for example because of it.
 //
 // FEATURES: R102
 func TestProofEndsWithTheProgram(t *testing.T) {
@@ -89,12 +89,12 @@ func TestProofEndsWithTheProgram(t *testing.T) {
 	ctx := testContext(t)
 	s.print(s.Session, "ready")
 	waitText(t, s.Session, "ready")
-	before, err := s.Shown(ctx)
+	before, err := s.CaptureScreen(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Exited(Exit{Code: 130}, 5)
-	if taken := s.Prove(ctx, before, "exit()", respond.EchoOn, time.Hour, false); ctx.Err() != nil || taken.Echoed != No {
+	if taken := s.ConfirmInput(ctx, before, "exit()", respond.EchoOn, time.Hour, false); ctx.Err() != nil || taken.Echoed != No {
 		t.Errorf("%+v, %v", taken, ctx.Err())
 	}
 }

@@ -14,15 +14,13 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// A session whose emulator, tracker or rules panic is quarantined, alone: its output goes on
-// from the ring into the journal, its child is not held up and its end is recorded, but
-// nothing looks at its output any more. Its screen says so; its history can be read. The
-// next daemon tries again.
+// A session is quarantined if its emulator, tracker or rules panic. Other sessions are not affected. Its output still
+// moves from the ring to the journal, its child is not delayed and its end is recorded, but its output is not
+// interpreted. Its screen shows the reason; its history can be read. The next daemon tries again.
 //
-// What cannot be recovered from (a stack that overflows, a concurrent map write) ends the
-// daemon. So a replay is written down before it begins: a session in whose replays daemons
-// crashed maxAttempts times is quarantined without another one, until it is another program
-// that tries.
+// Some crashes cannot be recovered (stack overflow, concurrent map write) and end the daemon. So a replay is recorded
+// before it starts. If daemons crashed maxAttempts times during a session's replay, the session is quarantined without
+// another attempt by the same build.
 
 // ErrQuarantined is returned for what only a session's emulator, tracker and rules can do.
 var ErrQuarantined = errors.New("the session is quarantined")
@@ -32,10 +30,10 @@ const (
 	maxAttempts = 3
 )
 
-// attempt is the file's content.
+// attempt is the content of attemptFile.
 type attempt struct {
 	Crashes int    `json:"crashes"` // of daemons, during replays before this one
-	Build   string `json:"build"`   // of the program that tries
+	Build   string `json:"build"`   // of the program that replays
 }
 
 // guard runs f, on the owner's goroutine. A panic quarantines the session.
@@ -51,16 +49,16 @@ func (s *Session) guard(f func()) (err error) {
 	return nil
 }
 
-// quarantine gives up everything that looks at output.
+// quarantine stops all interpretation of output.
 func (s *Session) quarantine(why string) {
-	again := s.quarantined
-	s.quarantined, s.quiet, s.replaying = true, false, time.Time{}
+	repeated := s.quarantined
+	s.quarantined, s.muted, s.replaying = true, false, time.Time{}
 	s.lines.shell, s.bells = nil, 0
 	if s.rules != nil {
 		s.rules.cancel()
 		s.rules = nil
 	}
-	s.off = max(s.off, s.history.record.Done()) // it was journalled, and then shown
+	s.off = max(s.off, s.history.record.Done()) // it was journaled, and then shown
 	if s.ring != nil && s.history.record.Done() > 0 {
 		s.history.ack()
 	}
@@ -75,8 +73,8 @@ func (s *Session) quarantine(why string) {
 		}()
 		s.lines.endRuns(fmt.Errorf("%w: %s", ErrQuarantined, why))
 	}()
-	s.waits.set.GiveUp(again) // an end can be waited for still
-	if !again {
+	s.waits.set.GiveUp(repeated) // an end can be waited for still
+	if !repeated {
 		s.update(ChangeQuarantine, func(st *Status) {
 			st.Quarantine, st.Version, st.Offset = why, s.engine.Version(), s.off
 			st.Shell, st.Needs, st.Alt = ShellStatus{}, Needs{}, false
@@ -86,7 +84,7 @@ func (s *Session) quarantine(why string) {
 	s.watch.output()
 }
 
-// placeholder is an emulator that shows why there is no screen.
+// placeholder returns an emulator that shows the reason.
 func (s *Session) placeholder(why string) vterm.Engine {
 	st, o := s.Status(), s.cfg.Options
 	if st.Cols > 0 && st.Rows > 0 {
@@ -100,8 +98,8 @@ func (s *Session) placeholder(why string) vterm.Engine {
 	return engine
 }
 
-// attemptReplay notes that a replay begins. done notes that it ended well, or was given up;
-// not ok: too many daemons crashed in it.
+// attemptReplay records the start of a replay. done records that it ended well or was abandoned. ok is false if too
+// many daemons crashed in it.
 func (s *Session) attemptReplay() (done func(), ok bool) {
 	if s.cfg.Dir == "" {
 		return func() {}, true
@@ -117,35 +115,33 @@ func (s *Session) attemptReplay() (done func(), ok bool) {
 		a.Crashes++
 	}
 	unlock := func() {}
-	if a.Crashes > 0 && s.cfg.Suspects != nil { // alone, so that no other is blamed for it
+	if a.Crashes > 0 && s.cfg.Suspects != nil { // one at a time, so that a crash is attributed correctly
 		select {
 		case s.cfg.Suspects <- struct{}{}:
 			unlock = func() { <-s.cfg.Suspects }
 		case <-s.stop:
-			return func() {}, true // its replay ends at once
+			return func() {}, true // the replay ends at once
 		}
 	}
 	if b, err = json.Marshal(a); err == nil {
-		// Whole, whatever happens: half a count would be none. Not synced: it counts crashes of
-		// daemons, not of the machine.
+		// Written atomically: half a count is useless. Not synced: it counts crashes of daemons, not of the machine.
 		err = atomicfile.Write(path, atomicfile.Options{}, b)
 	}
 	if err != nil {
-		s.log.Warn("note that a replay begins", "session", s.cfg.ID, "err", err)
+		s.log.Warn("record the start of a replay", "session", s.cfg.ID, "err", err)
 	}
 	if a.Crashes >= maxAttempts {
 		unlock()
 		return func() {}, false
 	}
 	return func() {
-		_ = os.Remove(path) // at worst it is looked at alone next time
+		_ = os.Remove(path) // at worst its next replay runs alone
 		unlock()
 	}, true
 }
 
-// BeginAfter has the next owner of a quarantined session's directory begin at an offset, with
-// an empty screen: what was printed before is history that is not looked at again. The
-// session must have been stopped.
+// BeginAfter makes the next owner of a quarantined session's directory start at an offset, with an empty screen. Output
+// before the offset stays in the history but is not interpreted again. The session must be stopped.
 func (s *Session) BeginAfter(off uint64) error {
 	engine, err := NewEngine(s.engineName(), s.cfg.Options)
 	if err != nil {

@@ -78,7 +78,7 @@ func withEngine(t *testing.T, dir string, r *ring.Ring, engine string, crashed b
 func (f *fixture) acknowledged(t *testing.T) {
 	t.Helper()
 	for ctx := testContext(t); f.fake.ring.Tail() != f.fake.ring.Head(); {
-		if err := f.Look(ctx, func(View) {}); err != nil && !errors.Is(err, ErrQuarantined) {
+		if err := f.WithScreen(ctx, func(View) {}); err != nil && !errors.Is(err, ErrQuarantined) {
 			t.Fatal("the output is not taken: ", err)
 		}
 	}
@@ -145,8 +145,8 @@ func TestPanicQuarantinesTheSession(t *testing.T) {
 	}
 }
 
-// The next owner tries again, panics again, and the session is quarantined again; it can
-// begin anew behind what it chokes on.
+// The next owner tries again, panics again, and the session is quarantined again; it can restart after the output that
+// causes the panic.
 //
 // FAULT: A2
 // FEATURES: R122
@@ -159,13 +159,13 @@ func TestPanicAtEachReplay(t *testing.T) {
 			f.print(f.Session, want)
 		}
 		f.acknowledged(t)
-		if _, err := f.Past(testContext(t), uint64(len(want))); !errors.Is(err, ErrQuarantined) {
+		if _, err := f.EmulatorAt(testContext(t), uint64(len(want))); !errors.Is(err, ErrQuarantined) {
 			t.Errorf("looking back: %v", err)
 		}
 		f.Session.Stop()
 	}
 	f := withEngine(t, dir, r, "poisoned", false)
-	_ = f.Look(testContext(t), func(View) {}) // it is there
+	_ = f.WithScreen(testContext(t), func(View) {}) // it is there
 	f.goesOn(t, want)
 	if err := f.BeginAfter(f.end()); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestReplayThatKillsTheDaemon(t *testing.T) {
 	if dir := os.Getenv(variable); dir != "" { // a daemon
 		debug.SetMaxStack(1 << 20)
 		f := withEngine(t, dir, nil, "deadly", os.Getenv(variable+"_CRASHED") != "")
-		_ = f.Look(testContext(t), func(View) {})
+		_ = f.WithScreen(testContext(t), func(View) {})
 		fmt.Println("quarantine:", f.Status().Quarantine)
 		return
 	}

@@ -6,23 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
-	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
 )
 
-// A program that asks, and of which nothing runs, is looked at by the clock of those that sleep, while its owner dozes
-// and the process rests; that it asks is still said.
+// A prompting program whose threads all sleep is probed at the slow interval, while its owner is parked and the process
+// idle; the prompt is still reported.
 //
 // FEATURES: R42 R90
 func TestQuestionSleeps(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
 		pid := reads(t, d)
-		p, s, h := new(pace.Pace), d.s, d.s.inputwait
-		p.MayRest(true)
+		p, s, h := new(idlepoll.Pace), d.s, d.s.inputwait
+		p.AllowIdle(true)
 		tick := p.Ticker(time.Second)
 		defer tick.Stop()
 		if err := s.do(t.Context(), func() {
-			s.cfg.Pace, h.alarm = p, p.Alarm(h.fire)
+			s.cfg.Pace, h.alarm = p, p.Alarm(h.onTimer)
 			s.update(ChangeState, func(st *Status) { st.PID = pid })
 		}); err != nil {
 			t.Fatal(err)
@@ -37,12 +37,12 @@ func TestQuestionSleeps(t *testing.T) {
 			tick.Next()
 		}
 		settled() // the looks of this beat
-		if kind := s.Status().Needs.Kind; kind != evidence.Text || !p.Resting() {
-			t.Errorf("it asks for %q; at rest: %v", kind, p.Resting())
+		if kind := s.Status().Needs.Kind; kind != inputdetect.Text || !p.IsIdle() {
+			t.Errorf("it asks for %q; at rest: %v", kind, p.IsIdle())
 		}
 		var still, timed bool
-		if dozes := s.standIn(func() bool {
-			still, timed = h.still(), h.timer.Stop()
+		if dozes := s.runIfParked(func() bool {
+			still, timed = h.unchangedSinceProbe(), h.timer.Stop()
 			return true
 		}); !dozes || !still || timed {
 			t.Errorf("the owner dozes: %v; the program is still: %v; it is looked at by a clock of its own: %v", dozes, still, timed)
@@ -50,7 +50,7 @@ func TestQuestionSleeps(t *testing.T) {
 	})
 }
 
-// reads has a program wait for input on the device's terminal.
+// reads makes a program wait for input on the device's terminal.
 func reads(t *testing.T, d *asking) (pid int) {
 	t.Helper()
 	cmd := exec.Command("cat")
@@ -63,9 +63,9 @@ func reads(t *testing.T, d *asking) (pid int) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	var prober evidence.Prober
+	var prober inputdetect.Prober
 	for range 100_000 {
-		if target, err := evidence.TargetOf(int(d.master.Fd())); err == nil && prober.Probe(target).State == evidence.Reading {
+		if target, err := inputdetect.TargetOf(int(d.master.Fd())); err == nil && prober.Probe(target).State == inputdetect.Reading {
 			return cmd.Process.Pid
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/longterm-dev/longterm/session/internal/history"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -19,58 +19,55 @@ type Chunk struct {
 	Data []byte
 	From uint64 // offset of Data[0]
 	Next uint64 // offset after Data: where to read on
-	Gap  uint64 // bytes lost between the offset asked for and From
+	Gap  uint64 // bytes lost between the requested offset and From
 }
 
-// ErrNoRoom is returned by Fill for a ring that is full.
+// ErrNoRoom is returned by WriteRing for a full ring.
 var ErrNoRoom = history.ErrNoRoom
 
-// Fill is for a ring that is written in the session's own process: f writes into a prefix of
-// room and returns how long that is, and it is published. Followers are kept out of the ring
-// meanwhile. A keeper's ring they may read while it is written, as they check afterwards, but
-// in one process that is a data race. f must not block, nor keep room.
-func (s *Session) Fill(f func(room []byte) (int, error)) (int, error) {
+// WriteRing writes to a ring whose writer is in the session's own process. f fills a prefix of room and returns its
+// length, which is then published. Followers cannot read the ring during the call. They may read a keeper's ring during
+// writes, as they validate afterwards, but within one process that is a data race. f must not block or retain room.
+func (s *Session) WriteRing(f func(room []byte) (int, error)) (int, error) {
 	return s.followers.Fill(s.cfg.Ring, f)
 }
 
-// Output reads up to len(buf) bytes from an offset: what was printed a moment ago from
-// the ring, the rest from the journal. No data and no error: nothing newer is there.
-// The nonce of the shell's marks is hidden. It may be called from any goroutine and never
-// waits for the owner.
+// Output reads up to len(buf) bytes from an offset: recent output from the ring, older output from the journal. It
+// returns no data and no error at the end of the output. The nonce of the shell's marks is masked. It may be called
+// from any goroutine and never waits for the owner.
 func (s *Session) Output(from uint64, buf []byte) (Chunk, error) {
 	c, err := s.raw(from, buf)
 	if err != nil {
 		return c, err
 	}
-	s.Mask(c.From, c.Data)
+	s.MaskNonce(c.From, c.Data)
 	return c, nil
 }
 
-// Hide masks the secrets that are known in data, output from an offset on that was read by Output. Each
-// reading masks the same bytes, and only whole secrets: WaitSettled before it, where more may come. It may be called from
-// any goroutine.
-func (s *Session) Hide(from uint64, data []byte) {
+// Redact masks known secrets in data, which Output returned for an offset. Each call masks the same bytes, and only
+// whole secrets: if more output may follow, call WaitSettled first. It may be called from any goroutine.
+func (s *Session) Redact(from uint64, data []byte) {
 	set := s.Secrets()
 	if set.Empty() || len(data) == 0 {
 		return
 	}
-	before := s.before(from)
-	after := s.after(from+uint64(len(data)), secrets.Reach+lineReach)
+	before := s.outputBefore(from)
+	after := s.outputAfter(from+uint64(len(data)), redact.Reach+lineReach)
 	all := append(append(make([]byte, 0, len(before)+len(data)+len(after)), before...), data...)
 	all = append(all, wholeLines(after)...)
 	set.Mask(all, from-uint64(len(before)), len(before), len(before)+len(data))
 	copy(data, all[len(before):len(before)+len(data)])
 }
 
-// before is the output that ends at an offset, as far back as it is there, at most Reach.
-func (s *Session) before(end uint64) (b []byte) {
-	at := end - min(end, secrets.Reach)
+// outputBefore returns the output that ends at an offset, as far back as available, at most redact.Reach bytes.
+func (s *Session) outputBefore(end uint64) (b []byte) {
+	at := end - min(end, redact.Reach)
 	for room := make([]byte, end-at); at < end; {
 		c, err := s.raw(at, room[len(b):])
 		if err != nil || c.Next == at {
 			return nil
 		}
-		if c.Gap > 0 { // what came before is lost, or does not go on
+		if c.Gap > 0 { // output before the gap is lost, or not contiguous
 			b = append(room[:0], c.Data...)
 		} else {
 			b = room[:len(b)+len(c.Data)]
@@ -84,8 +81,8 @@ func (s *Session) before(end uint64) (b []byte) {
 	return b
 }
 
-// after returns the output from an offset on that is there, at most n bytes.
-func (s *Session) after(from uint64, n int) (b []byte) {
+// outputAfter returns the available output from an offset on, at most n bytes.
+func (s *Session) outputAfter(from uint64, n int) (b []byte) {
 	for room := make([]byte, n); len(b) < n; {
 		c, err := s.raw(from, room[len(b):])
 		if err != nil || c.Gap > 0 || len(c.Data) == 0 {
@@ -96,22 +93,22 @@ func (s *Session) after(from uint64, n int) (b []byte) {
 	return b
 }
 
-// lineReach is how much more is read than has to be, to end where a line does: within one, what comes next may change how
-// its end reads, and all would be looked through for that.
+// lineReach is how much extra output is read to end at a line's end. Within a line, further output may change how its
+// end is read, and all of it would be searched again.
 const lineReach = 512
 
-// wholeLines is what comes after output up to the last end of a line, if that is as far as has to be looked.
+// wholeLines cuts after at the last line end behind redact.Reach bytes.
 func wholeLines(after []byte) []byte {
-	if len(after) > secrets.Reach {
-		return after[:secrets.Reach+bytes.LastIndexByte(after[secrets.Reach:], '\n')+1]
+	if len(after) > redact.Reach {
+		return after[:redact.Reach+bytes.LastIndexByte(after[redact.Reach:], '\n')+1]
 	}
 	return after
 }
 
-// Secrets is what Hide masks now: another set once more is known.
-func (s *Session) Secrets() *secrets.Set { return s.cfg.Known.Set() }
+// Secrets returns the secrets that Redact masks now. The returned pointer changes when a secret is added.
+func (s *Session) Secrets() *redact.Set { return s.cfg.Known.Set() }
 
-// raw is Output as it came.
+// raw works like Output without masking.
 func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 	if n, _, ok := s.followers.Read(from, buf); ok {
 		return Chunk{Data: buf[:n], From: from, Next: from + uint64(n)}, nil
@@ -120,7 +117,8 @@ func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 	if from > end {
 		return Chunk{}, fmt.Errorf("%w: %d, the end is %d", ErrFuture, from, end)
 	}
-	kept, ring := s.followers.Kept() // before where the journal ends: what was given back by now is in it, or lost
+	// read before the journal's end: acknowledged output is then in the journal, or lost
+	kept, ring := s.followers.OldestOffset()
 	if !ring && s.detached.Load() {
 		kept, ring = end, true
 	}
@@ -128,7 +126,7 @@ func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 		return s.afterLoss(from, kept, buf), nil
 	}
 	n, next, gap, err := s.cfg.Journal.ReadAt(from, buf)
-	if errors.Is(err, journal.ErrFuture) { // it is not there yet, and was in the ring a moment ago
+	if errors.Is(err, journal.ErrFuture) { // not journaled yet, and in the ring a moment ago
 		return Chunk{From: from, Next: from}, nil
 	}
 	if err != nil {
@@ -137,26 +135,26 @@ func (s *Session) raw(from uint64, buf []byte) (Chunk, error) {
 	return Chunk{Data: buf[:n], From: next - uint64(n), Next: next, Gap: gap}, nil
 }
 
-// afterLoss is what comes after output that the disk did not take and the ring does not have any more. The journal has a gap
-// there once it can be written again, which who reads on does not wait for.
+// afterLoss returns the output after bytes that the disk did not accept and the ring no longer has. The journal gets a
+// gap there once it can be written again; a reader does not wait for that.
 func (s *Session) afterLoss(from, kept uint64, buf []byte) Chunk {
-	n, _, _ := s.followers.Read(kept, buf) // nothing, where that was given back meanwhile: it is asked for again
+	n, _, _ := s.followers.Read(kept, buf) // empty if released already: the caller reads again
 	return Chunk{Data: buf[:n], From: kept, Next: kept + uint64(n), Gap: kept - from}
 }
 
-// end is the offset after the newest byte there is.
+// end returns the offset after the newest byte.
 func (s *Session) end() uint64 {
 	_, head, _ := s.followers.Read(0, nil)
 	return max(head, s.Status().Offset, s.cfg.Journal.End())
 }
 
-// Journal is what was printed, to be read.
+// Journal returns the session's journal for reading.
 func (s *Session) Journal() *journal.Journal { return s.cfg.Journal }
 
-// OutputRange is the range of offsets that can be read.
+// OutputRange returns the range of readable offsets.
 func (s *Session) OutputRange() (start, end uint64) { return s.cfg.Journal.Start(), s.end() }
 
-// What output is, under the session's name.
+// Streams of output, as named in package history.
 type (
 	// Stream is where output came from.
 	Stream = history.Stream
@@ -171,15 +169,15 @@ const (
 	Stderr = history.Stderr
 )
 
-// Streams is what the output in [from, to) is, in order: one run of Merged when that is
-// not known. It may be called from any goroutine.
+// Streams returns the stream runs of the output in [from, to), in order, or one run of Merged if they are unknown. It
+// may be called from any goroutine.
 func (s *Session) Streams(from, to uint64) ([]StreamRun, error) {
 	return s.history.record.Runs(s.cfg.Journal, from, to)
 }
 
-// OutputApart is Output with what its bytes are. It may give less than there is: what its
-// owner has not seen yet, and more than so many runs, come next time.
-func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, error) {
+// OutputByStream works like Output and also returns the streams of the bytes. It may return less than is available:
+// bytes that the owner has not handled, or runs above a limit, follow with the next call.
+func (s *Session) OutputByStream(from uint64, buf []byte) (Chunk, []StreamRun, error) {
 	if end, ok := s.history.record.Known(); ok {
 		buf = buf[:min(uint64(len(buf)), max(end, from)-from)]
 	}
@@ -187,7 +185,7 @@ func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, erro
 	if err != nil || len(c.Data) == 0 {
 		return c, nil, err
 	}
-	if end, ok := s.history.record.Known(); ok && c.Next > max(end, c.From) { // it begins later, after a loss
+	if end, ok := s.history.record.Known(); ok && c.Next > max(end, c.From) { // it starts later, after a loss
 		c.Next = max(end, c.From)
 		if c.Data = c.Data[:c.Next-c.From]; len(c.Data) == 0 {
 			return c, nil, nil
@@ -208,18 +206,18 @@ func (s *Session) OutputApart(from uint64, buf []byte) (Chunk, []StreamRun, erro
 	return c, runs, nil
 }
 
-// salvageMax bounds what one call of Salvage takes, in bytes.
+// salvageMax bounds the bytes of one call of DrainDeadTerminal.
 const salvageMax = 1 << 20
 
-// Salvage takes what a terminal still holds after its keeper has died: no other process fills the
-// ring then, so its owner may. read reads without waiting and returns 0 when nothing is left.
-// more: the bound was reached before that.
-func (s *Session) Salvage(ctx context.Context, read func([]byte) int) (more bool, err error) {
+// DrainDeadTerminal reads the remaining output of a terminal whose keeper has died. The keeper was the only writer of
+// the ring, so the owner may write to it now. read must not wait and returns 0 at the end. more reports that the bound
+// was reached first.
+func (s *Session) DrainDeadTerminal(ctx context.Context, read func([]byte) int) (more bool, err error) {
 	err = s.do(ctx, func() {
 		s.drainAll()
-		for taken := 0; s.ring != nil && taken < salvageMax; {
+		for total := 0; s.ring != nil && total < salvageMax; {
 			room := s.ring.Room()
-			if len(room) == 0 { // the journal fails; drain makes room in time
+			if len(room) == 0 { // the journal fails; drain makes room later
 				return
 			}
 			n := read(room)
@@ -228,13 +226,14 @@ func (s *Session) Salvage(ctx context.Context, read func([]byte) int) (more bool
 			}
 			s.ring.Publish(n)
 			s.drainAll()
-			taken += n
+			total += n
 		}
 		more = s.ring != nil
 	})
 	return more, err
 }
 
+// drainAll drains the ring completely.
 func (s *Session) drainAll() {
 	for s.drain() {
 	}

@@ -9,16 +9,16 @@ import (
 // Followers look when they are told, and that may be before the owner does: what is printed
 // in between comes without a notice, and is told of by the owner.
 // FEATURES: R24
-func TestFollowersAreToldOfAll(t *testing.T) {
+func TestFollowers_NotifiedOfUnannouncedBytes(t *testing.T) {
 	f := newFixture(t, journal.Options{})
-	if err := f.Look(testContext(t), func(View) {}); err != nil { // it runs
+	if err := f.WithScreen(testContext(t), func(View) {}); err != nil { // it runs
 		t.Fatal(err)
 	}
 	w := f.Watch()
 	defer w.Close()
 	<-w.Output
 	ctx := testContext(t)
-	_ = f.Look(ctx, func(View) { // the owner is busy here
+	_ = f.WithScreen(ctx, func(View) { // the owner is busy here
 		f.fake.ring.Publish(copy(f.fake.ring.Room(), "one"))
 		if !f.fake.ring.Notice() {
 			t.Error("the first notice is not due")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/admit"
 	"github.com/longterm-dev/longterm/session/internal/history"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/checkpoint"
@@ -14,19 +15,18 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// historyHost is what is kept of a session: its journal's writing end, checkpoints, screens, and what
-// the program said of itself. It belongs to the owner, but for what package history says may be used
-// from any goroutine.
+// historyHost holds the session's history: the writing end of its journal, checkpoints, screens and the program's
+// reported state. It belongs to the owner, except for the parts that package history allows on any goroutine.
 type historyHost struct {
-	s       *Session
-	record  history.Recorder
-	due     history.Checkpoints
-	screens *history.Screens
-	disk    diskWriter
-	said    *said // what is in its file; nil: it is not known
+	s            *Session
+	record       history.Recorder
+	due          history.Checkpoints
+	screens      *history.Screens
+	disk         diskWriter
+	lastReported *reportedState // reported state as last written; nil: unknown
 }
 
-// past is what is kept, to make emulators of back then from.
+// past returns the history for rebuilding earlier screens.
 func (h *historyHost) past() *history.Past {
 	s := h.s
 	return &history.Past{
@@ -39,29 +39,29 @@ func (h *historyHost) past() *history.Past {
 	}
 }
 
-// keepScreen adds the screen to the series when enough was printed since the last time.
+// keepScreen adds the screen to the series if enough was printed since the last one.
 func (h *historyHost) keepScreen() {
 	s := h.s
 	if !h.screens.Due(s.off) || h.record.Failing() || s.cfg.Dir == "" {
 		return
 	}
-	h.screens.Taken(s.off)
-	h.disk.keepScreen(&checkpoint.Checkpoint{
+	h.screens.MarkTaken(s.off)
+	h.disk.saveScreen(&checkpoint.Checkpoint{
 		Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: s.engine.AppendScreenSnapshot(nil),
 	})
 }
 
-// besideCheckpoint is what has to be written before a checkpoint, by the files' names: what its
-// replay will not bring.
-func (h *historyHost) besideCheckpoint() map[string][]byte {
+// checkpointFiles returns the files to write before a checkpoint, by name: state that a replay from the checkpoint
+// does not restore.
+func (h *historyHost) checkpointFiles() map[string][]byte {
 	s := h.s
-	if h.disk.lost() {
-		s.typing.dedup.Unsaved()
-		h.said = nil
+	if h.disk.reportWriteFailure() {
+		s.typing.dedup.MarkUnsaved()
+		h.lastReported = nil
 	}
 	files := map[string][]byte{}
 	for name, state := range map[string]func() ([]byte, error){
-		trackingFile: s.lines.trackingState, dedupFile: s.typing.dedupState, saidFile: h.saidState,
+		trackingFile: s.lines.trackingState, dedupFile: s.typing.dedupState, reportedFile: h.changedReportedState,
 	} {
 		b, err := state()
 		if err != nil {
@@ -74,30 +74,31 @@ func (h *historyHost) besideCheckpoint() map[string][]byte {
 	return files
 }
 
-// checkpoint has the emulator's state written down. A failure costs only time at the next
-// start, and a full disk is reported by the journal.
+// checkpoint saves the emulator's state. A failure only makes the next start slower, and the journal reports a full
+// disk.
 func (h *historyHost) checkpoint() {
 	s := h.s
 	h.due.Stop()
 	if s.engine == nil || !h.due.Worth(s.off, false) || h.record.Failing() || s.quarantined {
 		return
 	}
-	if s.cfg.Dir == "" { // no owner will go on from it
+	if s.cfg.Dir == "" { // no owner will continue from it
 		h.due.Wrote(s.off, h.due.Size())
 		return
 	}
 	buf := snapshots.take()
 	*buf = s.engine.AppendSnapshot(*buf)
 	h.due.Wrote(s.off, uint64(len(*buf)))
-	h.disk.keepPoint(&keptPoint{
+	h.disk.saveCheckpoint(&pendingCheckpoint{
 		Checkpoint: checkpoint.Checkpoint{Engine: s.engineName(), Offset: s.off, Time: time.Now(), Snapshot: *buf},
-		buf:        buf, files: h.besideCheckpoint(),
+		buf:        buf, files: h.checkpointFiles(),
 	})
 	if time.Since(s.Status().LastOutput) >= history.CheckpointQuiet {
 		s.engine.Pack()
 	}
 }
 
+// engineName returns the name of the session's emulator.
 func (s *Session) engineName() string {
 	if s.cfg.Engine == "" {
 		return DefaultEngine
@@ -105,25 +106,24 @@ func (s *Session) engineName() string {
 	return s.cfg.Engine
 }
 
-// rebuild brings the emulator to the journal's end: newest checkpoint, then replay.
-// What programs asked back then was answered back then. False: it was stopped before it was
-// there, and stands nowhere.
+// rebuild restores the emulator up to the journal's end: newest checkpoint, then replay. Replies to old queries are not
+// sent again. It returns false if the session was stopped first; the state is then unusable.
 func (s *Session) rebuild() bool {
 	if s.stopping() {
 		return false
 	}
 	if s.cfg.Journal.End() == 0 {
 		s.replaySilence()
-		s.settleSize()
+		s.restoreSize()
 		s.history.recordSize()
-		s.begin()
+		s.startAtEnd()
 		return true
 	}
 	if c := s.cfg.Rebuilding; c != nil {
 		select {
 		case c <- struct{}{}:
 			defer func() { <-c }()
-		case <-s.wanted: // a caller waits for this one
+		case <-s.rebuildNow: // a caller waits for this session
 		case <-s.stop:
 			return false
 		}
@@ -131,8 +131,8 @@ func (s *Session) rebuild() bool {
 	done, ok := s.attemptReplay()
 	defer done()
 	if !ok {
-		s.quarantine(fmt.Sprintf("the daemon crashed %d times while this session's screen was made anew; another version of it will try again", maxAttempts))
-		s.stand()
+		s.quarantine(fmt.Sprintf("the daemon crashed %d times while it rebuilt this session's screen; another version will retry", maxAttempts))
+		s.setOffsets()
 		return true
 	}
 	ctx, cancel := s.untilStop()
@@ -143,27 +143,27 @@ func (s *Session) rebuild() bool {
 	s.history.due.Wrote(from, size)
 	s.lines.resumeTracking(from)
 	s.typing.resumeDedup()
-	s.history.resumeSaid()
-	s.quiet = true // what happened back then is not announced again
+	s.history.resumeReported()
+	s.muted = true // old changes are not published again
 	s.statusOfScreen()
-	if _, err := past.Replay(ctx, s.engine, from, end, s.replayed); ctx.Err() != nil {
+	if _, err := past.Replay(ctx, s.engine, from, end, s.applyRecord); ctx.Err() != nil {
 		return false
 	} else if err != nil {
 		s.log.Error("history could not be replayed to its end; the screen may be incomplete", "session", s.cfg.ID, "err", err)
 	}
-	s.quiet, s.replaying = false, time.Time{}
-	s.typing.half = half{opaque: true, before: true}
+	s.muted, s.replaying = false, time.Time{}
+	s.typing.text = admit.InheritedLine()
 	s.engine.Pack()
-	s.settleSize()
-	s.begin()
+	s.restoreSize()
+	s.startAtEnd()
 	return true
 }
 
-// settleSize goes on with the size that the terminal has, or for what has none the one that the journal knew last: a daemon
-// that was killed may not have come to note it everywhere. A size that nobody knew of would never be set again: it is
-// there already. The emulator may have neither: sizes that a checkpoint seems to have seen are not replayed, and by a clock
-// that was set back it seems so of newer ones.
-func (s *Session) settleSize() {
+// restoreSize sets the emulator to the terminal's size, or, without a terminal, to the last size in the journal. A
+// killed daemon may not have recorded a size everywhere; a later resize to that size would then be ignored as already
+// in effect. The emulator may have neither size: sizes that a checkpoint seems to include are not replayed, and after
+// the clock was set back newer ones look included.
+func (s *Session) restoreSize() {
 	cols, rows, known := s.terminalSize()
 	noted := s.lastSize
 	if noted == [2]int{} {
@@ -171,7 +171,7 @@ func (s *Session) settleSize() {
 	}
 	if known && noted != [2]int{cols, rows} {
 		if err := s.cfg.Journal.AppendResize(cols, rows); err != nil {
-			s.history.journalFails(err)
+			s.history.onJournalError(err)
 		}
 		noted = [2]int{cols, rows}
 	}
@@ -181,14 +181,14 @@ func (s *Session) settleSize() {
 	}
 }
 
-// screenSize is the emulator's columns and rows.
+// screenSize returns the emulator's columns and rows.
 func (s *Session) screenSize() [2]int {
 	var f vterm.Frame
 	s.engine.Frame(&f, vterm.Query{Since: s.engine.Version()}) // no rows
 	return [2]int{f.Cols, f.Rows}
 }
 
-// terminalSize asks the terminal for its size.
+// terminalSize returns the size of the terminal.
 func (s *Session) terminalSize() (cols, rows int, known bool) {
 	if s.cfg.Device == nil {
 		return 0, 0, false
@@ -200,19 +200,20 @@ func (s *Session) terminalSize() (cols, rows int, known bool) {
 	return cols, rows, err == nil && vterm.ValidSize(cols, rows)
 }
 
-// replaySilence takes what the journal knows of a program that has printed nothing, yet may have been typed into.
+// replaySilence replays the marks of a program that has printed nothing, but may have got input.
 func (s *Session) replaySilence() {
 	ctx, cancel := s.untilStop()
 	defer cancel()
 	s.typing.resumeDedup()
-	s.quiet = true
-	_, err := s.history.past().Replay(ctx, s.engine, 0, 0, s.replayed)
-	s.quiet, s.replaying = false, time.Time{}
+	s.muted = true
+	_, err := s.history.past().Replay(ctx, s.engine, 0, 0, s.applyRecord)
+	s.muted, s.replaying = false, time.Time{}
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("what was typed is not known; it may be typed twice", "session", s.cfg.ID, "err", err)
 	}
 }
 
+// stopping reports whether the session is being stopped.
 func (s *Session) stopping() bool {
 	select {
 	case <-s.stop:
@@ -222,7 +223,7 @@ func (s *Session) stopping() bool {
 	}
 }
 
-// untilStop is a context that ends when the session is stopped.
+// untilStop returns a context that ends when the session is stopped.
 func (s *Session) untilStop() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -235,8 +236,8 @@ func (s *Session) untilStop() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// replayed takes what a piece of history says besides what it shows.
-func (s *Session) replayed(rec *journal.Record, at uint64) {
+// applyRecord applies a replayed record's effects other than those on the screen.
+func (s *Session) applyRecord(rec *journal.Record, at uint64) {
 	s.replaying = rec.Time
 	switch rec.Kind {
 	case journal.KindMark:
@@ -244,35 +245,35 @@ func (s *Session) replayed(rec *journal.Record, at uint64) {
 	case journal.KindResize:
 		s.lastSize = [2]int{rec.Cols, rec.Rows}
 	default:
-		s.inputwait.asked = Needs{}
+		s.inputwait.journaled = Needs{}
 		s.applyEvents(at)
 	}
 }
 
-// recordSize makes the size a replay has to begin with the journal's first record.
+// recordSize makes the initial size the journal's first record.
 func (h *historyHost) recordSize() {
 	s := h.s
 	st := s.Status()
 	if err := s.cfg.Journal.AppendResize(st.Cols, st.Rows); err != nil {
-		h.journalFails(err)
+		h.onJournalError(err)
 	}
 }
 
-// begin makes everything stand where the journal ends.
-func (s *Session) begin() {
-	s.stand()
-	s.typing.keepLeft()
+// startAtEnd starts the session at the journal's end, with input and rules of the previous owner.
+func (s *Session) startAtEnd() {
+	s.setOffsets()
+	s.typing.journalUnfinishedInput()
 	s.resumeRules()
 }
 
-// stand makes journal, ring and what is known of the output meet.
-func (s *Session) stand() {
+// setOffsets sets all offsets to the journal's end, as far as the ring agrees.
+func (s *Session) setOffsets() {
 	s.off = s.cfg.Journal.End()
 	if s.ring != nil && s.ring.Head() < s.off {
 		s.history.stepBack(s.ring.Head())
 	}
 	if s.ring != nil {
-		s.ring.Ack(s.off) // journalled by an earlier owner who died before saying so
+		s.ring.Ack(s.off) // journaled by an earlier owner that died before the acknowledgement
 		s.cfg.Device.Resume()
 		if tail := s.ring.Tail(); s.off < tail {
 			s.history.skipTo(tail)
@@ -282,12 +283,13 @@ func (s *Session) stand() {
 	s.watch.output()
 	v := s.engine.Version()
 	s.update(ChangeOutput, func(st *Status) { st.Offset, st.Version = s.off, v })
-	if s.ring != nil { // it may ask already, and print no more: an earlier owner's finding died with it
+	// the program may wait at a prompt already and print nothing more; the earlier owner's finding was lost
+	if s.ring != nil {
 		s.inputwait.resume()
 	}
 }
 
-// silentSince is when the program fell silent, as far as is known.
+// silentSince returns when the program last printed, or its start.
 func (s *Session) silentSince() time.Time {
 	st := s.Status()
 	if st.LastOutput.After(st.Started) {
@@ -296,22 +298,22 @@ func (s *Session) silentSince() time.Time {
 	return st.Started
 }
 
-// skipTo goes on at an offset that the journal does not reach: history was lost (an
-// older directory was put back, say). The gap is recorded, not hidden.
+// skipTo continues at an offset that the journal does not reach: history was lost (an older directory was restored, for
+// example). The gap is recorded, not hidden.
 func (h *historyHost) skipTo(off uint64) {
 	s := h.s
 	s.log.Error("journal and ring do not meet; the bytes between are lost", "session", s.cfg.ID, "journal", s.off, "ring", off)
 	if err := h.record.Skip(off); err != nil {
-		h.journalFails(err)
+		h.onJournalError(err)
 	}
 	s.off = off
 }
 
-// stepBack goes on at the ring's head when the journal reaches past it (it is another
-// session's, or damaged): bytes of a ring are believed up to its head and no further.
+// stepBack continues at the ring's head if the journal is longer (of another session, or damaged): a ring's content is
+// valid up to its head only.
 func (h *historyHost) stepBack(head uint64) {
 	s := h.s
-	err := fmt.Sprintf("the history kept reaches to %d, past the %d bytes that were printed; nothing is added up to there", s.off, head)
+	err := fmt.Sprintf("history is longer (%d bytes) than the output (%d bytes); no output is added up to its end", s.off, head)
 	s.log.Error(err, "session", s.cfg.ID)
 	s.off = head
 	s.update(ChangeHistory, func(st *Status) { st.HistoryError = err })

@@ -118,8 +118,7 @@ func daemonStart(t *testing.T, dir string, r *ring.Ring, turn chan struct{}) *Se
 	return s
 }
 
-// Whatever offset an owner believes in, the journal has each byte once, and what it lacks
-// is counted.
+// Whatever offset an owner assumes, the journal has each byte once, and missing ones are counted.
 //
 // FAULT: A12
 func TestJournalHasEachByteOnce(t *testing.T) {
@@ -150,7 +149,7 @@ func TestJournalHasEachByteOnce(t *testing.T) {
 	}
 }
 
-// A journal that reaches past what was printed does not have the ring read past its head.
+// A journal that extends beyond the printed output does not make the owner read the ring beyond its head.
 //
 // FAULT: A12
 func TestJournalPastTheRing(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 func screenAndHistory(t *testing.T, s *Session) string {
 	t.Helper()
 	var lines []string
-	if err := s.Look(testContext(t), func(v View) {
+	if err := s.WithScreen(testContext(t), func(v View) {
 		var f vterm.Frame
 		h := v.Engine.History()
 		all := make([]vterm.Line, h.Len())
@@ -83,11 +83,11 @@ func TestSizeOfAKilledDaemon(t *testing.T) {
 	}
 	terminal := func(c *Config) { c.Device = &asking{fake: c.Device.(*fake), master: master, tty: tty} }
 	for _, c := range []struct {
-		name       string
-		prints     string
-		journalled [2]int
-		with       []func(*Config)
-		want       [2]int
+		name      string
+		prints    string
+		journaled [2]int
+		with      []func(*Config)
+		want      [2]int
 	}{
 		{"in the journal, not in the record", "text", [2]int{100, 30}, nil, [2]int{100, 30}},
 		{"at the terminal only", "text", [2]int{}, []func(*Config){terminal}, [2]int{60, 20}},
@@ -100,8 +100,8 @@ func TestSizeOfAKilledDaemon(t *testing.T) {
 				s.print(s.Session, c.prints)
 				waitText(t, s.Session, c.prints)
 			}
-			if c.journalled != [2]int{} {
-				if err := s.Session.Resize(testContext(t), c.journalled[0], c.journalled[1]); err != nil {
+			if c.journaled != [2]int{} {
+				if err := s.Session.Resize(testContext(t), c.journaled[0], c.journaled[1]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -183,14 +183,14 @@ func testSetOuterSizesCells(t *testing.T) {
 	if cell, err := sys.CellSize(int(d.tty.Fd())); err != nil || cell != (sys.Cell{Width: 9, Height: 18}) {
 		t.Errorf("%+v, %v", cell, err)
 	}
-	if err := d.s.Look(t.Context(), func(v View) {
+	if err := d.s.WithScreen(t.Context(), func(v View) {
 		if v.Modes.CellWidth != 9 || v.Modes.CellHeight != 18 {
 			t.Errorf("%+v", v.Modes)
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	engine, err := d.s.revive() // as after a rest
+	engine, err := d.s.restoreEmulator() // as after a rest
 	if err == nil {
 		d.s.describeOuter(engine)
 	}

@@ -11,27 +11,28 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/internal/admit"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/internal/rules"
-	"github.com/longterm-dev/longterm/session/internal/typing"
 	"github.com/longterm-dev/longterm/session/internal/wait"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/respond"
-	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// What the machine of rules tells is told under the session's name.
+// Types of package rules, under the session's name.
 type (
 	// Rule is a rule of a session.
 	Rule = rules.Rule
-	// Firing is what a rule did, or could not do.
+	// Firing records an action of a rule, or its failure.
 	Firing = rules.Firing
-	// Hook is a command that a rule has run.
+	// Hook is a command that a rule runs.
 	Hook = rules.Hook
-	// SecretResolver looks secrets up and runs hooks, on goroutines of its own.
+	// SecretResolver looks up secrets and runs hooks, on separate goroutines.
 	SecretResolver = rules.SecretResolver
 )
 
@@ -39,12 +40,11 @@ type (
 var (
 	ErrNoRule   = rules.ErrNoRule
 	ErrRuleName = rules.ErrRuleName
-	ErrEcho     = typing.ErrEcho
-	ErrMayEcho  = typing.ErrMayEcho
+	ErrEcho     = inputqueue.ErrEcho
+	ErrMayEcho  = inputqueue.ErrMayEcho
 )
 
-// rulesFile holds a session's rules and what became of them, in its directory; firingsFile holds what
-// they did.
+// rulesFile, in the session's directory, holds its rules and their state. firingsFile holds a record of their actions.
 const (
 	rulesFile   = "respond.json"
 	firingsFile = "respond.log"
@@ -62,6 +62,7 @@ func (s *Session) AddRules(ctx context.Context, list []respond.Rule) (added []Ru
 	return added, errors.Join(opErr, err)
 }
 
+// addRules attaches rules to the session, or to a line's call.
 func (s *Session) addRules(list []respond.Rule, call *rules.Call) ([]Rule, error) {
 	h := s.rules
 	if h == nil {
@@ -80,15 +81,15 @@ func (s *Session) addRules(list []respond.Rule, call *rules.Call) ([]Rule, error
 	return added, nil
 }
 
-// rulesChanged gives up a machine that has no rules any more.
+// rulesChanged drops a machine whose last rule was removed.
 func (s *Session) rulesChanged() {
-	if s.rules.machine.Over() {
+	if s.rules.machine.IsFinished() {
 		s.rules.end()
 		s.rules = nil
 	}
 }
 
-// RemoveRules takes rules away, by id or name; with none named, all of the session's own.
+// RemoveRules removes rules, by id or name, or all of the session's own without arguments.
 func (s *Session) RemoveRules(ctx context.Context, names ...string) (removed []Rule, err error) {
 	opErr := s.do(ctx, func() {
 		switch {
@@ -112,15 +113,15 @@ func (s *Session) Rules(ctx context.Context) (list []Rule, err error) {
 	return list, err
 }
 
-// FiringsOf are the firings of a line's rules so far.
+// FiringsOf returns the firings of a line's rules so far.
 func (s *Session) FiringsOf(ctx context.Context, r *Run) (list []Firing) {
 	if len(r.Rules) > 0 && s.do(ctx, func() { list = slices.Clone(r.Firings) }) != nil {
-		return r.Firings // the owner is gone
+		return r.Firings // the owner has exited
 	}
 	return list
 }
 
-// UnusedRules returns those of a line's rules that have done nothing so far.
+// UnusedRules returns those of a line's rules that have not fired so far.
 func (s *Session) UnusedRules(ctx context.Context, r *Run) (unused []respond.Rule) {
 	find := func() {
 		for i, id := range r.IDs {
@@ -135,12 +136,12 @@ func (s *Session) UnusedRules(ctx context.Context, r *Run) (unused []respond.Rul
 	return unused
 }
 
-// Firings are what the session's rules did, oldest first, as far as it is kept.
+// Firings returns the kept firings of the session's rules, oldest first.
 func (s *Session) Firings() ([]Firing, error) {
 	return rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Firings()
 }
 
-// endRules takes a line's rules away: it is over.
+// endRules removes a line's rules at its end.
 func (s *Session) endRules(r *Run) {
 	if len(r.Rules) == 0 || s.rules == nil {
 		return
@@ -151,7 +152,7 @@ func (s *Session) endRules(r *Run) {
 	s.rulesChanged()
 }
 
-// resumeRules goes on with the rules that were written down.
+// resumeRules restores the rules from their file.
 func (s *Session) resumeRules() {
 	b, err := os.ReadFile(filepath.Join(s.cfg.Dir, rulesFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -177,14 +178,13 @@ func (s *Session) echoState() respond.EchoState {
 		return respond.EchoOn
 	}
 	state := EchoOf(s.cfg.Device)
-	if state == respond.EchoApp && s.Status().Needs.Box && s.ring != nil && !s.inputwait.unseen() {
+	if state == respond.EchoApp && s.Status().Needs.Box && s.ring != nil && !s.inputwait.hasUnprobedOutput() {
 		return respond.EchoOff
 	}
 	return state
 }
 
-// EchoOf asks a terminal who shows what is typed. Where that cannot be told (pipes, or it is
-// gone) the terminal does: the safe answer.
+// EchoOf reports which side echoes input. For pipes or a closed terminal it returns EchoOn, the safe answer.
 func EchoOf(d Device) respond.EchoState {
 	state := respond.EchoOn
 	_ = d.Control(func(fd int) error {
@@ -201,52 +201,53 @@ func EchoOf(d Device) respond.EchoState {
 	return state
 }
 
-// rulesHost is the session as its rules see it (rules.Host), with their clock and what takes time. It
-// belongs to the owner; nil stands for a session without rules.
+// rulesHost is the host of the rules' machine (rules.Host), with its timer and slow tasks. It belongs to the owner. A
+// nil rulesHost is a session without rules.
 type rulesHost struct {
 	s       *Session
 	machine *rules.Machine
 	alarm   alarm
-	aside   sync.WaitGroup // secrets and hooks
+	tasks   sync.WaitGroup // secrets and hooks
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
 
+// newRules returns the host of the rules.
 func (s *Session) newRules() *rulesHost {
 	h := &rulesHost{s: s}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
 
-// output gives the rules new output, the last bytes that the emulator has seen.
+// output passes new output to the rules, the last bytes that the emulator has seen.
 func (h *rulesHost) output(p []byte) {
 	if h != nil {
 		h.machine.Output(p, h.s.off-uint64(len(p)))
 	}
 }
 
-// typed tells the rules of what was typed.
-func (h *rulesHost) typed(data []byte, secret bool) {
+// onInput passes input to the rules.
+func (h *rulesHost) onInput(data []byte, secret bool) {
 	if h != nil {
-		h.machine.Typed(data, secret)
+		h.machine.OnInput(data, secret)
 	}
 }
 
-// ended tells the rules that the program has ended.
-func (h *rulesHost) ended() {
+// onEnd reports the program's end to the rules.
+func (h *rulesHost) onEnd() {
 	if h != nil {
-		h.machine.Ended()
+		h.machine.OnExit()
 	}
 }
 
-// schedule sets the clock for what is due next.
+// schedule sets the timer for the next due time.
 func (h *rulesHost) schedule() {
 	if h != nil {
 		h.alarm.set(h.machine.Next(time.Now()))
 	}
 }
 
-// C fires when due has to be called.
+// C fires when due must be called.
 func (h *rulesHost) C() <-chan time.Time {
 	if h == nil {
 		return nil
@@ -254,30 +255,30 @@ func (h *rulesHost) C() <-chan time.Time {
 	return h.alarm.C()
 }
 
-// rests says that the clock is not set.
-func (h *rulesHost) rests() bool { return h == nil || h.alarm.due.IsZero() }
+// isIdle reports whether the timer is not set.
+func (h *rulesHost) isIdle() bool { return h == nil || h.alarm.due.IsZero() }
 
-// due does what the clock was set for.
+// due handles expired times.
 func (h *rulesHost) due() {
 	if h != nil {
-		h.alarm.fired()
+		h.alarm.clear()
 		h.machine.Due()
 	}
 }
 
-// save writes down what is known.
+// save writes the rules' state.
 func (h *rulesHost) save() {
 	if h != nil {
 		h.machine.Save()
 	}
 }
 
-// end ends what is being done aside.
+// end cancels running tasks and waits for them.
 func (h *rulesHost) end() {
 	if h != nil {
 		h.alarm.stop()
 		h.cancel()
-		h.aside.Wait()
+		h.tasks.Wait()
 	}
 }
 
@@ -299,19 +300,19 @@ func (h *rulesHost) Screen(veiled bool) respond.Screen {
 	var f vterm.Frame
 	var veil func(*vterm.Frame)
 	if veiled && h.s.cfg.Known != nil {
-		above := secrets.Above(h.s.engine)
-		veil = func(f *vterm.Frame) { h.s.cfg.Known.Veil().Frame(f, above) }
+		above := redact.Above(h.s.engine)
+		veil = func(f *vterm.Frame) { h.s.cfg.Known.StreamRedactor().Frame(f, above) }
 	}
 	h.s.engine.Frame(&f, vterm.Query{})
 	return rules.ScreenOf(&f, veil, &h.s.typing.editor, h.s.off, h.s.topRow())
 }
 
-// Veil implements rules.Host.
-func (h *rulesHost) Veil() respond.Veil {
+// Redactor implements rules.Host
+func (h *rulesHost) Redactor() respond.Redactor {
 	if h.s.cfg.Known == nil {
 		return nil
 	}
-	return h.s.cfg.Known.Veil()
+	return h.s.cfg.Known.StreamRedactor()
 }
 
 // Read implements rules.Host.
@@ -327,17 +328,17 @@ func (h *rulesHost) Do(a rules.Action) error {
 	case rules.ActSave:
 		h.saveRules(a.State, a.Err)
 	case rules.ActFired:
-		h.fired(&a.Firing)
+		h.recordFiring(&a.Firing)
 	case rules.ActLookUp:
-		h.aside.Go(func() {
+		h.tasks.Go(func() {
 			data, err := h.lookUp(a.Reply)
-			h.resolved(a.Reply, data, err, time.Now().Add(typing.UnreadTime))
+			h.onResolved(a.Reply, data, err, time.Now().Add(inputqueue.UnreadTime))
 		})
-	case rules.ActAgain:
-		time.AfterFunc(rules.Poll, func() { h.resolved(a.Reply, a.Data, nil, a.Until) })
+	case rules.ActRetry:
+		time.AfterFunc(rules.Poll, func() { h.onResolved(a.Reply, a.Data, nil, a.Until) })
 	case rules.ActUnread:
-		if s.typing.typedAhead() {
-			return typing.ErrAhead
+		if s.typing.HasUnreadInput() {
+			return inputqueue.ErrAhead
 		}
 	case rules.ActType:
 		return h.typeReply(&a)
@@ -345,11 +346,11 @@ func (h *rulesHost) Do(a rules.Action) error {
 	return nil
 }
 
-// resolved tells the machine, if it is still the session's, what came of a look-up.
-func (h *rulesHost) resolved(p *rules.Reply, data []byte, err error, until time.Time) {
+// onResolved passes the result of a look-up to the machine, if the session still uses it.
+func (h *rulesHost) onResolved(p *rules.Reply, data []byte, err error, until time.Time) {
 	h.s.post(func() {
 		if h.s.rules == h {
-			h.machine.Resolved(p, data, err, until)
+			h.machine.HandleLookup(p, data, err, until)
 		}
 	})
 }
@@ -357,8 +358,8 @@ func (h *rulesHost) resolved(p *rules.Reply, data []byte, err error, until time.
 // lookUpTime bounds looking a secret up or running a hook.
 const lookUpTime = time.Minute
 
-// lookUp is resolve with a bound: a look-up that asks a person, or reads what is never written, is left
-// to itself when its time has passed or the session goes on without it.
+// lookUp calls resolve with a time limit. A look-up that waits for a user, or for a file that is never written, is
+// abandoned at the limit or when the session ends.
 func (h *rulesHost) lookUp(p *rules.Reply) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(h.ctx, lookUpTime)
 	defer cancel()
@@ -379,32 +380,33 @@ func (h *rulesHost) lookUp(p *rules.Reply) ([]byte, error) {
 	}
 }
 
+// resolve looks up a secret or runs a hook.
 func (h *rulesHost) resolve(ctx context.Context, p *rules.Reply) ([]byte, error) {
 	r := h.s.cfg.Secrets
 	if p.OfAgent() {
-		ctx = actor.With(ctx, actor.Actor{UID: os.Getuid(), Agent: "unknown"})
+		ctx = identity.With(ctx, identity.Actor{UID: os.Getuid(), Agent: "unknown"})
 	}
 	switch {
 	case r == nil:
-		return nil, fmt.Errorf("%s: nobody here can look that up", p.Value)
+		return nil, fmt.Errorf("%s: secrets and hooks are not available for this session", p.Value)
 	case p.Kind == respond.ActSecret:
 		return r.Secret(ctx, p.Value)
 	}
 	return r.Hook(ctx, p.Hook())
 }
 
-// fired records a firing and tells of it.
-func (h *rulesHost) fired(f *Firing) {
+// recordFiring logs a firing and publishes it.
+func (h *rulesHost) recordFiring(f *Firing) {
 	s := h.s
 	if err := rules.Log(filepath.Join(s.cfg.Dir, firingsFile)).Append(f); err != nil {
 		s.log.Error("record what a rule did", "session", s.cfg.ID, "err", err)
 	}
-	if s.cfg.Fired != nil && !s.quiet {
-		s.cfg.Fired(*f)
+	if s.cfg.OnFiring != nil && !s.muted {
+		s.cfg.OnFiring(*f)
 	}
 }
 
-// saveRules writes rules and engine down, whole or not at all.
+// saveRules writes rules and engine state atomically.
 func (h *rulesHost) saveRules(state []byte, err error) {
 	s := h.s
 	path := filepath.Join(s.cfg.Dir, rulesFile)
@@ -415,7 +417,7 @@ func (h *rulesHost) saveRules(state []byte, err error) {
 		return
 	}
 	if err == nil {
-		// Not synced: no reply waits for a disk, and what was typed is lost with the power, too.
+		// Not synced: a reply must not wait for a disk, and a power loss ends the program too.
 		err = atomicfile.Write(path, atomicfile.Options{}, state)
 	}
 	if err != nil {
@@ -423,10 +425,10 @@ func (h *rulesHost) saveRules(state []byte, err error) {
 	}
 }
 
-// typeReply types what a rule replies and tells everybody who has to know.
+// typeReply types the reply of a rule, and updates waits, prompts and the journal.
 func (h *rulesHost) typeReply(a *rules.Action) (err error) {
 	s := h.s
-	if err := s.typing.checkLine(a.Data); err != nil {
+	if err := admit.CheckLength(s.typing.line, a.Data, s.typing); err != nil {
 		return err
 	}
 	s.typing.countLine(a.Data, s.echoState())
@@ -438,11 +440,11 @@ func (h *rulesHost) typeReply(a *rules.Action) (err error) {
 	length := len(a.Data)
 	if a.Secret {
 		s.cfg.Known.Learn(strings.TrimRight(string(a.Data), "\r\n"))
-		length = 0 // nor is its length anybody's business
+		length = 0 // its length is secret too
 	} else {
 		s.typing.rememberTyped(a.Data)
 	}
-	s.inputwait.typedSomething()
+	s.inputwait.noteInput()
 	s.history.noteInput(journal.InputTyped, length)
 	return err
 }

@@ -34,7 +34,7 @@ type asking struct {
 
 func (d *asking) Control(f func(int) error) error { return f(int(d.master.Fd())) }
 
-// echo sets who shows what is typed.
+// echo sets whether input is shown, and by what.
 func (d *asking) echo(t *testing.T, state respond.EchoState) {
 	t.Helper()
 	tio, err := unix.IoctlGetTermios(int(d.master.Fd()), unix.TCGETS)
@@ -53,7 +53,7 @@ func (d *asking) echo(t *testing.T, state respond.EchoState) {
 	}
 }
 
-// says prints, and lets time pass until everything that comes of it has been done.
+// says prints, and waits until all its effects are done.
 func (d *asking) says(text string) {
 	d.print(d.s, text)
 	settled()
@@ -162,10 +162,10 @@ func TestRulesAnswer(t *testing.T) {
 	}
 }
 
-// A prompt that stands there is answered by a rule that is added; what was typed there
-// is none.
+// A new rule answers the prompt on the screen; typed input is no prompt.
+//
 // FEATURES: R50, R51
-func TestRuleForAPromptThatStands(t *testing.T) {
+func TestNewRule_AnswersCurrentPrompt(t *testing.T) {
 	for _, tt := range []struct{ name, says, typed, echo, want string }{
 		{"a prompt", "hello\r\nName: ", "", "", "bob\r"},
 		{"answered in part", "Name: ", "b", "b", "b"},
@@ -190,7 +190,8 @@ func TestRuleForAPromptThatStands(t *testing.T) {
 	}
 }
 
-// However a dialogue is cut into reads, and whatever else is printed, the same is answered.
+// The replies do not depend on how a dialogue is split into reads, or on other output.
+//
 // FEATURES: R51
 func TestCutsDoNotChangeAnswers(t *testing.T) {
 	const dialogue = "Welcome\r\n\x1b[1mName: \x1b[m|bob\r\nPassword for bob: |\r\nContinue [y/N]? |y\r\nContinue [y/N]? |y\r\nbye\r\n"
@@ -221,7 +222,8 @@ func TestCutsDoNotChangeAnswers(t *testing.T) {
 	}
 }
 
-// What is typed does not fire, whatever way it is echoed.
+// Typed input does not match, however it is echoed.
+//
 // FEATURES: R51
 func TestTypedTextFiresNothing(t *testing.T) {
 	for _, state := range []respond.EchoState{respond.EchoOn, respond.EchoApp} {
@@ -250,7 +252,8 @@ func TestTypedTextFiresNothing(t *testing.T) {
 	}
 }
 
-// Secrets are typed only while there is no echo, and are nowhere in what is kept.
+// Secrets are typed only while there is no echo, and are not stored anywhere.
+//
 // FEATURES: R53
 func TestSecretsOfRules(t *testing.T) {
 	secret := []respond.Reply{{Kind: respond.ReplySecret, Value: "env:PW"}, {Kind: respond.ReplyKeys, Value: "<Enter>"}}
@@ -307,9 +310,10 @@ func mustNotHold(t *testing.T, dir, text string) {
 	}
 }
 
-// A password that is typed, by whom ever, is nowhere in what is kept of rules.
+// A typed password is nowhere in the stored state of rules.
+//
 // FEATURES: R53
-func TestTypedSecretsAreNotKept(t *testing.T) {
+func TestTypedSecrets_NotStored(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, d *asking, dir string) {
 		d.add(t, respond.Rule{Text: "Code: ", Reply: enterLine("open-sesame")})
 		d.says("Password: ")
@@ -355,7 +359,7 @@ func TestHooks(t *testing.T) {
 		if h.Command != "otp $1" || h.Captures["who"] != "bob" || h.Captures["1"] != "bob" || h.Rule != "1" {
 			t.Errorf("hook %+v", h)
 		}
-		d.says("more\r\n") // the loop goes on
+		d.says("more\r\n") // the loop continues
 		if st := d.s.Status(); st.Offset != 20 || d.got() != "" {
 			t.Errorf("offset %d, typed %q", st.Offset, d.got())
 		}
@@ -434,8 +438,9 @@ func rulesText(t *testing.T, s *Session) string {
 	return strings.Join(parts, ", ")
 }
 
-// The next owner of a session goes on with its rules, whatever moment the one before was
-// killed at: what was answered is not answered again, what was not is.
+// The next owner continues with the rules at whatever moment the last one was killed: answered prompts are not answered
+// again, others are.
+//
 // FEATURES: R50, R51
 func TestRulesSurviveAnOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -458,7 +463,7 @@ func TestRulesSurviveAnOwner(t *testing.T) {
 			}
 		}
 		d.says("Go? ")
-		again("y\r", nil) // answered, and it stands there still
+		again("y\r", nil) // answered, and still on the screen
 		d.says("\rGo? ")
 		again("y\r", nil) // drawn again
 		d.says("y\r\nGo? ")
@@ -483,7 +488,8 @@ func TestRulesSurviveAnOwner(t *testing.T) {
 	})
 }
 
-// A program that is started where another one has ended meets the same rules.
+// A program started after another one ended gets the same rules.
+//
 // FEATURES: R50
 func TestRulesForTheNextProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -505,8 +511,8 @@ func TestRulesForTheNextProgram(t *testing.T) {
 	})
 }
 
-// Of what was printed before a restart only the line that is not complete is looked at, and
-// not if something was typed in it.
+// Of the output before a restart only the unfinished line is matched, and not if input is in it.
+//
 // FEATURES: R51
 func TestNothingOldFiresAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -535,8 +541,7 @@ func TestNothingOldFiresAfterARestart(t *testing.T) {
 	})
 }
 
-// killed has an owner end as if killed: what it writes from now on is not there afterwards,
-// but for the journal.
+// killed makes an owner end as if killed: its later writes are lost, except to the journal.
 func (d *asking) killed(t *testing.T, dir string) (kill func()) {
 	t.Helper()
 	path := filepath.Join(dir, rulesFile)

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
-	"github.com/longterm-dev/longterm/session/secrets"
 )
 
-// Rules of an agent tell nothing of secrets: neither by a match nor by what they matched. What is only the beginning of one
-// is matched like any other text.
+// Rules of an agent reveal no secrets: neither by a match nor by the matched text. Text that is only the start of a
+// secret is matched like any other.
 //
 // FAULT: G2
 //
@@ -35,21 +35,21 @@ func TestRulesAreNoOracle(t *testing.T) {
 
 func testRulesAreNoOracle(t *testing.T, name, said string, on respond.Target) {
 	t.Helper()
-	vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	vault, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	vault.Learn("hunter22secret")
 	var fired []Firing
 	d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), nil, func(c *Config) {
-		c.Known, c.Fired = vault, func(f Firing) { fired = append(fired, f) }
+		c.Known, c.OnFiring = vault, func(f Firing) { fired = append(fired, f) }
 	})
 	reply := []respond.Reply{{Kind: respond.ReplyText, Value: "${0}"}}
-	d.add(t, respond.Rule{Name: "a person's", Regexp: `h[u]nt`, On: on, Reply: reply},
-		respond.Rule{Name: "a guess", Text: "hunte", On: on, Reply: reply, Veiled: true},
-		respond.Rule{Name: "all", Regexp: `(?:token|of) \S+|[0-9]{4} .*|[A-Za-z0-9]{12,}`, On: on, Reply: reply, Veiled: true})
+	d.add(t, respond.Rule{Name: "a user's", Regexp: `h[u]nt`, On: on, Reply: reply},
+		respond.Rule{Name: "a guess", Text: "hunte", On: on, Reply: reply, Redacted: true},
+		respond.Rule{Name: "all", Regexp: `(?:token|of) \S+|[0-9]{4} .*|[A-Za-z0-9]{12,}`, On: on, Reply: reply, Redacted: true})
 	step := 1
-	if name == "a token" || name == "with detours" { // it is none before it is long enough
+	if name == "a token" || name == "with detours" { // it is not a secret before it is long enough
 		step = len(said)
 	}
 	for i := 0; i < len(said); i += step {
@@ -60,8 +60,8 @@ func testRulesAreNoOracle(t *testing.T, name, said string, on respond.Target) {
 	for _, f := range fired {
 		switch {
 		case name == "its beginning":
-			seen, guessed = true, guessed || f.Name != "a person's" && strings.Contains(f.Match, "hunte")
-		case f.Name == "a person's":
+			seen, guessed = true, guessed || f.Name != "a user's" && strings.Contains(f.Match, "hunte")
+		case f.Name == "a user's":
 			seen = true
 		case f.Name == "a guess" || strings.Contains(f.Match, "hunt"):
 			t.Errorf("%s, %s: %s fired at %q", name, on, f.Name, f.Match)
@@ -74,24 +74,24 @@ func testRulesAreNoOracle(t *testing.T, name, said string, on respond.Target) {
 		return
 	}
 	if onRow := !strings.HasSuffix(said, "\n") || on == respond.OnScreen; !seen && onRow {
-		t.Errorf("%s, %s: a person's rule does not match", name, on)
+		t.Errorf("%s, %s: a user's rule does not match", name, on)
 	}
 }
 
 // What is shown of a secret can be matched, and what stands around it, with the places that it really has.
-func TestVeiledRulesSeeTheRest(t *testing.T) {
+func TestRedactedRules_MatchSurroundings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+		vault, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		vault.Learn("hünter22secret")
 		var fired []Firing
 		d := newAsking(t, t.TempDir(), ring.Local(ring.DefaultSize), nil, func(c *Config) {
-			c.Known, c.Fired = vault, func(f Firing) { fired = append(fired, f) }
+			c.Known, c.OnFiring = vault, func(f Firing) { fired = append(fired, f) }
 		})
-		d.add(t, respond.Rule{Name: "output", Regexp: `is \*+, go on\? $`, Veiled: true, Reply: enterLine("y")},
-			respond.Rule{Name: "screen", Text: "go on?", On: respond.OnScreen, Region: &respond.Region{Left: 10}, Veiled: true, Reply: enterLine("y")})
+		d.add(t, respond.Rule{Name: "output", Regexp: `is \*+, go on\? $`, Redacted: true, Reply: enterLine("y")},
+			respond.Rule{Name: "screen", Text: "go on?", On: respond.OnScreen, Region: &respond.Region{Left: 10}, Redacted: true, Reply: enterLine("y")})
 		d.says("it is hünter22secret, go on? ")
 		settled()
 		var got []string

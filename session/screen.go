@@ -8,29 +8,28 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// View is what the owner shows those who ask it: the emulator at one moment. It is
-// valid only during the call it is passed to.
+// View is the owner's view of the emulator at one moment. It is valid only during the call that receives it.
 type View struct {
 	Engine vterm.Engine
 	Offset uint64 // of the output the emulator has seen
 	Modes  vterm.Modes
-	// Replied says that replies to queries were typed since anything else was: a line editor may have
-	// taken them for keys.
+	// Replied reports that the latest input was replies to queries: a line editor may have taken them for keys.
 	Replied bool
 }
 
+// view returns the owner's current view.
 func (s *Session) view() View {
 	return View{Engine: s.engine, Offset: s.off, Modes: s.engine.Modes(), Replied: s.typing.replies.Unread}
 }
 
-// Look calls f with the emulator on the owner's goroutine. f must be short and must
+// WithScreen calls f with the emulator on the owner's goroutine. f must be short and must
 // only read.
-func (s *Session) Look(ctx context.Context, f func(View)) error {
+func (s *Session) WithScreen(ctx context.Context, f func(View)) error {
 	return s.do(ctx, func() { f(s.view()) })
 }
 
-// LookBehind is Look once the emulator has seen the output up to an offset, as far as there is that much.
-func (s *Session) LookBehind(ctx context.Context, offset uint64, f func(View)) error {
+// WithScreenAt works like WithScreen after the emulator has seen the output up to an offset, if available.
+func (s *Session) WithScreenAt(ctx context.Context, offset uint64, f func(View)) error {
 	return s.do(ctx, func() {
 		for before := s.off; s.off < offset; before = s.off {
 			if s.drain(); s.off == before {
@@ -68,7 +67,7 @@ func (s *Session) describeOuter(engine vterm.Engine) {
 	}
 }
 
-// topRow is the id of the screen's first row.
+// topRow returns the id of the screen's first row.
 func (s *Session) topRow() uint64 {
 	h := s.engine.Recent(0)
 	return h.FirstID() + uint64(h.Len())
@@ -82,7 +81,7 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 			cols, rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
 	}
 	if st := s.Status(); st.Cols == cols && st.Rows == rows && s.resizing.Load() == 0 {
-		return nil // as with each key that a client types: the owner is not asked
+		return nil // called with each key of a client: the owner is not involved
 	}
 	s.resizing.Add(1)
 	defer s.resizing.Add(-1)
@@ -92,12 +91,12 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 		if st.State != Running || s.ring == nil || st.Cols == cols && st.Rows == rows {
 			return
 		}
-		s.drain() // what was printed for the old size belongs on it
+		s.drain() // output made for the old size belongs on the old screen
 		if err = s.cfg.Device.Resize(cols, rows); err != nil {
 			return
 		}
 		if jerr := s.cfg.Journal.AppendResize(cols, rows); jerr != nil && !s.history.record.Failing() {
-			s.history.journalFails(jerr)
+			s.history.onJournalError(jerr)
 		}
 		s.engine.Resize(cols, rows)
 		s.update(ChangeSize, func(st *Status) {

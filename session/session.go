@@ -8,12 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/internal/admit"
 	"github.com/longterm-dev/longterm/session/internal/history"
-	"github.com/longterm-dev/longterm/session/internal/pace"
-	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/internal/wait"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/ring"
-	"github.com/longterm-dev/longterm/session/secrets"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
@@ -21,79 +22,75 @@ import (
 
 // Errors of a session's operations.
 var (
-	ErrEnded      = typing.ErrEnded
+	ErrEnded      = inputqueue.ErrEnded
 	ErrStopped    = errors.New("the session is being closed")
-	ErrOverloaded = typing.ErrOverloaded
-	ErrStale      = errors.New("the screen has changed")
+	ErrOverloaded = inputqueue.ErrOverloaded
+	ErrStale      = admit.ErrStale
 )
 
-// Device is the far side of a session: its terminal and its process.
+// Device is the terminal and the process of a session.
 type Device interface {
-	// Write types bytes; it blocks while the program does not read, until the
-	// deadline.
+	// Write types bytes. It blocks while the program does not read, until the deadline.
 	Write(p []byte) (int, error)
-	// TryWrite types what can be typed without waiting and returns how much that was;
-	// errors are left to Write to find.
+	// TryWrite types as much as fits without waiting and returns its length. It reports no errors; a later Write does.
 	TryWrite(p []byte) int
 	SetWriteDeadline(t time.Time) error
-	// Resize sets the terminal's size and tells the program.
+	// Resize sets the terminal's size and signals the program.
 	Resize(cols, rows int) error
-	// Resume says that a full ring has room again.
+	// Resume reports that a full ring has room again.
 	Resume()
 	// Control calls f with the descriptor of the terminal's master.
 	Control(f func(fd int) error) error
-	// Release lets the keeper forget the session. Called once all is journalled.
+	// Release lets the keeper forget the session. It is called after all output is journaled.
 	Release()
 }
 
-// Config is what a session is made of. Device and Ring are nil for sessions whose
-// process is gone: only their history is there.
+// Config holds the parts of a session. Device and Ring are nil for a session whose process has ended and of which only
+// its history exists.
 type Config struct {
 	ID      string
-	Dir     string // where its journal and checkpoint are; empty: no checkpoints
+	Dir     string // directory of its journal and checkpoints; checkpoints are off if empty
 	Device  Device
 	Ring    *ring.Ring
 	Journal *journal.Journal
 	Engine  string // name of the emulator, see Engines
 	Options vterm.Options
-	Status  Status // what is known at the start
-	// Shell is how the session's shell was started, for the integration; nil: it is none.
+	Status  Status // known at the start
+	// Shell is how the session's shell was started, for the integration. It is nil for other programs.
 	Shell *shell.Launch
-	// Nonce is what a shell's marks had on another machine, where the session was; empty: it was not, or is not known. It
-	// is hidden in output as that of Shell is.
+	// Nonce is the nonce of the marks on the machine from which the session was copied, or "". It is masked in output
+	// like that of Shell.
 	Nonce string
-	// Ran is told of every command of the shell that begins and ends, in order, on the
-	// owner's goroutine. After a restart it may be told again.
-	Ran func(Command)
-	// Secrets looks secrets up and runs hooks for rules; nil: neither can be had.
+	// OnCommand receives each command of the shell when it starts and when it ends, in order, on the owner's goroutine. After
+	// a restart a command may be repeated.
+	OnCommand func(Command)
+	// Secrets looks up secrets and runs hooks for rules. If nil, neither is available.
 	Secrets SecretResolver
-	// Known has the values that are secret: what the shell's environment and those who type secrets add, and
-	// what Hide masks. nil: none are known.
-	Known *secrets.Vault
-	// Fired is told of what rules do, on the owner's goroutine; it must not block.
-	Fired func(Firing)
-	Log   *slog.Logger
-	// Changed is told of every change of Status, on the owner's goroutine; it must
-	// not block or call back.
-	Changed func(Status, Change)
-	// Notified receives the title and body of each notification of the program (OSC 9, 99, 777). The owner calls it, as it calls
-	// Changed.
-	Notified func(title, body string)
-	// Rebuilding bounds how many sessions replay their history at once; a session
-	// a caller asks for goes first. nil: no bound.
+	// Known holds the secret values that Redact masks: those of the shell's environment and typed secrets. It may be
+	// nil.
+	Known *redact.Vault
+	// OnFiring receives the actions of rules, on the owner's goroutine. It must not block.
+	OnFiring func(Firing)
+	Log      *slog.Logger
+	// OnChange receives each change of Status, on the owner's goroutine. It must not block or call the session.
+	OnChange func(Status, Change)
+	// OnNotify receives the title and body of each notification of the program (OSC 9, 99, 777). It is called like
+	// OnChange.
+	OnNotify func(title, body string)
+	// Rebuilding bounds how many sessions replay their history at once. A session that a caller waits for goes first. A
+	// nil channel sets no bound.
 	Rebuilding chan struct{}
-	// Awake bounds how many ended sessions have an emulator in memory; nil: no bound.
-	Awake *Awake
-	// Build names the program; Crashed says that the daemon before this one died of an error
-	// of its own. Suspects, with room for one, has sessions in whose replay one did replayed
-	// one at a time. See quarantine.go.
+	// Emulators bounds the number of ended sessions with an emulator in memory. A nil cache sets no bound.
+	Emulators *EmulatorCache
+	// Build identifies the program. Crashed reports that the previous daemon crashed. Suspects has a capacity of one,
+	// so that the sessions in whose replay a daemon crashed are replayed one at a time. See quarantine.go.
 	Build    string
 	Crashed  bool
 	Suspects chan struct{}
-	// FrameInterval is the least time between two frames, now; nil: the constant.
+	// FrameInterval returns the current least time between two frames; nil: the constant.
 	FrameInterval func() time.Duration
-	// Pace is how often a program that sleeps is looked at, and hears of everything else that happens; nil: one of its own.
-	Pace *pace.Pace
+	// Pace sets the polling interval of a sleeping program, and receives all other activity; nil: a separate one.
+	Pace *idlepoll.Pace
 }
 
 // Session is a terminal and its history. All methods may be called from any goroutine.
@@ -104,42 +101,42 @@ type Session struct {
 	ring   *ring.Ring
 	events []vterm.Event // reused
 
-	ops     chan func()
-	output  chan struct{} // the ring has something new
-	wanted  chan struct{} // closed by the first operation: rebuild now
-	stop    chan struct{}
-	stopped chan struct{}
-	once    sync.Once // stop
-	want    sync.Once // wanted
-	start   sync.Once
+	ops         chan func()
+	output      chan struct{} // signals that the ring has new output
+	rebuildNow  chan struct{} // closed by the first operation, which starts the rebuild
+	stop        chan struct{}
+	stopped     chan struct{}
+	once        sync.Once // closes stop
+	rebuildOnce sync.Once // closes rebuildNow
+	start       sync.Once // starts the owner
 
-	// The owner's.
+	// The owner's: bytes that the emulator has seen
 	off         uint64 // bytes the emulator has seen
-	exit        *Exit  // reported by the keeper, not reached yet
+	exit        *Exit  // reported by the keeper, and output up to exitAt is not handled yet
 	exitAt      uint64
-	closed      bool // no more output can come
+	closed      bool // the output has ended
 	released    bool
-	quiet       bool      // changes are not announced: they are old
-	replaying   time.Time // when what is being replayed happened
-	lastSize    [2]int    // columns and rows, as the last size that was replayed says; zero: none was
+	muted       bool      // changes are not published, as history is being replayed
+	replaying   time.Time // time of the record that is being replayed
+	lastSize    [2]int    // columns and rows of the last replayed size; zero: none
 	leader      leader
-	inputwait   *inputWait // whether the program waits for input
-	waits       *waits
-	typing      *typist      // what is typed
-	history     *historyHost // what is kept
-	lines       *lineHost    // runs lines in the shell, and knows it
-	bells       int
-	bellAt      uint64     // offset after the newest one
-	rules       *rulesHost // nil: there are no rules
+	inputwait   *inputWait   // whether the program waits for input
+	waits       *waits       // waits of callers
+	typing      *inputState  // input
+	history     *historyHost // journal, checkpoints, reported state
+	lines       *lineHost    // runs lines in the shell and tracks it
+	bells       int          // bells that were not published yet
+	bellAt      uint64       // offset after the newest bell
+	rules       *rulesHost   // may be nil
 	clock       frameClock
-	doze        doze
-	quarantined bool // nothing looks at output any more
+	parking     ownerPark
+	quarantined bool // output is no longer interpreted
 
-	detached atomic.Bool // the ring was given up: what the journal does not have is lost
+	detached atomic.Bool // the ring was released: output missing in the journal is lost
 
-	aside sync.WaitGroup // what waits for the disk
+	diskTasks sync.WaitGroup // tasks that wait for the disk
 
-	resizing atomic.Int32 // changes of the size under way
+	resizing atomic.Int32 // resizes in progress
 
 	outer     vterm.Outer // see SetOuter; the owner's
 	effects   effects
@@ -147,12 +144,13 @@ type Session struct {
 	arrivals  arrivals
 	followers history.RingReader
 
-	mu    sync.Mutex    // guards cfg.Status, which is what is known now, and findings of other goroutines (see storeFinding)
-	read  wait.Progress // found by the reader of the output
-	agent wait.Agent
+	mu       sync.Mutex    // guards cfg.Status (the current status) and findings of other goroutines (see storeFinding)
+	progress wait.Progress // progress found by the watcher of the output
+	agent    wait.Agent
+	ports    []int // TCP, at which its processes accept connections
 }
 
-// New makes a session. Nothing happens until Start.
+// New returns a session, which does nothing before Start.
 func New(cfg Config) (*Session, error) {
 	engine, err := NewEngine(cfg.Engine, cfg.Options)
 	if err != nil {
@@ -160,22 +158,22 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, log: cfg.Log, engine: engine, ring: cfg.Ring,
-		ops: make(chan func()), output: make(chan struct{}, 1), wanted: make(chan struct{}),
+		ops: make(chan func()), output: make(chan struct{}, 1), rebuildNow: make(chan struct{}),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.inputwait = newInputWait(s)
 	s.lines = newLineHost(s)
-	s.typing = &typist{s: s, queue: typing.NewQueue(cfg.Device)}
+	s.typing = &inputState{s: s, queue: inputqueue.NewQueue(cfg.Device)}
 	s.waits = newWaits(s)
-	s.history = &historyHost{s: s, screens: history.NewScreens(cfg.Dir), said: &said{}}
-	s.history.disk = diskWriter{id: cfg.ID, dir: cfg.Dir, log: cfg.Log, screens: s.history.screens, tasks: &s.aside}
+	s.history = &historyHost{s: s, screens: history.NewScreens(cfg.Dir), lastReported: &reportedState{}}
+	s.history.disk = diskWriter{id: cfg.ID, dir: cfg.Dir, log: cfg.Log, screens: s.history.screens, tasks: &s.diskTasks}
 	s.clock.interval = cfg.FrameInterval
 	s.followers.Open(cfg.Ring)
 	s.history.record.Begin(cfg.Journal, cfg.Ring)
 	return s, nil
 }
 
-// Start begins the owner's goroutine; later calls do nothing.
+// Start starts the owner's goroutine. Later calls do nothing.
 func (s *Session) Start() { s.start.Do(func() { go s.run() }) }
 
 // Stop ends the owner's goroutine after a checkpoint and waits for it. The child and
@@ -183,21 +181,20 @@ func (s *Session) Start() { s.start.Do(func() { go s.run() }) }
 func (s *Session) Stop() {
 	s.once.Do(func() { close(s.stop) })
 	s.Start()
-	s.wake()
+	s.unpark()
 	<-s.stopped
 }
 
-// Notice says that the ring has something new. It never blocks. Raw followers are told
-// before the owner has even seen it: they read the ring themselves. The goroutine that is made
-// ready last runs first where this one was, so that is a follower: a key's echo does not wait for
-// the owner's journal.
+// Notice signals new output in the ring. It never blocks. Raw followers are woken before the owner, as they read the
+// ring themselves. The scheduler runs the goroutine that became ready last first; that is a follower here, so a key's
+// echo does not wait for the owner's journal.
 func (s *Session) Notice() {
 	signal(s.output)
-	s.wake()
+	s.unpark()
 	s.watch.output()
 }
 
-// Exited says that the child ended when its output stood at head.
+// Exited records that the child ended when its output had reached head.
 func (s *Session) Exited(e Exit, head uint64) {
 	s.post(func() {
 		if s.exit == nil && s.Status().State == Running {
@@ -206,37 +203,37 @@ func (s *Session) Exited(e Exit, head uint64) {
 	})
 }
 
-// Closed says that no output comes after what is in the ring.
+// Closed records that the ring's output has ended.
 func (s *Session) Closed() { s.post(func() { s.closed = true }) }
 
-// Lost says that the keeper is gone, and with it the child.
-func (s *Session) Lost() {
+// KeeperLost records that the keeper, and with it the child, has died.
+func (s *Session) KeeperLost() {
 	s.post(func() {
 		s.drain()
-		s.rules.ended()
+		s.rules.onEnd()
 		s.typing.queue.End()
 		s.detached.Store(true)
-		s.forgetRing()
+		s.unmapRing()
 		if s.Status().State == Running {
 			now := time.Now()
 			s.update(ChangeState, func(st *Status) { st.State, st.Ended = Lost, now })
-			s.watch.frames() // who follows it has all there will be
+			s.watch.frames() // followers have all there will be
 			s.watch.output()
 		}
 		s.endWaits()
-		s.mayRest()
+		s.scheduleEviction()
 	})
 }
 
-// post hands the owner something to do without waiting for it.
-func (s *Session) post(f func()) { s.hand(func() { _ = s.guarded(f) }) }
+// post sends an operation to the owner and does not wait for it.
+func (s *Session) post(f func()) { s.postRaw(func() { _ = s.runGuarded(f) }) }
 
-// hand is post without finding an emulator first.
-func (s *Session) hand(f func()) {
+// postRaw works like post without restoring an evicted emulator.
+func (s *Session) postRaw(f func()) {
 	s.Start()
 	go func() {
-		if s.give(func() { s.stir(); f() }, s.stopped, nil) {
-			s.Notice() // have the new state looked at
+		if s.enqueueOp(func() { s.noteActivity(); f() }, s.stopped, nil) {
+			s.Notice() // make the owner check the new state
 		}
 	}()
 }
@@ -244,26 +241,26 @@ func (s *Session) hand(f func()) {
 // do runs f on the owner's goroutine and waits for it.
 func (s *Session) do(ctx context.Context, f func()) error {
 	s.Start()
-	s.want.Do(func() { close(s.wanted) })
+	s.rebuildOnce.Do(func() { close(s.rebuildNow) })
 	done := make(chan struct{})
 	var bad error
-	if !s.give(func() { defer close(done); s.stir(); bad = s.guarded(f) }, s.stopped, ctx.Done()) {
+	if !s.enqueueOp(func() { defer close(done); s.noteActivity(); bad = s.runGuarded(f) }, s.stopped, ctx.Done()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return ErrStopped
 	}
-	<-done // f is short; leaving early would let it write to what its caller reads
+	<-done // f is short; returning earlier would let it write to memory that the caller reads
 	return bad
 }
 
-// guarded runs an operation, which finds an emulator.
-func (s *Session) guarded(f func()) (err error) {
-	if gerr := s.guard(func() { err = s.used() }); gerr != nil || err != nil {
+// runGuarded runs an operation with a restored emulator.
+func (s *Session) runGuarded(f func()) (err error) {
+	if gerr := s.guard(func() { err = s.ensureEmulator() }); gerr != nil || err != nil {
 		return errors.Join(gerr, err)
 	}
 	return s.guard(f)
 }
 
-// ID is the session's id.
+// ID returns the session's id.
 func (s *Session) ID() string { return s.cfg.ID }

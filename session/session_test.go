@@ -161,16 +161,15 @@ func TestOutputByOffset(t *testing.T) {
 	}
 }
 
-// A new owner goes on exactly where the last one stopped, whichever of journalling
-// and acknowledging it had not got to.
+// A new owner continues exactly where the last one stopped, whether journaling or acknowledging was missing.
 //
 // FEATURES: R90
-func TestNextOwnerGoesOn(t *testing.T) {
+func TestNextOwner_ContinuesExactly(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.print(s.Session, "\x1b[31mred\x1b[m first\r\n")
 	waitText(t, s.Session, "first")
 	s.Stop()
-	// What came while there was no owner, and what was journalled but not acknowledged.
+	// Output without an owner, and output that was journaled but not acknowledged.
 	r := s.fake.ring
 	s.print(s.Session, "second\r\n")
 	j, _, err := journal.Open(s.dir+"/journal", journal.Options{})
@@ -253,7 +252,7 @@ func TestExitComesAfterTheLastByte(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	s.Exited(Exit{Code: 3}, 8) // before its output was taken
 	for known := false; !known; {
-		if err := s.Look(testContext(t), func(View) { known = s.exit != nil || s.Status().State != Running }); err != nil {
+		if err := s.WithScreen(testContext(t), func(View) { known = s.exit != nil || s.Status().State != Running }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,8 +274,7 @@ func TestExitComesAfterTheLastByte(t *testing.T) {
 	}
 }
 
-// What a client says and the program has not asked for, the focus say, is no input: text that was printed since the last
-// input goes on to count.
+// Unrequested reports of a client, such as focus, are no input: output since the last input still counts.
 //
 // FEATURES: R40
 func TestWhatIsNotTypedIsNoInput(t *testing.T) {
@@ -335,7 +333,7 @@ func TestStoppingEndsWaits(t *testing.T) {
 	}()
 	for {
 		n := 0
-		if err := s.Look(testContext(t), func(View) { n = s.waits.set.Len() }); err != nil {
+		if err := s.WithScreen(testContext(t), func(View) { n = s.waits.set.Len() }); err != nil {
 			t.Fatal(err)
 		}
 		if n == 1 {
@@ -363,12 +361,12 @@ func TestResize(t *testing.T) {
 	}
 }
 
-func TestWatchersAreTold(t *testing.T) {
+func TestWatchers_Notified(t *testing.T) {
 	s := newFixture(t, journal.Options{})
 	w := s.Watch()
 	defer w.Close()
 	<-w.Output
-	<-w.Frames // both begin with a look
+	<-w.Frames // both start with a probe
 	s.print(s.Session, "x")
 	<-w.Output
 	<-w.Frames

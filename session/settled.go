@@ -5,16 +5,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 )
 
 // arrivals records when the newest output came.
 type arrivals struct {
-	mu    sync.Mutex
-	young []arrival // in order; forget drops those older than secrets.Settle
+	mu        sync.Mutex
+	unsettled []arrival // output in order; forget drops output older than redact.Settle
 }
 
-// arrival is output that came within a quarter of secrets.Settle.
+// arrival is output that came within a quarter of redact.Settle.
 type arrival struct {
 	from, to    uint64
 	first, last time.Time
@@ -25,28 +25,28 @@ func (a *arrivals) add(from, to uint64, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forget(now)
-	if n := len(a.young); n > 0 && now.Sub(a.young[n-1].first) < secrets.Settle/4 {
-		a.young[n-1].to, a.young[n-1].last = to, now
+	if n := len(a.unsettled); n > 0 && now.Sub(a.unsettled[n-1].first) < redact.Settle/4 {
+		a.unsettled[n-1].to, a.unsettled[n-1].last = to, now
 		return
 	}
-	a.young = append(a.young, arrival{from, to, now, now})
+	a.unsettled = append(a.unsettled, arrival{from, to, now, now})
 }
 
 // forget drops what has settled. The lock is held.
 func (a *arrivals) forget(now time.Time) {
 	n := 0
-	for n < len(a.young) && now.Sub(a.young[n].last) >= secrets.Settle {
+	for n < len(a.unsettled) && now.Sub(a.unsettled[n].last) >= redact.Settle {
 		n++
 	}
-	a.young = append(a.young[:0], a.young[n:]...)
+	a.unsettled = append(a.unsettled[:0], a.unsettled[n:]...)
 }
 
 // settledOffset returns the offset up to which output has settled, of known bytes in total.
 func (a *arrivals) settledOffset(known uint64, now time.Time) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.forget(now); len(a.young) > 0 {
-		return a.young[0].from
+	if a.forget(now); len(a.unsettled) > 0 {
+		return a.unsettled[0].from
 	}
 	return known
 }
@@ -56,18 +56,18 @@ func (a *arrivals) settlesIn(off, known uint64, now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forget(now)
-	if len(a.young) > 0 && off <= a.young[0].from {
+	if len(a.unsettled) > 0 && off <= a.unsettled[0].from {
 		return 0
 	}
-	for _, y := range a.young {
+	for _, y := range a.unsettled {
 		if off <= y.to {
-			return secrets.Settle - now.Sub(y.last)
+			return redact.Settle - now.Sub(y.last)
 		}
 	}
 	if off <= known {
 		return 0
 	}
-	return secrets.Settle
+	return redact.Settle
 }
 
 // SettledOffset returns the offset up to which output can be shown to a caller that is shown no secrets. It may be called from

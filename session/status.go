@@ -7,14 +7,14 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// State is where a session stands.
+// State is the state of a session.
 type State string
 
 // States.
 const (
 	Running State = "running"
 	Exited  State = "exited" // the child ended and its exit status is known
-	Lost    State = "lost"   // the child is gone and its end was not seen (keeper killed, reboot)
+	Lost    State = "lost"   // the child has exited and its status is unknown (keeper killed, reboot)
 )
 
 // Exit is how a child ended.
@@ -34,7 +34,7 @@ type Status struct {
 	PID        int
 	Cols, Rows int // cells
 	Title      string
-	Cwd        string // as the program said (OSC 7); empty: ask the kernel
+	Cwd        string // as the program reported it (OSC 7); if empty, the kernel knows it
 	Alt        bool   // a full-screen program is up
 	Started    time.Time
 	Ended      time.Time
@@ -43,32 +43,32 @@ type Status struct {
 	Version    uint64 // of the screen
 	LastOutput time.Time
 	LastTyped  time.Time // when a line was last typed to its end
-	Progress   string    // OSC 9;4 state; empty: none
+	Progress   string    // OSC 9;4 state, or ""
 	Percent    int
 	Shell      ShellStatus
-	Needs      Needs // input that is waited for
-	// HistoryError says that history is not being written, and why.
+	Needs      Needs // input that the program waits for
+	// HistoryError is the reason why history is not written, or "".
 	HistoryError string
-	// Quarantine says why nothing looks at the session's output any more; empty: all does.
+	// Quarantine is the reason why output is not interpreted, or "".
 	Quarantine string
 }
 
-// ShellStatus is what the session's shell is doing. Phase is empty when the program is no
-// shell that can be followed.
+// ShellStatus is the state of the session's shell. Phase is empty if the program is not a supported shell.
 type ShellStatus struct {
 	Phase   shell.Phase
 	Quality shell.Quality
-	Since   time.Time // when Phase began
-	Command string    // while one runs
+	Since   time.Time // when Phase started
+	Command string    // the running command
 	Number  uint64    // its number
-	// Program is the shell that reads the terminal instead of the one that is followed; empty:
-	// none does.
+	// Program is the shell that reads the terminal instead of the followed one, or "".
 	Program string
-	// Continuation says that the shell asks for the rest of a line.
+	// Reason is why commands of Program are not followed, or "".
+	Reason string
+	// Continuation reports that the shell waits for the rest of a line.
 	Continuation bool
 }
 
-// Change says what about a Status changed.
+// Change is the kind of a change of Status.
 type Change uint8
 
 // Changes.
@@ -80,45 +80,49 @@ const (
 	ChangeBell
 	ChangeAlt
 	ChangeProgress
-	ChangeShell   // what the shell is doing
-	ChangeCommand // a command began or ended
-	ChangeInput   // the program waits for input, or does no longer
-	ChangeHistory // writing history began to fail or works again
+	ChangeShell   // the state of the shell
+	ChangeCommand // a command started or ended
+	ChangeInput   // the program waits for input, or no longer does
+	ChangeHistory // writing history fails, or works again
 	ChangeQuarantine
-	ChangeInputAgain // the program asks for what it asked for before a person typed a part of it
-	ChangeOutput     // not announced: only Offset, Version and LastOutput
+	ChangeInputAgain // the program still waits at the prompt that was there before the user typed a part of a line
+	ChangeOutput     // not published: only Offset, Version and LastOutput
 )
 
-// Status is a copy of what is known.
+// Status returns a copy of the session's status.
 func (s *Session) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cfg.Status
 }
 
-// update changes the status and announces it. Only the owner calls it.
+// update changes the status and publishes the change. Only the owner calls it.
 func (s *Session) update(c Change, f func(*Status)) {
 	s.mu.Lock()
 	f(&s.cfg.Status)
 	st := s.cfg.Status
 	s.mu.Unlock()
-	if c != ChangeOutput && !s.quiet && s.cfg.Changed != nil {
-		s.cfg.Changed(st, c)
+	if c != ChangeOutput && !s.muted && s.cfg.OnChange != nil {
+		s.cfg.OnChange(st, c)
 	}
 }
 
-// Progressed tells the session what its output says of the program's progress, up to an
-// offset, for those who wait for it.
-func (s *Session) Progressed(percent int, at uint64) {
-	s.storeFinding(func() { s.read = wait.Progress{Known: true, Percent: percent, At: at} })
+// SetProgress stores the program's progress as found in its output up to an offset, for waits.
+func (s *Session) SetProgress(percent int, at uint64) {
+	s.storeFinding(func() { s.progress = wait.Progress{Known: true, Percent: percent, At: at} })
 }
 
-// AgentIs tells the session how the agent in it is, for those who wait for it.
-func (s *Session) AgentIs(a AgentState) {
+// SetAgentState stores the state of the agent in the session, for waits.
+func (s *Session) SetAgentState(a AgentState) {
 	s.storeFinding(func() { s.agent = a })
 }
 
-// storeFinding stores a finding of another goroutine and wakes the owner. Each wait that is started or checked after
+// SetPorts stores the TCP ports at which the session's processes accept connections, for waits. It keeps the slice.
+func (s *Session) SetPorts(ports []int) {
+	s.storeFinding(func() { s.ports = ports })
+}
+
+// storeFinding stores a finding of another goroutine and wakes the owner. Each wait that starts or is checked after
 // storeFinding returns sees it, and of two calls the later one counts: post would guarantee neither.
 func (s *Session) storeFinding(set func()) {
 	s.mu.Lock()
@@ -127,5 +131,5 @@ func (s *Session) storeFinding(set func()) {
 	s.Notice()
 }
 
-// Progresses forgets how far the program before was: another one begins.
-func (s *Session) Progresses() { s.storeFinding(func() { s.read = wait.Progress{} }) }
+// ResetProgress clears the progress of the previous program when a new one starts.
+func (s *Session) ResetProgress() { s.storeFinding(func() { s.progress = wait.Progress{} }) }

@@ -44,7 +44,7 @@ func readApart(t *testing.T, s *Session, from uint64) (apart [3]string, end uint
 	var got [3]bytes.Buffer
 	buf := make([]byte, 100_000)
 	for {
-		c, runs, err := s.OutputApart(from, buf)
+		c, runs, err := s.OutputByStream(from, buf)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,8 +88,8 @@ func awaitOffset(t *testing.T, s *Session, n int) {
 	}
 }
 
-// Whatever an owner saw before it was killed, the next one goes on so that every byte is
-// in the journal once and of its stream: its marks and the ring's log meet.
+// Wherever an owner was killed, the next one continues so that every byte is in the journal once and in its stream: its
+// marks and the ring's log meet.
 //
 // FEATURES: R4, R90
 func TestStreamsOverRestarts(t *testing.T) {
@@ -147,8 +147,7 @@ func TestStreamsOverRestarts(t *testing.T) {
 	}
 }
 
-// A mark whose output was not written any more, because the owner was killed between the
-// two, is overruled by the next one.
+// A mark without its output, because the owner was killed between the two, is overruled by the next mark.
 func TestMarkWithoutItsOutput(t *testing.T) {
 	dir, r := t.TempDir(), apartRing()
 	j, _, err := journal.Open(dir+"/journal", journal.Options{})
@@ -177,7 +176,7 @@ func TestMarkWithoutItsOutput(t *testing.T) {
 	}
 }
 
-// A stream that goes on for long is marked again, so that no reader has to look far.
+// A long run of one stream is marked again, so that a reader finds a mark nearby.
 //
 // FEATURES: R4
 func TestLongStream(t *testing.T) {
@@ -249,7 +248,7 @@ func TestOwnerWithoutMarks(t *testing.T) {
 	}
 }
 
-// An older keeper's ring says nothing of streams: the output is merged, and said to be.
+// An older keeper's ring has no log of streams: the output is merged, and marked so.
 //
 // FEATURES: R3, R90
 func TestOneRingOneStream(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store/checkpoint"
 )
 
-// stuckDisk has the next write of a file beside the journal hang: its temporary file is a pipe that
-// no process reads. goOn ends that.
+// stuckDisk makes the next write of a file next to the journal hang: its temporary file is a pipe without a reader.
+// goOn ends that.
 func stuckDisk(t *testing.T, dir, name string) (goOn func()) {
 	t.Helper()
 	pipe := filepath.Join(dir, name+".tmp")
@@ -45,10 +45,10 @@ func (f *fixture) hangs(t *testing.T) {
 	t.Helper()
 	for ctx := testContext(t); ; {
 		busy := false
-		if err := f.Look(ctx, func(View) {
+		if err := f.WithScreen(ctx, func(View) {
 			f.history.disk.mu.Lock()
 			defer f.history.disk.mu.Unlock()
-			busy = f.history.disk.busy && f.history.disk.point == nil
+			busy = f.history.disk.busy && f.history.disk.checkpoint == nil
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -58,13 +58,12 @@ func (f *fixture) hangs(t *testing.T) {
 	}
 }
 
-// While the disk hangs with a checkpoint, the session shows what is printed, takes keys, and ends;
-// another session does not notice. What waits for the disk does not grow: the newest checkpoint has
-// the place of those that were not begun.
+// While the disk hangs with a checkpoint, the session shows output, takes keys, and ends; another session is not
+// affected. The queue for the disk does not grow: the newest checkpoint replaces those that were not started.
 //
 // FEATURES: R93
-func TestStuckDiskHoldsNobodyUp(t *testing.T) {
-	for _, name := range []string{checkpoint.Name, saidFile, trackingFile} {
+func TestStuckDisk_BlocksNoSession(t *testing.T) {
+	for _, name := range []string{checkpoint.Name, reportedFile, trackingFile} {
 		t.Run(name, func(t *testing.T) {
 			f, other := withShell(t), withShell(t)
 			f.print(f.Session, "\x1b]7;file:///tmp\x07before\r\n")
@@ -89,8 +88,8 @@ func TestStuckDiskHoldsNobodyUp(t *testing.T) {
 			}
 			var waits uint64
 			f.history.disk.mu.Lock()
-			if f.history.disk.point != nil {
-				waits = f.history.disk.point.Offset
+			if f.history.disk.checkpoint != nil {
+				waits = f.history.disk.checkpoint.Offset
 			}
 			f.history.disk.mu.Unlock()
 			if waits == 0 || waits > f.end() {
@@ -108,18 +107,18 @@ func TestStuckDiskHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// What goes with a checkpoint that was never begun goes with the one that takes its place, and where
-// it cannot be written there is no checkpoint.
-func TestCheckpointNeverStandsAlone(t *testing.T) {
+// The files of a checkpoint that was replaced before its start are written with its replacement. If they cannot be
+// written, no checkpoint is.
+func TestCheckpoint_WrittenWithItsFiles(t *testing.T) {
 	f := withShell(t)
 	f.print(f.Session, "some\r\n")
 	waitText(t, f.Session, "some")
 	f.Session.Stop()
 	w := &f.history.disk
 	buf := func() *[]byte { b := []byte("snapshot"); return &b }
-	w.busy = true // nothing begins
-	w.keepPoint(&keptPoint{checkpoint.Checkpoint{Engine: "e", Offset: 1}, buf(), map[string][]byte{"a": []byte("1"), "b": []byte("1")}})
-	w.keepPoint(&keptPoint{checkpoint.Checkpoint{Engine: "e", Offset: 2}, buf(), map[string][]byte{"b": []byte("2")}})
+	w.busy = true // nothing starts
+	w.saveCheckpoint(&pendingCheckpoint{checkpoint.Checkpoint{Engine: "e", Offset: 1}, buf(), map[string][]byte{"a": []byte("1"), "b": []byte("1")}})
+	w.saveCheckpoint(&pendingCheckpoint{checkpoint.Checkpoint{Engine: "e", Offset: 2}, buf(), map[string][]byte{"b": []byte("2")}})
 	w.run()
 	for name, want := range map[string]string{"a": "1", "b": "2"} {
 		if b, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(b) != want {
@@ -129,16 +128,16 @@ func TestCheckpointNeverStandsAlone(t *testing.T) {
 	if c, err := checkpoint.Read(f.dir); err != nil || c.Offset != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if w.lost() {
+	if w.reportWriteFailure() {
 		t.Error("it was written")
 	}
 	if err := os.Mkdir(filepath.Join(f.dir, "c.tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	w.busy = true
-	w.keepPoint(&keptPoint{checkpoint.Checkpoint{Engine: "e", Offset: 3}, buf(), map[string][]byte{"c": []byte("1")}})
+	w.saveCheckpoint(&pendingCheckpoint{checkpoint.Checkpoint{Engine: "e", Offset: 3}, buf(), map[string][]byte{"c": []byte("1")}})
 	w.run()
-	if c, err := checkpoint.Read(f.dir); err != nil || c.Offset != 2 || !w.lost() || w.lost() {
+	if c, err := checkpoint.Read(f.dir); err != nil || c.Offset != 2 || !w.reportWriteFailure() || w.reportWriteFailure() {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

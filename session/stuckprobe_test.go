@@ -21,11 +21,11 @@ type stuckTerminal struct {
 	goOn   chan struct{}
 	twice  atomic.Bool
 	sized  atomic.Bool
-	silent atomic.Bool // nobody listens at asked any more
+	silent atomic.Bool // nothing listens at asked now
 }
 
 func (d *stuckTerminal) Control(func(int) error) error {
-	if !d.sized.Swap(true) { // its size is asked for at the start, and needs no process
+	if !d.sized.Swap(true) { // its size is read at the start, and needs no process
 		return errors.New("no terminal")
 	}
 	if d.looks.Add(1) > 1 {
@@ -39,8 +39,8 @@ func (d *stuckTerminal) Control(func(int) error) error {
 	return errors.New("no terminal")
 }
 
-// A look at what the program waits for that does not come back, as one does into a process whose memory is locked, holds
-// up nothing: output is shown and operations are answered. What was printed meanwhile is looked at once it is over.
+// A probe that does not return, as one of a process whose memory is locked, blocks nothing: output is shown and
+// operations are answered. Output in the meantime is probed once it ends.
 func TestStuckProbe(t *testing.T) {
 	j, _, err := journal.Open(t.TempDir(), journal.Options{})
 	if err != nil {
@@ -65,7 +65,7 @@ func TestStuckProbe(t *testing.T) {
 	for !strings.Contains(screenText(t, s), "two?") {
 	}
 	d.goOn <- struct{}{}
-	<-d.asked // for what was printed meanwhile
+	<-d.asked // for the output in the meantime
 	d.silent.Store(true)
 	close(d.goOn)
 	if d.twice.Load() {

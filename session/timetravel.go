@@ -11,13 +11,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// ErrForgotten is returned for offsets before the oldest output kept.
-var ErrForgotten = errors.New("that far back nothing is kept any more")
+// ErrPruned rejects offsets before the oldest retained output.
+var ErrPruned = errors.New("history that old was removed")
 
-// Past is the emulator as it stood after off bytes of output, made anew from the nearest
-// checkpoint and the journal. It belongs to the caller. The owner is not asked: looking
-// back costs the living session nothing.
-func (s *Session) Past(ctx context.Context, off uint64) (_ vterm.Engine, err error) {
+// EmulatorAt returns an emulator with the screen after off bytes of output, rebuilt from the nearest checkpoint and the
+// journal. The caller owns it. The call does not involve the owner, so it does not slow the running session.
+func (s *Session) EmulatorAt(ctx context.Context, off uint64) (_ vterm.Engine, err error) {
 	if why := s.Status().Quarantine; why != "" {
 		return nil, fmt.Errorf("%w: %s", ErrQuarantined, why)
 	}
@@ -30,11 +29,11 @@ func (s *Session) Past(ctx context.Context, off uint64) (_ vterm.Engine, err err
 	if start, end := s.OutputRange(); off > end {
 		return nil, fmt.Errorf("%w: %d, the end is %d", ErrFuture, off, end)
 	} else if off < start {
-		return nil, fmt.Errorf("%w: offset %d, the oldest is %d", ErrForgotten, off, start)
+		return nil, fmt.Errorf("%w: offset %d, the oldest is %d", ErrPruned, off, start)
 	}
 	st := s.Status()
 	o := s.cfg.Options
-	o.Cols, o.Rows = st.Cols, st.Rows // of old, should nothing tell the size
+	o.Cols, o.Rows = st.Cols, st.Rows // for history without a recorded size
 	engine, err := NewEngine(s.engineName(), o)
 	if err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func (s *Session) Past(ctx context.Context, off uint64) (_ vterm.Engine, err err
 	return engine, nil
 }
 
-// Sync makes what was journalled survive a loss of power, when the policy says it is time.
+// Sync makes journaled output survive a power loss, if due by the policy.
 func (s *Session) Sync(now time.Time) error {
 	if !s.cfg.Journal.SyncDue(now) {
 		return nil
@@ -57,13 +56,12 @@ func (s *Session) Sync(now time.Time) error {
 	return s.cfg.Journal.Sync()
 }
 
-// Compact packs the history more densely. It may take long and is to be called from a
-// goroutine of its own.
+// Compact packs the history more densely. It may take long, so call it on a separate goroutine.
 func (s *Session) Compact(ctx context.Context) (journal.Compaction, error) {
 	return s.cfg.Journal.Compact(ctx)
 }
 
-// Retain drops the oldest history that r does not keep.
+// Retain drops the oldest history outside r.
 func (s *Session) Retain(now time.Time, r journal.Retention) error {
 	if _, err := s.cfg.Journal.Retain(now, r); err != nil {
 		return err
@@ -71,8 +69,8 @@ func (s *Session) Retain(now time.Time, r journal.Retention) error {
 	return s.history.screens.DropBefore(s.cfg.Journal.Start())
 }
 
-// Records reads what is kept of the session, from an offset on. The caller closes it.
+// Records reads the session's journal from an offset on. The caller closes it.
 func (s *Session) Records(from uint64) *journal.Reader { return s.cfg.Journal.NewReader(from) }
 
-// OffsetAt is the offset of the first output at or after t; the end when there is none.
+// OffsetAt returns the offset of the first output at or after t, or the end of the output.
 func (s *Session) OffsetAt(t time.Time) (uint64, error) { return s.cfg.Journal.OffsetAt(t) }

@@ -53,7 +53,7 @@ func TestPast(t *testing.T) {
 		offsets = append(offsets, int(k.Offset), int(k.Offset)+30)
 	}
 	for _, off := range offsets {
-		got, err := s.Past(testContext(t), uint64(off))
+		got, err := s.EmulatorAt(testContext(t), uint64(off))
 		if err != nil {
 			t.Fatalf("offset %d: %v", off, err)
 		}
@@ -65,7 +65,7 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// A wait for quiet is not kept by what only moves.
+// A wait for quiet ignores output that only moves things.
 //
 // FEATURES: R42
 func TestQuietBesidesASpinner(t *testing.T) {

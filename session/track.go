@@ -10,57 +10,58 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
-	"github.com/longterm-dev/longterm/session/internal/lineexec"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// trackingFile holds the tracker's state in a session's directory. It is written before
-// each checkpoint, so it is never older than the screen a restart begins with.
+// trackingFile, in a session's directory, holds the tracker's state. It is written before each checkpoint, so it is
+// never older than the screen with which a restart starts.
 const trackingFile = "shell.json"
 
 // tracking follows the session's shell. It belongs to the owner.
 type tracking struct {
 	*shell.Tracker
 	kind     shell.Kind
-	file     string
+	file     string // path of trackingFile
 	stateDir string
-	env      shell.Env // as of the newest prompt; nil: not known
-	// changed is what of it differs from the first prompt's, without secrets; nil: unset.
+	env      shell.Env // as of the newest prompt; nil: unknown
+	// changed holds the differences from the first prompt's environment, without secrets. nil values are unset
+	// variables.
 	changed map[string]*string
 	seen    uint64 // offset up to which events have been applied
 	other   *otherShell
 }
 
-// trackingState is the file's content.
+// trackingState is the content of trackingFile.
 type trackingState struct {
-	Offset uint64      `json:"offset"`
-	Shell  shell.State `json:"shell"`
-	Typed  []string    `json:"typed,omitempty"` // ids of lines that were typed
-	Other  *otherShell `json:"other,omitempty"` // that reads the terminal instead
-	Kind   shell.Kind  `json:"kind,omitempty"`  // of the shell that is followed now
-	Argv   string      `json:"argv,omitempty"`  // as the shell was started
-	Image  string      `json:"image,omitempty"` // of its process
-	Editor echo.Region `json:"editor"`          // of the newest prompt
-	By     string      `json:"by,omitempty"`    // who gave it the newest command
+	Offset uint64            `json:"offset"`
+	Shell  shell.State       `json:"shell"`
+	Typed  []string          `json:"typed,omitempty"` // ids of lines that were typed
+	Other  *otherShell       `json:"other,omitempty"` // the shell that reads the terminal instead
+	Kind   shell.Kind        `json:"kind,omitempty"`  // of the shell that is followed now
+	Argv   string            `json:"argv,omitempty"`  // as the shell was started
+	Image  string            `json:"image,omitempty"` // of its process
+	Editor echodetect.Region `json:"editor"`          // of the newest prompt
+	By     string            `json:"by,omitempty"`    // author of the newest command
 }
 
 // Command is a line that the session's shell runs or ran.
 type Command struct {
 	shell.Command
 	Running bool
-	Note    string // why its status is not known, where there is a reason to tell
-	// By is who gave it to the shell, where that was no person: ByExec, or a name of the caller's for who typed it.
+	Note    string // reason for an unknown status, or ""
+	// By names the author of the line, unless it was a user: ByExec, or a caller's name.
 	By string
-	// Env is what the command changed in the shell's environment.
+	// Env holds the command's changes of the shell's environment.
 	Env []shell.EnvChange
 }
 
-// ByExec says of a command that it was given to the shell as a line, and not typed by keys.
+// ByExec is the Command.By of a line that was submitted, not typed by keys.
 const ByExec = "exec"
 
+// newTracking returns the tracking of a shell that was started with l.
 func newTracking(l *shell.Launch, dir string) *tracking {
 	return &tracking{
 		Tracker: shell.NewTracker(*l), kind: l.Kind,
@@ -68,8 +69,7 @@ func newTracking(l *shell.Launch, dir string) *tracking {
 	}
 }
 
-// resumeTracking goes on with the state that was written down; a replay from an offset
-// brings the events after it.
+// resumeTracking restores the tracker's state from its file. A replay from an offset adds the events after it.
 func (h *lineHost) resumeTracking(from uint64) {
 	s := h.s
 	t := h.shell
@@ -93,19 +93,19 @@ func (h *lineHost) resumeTracking(from uint64) {
 	h.last.Number, h.last.By = t.State().Numbers, st.By
 	s.typing.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
-		t.kind = st.Kind // another one replaced the first
+		t.kind = st.Kind // another shell replaced the first one
 	}
 	if st.Offset >= from {
 		s.typing.editor = st.Editor
 	} else {
-		h.ran(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
+		h.handleChanges(t.Apply(shell.Event{Kind: shell.EventLost, At: from, Time: time.Now()}))
 	}
 	t.env, _, _ = shell.ReadEnv(t.stateDir) // changes count from here
 	s.cfg.Known.LearnEnv(maps.All(t.env))
 	h.showShell()
 }
 
-// trackingState is what a checkpoint takes along of what the shell is doing; nil: there is none.
+// trackingState returns the tracker's state to write with a checkpoint, or nil without a shell.
 func (h *lineHost) trackingState() ([]byte, error) {
 	if h.shell == nil {
 		return nil, nil
@@ -116,7 +116,7 @@ func (h *lineHost) trackingState() ([]byte, error) {
 	})
 }
 
-// track tells the tracker what the emulator has seen.
+// track passes an emulator event to the tracker.
 func (h *lineHost) track(e *vterm.Event) {
 	s := h.s
 	if h.shell == nil {
@@ -129,21 +129,24 @@ func (h *lineHost) track(e *vterm.Event) {
 	if ev.Kind == shell.EventMark {
 		replayed := e.At < h.shell.seen
 		taken := !replayed && h.shell.Takes(&ev.Mark)
-		if taken {
-			h.shellIsBack()
+		if taken && ev.Mark.Kind == shell.MarkPrompt { // others are printed without the builtins that this one needs
+			h.showShellAgain()
 		}
 		if (replayed || taken) && h.shell.State().Offered == shell.Full {
 			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line, e.Col)
+		}
+		if st := h.shell.State(); taken && ev.Mark.Kind == shell.MarkPrompt && st.Offered == shell.Basic && h.machine.CanConfirmPrompt() {
+			ev.Mark.Late = true
 		}
 		if ev.Mark.Guess && !h.editorShows(&ev) {
 			ev.Mark.Text, ev.Mark.HasText, ev.Mark.Guess = "", false, false
 		}
 	}
-	h.tell(ev)
+	h.apply(ev)
 }
 
-// tell gives the tracker an event, unless it knows it from before a restart.
-func (h *lineHost) tell(e shell.Event) {
+// apply passes an event to the tracker, unless it was applied before a restart.
+func (h *lineHost) apply(e shell.Event) {
 	s := h.s
 	if h.shell == nil || e.At < h.shell.seen {
 		return
@@ -156,11 +159,11 @@ func (h *lineHost) tell(e shell.Event) {
 		e.Time = time.Now()
 	}
 	h.shell.seen = e.At
-	h.ran(h.shell.Apply(e))
+	h.handleChanges(h.shell.Apply(e))
 }
 
-// ran acts on what the tracker found out.
-func (h *lineHost) ran(changes []shell.Change) {
+// handleChanges handles changes of the tracker's state.
+func (h *lineHost) handleChanges(changes []shell.Change) {
 	if len(changes) == 0 {
 		return
 	}
@@ -170,11 +173,12 @@ func (h *lineHost) ran(changes []shell.Change) {
 	}
 }
 
+// shellChanged handles one change of the shell's state.
 func (h *lineHost) shellChanged(c *shell.Change) {
 	s := h.s
 	switch c.Kind {
 	case shell.ChangePrompt:
-		if h.shell.env == nil { // the first one: what commands change counts from here
+		if h.shell.env == nil { // the first prompt: changes by commands count from here
 			h.envChanges()
 		}
 	case shell.ChangeCwd:
@@ -186,49 +190,48 @@ func (h *lineHost) shellChanged(c *shell.Change) {
 		h.report(Command{Command: c.Command, Running: true})
 	case shell.ChangeFinished:
 		if c.Command.Quality == shell.Basic && h.shell.State().Offered == shell.Basic {
-			lines := 1
-			if len(h.runs) > 0 && h.runs[0].exec.Step() == lineexec.Runs && (h.runs[0].exec.Wrapped > 0 || h.runs[0].unseen) {
-				lines = 0 // it was wrapped: a mark told; or there is no echo
-			}
-			c.Command.Start = h.afterEcho(&c.Command, lines)
-		} else if c.Command.Echoed && h.echoed(&c.Command) {
-			c.Command.Start = h.afterEcho(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
+			c.Command.Start = h.outputStart(&c.Command, h.echoedLines())
+		} else if c.Command.Echoed && h.hasEcho(&c.Command) {
+			c.Command.Start = h.outputStart(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
+		}
+		if h.shell.kind == shell.Zsh {
+			c.Command.End = h.beforeFill(&c.Command)
 		}
 		if c.Command.Echoed && h.current() != nil { // a syntax error
-			h.machine.NeverRan()
+			h.machine.MarkRefused()
 		}
 		h.report(Command{Command: c.Command, Env: h.envChanges()})
 	}
 	h.advanceExec(c)
 }
 
-// followed says that the program is a shell that tells of itself.
-func (h *lineHost) followed() bool {
+// isFollowed reports whether the program is a shell with integration.
+func (h *lineHost) isFollowed() bool {
 	return h.shell != nil && h.shell.other == nil && h.shell.State().Offered != shell.None
 }
 
-// shellEnded tells the tracker that its shell has ended.
+// shellEnded records the shell's exit in the tracker.
 func (h *lineHost) shellEnded(x *Exit) {
 	s := h.s
 	var code *int
 	if x.Signal == "" {
 		code = &x.Code
 	}
-	h.tell(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
+	h.apply(shell.Event{Kind: shell.EventExit, At: s.off, Time: x.Time, Exit: code})
 }
 
-// tracksCwd says that the shell itself tells its directory: what programs say is not it.
+// tracksCwd reports whether the shell itself reports its directory, so that reports of other programs are ignored.
 func (h *lineHost) tracksCwd() bool { return h.shell != nil && h.shell.State().Quality == shell.Full }
 
-// report tells of a command.
+// report publishes a command.
 func (h *lineHost) report(c Command) {
 	s := h.s
 	c.By = s.typing.by
-	if !c.Running && h.last.Number == c.Number { // what was typed meanwhile was not for the shell
+	if !c.Running && h.last.Number == c.Number { // input typed during the command was not for the shell
 		c.By = h.last.By
 	}
-	if s.cfg.Ran != nil {
-		s.cfg.Ran(c)
+	if s.cfg.OnCommand != nil {
+		s.cfg.OnCommand(c)
 	}
 	h.last = c
 	phase := journal.PhaseDone
@@ -239,11 +242,11 @@ func (h *lineHost) report(c Command) {
 	s.update(ChangeCommand, func(*Status) {})
 }
 
-// envChanges is what changed in the shell's environment since the prompt before.
+// envChanges returns the changes of the shell's environment since the previous prompt.
 func (h *lineHost) envChanges() []shell.EnvChange {
 	env, _, err := shell.ReadEnv(h.shell.stateDir)
 	if err != nil {
-		return nil // no side channel, or it is being written: the next prompt will tell
+		return nil // no state file, or it is being written: the next prompt will do
 	}
 	before := h.shell.env
 	h.shell.env = env
@@ -256,7 +259,7 @@ func (h *lineHost) envChanges() []shell.EnvChange {
 	return changes
 }
 
-// showShell puts the tracker's state into the status.
+// showShell copies the tracker's state to the status.
 func (h *lineHost) showShell() {
 	s := h.s
 	st := h.shell.State()
@@ -266,15 +269,35 @@ func (h *lineHost) showShell() {
 	}
 	if h.shell.other == nil && v != s.Status().Shell {
 		if v.Phase != s.Status().Shell.Phase {
-			s.typing.begun.Ends() // it was a line of what is over
+			s.typing.partial.Ends() // it was a line of the ended command
 		}
 		s.update(ChangeShell, func(st *Status) { st.Shell = v })
 	}
 }
 
-// echoed says that a command's output begins with some echo of its line: not where the shell's
-// editor writes to nowhere.
-func (h *lineHost) echoed(c *shell.Command) bool {
+// beforeFill returns the offset at which a command's output ended, before the blanks that zsh prints ahead of its prompt to reach the
+// next row. Its mark is before them, unless the line changed PROMPT_EOL_MARK.
+func (h *lineHost) beforeFill(c *shell.Command) uint64 {
+	s := h.s
+	cols := s.Status().Cols
+	size := min(c.End-c.Start, uint64(cols)+64)
+	o, err := s.Output(c.End-size, make([]byte, size))
+	if err != nil || o.Next != c.End {
+		return c.End
+	}
+	kept := bytes.TrimRight(o.Data, "\r ")
+	if fill := bytes.Repeat([]byte{' '}, cols-1); bytes.Contains(o.Data[len(kept):], append(fill, '\r')) {
+		for _, mark := range []string{"%", "#"} { // zsh's own, without PROMPT_EOL_MARK
+			kept = bytes.TrimSuffix(kept, []byte("\x1b[1m\x1b[7m"+mark+"\x1b[27m\x1b[1m\x1b[0m"))
+		}
+		return c.End - uint64(len(o.Data)-len(kept))
+	}
+	return c.End
+}
+
+// hasEcho reports whether a command's output starts with some echo of its line. It does not if the shell's editor
+// writes elsewhere.
+func (h *lineHost) hasEcho(c *shell.Command) bool {
 	s := h.s
 	word := bytes.Fields([]byte(c.Text))
 	if len(word) == 0 {

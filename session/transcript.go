@@ -14,9 +14,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Transcript calls emit with the lines that the terminal showed between two offsets, of full-screen programs too. It replays the
-// journal, as for past screens. With hide it waits until the output has settled and masks secrets in the output, not in the
-// lines: if the program switches screens in the middle of a secret, no line has all of it.
+// Transcript calls emit with the lines that the terminal showed between two offsets, including lines of full-screen
+// programs. It replays the journal, as EmulatorAt does. With hide it waits until the output has settled and masks
+// secrets in the output, not in the lines: if the program switches screens in the middle of a secret, no line has all
+// of it.
 func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, emit func(line string)) (stats transcript.Stats, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -29,13 +30,13 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, em
 			return stats, err
 		}
 	}
-	engine, err := s.Past(ctx, from)
+	engine, err := s.EmulatorAt(ctx, from)
 	if err != nil {
 		return stats, err
 	}
 	term, ok := engine.(*vterm.Terminal)
 	if !ok {
-		return stats, fmt.Errorf("%w: the emulator %s tells nothing of what it scrolls", ErrNoTranscript, s.engineName())
+		return stats, fmt.Errorf("%w: emulator %s does not report scrolled lines", ErrNoTranscript, s.engineName())
 	}
 	feed := &redactingFeed{Feed: transcript.NewFeed(term, emit)}
 	if hide {
@@ -45,7 +46,7 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, em
 	if err != nil {
 		return stats, fmt.Errorf("replay history: %w", err)
 	}
-	for buf := make([]byte, 64<<10); at < to; { // what is not in the journal yet
+	for buf := make([]byte, 64<<10); at < to; { // output that is not in the journal yet
 		c, err := s.Output(at, buf[:min(uint64(len(buf)), to-at)])
 		if err != nil {
 			return stats, err
@@ -59,15 +60,15 @@ func (s *Session) Transcript(ctx context.Context, from, to uint64, hide bool, em
 	return feed.Close(), ctx.Err()
 }
 
-// ErrNoTranscript is returned where there can be no transcript.
-var ErrNoTranscript = errors.New("there is no transcript")
+// ErrNoTranscript is returned by Transcript for emulators that cannot make one.
+var ErrNoTranscript = errors.New("transcript not available")
 
 // redactingFeed feeds output to a transcript and masks the secrets in it.
 type redactingFeed struct {
 	*transcript.Feed
-	s      *Session // masks secrets; nil: they are shown
+	s      *Session // masks secrets; nil: secrets are shown
 	from   uint64   // offset of masked
-	masked []byte   // output masked in advance: masking a few bytes costs as much as masking many
+	masked []byte   // output masked in advance, as masking a few bytes costs as much as masking many
 }
 
 // write feeds output that starts at offset from.
@@ -83,12 +84,12 @@ func (f *redactingFeed) write(p []byte, from uint64, at time.Time) {
 		if f.from, f.masked = from, c.Data; err != nil || c.From != from || len(c.Data) == 0 {
 			f.masked = bytes.Clone(p)
 		}
-		f.s.Hide(f.from, f.masked)
+		f.s.Redact(f.from, f.masked)
 	}
 	f.Write(p, at)
 }
 
-// replayInto feeds the journal's output between two offsets, and returns the offset behind the last output that it fed.
+// replayInto feeds the journal's output between two offsets, and returns the offset after the last byte.
 func (s *Session) replayInto(ctx context.Context, feed *redactingFeed, from, to uint64) (at uint64, err error) {
 	r := s.Records(from)
 	defer r.Close()

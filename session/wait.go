@@ -6,22 +6,21 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/internal/wait"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// What is waited for, under the session's name.
+// Types of package wait, under the session's name.
 type (
-	// WaitFor says what to wait for. Waits are level-triggered: what came true between
-	// Since and the call counts.
+	// WaitFor describes a wait. Waits are level-triggered: a condition that matched between Since and the call counts.
 	WaitFor = wait.For
-	// Cond is something to wait for.
+	// Cond is a condition.
 	Cond = wait.Cond
-	// CondKind says what a Cond waits for.
+	// CondKind is the kind of a Cond.
 	CondKind = wait.Kind
-	// Fired is a condition that came true.
+	// Fired is a condition that matched.
 	Fired = wait.Fired
-	// AgentState is how the coding agent in a session is.
+	// AgentState is the state of the coding agent in a session.
 	AgentState = wait.Agent
 )
 
@@ -40,11 +39,12 @@ const (
 	CondBell       = wait.CondBell       // the bell rang after the anchor
 	CondProgress   = wait.CondProgress   // the program reports at least Percent
 	CondCursor     = wait.CondCursor     // the cursor is at Row, Col
-	CondAgent      = wait.CondAgent      // the agent in it is in the state Text, or waits for its person
+	CondAgent      = wait.CondAgent      // the agent in it is in the state Text, or waits for its user
+	CondPort       = wait.CondPort       // a process of the session accepts connections at the TCP port Port, or at any
 )
 
-// Waited is a wait's result. Ended says that what has not fired never will: the session is
-// over, or was closed.
+// Waited is a wait's result. Ended reports that the remaining conditions can never match: the session has ended, or was
+// closed.
 type Waited struct {
 	Fired   []Fired
 	Ended   bool
@@ -71,12 +71,13 @@ func (s *Session) Wait(ctx context.Context, f WaitFor) (Waited, error) {
 		var r Waited
 		_ = s.do(context.WithoutCancel(ctx), func() {
 			delete(s.waits.open, w)
-			r = s.waits.waited(s.waits.set.Remove(w))
+			r = s.waits.result(s.waits.set.Remove(w))
 		})
 		return r, ctx.Err()
 	}
 }
 
+// addWait adds a wait; its result is sent to done.
 func (h *waits) addWait(w *wait.Waiter, done chan Waited) error {
 	s := h.s
 	if w.Since != nil && *w.Since > s.off {
@@ -86,38 +87,38 @@ func (h *waits) addWait(w *wait.Waiter, done chan Waited) error {
 		return err
 	}
 	h.open[w] = done
-	if h.set.AwaitsInput(s.lines.followed()) {
-		s.inputwait.lookAt(time.Now())
+	if h.set.AwaitsInput(s.lines.isFollowed()) {
+		s.inputwait.scheduleProbe(time.Now())
 	}
 	h.set.Check()
 	return nil
 }
 
-func (h *waits) waited(r wait.Result) Waited {
+// result returns a wait's result with the current status.
+func (h *waits) result(r wait.Result) Waited {
 	s := h.s
 	return Waited{Fired: r.Fired, Ended: r.Ended, Status: s.Status(), Version: r.Version, Cursor: r.Cursor}
 }
 
-// moment is an offset of the output, with the screen as it is now.
+// moment returns an anchor at an offset of the output, with the current screen.
 func (s *Session) moment(off uint64) wait.Anchor {
 	return wait.Anchor{Off: off, Version: s.engine.Version()}
 }
 
-// nextWait fires when a wait for silence may have come true.
-func (h *waits) nextWait() <-chan time.Time {
+// idleTimer fires when a wait for silence may match.
+func (h *waits) idleTimer() <-chan time.Time {
 	if after, ok := h.set.Next(); ok {
 		return time.After(after)
 	}
 	return nil
 }
 
-// noMoreOutput says that nothing will happen in the session any more: its process has ended, and
-// no process that it left can print.
+// noMoreOutput reports whether the session is final: its process has ended, and no leftover process can print.
 func (s *Session) noMoreOutput() bool {
-	return s.Status().State != Running && s.drained() && (s.ring == nil || s.closed)
+	return s.Status().State != Running && s.isRingDrained() && (s.ring == nil || s.closed)
 }
 
-// endWaits ends all waits and lines: nothing more will come.
+// endWaits ends all waits and lines, as nothing more will come.
 func (s *Session) endWaits() {
 	why := ErrEnded
 	if s.Status().State == Running { // only its owner ends
@@ -127,7 +128,7 @@ func (s *Session) endWaits() {
 	s.waits.set.End()
 }
 
-// waits is the session as its waits see it (wait.Host), with what to tell of their ends.
+// waits is the host of the session's waits (wait.Host), with the channels of their callers.
 type waits struct {
 	s    *Session
 	set  *wait.Set
@@ -144,17 +145,17 @@ func newWaits(s *Session) *waits {
 func (h *waits) View() wait.View {
 	s := h.s
 	s.mu.Lock()
-	st, read, agent := s.cfg.Status, s.read, s.agent
+	st, read, agent, ports := s.cfg.Status, s.progress, s.agent, s.ports
 	s.mu.Unlock()
 	v := wait.View{
 		Now: time.Now(), Offset: s.off, Version: s.engine.Version(), Top: s.topRow(), Typed: s.typing.at,
 		Exited: st.State != Running, NoMore: s.noMoreOutput(), LastOutput: st.LastOutput,
-		Needs: string(st.Needs.Kind), Repl: st.Needs.Repl, Phase: st.Shell.Phase, Followed: s.lines.followed(),
+		Needs: string(st.Needs.Kind), Repl: st.Needs.Repl, Phase: st.Shell.Phase, Followed: s.lines.isFollowed(),
 		Command: s.lines.last.Text, CommandEnd: s.lines.last.End,
 		HasCommand: s.lines.last.Number > 0 && !s.lines.last.Running,
 		Alt:        st.Alt, Title: st.Title, Bells: s.bells, BellAt: s.bellAt,
 		Reported: st.Progress != "" && st.Progress != "none", Percent: st.Percent, Read: read,
-		Agent: agent, TypedAt: st.LastTyped,
+		Agent: agent, TypedAt: st.LastTyped, Ports: ports,
 	}
 	if v.Followed {
 		v.PromptAt = s.lines.shell.State().PromptAt
@@ -166,7 +167,7 @@ func (h *waits) View() wait.View {
 func (h *waits) Frame(f *vterm.Frame, q vterm.Query) { h.s.engine.Frame(f, q) }
 
 // Above implements wait.Host.
-func (h *waits) Above() []vterm.Line { return secrets.Above(h.s.engine) }
+func (h *waits) Above() []vterm.Line { return redact.Above(h.s.engine) }
 
 // Read implements wait.Host.
 func (h *waits) Read(from uint64, buf []byte) ([]byte, uint64, error) {
@@ -174,8 +175,8 @@ func (h *waits) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	return c.Data, c.From, err
 }
 
-// Over implements wait.Host.
-func (h *waits) Over(w *wait.Waiter, r wait.Result) {
-	h.open[w] <- h.waited(r)
+// WaitEnded implements wait.Host.
+func (h *waits) WaitEnded(w *wait.Waiter, r wait.Result) {
+	h.open[w] <- h.result(r)
 	delete(h.open, w)
 }

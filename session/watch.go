@@ -2,17 +2,17 @@ package session
 
 import "sync"
 
-// Watch tells of changes. A signal says "look again": signals that were not taken
-// yet merge, so a slow watcher costs nothing.
+// Watch signals changes. A signal means that something changed since the last one. Unread signals merge, so a slow
+// watcher costs nothing.
 type Watch struct {
 	// Output has a signal when there is new output (or the session ended).
 	Output <-chan struct{}
-	// Frames has a signal when the screen changed, at most once a FrameInterval.
+	// Frames has a signal when the screen changed, at most once per FrameInterval.
 	Frames <-chan struct{}
-	// Done is closed when the owner is gone.
+	// Done is closed when the owner has exited.
 	Done <-chan struct{}
 
-	out, fr chan struct{}
+	out, fr chan struct{} // sending ends of Output and Frames
 	of      *watchers
 }
 
@@ -23,11 +23,10 @@ func (w *Watch) Close() { w.of.remove(w) }
 type watchers struct {
 	mu   sync.Mutex
 	set  map[*Watch]struct{}
-	next []func() // see NextOutput
+	next []func() // functions of NextOutput
 }
 
-// Watch begins to tell of changes. Both signals are set at first, so that the watcher
-// begins with a look.
+// Watch starts a watch. Both signals are set at first, so that the watcher starts with a read.
 func (s *Session) Watch() *Watch {
 	s.Start()
 	w := &Watch{out: make(chan struct{}, 1), fr: make(chan struct{}, 1), of: &s.watch, Done: s.stopped}
@@ -43,32 +42,35 @@ func (s *Session) Watch() *Watch {
 	return w
 }
 
+// remove removes a watch.
 func (ws *watchers) remove(w *Watch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	delete(ws.set, w)
 }
 
-// NextOutput has f called once, on a goroutine of its own, when there is new output or the owner is gone. It is a watch for
-// whoever may have to wait for long: nothing stands by meanwhile.
+// NextOutput calls f once, on a separate goroutine, at new output or after the owner has exited. It suits long waits,
+// during which it needs no goroutine.
 func (s *Session) NextOutput(f func()) {
 	s.Start()
 	s.watch.mu.Lock()
 	s.watch.next = append(s.watch.next, f)
 	s.watch.mu.Unlock()
 	select {
-	case <-s.stopped: // who told of its end has come too early
+	case <-s.stopped: // closeStopped may have run before f was added
 		s.watch.callNext()
 	default:
 	}
 }
 
+// callNext calls the functions of NextOutput.
 func (ws *watchers) callNext() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.callNextLocked()
 }
 
+// callNextLocked calls the functions of NextOutput. The caller holds mu.
 func (ws *watchers) callNextLocked() {
 	for _, f := range ws.next {
 		go f()
@@ -76,6 +78,7 @@ func (ws *watchers) callNextLocked() {
 	ws.next = nil
 }
 
+// output signals new output to all watches.
 func (ws *watchers) output() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -87,8 +90,10 @@ func (ws *watchers) output() {
 	}
 }
 
+// frames signals a changed screen to all watches.
 func (ws *watchers) frames() { ws.each(func(w *Watch) { signal(w.fr) }) }
 
+// each calls f for each watch.
 func (ws *watchers) each(f func(*Watch)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -97,6 +102,7 @@ func (ws *watchers) each(f func(*Watch)) {
 	}
 }
 
+// signal sets a signal, unless it is set already.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Who asked for the next output is told once: of that, of the owner's end, and at once where the owner is gone already.
+// A watcher is notified once: of the next output, of the owner's end, and at once if the owner has ended.
 func TestNextOutput(t *testing.T) {
 	f := newFixture(t, journal.Options{})
 	told := make(chan string, 8)
@@ -46,15 +46,15 @@ func TestFoundIsSeenByLaterWaits(t *testing.T) {
 	}
 	for round := range 50 {
 		for percent := range 101 {
-			f.Progressed(percent, uint64(round))
-			f.AgentIs(AgentState{State: "working", Sure: true, At: time.Now()})
+			f.SetProgress(percent, uint64(round))
+			f.SetAgentState(AgentState{State: "working", Sure: true, At: time.Now()})
 		}
-		f.AgentIs(AgentState{State: "idle", Sure: true, At: time.Now()})
+		f.SetAgentState(AgentState{State: "idle", Sure: true, At: time.Now()})
 		w, err := f.Wait(testContext(t), WaitFor{All: true, Conds: []Cond{{Kind: CondProgress, Percent: 100}, {Kind: CondAgent, Text: "idle"}}})
 		if err != nil || w.Ended {
 			t.Fatalf("round %d: %+v, %v", round, w, err)
 		}
-		f.Progresses()
+		f.ResetProgress()
 		w, err = f.Wait(testContext(t), WaitFor{Conds: []Cond{{Kind: CondProgress, Percent: 1}}})
 		if err != nil || !w.Ended {
 			t.Fatalf("round %d, another program: %+v, %v", round, w, err)
@@ -68,7 +68,7 @@ func TestFoundIsSeenByLaterWaits(t *testing.T) {
 func TestEffects(t *testing.T) {
 	var notified []string
 	f := reopen(t, t.TempDir(), ring.Local(ring.MinSize), journal.Options{}, func(c *Config) {
-		c.Notified = func(title, body string) { notified = append(notified, title+"|"+body) }
+		c.OnNotify = func(title, body string) { notified = append(notified, title+"|"+body) }
 	})
 	_, from := f.Effects(0)
 	f.print(f.Session, "\a\x1b]9;one\a\x1b]777;notify;two;2\a\x1b]99;;three\a\x1b]52;c;YQ==\a\x1b]52;c;?\athere")
@@ -91,7 +91,7 @@ func TestEffects(t *testing.T) {
 		t.Errorf("%d effects, the last is %q", len(list), list[len(list)-1].Text)
 	}
 	var at []string
-	if err := f.Look(testContext(t), func(View) { at = slices.Clone(notified) }); err != nil {
+	if err := f.WithScreen(testContext(t), func(View) { at = slices.Clone(notified) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(at) < 3 || len(at) > 20 || strings.Join(at[:3], " ") != "|one two|2 three|" {

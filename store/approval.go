@@ -11,18 +11,17 @@ import (
 const (
 	ApprovalPending  = "pending"
 	ApprovalAnswered = "answered"
-	ApprovalGone     = "gone" // nobody waits for it any more
+	ApprovalGone     = "gone" // its requester no longer waits
 )
 
-// Approval is something that a person was asked to allow. Its row is written before anybody is asked, and
-// outlives whoever asked.
+// Approval is an approval request. Its row is written before a user sees it, and outlives the requester.
 type Approval struct {
 	N       int64
 	State   string
 	Kind    string
-	Session string // id; empty: none yet
-	Body    []byte // JSON, the caller's
-	Asked   time.Time
+	Session string    // ID, or "" before the session starts
+	Body    []byte    // JSON, the caller's
+	Asked   time.Time // when the request was made
 	Ended   time.Time // zero: pending
 }
 
@@ -36,9 +35,9 @@ var approvalColumns = columns[Approval]{
 	{"ended_ns", func(a *Approval) any { return nanos(a.Ended) }, func(a *Approval) any { return nanosInto{&a.Ended} }},
 }
 
-// PutApproval records an approval, or replaces what is recorded of it, and that an asking waits for it
-// (empty: none more does): both, or neither.
-func (s *Store) PutApproval(ctx context.Context, a Approval, asking string) error {
+// PutApproval records or replaces an approval. If requestID is not "", it also records that this request ID waits for the
+// approval, in the same transaction.
+func (s *Store) PutApproval(ctx context.Context, a Approval, requestID string) error {
 	const op = "record an approval"
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -49,25 +48,26 @@ func (s *Store) PutApproval(ctx context.Context, a Approval, asking string) erro
 	if _, err := tx.ExecContext(ctx, text, approvalColumns.values(&a)...); err != nil {
 		return s.explain(op, err)
 	}
-	if asking != "" {
-		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO askings (id, approval) VALUES (?, ?)", asking, a.N); err != nil {
+	if requestID != "" {
+		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO askings (id, approval) VALUES (?, ?)", requestID, a.N); err != nil {
 			return s.explain(op, err)
 		}
 	}
-	return s.wrote(s.explain(op, tx.Commit()))
+	return s.notifyChange(s.explain(op, tx.Commit()))
 }
 
-// Approval is the one with a number: ErrNoApproval.
+// Approval returns the approval with that number, or ErrNoApproval.
 func (s *Store) Approval(ctx context.Context, n int64) (Approval, error) {
 	return s.oneApproval(ctx, "SELECT "+approvalColumns.names(", ")+" FROM approvals WHERE n = ?", n)
 }
 
-// ApprovalOf is the one that an asking waits or waited for: ErrNoApproval.
-func (s *Store) ApprovalOf(ctx context.Context, asking string) (Approval, error) {
+// ApprovalOf returns the approval of a request ID, or ErrNoApproval.
+func (s *Store) ApprovalOf(ctx context.Context, requestID string) (Approval, error) {
 	return s.oneApproval(ctx, "SELECT "+approvalColumns.names(", ")+
-		" FROM approvals WHERE n = (SELECT approval FROM askings WHERE id = ?)", asking)
+		" FROM approvals WHERE n = (SELECT approval FROM askings WHERE id = ?)", requestID)
 }
 
+// oneApproval returns the approval that a statement selects, or ErrNoApproval.
 func (s *Store) oneApproval(ctx context.Context, text string, arg any) (Approval, error) {
 	var a Approval
 	err := s.db.QueryRowContext(ctx, text, arg).Scan(approvalColumns.dests(&a)...)
@@ -77,14 +77,14 @@ func (s *Store) oneApproval(ctx context.Context, text string, arg any) (Approval
 	return a, s.explain("read an approval", err)
 }
 
-// ApprovalQuery says which approvals are asked for. Its zero value asks for all.
+// ApprovalQuery selects approvals. The zero value selects all.
 type ApprovalQuery struct {
 	Pending bool
 	Session string
-	Limit   int // the newest so many; 0: all
+	Limit   int // at most this many, the newest; 0: all
 }
 
-// Approvals are those that a query asks for, newest first.
+// Approvals returns the approvals that match a query, newest first.
 func (s *Store) Approvals(ctx context.Context, q ApprovalQuery) ([]Approval, error) {
 	const op = "read approvals"
 	text, args := "SELECT "+approvalColumns.names(", ")+" FROM approvals WHERE 1", []any(nil)
@@ -106,7 +106,7 @@ func (s *Store) Approvals(ctx context.Context, q ApprovalQuery) ([]Approval, err
 	return all, s.explain(op, err)
 }
 
-// Asking is who waits, or waited, for an approval.
+// Asking maps the ID of a caller's request to its approval, so that a repeated request finds it.
 type Asking struct {
 	ID       string
 	Approval int64
@@ -117,7 +117,7 @@ var askingColumns = columns[Asking]{
 	{"approval", func(a *Asking) any { return a.Approval }, func(a *Asking) any { return &a.Approval }},
 }
 
-// PendingAskings are those that wait.
+// PendingAskings returns the request IDs of pending approvals.
 func (s *Store) PendingAskings(ctx context.Context) ([]Asking, error) {
 	const op = "read askings"
 	rows, err := s.db.QueryContext(ctx, "SELECT "+askingColumns.names(", ")+` FROM askings
@@ -129,28 +129,28 @@ func (s *Store) PendingAskings(ctx context.Context) ([]Asking, error) {
 	return all, s.explain(op, err)
 }
 
-// LastApproval is the largest number that was given; 0: none.
+// LastApproval returns the largest number in use, or 0.
 func (s *Store) LastApproval(ctx context.Context) (int64, error) {
 	var n sql.NullInt64
 	err := s.db.QueryRowContext(ctx, "SELECT max(n) FROM approvals").Scan(&n)
 	return n.Int64, s.explain("read approvals", err)
 }
 
-// Grant is what a person allowed for a session.
+// Grant is a permission that a user gave to a session for later commands.
 type Grant struct {
 	N        int64
 	Session  string
 	Kind     string
-	Rule     string   // that asked
-	Prefix   []string // words that the command begins with
-	Exact    string   // or all of what was asked; empty: the prefix counts
-	Dir      string   // in which it holds, of a prefix also below, or "" if that is everywhere
-	Commands string   // digest of the commands that were shown with Exact
+	Rule     string   // rule that required the approval
+	Prefix   []string // first words of the allowed commands
+	Exact    string   // the complete allowed request; "": Prefix applies
+	Dir      string   // directory in which the grant holds, for a prefix also below it; "": everywhere
+	Commands string   // digest of the commands that the user saw with Exact
 	Approval int64
 	Created  time.Time
 }
 
-// grantColumns leave out the number, which the database gives.
+// grantColumns excludes the number, which the database assigns.
 var grantColumns = columns[Grant]{
 	{"session", func(g *Grant) any { return g.Session }, func(g *Grant) any { return &g.Session }},
 	{"kind", func(g *Grant) any { return g.Kind }, func(g *Grant) any { return &g.Kind }},
@@ -174,7 +174,7 @@ func (s *Store) AddGrant(ctx context.Context, g Grant) (int64, error) {
 	return n, s.explain("record a grant", err)
 }
 
-// Grants are all, oldest first.
+// Grants returns all grants, oldest first.
 func (s *Store) Grants(ctx context.Context) ([]Grant, error) {
 	const op = "read grants"
 	all := append(columns[Grant]{{"n", nil, func(g *Grant) any { return &g.N }}}, grantColumns...)
@@ -186,14 +186,14 @@ func (s *Store) Grants(ctx context.Context) ([]Grant, error) {
 	return list, s.explain(op, err)
 }
 
-// DeleteGrant forgets a grant: ErrNoGrant.
+// DeleteGrant removes a grant, or returns ErrNoGrant.
 func (s *Store) DeleteGrant(ctx context.Context, n int64) error {
 	res, err := s.db.ExecContext(ctx, "DELETE FROM grants WHERE n = ?", n)
-	return s.one("forget a grant", ErrNoGrant, res, err)
+	return s.requireRow("forget a grant", ErrNoGrant, res, err)
 }
 
-// PruneApprovals forgets what was answered, or is gone, but the newest so many; the newest of all stays, so
-// that no number is given twice.
+// PruneApprovals deletes all but the newest keep approvals that are not pending. The newest row always stays, so that
+// no number is used twice.
 func (s *Store) PruneApprovals(ctx context.Context, keep int) error {
 	_, err := s.db.ExecContext(ctx, `DELETE FROM approvals WHERE state <> 'pending' AND n NOT IN
 		(SELECT n FROM approvals ORDER BY n DESC LIMIT max(1, ?))`, keep)

@@ -10,7 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// tables are all there are, with the columns that are used.
+// tables returns all tables with the columns in use.
 func tables() map[string]string {
 	return map[string]string{
 		"sessions": sessionColumns.names(", "),
@@ -19,17 +19,17 @@ func tables() map[string]string {
 	}
 }
 
-// wholeCheck is how large a database may be to be read as a whole when it is opened, in
-// bytes. Of a larger one, which would hold the start up, what the start needs is checked;
-// damage elsewhere is found in use (see damagedSuffix).
-const wholeCheck = 16 << 20
+// maxFullCheck is the largest database, in bytes, that is checked completely when it is opened. Of a larger one only the
+// parts that the start needs are checked, so that the start is not delayed; other damage is found in use (see
+// damagedSuffix).
+const maxFullCheck = 16 << 20
 
-// check finds damage: in pages, and in tables that are not what they should be.
+// check detects damaged pages, and tables with an unexpected schema.
 func (s *Store) check(ctx context.Context) error {
 	for table, columns := range tables() {
 		rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM "+table+" LIMIT 1")
 		if err != nil {
-			return malformed(err)
+			return markMalformed(err)
 		}
 		for rows.Next() {
 			// its first page can be read
@@ -39,7 +39,7 @@ func (s *Store) check(ctx context.Context) error {
 		}
 	}
 	checks := []string{"quick_check(1)"}
-	if st, err := os.Stat(s.path); err == nil && st.Size() > wholeCheck {
+	if st, err := os.Stat(s.path); err == nil && st.Size() > maxFullCheck {
 		checks = []string{"quick_check(sessions)", "quick_check(jobs)"}
 	}
 	for _, check := range checks {
@@ -55,9 +55,8 @@ func (s *Store) check(ctx context.Context) error {
 	return nil
 }
 
-// malformed says of a statement that SQLite does not understand that the schema is not
-// what this program made: a table or a column is missing, or there already.
-func malformed(err error) error {
+// markMalformed marks an SQL error as ErrCorrupt: a table or column is missing, or exists already.
+func markMalformed(err error) error {
 	var e *sqlite.Error
 	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_ERROR {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Whatever table is damaged, and however, the database is opened again: set aside and empty.
+// TestEveryTableIsChecked damages each table in turn. The database is quarantined and opened empty.
 //
 // FAULT: A19
 func TestEveryTableIsChecked(t *testing.T) {
@@ -52,8 +52,8 @@ func TestEveryTableIsChecked(t *testing.T) {
 			damage(t, s, path)
 			_ = s.Close() // which may find the damage
 			s = openTest(t, path)
-			if !strings.HasPrefix(s.Recovered(), path+".corrupt-") {
-				t.Errorf("recovered %q", s.Recovered())
+			if !strings.HasPrefix(s.RecoveredFrom(), path+".corrupt-") {
+				t.Errorf("recovered %q", s.RecoveredFrom())
 			}
 			must(t, s.AddJob(ctx, Job{ID: "new", State: JobWaiting, Created: time.Now()}))
 			if list, err := s.Jobs(ctx, JobQuery{}); len(list) != 1 || err != nil {
@@ -82,7 +82,7 @@ func overwrite(t *testing.T, s *Store, path string, page, size int64) {
 	must(t, errors.Join(err, f.Close()))
 }
 
-// What the advice says works: damage that is found in use is gone after the next start.
+// TestDamageFoundInUse follows the error's advice: damage found in use is gone after the next start.
 //
 // FAULT: A19
 func TestDamageFoundInUse(t *testing.T) {
@@ -97,11 +97,11 @@ func TestDamageFoundInUse(t *testing.T) {
 	}
 	must(t, s.Close())
 	s = openTest(t, path)
-	if list, err := s.Sessions(ctx); s.Recovered() == "" || len(list) != 0 || err != nil {
-		t.Errorf("recovered %q, %d sessions, %v", s.Recovered(), len(list), err)
+	if list, err := s.Sessions(ctx); s.RecoveredFrom() == "" || len(list) != 0 || err != nil {
+		t.Errorf("recovered %q, %d sessions, %v", s.RecoveredFrom(), len(list), err)
 	}
 	must(t, s.Close())
-	if s = openTest(t, path); s.Recovered() != "" {
-		t.Errorf("recovered again: %q", s.Recovered())
+	if s = openTest(t, path); s.RecoveredFrom() != "" {
+		t.Errorf("recovered again: %q", s.RecoveredFrom())
 	}
 }

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// column ties a column to a field: what is written, and where a row is read into.
+// column connects a database column with a struct field: how to write the field, and where to scan a row into.
 type column[T any] struct {
 	name  string
 	value func(*T) any
 	dest  func(*T) any
 }
 
-// columns are those of a table, in the order of every statement.
+// columns lists the columns of a table, in the order of all its statements.
 type columns[T any] []column[T]
 
+// names returns the column names, joined by sep.
 func (c columns[T]) names(sep string) string {
 	list := make([]string, len(c))
 	for i := range c {
@@ -26,9 +27,10 @@ func (c columns[T]) names(sep string) string {
 	return strings.Join(list, sep)
 }
 
-// places are the parameters of an INSERT.
+// places returns the parameter list of an INSERT.
 func (c columns[T]) places() string { return "(?" + strings.Repeat(", ?", len(c)-1) + ")" }
 
+// values returns the values of r for an INSERT.
 func (c columns[T]) values(r *T) []any {
 	list := make([]any, len(c))
 	for i := range c {
@@ -37,6 +39,7 @@ func (c columns[T]) values(r *T) []any {
 	return list
 }
 
+// dests returns the destinations for scanning a row into r.
 func (c columns[T]) dests(r *T) []any {
 	list := make([]any, len(c))
 	for i := range c {
@@ -59,7 +62,7 @@ func (c columns[T]) rows(rows *sql.Rows) ([]T, error) {
 	return all, rows.Err()
 }
 
-// nanos is t in Unix nanoseconds, 0 for the zero time.
+// nanos returns t in Unix nanoseconds, or 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -67,6 +70,7 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
+// nanosInto scans Unix nanoseconds into a time.
 type nanosInto struct{ t *time.Time }
 
 // Scan implements sql.Scanner.
@@ -81,6 +85,7 @@ func (n nanosInto) Scan(v any) error {
 	return nil
 }
 
+// jsonOf encodes v as JSON, or returns empty for an empty value.
 func jsonOf(v any, empty string) string {
 	b, err := json.Marshal(v)
 	if err != nil || string(b) == "null" { // strings always marshal
@@ -89,6 +94,7 @@ func jsonOf(v any, empty string) string {
 	return string(b)
 }
 
+// jsonInto scans JSON into dest.
 type jsonInto struct{ dest any }
 
 // Scan implements sql.Scanner.
@@ -103,8 +109,8 @@ func (j jsonInto) Scan(v any) error {
 	return nil
 }
 
-// one checks that a statement was about a row there is; missing is the error if not.
-func (s *Store) one(op string, missing error, res sql.Result, err error) error {
+// requireRow returns the error of a statement that must affect one row. missing is the error if it affected none.
+func (s *Store) requireRow(op string, missing error, res sql.Result, err error) error {
 	if err != nil {
 		return s.explain(op, err)
 	}

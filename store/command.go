@@ -13,35 +13,36 @@ import (
 const (
 	CommandRunning = "running"
 	CommandDone    = "done"
-	CommandLost    = "lost" // its end was not seen
+	CommandLost    = "lost" // exit status unknown: the end was not observed
 )
 
-// Redacted is recorded of a variable instead of a secret's value.
+// Redacted is stored for a variable in place of a secret's value.
 const Redacted = "[redacted]"
 
-// Command is what is recorded of a command that ran in a session.
+// Command is the record of a command that ran in a session.
 type Command struct {
-	Session string `json:"session"`
-	N       int    `json:"n"` // 1 is the session's first
+	Session string `json:"session"` // session id
+	N       int    `json:"n"`       // 1 is the session's first
 	Text    string `json:"text"`
-	Source  string `json:"source"`            // exec, agent:LABEL or program, who ran it; of a person's how its text is known
+	// exec, agent:LABEL or program; for a user's command, how its text was obtained
+	Source  string `json:"source"`
 	State   string `json:"state"`             // running, done, lost
-	Quality string `json:"quality,omitempty"` // of what is known: rich, basic, none
+	Quality string `json:"quality,omitempty"` // quality of the shell integration: rich, basic or none
 
-	Cwd      string             `json:"cwd,omitempty"` // before
-	CwdAfter string             `json:"cwd_after,omitempty"`
-	Env      map[string]*string `json:"env,omitempty"` // what it changed; nil: unset
+	Cwd      string             `json:"cwd,omitempty"`       // directory before the command
+	CwdAfter string             `json:"cwd_after,omitempty"` // directory after the command
+	Env      map[string]*string `json:"env,omitempty"`       // variables that the command changed; nil: unset
 
 	Started  time.Time `json:"started,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
 	ExitCode *int      `json:"exit_code,omitempty"` // nil: not ended, unknown, or ended by a signal
 	Signal   string    `json:"signal,omitempty"`
 
-	From      uint64 `json:"from"`         // output in the journal: [From, To)
-	To        uint64 `json:"to,omitempty"` // 0: running
-	AltScreen bool   `json:"alt_screen,omitempty"`
-	Truncated bool   `json:"truncated,omitempty"` // not all its output is in the journal
-	Binary    bool   `json:"binary,omitempty"`    // printed what is no text
+	From      uint64 `json:"from"`                 // range of its output in the journal: [From, To)
+	To        uint64 `json:"to,omitempty"`         // offset; 0: still running
+	AltScreen bool   `json:"alt_screen,omitempty"` // it used the alternate screen
+	Truncated bool   `json:"truncated,omitempty"`  // part of its output is not in the journal
+	Binary    bool   `json:"binary,omitempty"`     // it printed binary data
 }
 
 // commandColumns are those of the commands table. The first two are the key.
@@ -66,8 +67,8 @@ var commandColumns = columns[Command]{
 	{"binary", func(c *Command) any { return c.Binary }, func(c *Command) any { return &c.Binary }},
 }
 
-// AddCommand records a command and returns its number: N, or the session's next when N
-// is 0. ErrNotFound: no such session. ErrCommandExists.
+// AddCommand records a command and returns its number: N, or the session's next number if N is 0. It returns
+// ErrNotFound without the session, and ErrCommandExists for a number in use.
 func (s *Store) AddCommand(ctx context.Context, c Command) (n int, err error) {
 	values := commandColumns.values(&c)
 	places := commandColumns.places()
@@ -77,17 +78,17 @@ func (s *Store) AddCommand(ctx context.Context, c Command) (n int, err error) {
 	}
 	text := "INSERT INTO commands (" + commandColumns.names(", ") + ") VALUES " + places + " RETURNING n"
 	err = s.db.QueryRowContext(ctx, text, values...).Scan(&n)
-	return n, s.wrote(s.explain("record a command of session "+c.Session, err))
+	return n, s.notifyChange(s.explain("record a command of session "+c.Session, err))
 }
 
-// UpdateCommand replaces what is recorded of a command: ErrNoCommand.
+// UpdateCommand replaces the record of a command, or returns ErrNoCommand.
 func (s *Store) UpdateCommand(ctx context.Context, c Command) error {
 	text := "UPDATE commands SET " + commandColumns.names(" = ?, ") + " = ? WHERE session = ? AND n = ?"
 	res, err := s.db.ExecContext(ctx, text, append(commandColumns.values(&c), c.Session, c.N)...)
-	return s.wrote(s.one(fmt.Sprintf("update command %d of session %s", c.N, c.Session), ErrNoCommand, res, err))
+	return s.notifyChange(s.requireRow(fmt.Sprintf("update command %d of session %s", c.N, c.Session), ErrNoCommand, res, err))
 }
 
-// Command is the n-th command of a session: ErrNoCommand.
+// Command returns the n-th command of a session, or ErrNoCommand.
 func (s *Store) Command(ctx context.Context, session string, n int) (Command, error) {
 	op := fmt.Sprintf("command %d of session %s", n, session)
 	text := "SELECT " + commandColumns.names(", ") + " FROM commands WHERE session = ? AND n = ?"
@@ -99,20 +100,21 @@ func (s *Store) Command(ctx context.Context, session string, n int) (Command, er
 	return c, s.explain("read "+op, err)
 }
 
-// CommandQuery says which commands are asked for. Its zero value asks for all.
+// CommandQuery selects commands. The zero value selects all.
 type CommandQuery struct {
 	Session string
-	After   int       // with a number above it
-	Since   time.Time // started then or later
+	After   int       // number greater than this
+	Since   time.Time // started at this time or later
 	Until   time.Time // started before
-	Text    string    // occurs in the command; ASCII letters in either case
+	Text    string    // substring of the command, ignoring the case of ASCII letters
 	Failed  bool      // exit code other than 0, or a signal
 	Running bool
-	Limit   int  // how many at most; 0: all
-	Newest  bool // newest first, and with Limit the newest; else oldest
+	Done    bool // ended, with a known exit code or signal
+	Limit   int  // at most this many; 0: all
+	Newest  bool // newest first, and with Limit the newest ones; else oldest first
 }
 
-// Commands are those that a query asks for, of sessions living and dead, by start.
+// Commands returns the commands that match a query, of live and ended sessions, by start time.
 func (s *Store) Commands(ctx context.Context, q CommandQuery) ([]Command, error) {
 	const op = "read commands"
 	where, args := q.where()
@@ -135,7 +137,7 @@ func (s *Store) Commands(ctx context.Context, q CommandQuery) ([]Command, error)
 	return all, s.explain(op, err)
 }
 
-// where is the query's condition and its parameters.
+// where returns the SQL condition of the query and its parameters.
 func (q CommandQuery) where() (text string, args []any) {
 	text = "1"
 	for _, c := range []struct {
@@ -150,6 +152,7 @@ func (q CommandQuery) where() (text string, args []any) {
 		{q.Text != "", `text LIKE ? ESCAPE '\'`, []any{"%" + likeEscaper.Replace(q.Text) + "%"}},
 		{q.Failed, "(exit_code <> 0 OR signal <> '')", nil},
 		{q.Running, "state = '" + CommandRunning + "'", nil},
+		{q.Done, "state = '" + CommandDone + "' AND (exit_code IS NOT NULL OR signal <> '')", nil},
 	} {
 		if c.asked {
 			text, args = text+" AND "+c.text, append(args, c.args...)
@@ -158,5 +161,5 @@ func (q CommandQuery) where() (text string, args []any) {
 	return text, args
 }
 
-// likeEscaper takes the meaning from LIKE's special characters.
+// likeEscaper escapes the special characters of LIKE.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

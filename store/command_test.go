@@ -148,7 +148,7 @@ func TestCommandErrors(t *testing.T) {
 	}
 }
 
-// Callers that add at once get numbers of their own, without holes.
+// TestAddCommandsAtOnce adds commands concurrently. Each gets a separate number, without gaps.
 func TestAddCommandsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, filepath.Join(t.TempDir(), "longterm.db"))
@@ -185,7 +185,7 @@ func TestMigrateFromFirst(t *testing.T) {
 	_, err := s.db.Exec(`DROP TRIGGER session_done; DROP TABLE approvals; DROP TABLE askings; DROP TABLE grants;
 		ALTER TABLE sessions DROP COLUMN policy; ALTER TABLE sessions DROP COLUMN agent;
 		ALTER TABLE sessions DROP COLUMN call_id; ALTER TABLE sessions DROP COLUMN asked; ALTER TABLE sessions DROP COLUMN stopped;
-		DROP TABLE jobs; DROP TABLE commands; DROP TABLE completions; DROP TABLE subscriptions; PRAGMA user_version = 1`)
+		DROP TABLE jobs; DROP TABLE commands; DROP TABLE completions; DROP TABLE subscriptions; DROP TABLE inbox; DROP TABLE inbox_seen; PRAGMA user_version = 1`)
 	must(t, errors.Join(err, s.Close()))
 	s = openTest(t, path)
 	if _, err := s.Session(ctx, "old"); err != nil {

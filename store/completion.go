@@ -14,25 +14,26 @@ const (
 	OfJob      = "job"
 	OfCommand  = "command"
 	OfSession  = "session"
-	OfInput    = "input"    // a program asks a person
-	OfApproval = "approval" // a person has to allow something
+	OfInput    = "input"    // a program waits for a user
+	OfApproval = "approval" // approval by a user is required
 )
 
-// KeptCompletions is how many completions are kept, the newest.
+// KeptCompletions is the number of stored completions, the newest ones.
 const KeptCompletions = 20_000
 
-// Completion is something that ended, or that wants a person. The database makes them of the records of jobs,
-// commands, sessions and approvals as those change (migrations/0005_completions.sql), while there is a subscription.
+// Completion is the end of a job, command or session, or a request for a user. Triggers of the database create
+// completions when the records of jobs, commands, sessions and approvals change (migrations/0005_completions.sql),
+// while a subscription exists.
 type Completion struct {
-	Seq      uint64 // grows; never given twice
+	Seq      uint64 // increasing, never reused
 	Kind     string
-	Session  string // its id; empty: none
-	Name     string // of the session, then
-	Ref      string // which: id of a job or an approval, number of a command
-	State    string // how it ended; the kind of input, or of what is to be allowed
+	Session  string // ID, or ""
+	Name     string // session name at that time
+	Ref      string // id of the job or approval, or number of the command
+	State    string // how it ended, or the kind of input or approval
 	ExitCode *int
 	Signal   string
-	Text     string // line, command or question; its beginning
+	Text     string // start of the line, command or question
 	At       time.Time
 }
 
@@ -49,17 +50,17 @@ var completionColumns = columns[Completion]{
 	{"at_ns", func(c *Completion) any { return nanos(c.At) }, func(c *Completion) any { return nanosInto{&c.At} }},
 }
 
-// Subscription is somebody who is told of completions, also of those while it was away.
+// Subscription is a durable reader of completions. It also receives those published while it was not connected.
 type Subscription struct {
 	Name    string
-	UID     string   // of this one, not of one of the same name before
-	Kinds   []string // empty: all
-	Session string   // id; empty: all
-	Hook    string   // line of a shell that is run for each; empty: none
+	UID     string   // distinguishes this subscription from earlier ones of the same name
+	Kinds   []string // kinds to receive; empty means all
+	Session string   // ID; "": all
+	Hook    string   // shell command to run for each, or ""
 	Cursor  uint64   // seq of the newest completion that was acknowledged
-	Failed  int      // runs of the hook that failed
+	Failed  int      // number of failed hook runs
 	Created time.Time
-	Seen    time.Time // when it was last read or acknowledged
+	Seen    time.Time // time of the last read or acknowledgement
 }
 
 var subscriptionColumns = columns[Subscription]{
@@ -74,7 +75,7 @@ var subscriptionColumns = columns[Subscription]{
 	{"seen_ns", func(s *Subscription) any { return nanos(s.Seen) }, func(s *Subscription) any { return nanosInto{&s.Seen} }},
 }
 
-// Subscribe makes a subscription that begins now: ErrSubscribed when there is one of this name.
+// Subscribe creates a subscription that starts now. It returns ErrSubscribed if the name exists.
 func (s *Store) Subscribe(ctx context.Context, sub Subscription) (Subscription, error) {
 	const op = "make a subscription"
 	tx, err := s.db.BeginTx(ctx, nil)
@@ -82,19 +83,19 @@ func (s *Store) Subscribe(ctx context.Context, sub Subscription) (Subscription, 
 		return sub, s.explain(op, err)
 	}
 	defer tx.Rollback() // without effect after Commit
-	if sub.Cursor, err = newest(ctx, tx); err != nil {
+	if sub.Cursor, err = newestSeq(ctx, tx); err != nil {
 		return sub, s.explain(op, err)
 	}
 	text := "INSERT INTO subscriptions (" + subscriptionColumns.names(", ") + ") VALUES " + subscriptionColumns.places() + " ON CONFLICT DO NOTHING"
 	res, err := tx.ExecContext(ctx, text, subscriptionColumns.values(&sub)...)
-	if err := s.one(op, ErrSubscribed, res, err); err != nil {
+	if err := s.requireRow(op, ErrSubscribed, res, err); err != nil {
 		return sub, err
 	}
 	return sub, s.explain(op, tx.Commit())
 }
 
-// newest is the seq of the newest completion there ever was.
-func newest(ctx context.Context, q interface {
+// newestSeq returns the highest seq ever used by a completion.
+func newestSeq(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) (seq uint64, err error) {
 	err = q.QueryRowContext(ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'completions'").Scan(&seq)
@@ -104,13 +105,13 @@ func newest(ctx context.Context, q interface {
 	return seq, err
 }
 
-// NewestCompletion is the seq of the newest completion there ever was; 0: there was none.
+// NewestCompletion returns the highest seq ever used by a completion, or 0.
 func (s *Store) NewestCompletion(ctx context.Context) (uint64, error) {
-	seq, err := newest(ctx, s.db)
+	seq, err := newestSeq(ctx, s.db)
 	return seq, s.explain("read completions", err)
 }
 
-// Subscription is the one of a name: ErrNoSubscription.
+// Subscription returns the subscription of that name, or ErrNoSubscription.
 func (s *Store) Subscription(ctx context.Context, name string) (Subscription, error) {
 	var sub Subscription
 	text := "SELECT " + subscriptionColumns.names(", ") + " FROM subscriptions WHERE name = ?"
@@ -121,7 +122,7 @@ func (s *Store) Subscription(ctx context.Context, name string) (Subscription, er
 	return sub, s.explain("read a subscription", err)
 }
 
-// Subscriptions are all, by name.
+// Subscriptions returns all subscriptions, by name.
 func (s *Store) Subscriptions(ctx context.Context) ([]Subscription, error) {
 	const op = "read subscriptions"
 	rows, err := s.db.QueryContext(ctx, "SELECT "+subscriptionColumns.names(", ")+" FROM subscriptions ORDER BY name")
@@ -132,42 +133,43 @@ func (s *Store) Subscriptions(ctx context.Context) ([]Subscription, error) {
 	return all, s.explain(op, err)
 }
 
-// Unsubscribe forgets a subscription: ErrNoSubscription. With the last one go all completions.
+// Unsubscribe removes a subscription, or returns ErrNoSubscription. The last one removes all completions.
 func (s *Store) Unsubscribe(ctx context.Context, name string) error {
 	res, err := s.db.ExecContext(ctx, "DELETE FROM subscriptions WHERE name = ?", name)
-	if err := s.one("forget subscription "+name, ErrNoSubscription, res, err); err != nil {
+	if err := s.requireRow("forget subscription "+name, ErrNoSubscription, res, err); err != nil {
 		return err
 	}
 	_, err = s.db.ExecContext(ctx, "DELETE FROM completions WHERE NOT EXISTS (SELECT 1 FROM subscriptions)")
 	return s.explain("forget completions", err)
 }
 
-// ForgetSubscriptions forgets those without a hook that nobody has read or acknowledged since a time.
+// ForgetSubscriptions deletes subscriptions without a hook that were neither read nor acknowledged since a time.
 func (s *Store) ForgetSubscriptions(ctx context.Context, since time.Time) error {
 	_, err := s.db.ExecContext(ctx, "DELETE FROM subscriptions WHERE hook = '' AND seen_ns < ?", nanos(since))
 	return s.explain("forget old subscriptions", err)
 }
 
-// Acknowledge moves a subscription's cursor forward, never back and never past what there was. failed is how many
-// runs of its hook failed more. ErrNoSubscription: there is none, or another one of the same name.
+// Acknowledge moves a subscription's cursor forward, at most to the newest completion. failed adds to its count of
+// failed hook runs. It returns ErrNoSubscription if the subscription does not exist or was replaced by another of that
+// name.
 func (s *Store) Acknowledge(ctx context.Context, sub *Subscription, cursor uint64, failed int, now time.Time) error {
 	text := `UPDATE subscriptions SET failed = failed + ?, seen_ns = ?,
 		cursor = max(cursor, min(?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'completions'), 0)))
 		WHERE name = ? AND uid = ?`
 	res, err := s.db.ExecContext(ctx, text, failed, nanos(now), cursor, sub.Name, sub.UID)
-	return s.one("acknowledge completions of "+sub.Name, ErrNoSubscription, res, err)
+	return s.requireRow("acknowledge completions of "+sub.Name, ErrNoSubscription, res, err)
 }
 
-// Completions are those that a subscription has not acknowledged, after a seq, oldest first, at most so many. lost is
-// how many of any kind were dropped after it, or a few less: there are only KeptCompletions. upTo is where it has looked: what comes
-// after it has not been seen.
-func (s *Store) Completions(ctx context.Context, sub *Subscription, after uint64, limit int) (all []Completion, lost, upTo uint64, err error) {
+// Completions returns up to limit unacknowledged completions after a seq, oldest first. lost counts the completions of
+// any kind that were dropped after it, perhaps a few less: only KeptCompletions are stored. upTo is the last seq that
+// the query covers.
+func (s *Store) Completions(ctx context.Context, sub *Subscription, after uint64, limit int) (all []Completion, dropped, upTo uint64, err error) {
 	const op = "read completions"
-	if upTo, err = newest(ctx, s.db); err != nil {
+	if upTo, err = newestSeq(ctx, s.db); err != nil {
 		return nil, 0, after, s.explain(op, err)
 	}
 	if upTo > KeptCompletions+after {
-		lost = upTo - KeptCompletions - after
+		dropped = upTo - KeptCompletions - after
 	}
 	text, args := "SELECT "+completionColumns.names(", ")+" FROM completions WHERE seq > ?", []any{after}
 	if len(sub.Kinds) > 0 {
@@ -190,10 +192,10 @@ func (s *Store) Completions(ctx context.Context, sub *Subscription, after uint64
 	case n > 0:
 		upTo = max(upTo, all[n-1].Seq)
 	}
-	return all, lost, max(upTo, after), s.explain(op, err)
+	return all, dropped, max(upTo, after), s.explain(op, err)
 }
 
-// HasCompletionOf says if there is a completion of a session, of one of some kinds.
+// HasCompletionOf reports whether a session has a completion of one of the kinds.
 func (s *Store) HasCompletionOf(ctx context.Context, session string, kinds ...string) (bool, error) {
 	for _, kind := range kinds {
 		var n int
@@ -205,10 +207,10 @@ func (s *Store) HasCompletionOf(ctx context.Context, session string, kinds ...st
 	return false, nil
 }
 
-// AddCompletion records one that no other record tells of: that a program asks a person. The same one again is none.
+// AddCompletion records a completion without another record: a program waits for a user. A duplicate is ignored.
 func (s *Store) AddCompletion(ctx context.Context, c Completion) error {
 	text := `INSERT OR IGNORE INTO completions (kind, session, name, ref, state, exit_code, signal, text, at_ns)
 		SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM subscriptions)`
 	_, err := s.db.ExecContext(ctx, text, completionColumns.values(&c)[1:]...)
-	return s.wrote(s.explain("record a completion", err))
+	return s.notifyChange(s.explain("record a completion", err))
 }

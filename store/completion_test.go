@@ -49,8 +49,8 @@ func unread(t testing.TB, s *Store, name string, limit int) (refs []string, upTo
 	return refs, upTo
 }
 
-// Each end is told once, by its record, in order, and again until it was acknowledged; before there is a subscription
-// nothing is kept. A subscription outlives the database's process.
+// TestCompletions checks that each end is returned once per read, in order, until it is acknowledged. Nothing is stored
+// without a subscription, which outlives the process.
 //
 // FEATURES: R101
 func TestCompletions(t *testing.T) {
@@ -139,7 +139,8 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// What nobody reads is bounded, and who comes late is told that there was more.
+// TestCompletionsAreBounded checks that unread completions are limited, and that a late reader gets the number of
+// dropped ones.
 //
 // FEATURES: R101
 func TestCompletionsAreBounded(t *testing.T) {

@@ -12,12 +12,13 @@ import (
 // running is the state of a session that has not ended.
 const running = "running"
 
+// endFile returns the path of the note of a session's end.
 func endFile(dir string) string { return filepath.Join(dir, "ended") }
 
-// NoteEnd notes in a session's directory how it ended, where a full disk does not take its record: as the target of a link, which
-// needs no room, as file systems keep a short one where they keep the link.
+// NoteEnd records in a session's directory how it ended if the disk is too full for the database. It uses the target of
+// a symbolic link, as file systems store a short one inside the inode.
 //
-//	v1:PID:STARTED:STATE:ENDED:CODE:SIGNAL:STOPPED    times in nanoseconds, base 36; no CODE: it ended by a signal, or nobody knows
+//	v1:PID:STARTED:STATE:ENDED:CODE:SIGNAL:STOPPED    times in nanoseconds, base 36; no CODE: ended by a signal, or unknown
 func NoteEnd(dir string, r *Session) error {
 	code := ""
 	if r.ExitCode != nil {
@@ -37,7 +38,7 @@ func NoteEnd(dir string, r *Session) error {
 	return os.Symlink(text, path)
 }
 
-// ForgetEnd is for an end that is recorded: what was noted is of no use any more.
+// ForgetEnd removes the note of an end, once the database has recorded the end.
 func ForgetEnd(dir string) error {
 	if err := os.Remove(endFile(dir)); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -45,9 +46,9 @@ func ForgetEnd(dir string) error {
 	return nil
 }
 
-// TakeEnd completes a record of a session that runs by what was noted of its end, if that is of the same process; false: nothing
-// was.
-func TakeEnd(dir string, r *Session) bool {
+// ApplyEnd completes the record of a running session from its note if both are about the same process. It reports
+// whether it did.
+func ApplyEnd(dir string, r *Session) bool {
 	text, err := os.Readlink(endFile(dir))
 	if err != nil || r.State != running {
 		return false

@@ -12,7 +12,7 @@ import (
 // What was noted of an end is of one process: not of the one before, nor of the next.
 func TestNotedEnd(t *testing.T) {
 	dir, code, at := t.TempDir(), 3, time.Now().Round(0)
-	if rec := (Session{State: "running", PID: 7, Started: at}); TakeEnd(dir, &rec) {
+	if rec := (Session{State: "running", PID: 7, Started: at}); ApplyEnd(dir, &rec) {
 		t.Errorf("nothing was noted: %+v", rec)
 	}
 	for range 2 { // the second time it is there
@@ -31,7 +31,7 @@ func TestNotedEnd(t *testing.T) {
 		"the same number":     {Session{State: "running", PID: 7, Started: at.Add(1)}, false},
 		"recorded":            {Session{State: "exited", PID: 7, Started: at}, false},
 	} {
-		if got := TakeEnd(dir, &c.rec); got != c.want || got && (c.rec.State != "exited" || *c.rec.ExitCode != 3 || !c.rec.Stopped || !c.rec.Started.Equal(at)) {
+		if got := ApplyEnd(dir, &c.rec); got != c.want || got && (c.rec.State != "exited" || *c.rec.ExitCode != 3 || !c.rec.Stopped || !c.rec.Started.Equal(at)) {
 			t.Errorf("%s: %v, %+v", name, got, c.rec)
 		}
 	}
@@ -39,7 +39,7 @@ func TestNotedEnd(t *testing.T) {
 		if err := errors.Join(os.Remove(endFile(dir)), os.Symlink(text, endFile(dir))); err != nil {
 			t.Fatal(err)
 		}
-		if rec := (Session{State: "running", PID: 7}); TakeEnd(dir, &rec) {
+		if rec := (Session{State: "running", PID: 7}); ApplyEnd(dir, &rec) {
 			t.Errorf("%q: %+v", text, rec)
 		}
 	}

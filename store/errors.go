@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Errors. Their wrapping says which file and what to do.
+// Errors. Their wrapping names the file and the remedy.
 var (
 	ErrNotFound  = errors.New("no such session")
 	ErrExists    = errors.New("a session with this id exists")
@@ -35,11 +35,11 @@ var (
 	ErrNoSubscription = errors.New("no such subscription")
 )
 
-// Remedies.
+// Remedies, as parts of messages.
 const (
-	makeRoom     = "make room on its file system"
-	makeWritable = "make the file and its directory writable for you"
-	restart      = "restart the daemon: the file is moved aside and rebuilt"
+	makeRoom      = "make room on its file system"
+	makeWritable  = "make the file and its directory writable for you"
+	restartDaemon = "restart the daemon: the file is quarantined and rebuilt"
 )
 
 // Explain wraps an error of SQLite or the file system with what was being done to
@@ -50,7 +50,7 @@ func Explain(op, path string, err error) error {
 	}
 	remedy, kind := classify(err)
 	if said := errors.Is(err, syscall.ENOSPC); kind == ErrFull && !said || mayBeFull(err) && isFull(path) {
-		// SQLite has words of its own for it, or none: the file beside the database could not be made or grow
+		// the file next to the database could not be created or grow; SQLite reports it under various codes
 		remedy, kind, err = makeRoom, ErrFull, fmt.Errorf("%w: %w", syscall.ENOSPC, err)
 	}
 	switch {
@@ -62,7 +62,7 @@ func Explain(op, path string, err error) error {
 	return fmt.Errorf("%s: %s: %w (%w); %s", op, path, kind, err, remedy)
 }
 
-// mayBeFull reports whether an error of SQLite is one that a full disk is behind, too.
+// mayBeFull reports whether a full disk can be the cause of an SQLite error.
 func mayBeFull(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -72,14 +72,15 @@ func mayBeFull(err error) bool {
 	return code == sqlite3.SQLITE_IOERR || code == sqlite3.SQLITE_CANTOPEN
 }
 
-// isFull reports whether there is no room where a file is.
+// isFull reports whether the disk of a file is full.
 func isFull(path string) bool { return errors.Is(atomicfile.Room(filepath.Dir(path)), syscall.ENOSPC) }
 
-// classify names the remedy for an error and its kind, nil when it has none.
+// classify returns the remedy for an error and the error of this package that it corresponds to, or nil for other
+// errors.
 func classify(err error) (remedy string, kind error) {
 	switch {
 	case errors.Is(err, ErrCorrupt):
-		return restart, ErrCorrupt
+		return restartDaemon, ErrCorrupt
 	case errors.Is(err, syscall.ENOSPC):
 		return makeRoom, ErrFull
 	case errors.Is(err, syscall.EROFS), errors.Is(err, os.ErrPermission):
@@ -103,7 +104,7 @@ func classify(err error) (remedy string, kind error) {
 	}
 }
 
-// classifyPrimary does the same for the primary part of a result code of SQLite.
+// classifyPrimary does the same for the primary part of an SQLite result code.
 func classifyPrimary(code int) (remedy string, kind error) {
 	switch code {
 	case sqlite3.SQLITE_FULL:
@@ -111,7 +112,7 @@ func classifyPrimary(code int) (remedy string, kind error) {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return makeWritable, ErrReadOnly
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return restart, ErrCorrupt
+		return restartDaemon, ErrCorrupt
 	}
 	return "", nil
 }

@@ -5,15 +5,13 @@ import (
 	"errors"
 )
 
-// withoutEnv takes the environment out of jobs' requests whose session was removed: they can
-// only be read from then on.
+// withoutEnv removes the environment from job requests of removed sessions. Such jobs can only be read.
 const withoutEnv = `UPDATE jobs SET request = json_remove(request, '$.env', '$.set_env')
 	WHERE session NOT IN (SELECT id FROM sessions) AND json_valid(request)
 	AND coalesce(json_type(request, '$.env'), json_type(request, '$.set_env')) IS NOT NULL`
 
-// ForgetRemoved leaves nothing of removed sessions: it takes what they were given out of what
-// is kept of their jobs, writes all changes to the database itself and empties its log. It
-// does not wait for who reads the database.
+// ForgetRemoved erases what remains of removed sessions: it deletes their environments from job records, checkpoints
+// the database and truncates its WAL. It does not wait for readers.
 func (s *Store) ForgetRemoved(ctx context.Context) error {
 	if _, err := s.db.ExecContext(ctx, withoutEnv); err != nil {
 		return Explain("forget removed sessions", s.path, err)
@@ -30,7 +28,7 @@ func (s *Store) ForgetRemoved(ctx context.Context) error {
 	var busy, log, moved int
 	err = conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved)
 	if err == nil && busy != 0 {
-		err = errors.New("somebody reads the database")
+		err = errors.New("database in use by a reader")
 	}
 	return Explain("empty the log", s.path, err)
 }

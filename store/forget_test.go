@@ -59,8 +59,8 @@ func TestRemovedValuesAreInNoFile(t *testing.T) {
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM jobs").Scan(&n); err != nil || n != 21 {
 		t.Fatal(n, err)
 	}
-	if err := s.ForgetRemoved(ctx); err == nil || !strings.Contains(err.Error(), "somebody reads") {
-		t.Errorf("while somebody reads: %v", err)
+	if err := s.ForgetRemoved(ctx); err == nil || !strings.Contains(err.Error(), "in use by a reader") {
+		t.Errorf("while a reader has it open: %v", err)
 	}
 	if _, err := tx.ExecContext(ctx, "ROLLBACK"); err != nil {
 		t.Fatal(err)

@@ -13,11 +13,11 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Past is a command of the history, or what a session was started with, and of which session.
-type Past struct {
+// HistoryCommand is a past command, or a session's start command, with data of its session.
+type HistoryCommand struct {
 	Session string
 	Name    string
-	Argv    []string // that the session was started with
+	Argv    []string // argv of the session
 	Shell   bool     // the session is a shell
 	Labels  map[string]string
 	Agent   string
@@ -26,22 +26,21 @@ type Past struct {
 	Cwd     string
 }
 
-// History is every command of every session in the database at path, living and dead, each session before its
-// commands. It reads beside a daemon that writes, changes nothing and makes nothing: where there is no
-// database there is no history. An error ends it.
-func History(ctx context.Context, path string) iter.Seq2[Past, error] {
-	return func(yield func(Past, error) bool) {
+// History returns every command of every session in the database at path, live and ended, each session before its
+// commands. It only reads, also while a daemon writes. A missing database yields nothing. An error ends the iteration.
+func History(ctx context.Context, path string) iter.Seq2[HistoryCommand, error] {
+	return func(yield func(HistoryCommand, error) bool) {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 		if err := history(ctx, path, yield); err != nil {
-			yield(Past{}, Explain("read the history", path, err))
+			yield(HistoryCommand{}, Explain("read the history", path, err))
 		}
 	}
 }
 
-func history(ctx context.Context, path string, yield func(Past, error) bool) (err error) {
-	dsn, err := DSN(path, pragmas[:1]) // who only reads sets nothing but the patience
+func history(ctx context.Context, path string, yield func(HistoryCommand, error) bool) (err error) {
+	dsn, err := DSN(path, pragmas[:1]) // a reader needs only the busy timeout
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func history(ctx context.Context, path string, yield func(Past, error) bool) (er
 		return err
 	}
 	defer rows.Close()
-	var last Past // most commands are of the session of the one before
+	var last HistoryCommand // most commands are of the session of the one before
 	var lastArgv, lastLabels string
 	for rows.Next() {
 		p := last
@@ -86,8 +85,8 @@ func history(ctx context.Context, path string, yield func(Past, error) bool) (er
 	return rows.Err()
 }
 
-// columnOr is a column's name, or what stands for it in a database that has not got it yet.
-func columnOr(ctx context.Context, db *sql.DB, table, column, or string) (string, error) {
+// columnOr returns a column's name, or fallback if an older database lacks the column.
+func columnOr(ctx context.Context, db *sql.DB, table, column, fallback string) (string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {
 		return "", err
@@ -104,5 +103,5 @@ func columnOr(ctx context.Context, db *sql.DB, table, column, or string) (string
 	if slices.Contains(names, column) {
 		return column, rows.Err()
 	}
-	return or, rows.Err()
+	return fallback, rows.Err()
 }

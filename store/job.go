@@ -9,7 +9,7 @@ import (
 
 // States of a job.
 const (
-	JobWaiting = "waiting" // its line has not begun
+	JobWaiting = "waiting" // its line has not started
 	JobRunning = "running"
 	JobDone    = "done"
 )
@@ -20,17 +20,17 @@ const (
 	JobCommand = "command"
 )
 
-// Job is a command that a caller asked for, and how it went. Its row is written before
-// anything is run and outlives its session.
+// Job is a command submitted by a caller, with its result. Its row is written before the command runs and outlives the
+// session.
 type Job struct {
 	ID      string
 	Session string // id
 	Kind    string // line: for the session's shell; command: the session's own
-	Line    string // as people read it
+	Line    string // readable form of the command
 	State   string // waiting, running, done
-	N       int    // number of the command in its session; 0: not known, or none
+	N       int    // number of the command in its session; 0: unknown, or none
 	Request []byte // JSON, the caller's
-	Result  []byte // JSON, the caller's; empty: not ended
+	Result  []byte // JSON of the caller; empty until the job ends
 	Created time.Time
 	Ended   time.Time
 }
@@ -48,21 +48,21 @@ var jobColumns = columns[Job]{
 	{"ended_ns", func(j *Job) any { return nanos(j.Ended) }, func(j *Job) any { return nanosInto{&j.Ended} }},
 }
 
-// AddJob records a job: ErrJobExists.
+// AddJob records a job, or returns ErrJobExists.
 func (s *Store) AddJob(ctx context.Context, j Job) error {
 	text := "INSERT INTO jobs (" + jobColumns.names(", ") + ") VALUES " + jobColumns.places() + " ON CONFLICT (id) DO NOTHING"
 	res, err := s.db.ExecContext(ctx, text, jobColumns.values(&j)...)
-	return s.one("record job "+j.ID, ErrJobExists, res, err)
+	return s.requireRow("record job "+j.ID, ErrJobExists, res, err)
 }
 
-// UpdateJob replaces what is recorded of a job: ErrNoJob.
+// UpdateJob replaces the record of a job, or returns ErrNoJob.
 func (s *Store) UpdateJob(ctx context.Context, j Job) error {
 	text := "UPDATE jobs SET " + jobColumns.names(" = ?, ") + " = ? WHERE id = ?"
 	res, err := s.db.ExecContext(ctx, text, append(jobColumns.values(&j), j.ID)...)
-	return s.wrote(s.one("update job "+j.ID, ErrNoJob, res, err))
+	return s.notifyChange(s.requireRow("update job "+j.ID, ErrNoJob, res, err))
 }
 
-// Job is the job with an id: ErrNoJob.
+// Job returns the job with that ID, or ErrNoJob.
 func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	var j Job
 	text := "SELECT " + jobColumns.names(", ") + " FROM jobs WHERE id = ?"
@@ -73,15 +73,17 @@ func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	return j, s.explain("read job "+id, err)
 }
 
-// JobQuery says which jobs are asked for. Its zero value asks for all.
+// JobQuery selects jobs. The zero value selects all.
 type JobQuery struct {
-	Prefix  string // of the id
+	Prefix  string // start of the id
 	Session string
-	Open    bool // not ended
-	Limit   int  // the newest so many; 0: all
+	Open    bool   // not ended
+	Text    string // substring of the line, ignoring the case of ASCII letters
+	Kind    string // line or command; "": both
+	Limit   int    // at most this many, the newest; 0: all
 }
 
-// Jobs are those that a query asks for, newest first.
+// Jobs returns the jobs that match a query, newest first.
 func (s *Store) Jobs(ctx context.Context, q JobQuery) ([]Job, error) {
 	const op = "read jobs"
 	text, args := "SELECT "+jobColumns.names(", ")+" FROM jobs WHERE 1", []any(nil)
@@ -93,6 +95,12 @@ func (s *Store) Jobs(ctx context.Context, q JobQuery) ([]Job, error) {
 	}
 	if q.Open {
 		text += " AND state <> '" + JobDone + "'"
+	}
+	if q.Kind != "" {
+		text, args = text+" AND kind = ?", append(args, q.Kind)
+	}
+	if q.Text != "" {
+		text, args = text+` AND line LIKE ? ESCAPE '\'`, append(args, "%"+likeEscaper.Replace(q.Text)+"%")
 	}
 	text += " ORDER BY created_ns DESC, id"
 	if q.Limit > 0 {
@@ -106,15 +114,22 @@ func (s *Store) Jobs(ctx context.Context, q JobQuery) ([]Job, error) {
 	return all, s.explain(op, err)
 }
 
-// PruneJobs forgets ended jobs but the newest so many.
+// PruneJobs deletes all but the newest keep ended jobs.
 func (s *Store) PruneJobs(ctx context.Context, keep int) error {
 	_, err := s.db.ExecContext(ctx, `DELETE FROM jobs WHERE state = 'done' AND id NOT IN
 		(SELECT id FROM jobs ORDER BY created_ns DESC LIMIT ?)`, keep)
 	return s.explain("forget old jobs", err)
 }
 
-// DeleteJob forgets a job: ErrNoJob.
+// DropJobOutputs removes the output from the records of jobs that ended before a time.
+func (s *Store) DropJobOutputs(ctx context.Context, before time.Time) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE jobs SET result = json_set(result, '$.output', '')
+		WHERE state = 'done' AND ended_ns < ? AND json_valid(result) AND json_extract(result, '$.output') <> ''`, nanos(before))
+	return s.explain("forget the output of old jobs", err)
+}
+
+// DeleteJob removes a job, or returns ErrNoJob.
 func (s *Store) DeleteJob(ctx context.Context, id string) error {
 	res, err := s.db.ExecContext(ctx, "DELETE FROM jobs WHERE id = ?", id)
-	return s.one("forget job "+id, ErrNoJob, res, err)
+	return s.requireRow("forget job "+id, ErrNoJob, res, err)
 }

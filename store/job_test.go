@@ -91,3 +91,25 @@ func TestJobs(t *testing.T) {
 		t.Errorf("forgotten twice: %v", err)
 	}
 }
+
+// The output in the record of a good run is dropped after a day; jobs are found by their line and kind.
+//
+// FEATURES: R127
+func TestJobs_DropOutputs(t *testing.T) {
+	s, ctx := openTest(t, filepath.Join(t.TempDir(), "longterm.db")), t.Context()
+	now := time.Now()
+	for id, ended := range map[string]time.Time{"old-1": now.Add(-48 * time.Hour), "new-1": now} {
+		must(t, s.AddJob(ctx, Job{ID: id, Kind: JobCommand, Line: "make test", State: JobDone, Result: []byte(`{"output":"ok","exit_code":0}`), Created: ended, Ended: ended}))
+	}
+	must(t, s.AddJob(ctx, Job{ID: "odd-1", Kind: JobLine, Line: "make test", State: JobDone, Result: []byte(`no JSON`), Created: now, Ended: now.Add(-48 * time.Hour)}))
+	must(t, s.DropJobOutputs(ctx, now.Add(-24*time.Hour)))
+	for id, want := range map[string]string{"old-1": `{"output":"","exit_code":0}`, "new-1": `{"output":"ok","exit_code":0}`, "odd-1": "no JSON"} {
+		if j, err := s.Job(ctx, id); err != nil || string(j.Result) != want {
+			t.Errorf("%s: %s, %v", id, j.Result, err)
+		}
+	}
+	list, err := s.Jobs(ctx, JobQuery{Text: "MAKE", Kind: JobCommand})
+	if err != nil || len(list) != 2 || list[0].ID != "new-1" {
+		t.Errorf("found %v, %v", list, err)
+	}
+}

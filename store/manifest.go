@@ -13,13 +13,13 @@ import (
 const (
 	// ManifestName is the file's name in a session's directory.
 	ManifestName = "session.json"
-	// manifestVersion grows when an older longterm would misread the file.
+	// manifestVersion is increased when older programs would misread the file.
 	manifestVersion = 1
-	// maxManifest bounds what is read, bytes.
+	// maxManifest limits the bytes read of a manifest.
 	maxManifest = 16 << 20
 )
 
-// ErrManifest is returned for a file that is no manifest.
+// ErrManifest is returned for a file that is not a manifest.
 var ErrManifest = errors.New("not a session's manifest")
 
 type manifest struct {
@@ -27,8 +27,8 @@ type manifest struct {
 	Session
 }
 
-// WriteManifest replaces the manifest in a session's directory. It is whole whenever a
-// process or the power fails: the old one or the new one.
+// WriteManifest replaces the manifest in a session's directory. After a crash or a loss of power the file has the old
+// or the new content.
 func WriteManifest(dir string, r Session) error {
 	b, err := json.MarshalIndent(manifest{manifestVersion, r}, "", "  ")
 	if err != nil {
@@ -43,8 +43,7 @@ func WriteManifest(dir string, r Session) error {
 	return nil
 }
 
-// ReadManifest reads the manifest in a session's directory: os.ErrNotExist,
-// ErrManifest, ErrNewer.
+// ReadManifest reads the manifest in a session's directory. Errors are os.ErrNotExist, ErrManifest and ErrNewer.
 func ReadManifest(dir string) (Session, error) {
 	path := filepath.Join(dir, ManifestName)
 	st, err := os.Stat(path)

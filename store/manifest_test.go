@@ -55,7 +55,7 @@ func TestManifestErrors(t *testing.T) {
 }
 
 // A write that fails leaves the manifest as it was.
-func TestManifestKept(t *testing.T) {
+func TestManifest_Unchanged_AfterFailedWrite(t *testing.T) {
 	dir := t.TempDir()
 	must(t, WriteManifest(dir, full("1")))
 	must(t, os.Mkdir(filepath.Join(dir, ManifestName+".tmp"), 0o700))

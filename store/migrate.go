@@ -9,7 +9,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// SchemaVersion is the newest form of the database that this program knows.
+// SchemaVersion returns the newest schema version that this program supports.
 func SchemaVersion() int {
 	files, err := migrations.ReadDir("migrations")
 	if err != nil {
@@ -18,8 +18,7 @@ func SchemaVersion() int {
 	return len(files)
 }
 
-// migrate brings the schema up to date. The n-th file, by name, makes version n of
-// version n-1; files are never changed once released.
+// migrate updates the schema. The n-th file, by name, upgrades version n-1 to n; files never change once released.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := migrations.ReadDir("migrations")
 	if err != nil {
@@ -40,7 +39,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// apply runs one file, all of it or nothing.
+// apply runs one file in a transaction.
 func (s *Store) apply(ctx context.Context, name string, version int) error {
 	text, err := migrations.ReadFile(name)
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *Store) apply(ctx context.Context, name string, version int) error {
 	}
 	defer tx.Rollback() // without effect after Commit
 	if _, err := tx.ExecContext(ctx, string(text)); err != nil {
-		return malformed(err)
+		return markMalformed(err)
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
 		return err

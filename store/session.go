@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Session is what is recorded of a session.
+// Session is the record of a session.
 type Session struct {
 	ID     string            `json:"id"`
 	Name   string            `json:"name"`
@@ -24,19 +24,19 @@ type Session struct {
 	Keeper    string `json:"keeper"` // placement key
 	Pipe      bool   `json:"pipe,omitempty"`
 	Temporary bool   `json:"temporary,omitempty"` // removed when it ends
-	Restore   string `json:"restore,omitempty"`   // policy after a reboot; empty: the default
+	Restore   string `json:"restore,omitempty"`   // restore policy after a reboot; "": the default
 
-	Policy string `json:"policy,omitempty"` // rules asked for when it was started; empty: those of everybody
-	Agent  string `json:"agent,omitempty"`  // label of the agent that started it; empty: a person
+	Policy string `json:"policy,omitempty"` // policy preset requested at the start; "": the default one
+	Agent  string `json:"agent,omitempty"`  // label of the agent that started it; "": a user
 
-	Call  string `json:"call,omitempty"`  // id of the call that started it, made by its caller; empty: none
-	Asked string `json:"asked,omitempty"` // digest of what that asked for
+	Call  string `json:"call,omitempty"`  // ID that the caller gave its start request, or ""
+	Asked string `json:"asked,omitempty"` // digest of that request
 
 	PID      int    `json:"pid,omitempty"`
 	State    string `json:"state"`               // running, exited, lost
 	ExitCode *int   `json:"exit_code,omitempty"` // nil: not exited, or ended by a signal
 	Signal   string `json:"signal,omitempty"`
-	Stopped  bool   `json:"stopped,omitempty"` // ended by request
+	Stopped  bool   `json:"stopped,omitempty"` // the user or a caller ended it
 	Title    string `json:"title,omitempty"`
 
 	Created time.Time     `json:"created,omitzero"`
@@ -81,9 +81,9 @@ var sessionColumns = columns[Session]{
 	{"max_rss", func(s *Session) any { return s.MaxRSS }, func(s *Session) any { return &s.MaxRSS }},
 }
 
-// CreateSession records a session: ErrExists, ErrNameTaken.
+// CreateSession records a session. Errors are ErrExists and ErrNameTaken.
 func (s *Store) CreateSession(ctx context.Context, r Session) error {
-	insert, err := s.prepared(ctx, &s.insert, func() string {
+	insert, err := s.prepare(ctx, &s.insert, func() string {
 		return "INSERT INTO sessions (" + sessionColumns.names(", ") + ") VALUES " + sessionColumns.places()
 	})
 	if err == nil {
@@ -92,40 +92,40 @@ func (s *Store) CreateSession(ctx context.Context, r Session) error {
 	return s.explain("record session "+r.ID, err)
 }
 
-// UpdateSession replaces what is recorded of a session: ErrNotFound, ErrNameTaken.
+// UpdateSession replaces the record of a session. Errors are ErrNotFound and ErrNameTaken.
 func (s *Store) UpdateSession(ctx context.Context, r Session) error {
-	update, err := s.prepared(ctx, &s.update, func() string {
+	update, err := s.prepare(ctx, &s.update, func() string {
 		return "UPDATE sessions SET " + sessionColumns.names(" = ?, ") + " = ? WHERE id = ?"
 	})
 	if err != nil {
-		return s.wrote(s.explain("update session "+r.ID, err))
+		return s.notifyChange(s.explain("update session "+r.ID, err))
 	}
 	res, err := update.ExecContext(ctx, append(sessionColumns.values(&r), r.ID)...)
-	return s.wrote(s.one("update session "+r.ID, ErrNotFound, res, err))
+	return s.notifyChange(s.requireRow("update session "+r.ID, ErrNotFound, res, err))
 }
 
-// prepared is a statement that is read once, and kept where kept says: to read it takes as long as to carry it out, or
-// longer, and somebody waits for a session that is made; a thousand may end at once.
-func (s *Store) prepared(ctx context.Context, kept **sql.Stmt, text func() string) (*sql.Stmt, error) {
+// prepare prepares a statement once and stores it in *cached. Preparing takes at least as long as executing, and a
+// thousand sessions may end at once.
+func (s *Store) prepare(ctx context.Context, cached **sql.Stmt, text func() string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if *kept != nil {
-		return *kept, nil
+	if *cached != nil {
+		return *cached, nil
 	}
 	stmt, err := s.db.PrepareContext(ctx, text())
 	if err == nil {
-		*kept = stmt
+		*cached = stmt
 	}
 	return stmt, err
 }
 
-// DeleteSession forgets a session: ErrNotFound.
+// DeleteSession removes a session's record, or returns ErrNotFound.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	res, err := s.db.ExecContext(ctx, "DELETE FROM sessions WHERE id = ?", id)
-	return s.one("delete session "+id, ErrNotFound, res, err)
+	return s.requireRow("delete session "+id, ErrNotFound, res, err)
 }
 
-// Session is what is recorded of a session: ErrNotFound.
+// Session returns the record of a session, or ErrNotFound.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var r Session
 	err := s.db.QueryRowContext(ctx, "SELECT "+sessionColumns.names(", ")+" FROM sessions WHERE id = ?", id).Scan(sessionColumns.dests(&r)...)
@@ -135,7 +135,7 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	return r, s.explain("read session "+id, err)
 }
 
-// Sessions are all that are recorded, oldest first.
+// Sessions returns all recorded sessions, oldest first.
 func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
 	const op = "read sessions"
 	rows, err := s.db.QueryContext(ctx, "SELECT "+sessionColumns.names(", ")+" FROM sessions ORDER BY created_ns, id")

@@ -16,27 +16,27 @@ import (
 
 // Store is the database.
 type Store struct {
-	db        *sql.DB
-	path      string
-	recovered string
+	db            *sql.DB
+	path          string
+	recoveredFrom string // path of the quarantined corrupt database, or ""
 
 	mu             sync.Mutex
-	insert, update *sql.Stmt // of a session; nil: not prepared yet
+	insert, update *sql.Stmt // statements for a session; nil: not prepared yet
 
-	// Changed is called after a record was written of which there may be a completion. It must not wait. Set before use.
-	Changed func()
+	// OnChange is called after a write that may have created a completion. It must not block. Set it before use.
+	OnChange func()
 }
 
-// wrote tells of a record that was written, and is err.
-func (s *Store) wrote(err error) error {
-	if err == nil && s.Changed != nil {
-		s.Changed()
+// notifyChange calls OnChange if err is nil, and returns err.
+func (s *Store) notifyChange(err error) error {
+	if err == nil && s.OnChange != nil {
+		s.OnChange()
 	}
 	return err
 }
 
-// pragmas are set on every connection, busy_timeout first. The page cache is small: the
-// sessions and the last commands fit into it, and memory counts.
+// pragmas are set on every connection, busy_timeout first. The page cache is small to save memory; sessions and the
+// last commands fit into it.
 var pragmas = []string{
 	"busy_timeout(5000)",
 	"journal_mode(WAL)",
@@ -47,8 +47,8 @@ var pragmas = []string{
 	"secure_delete(1)", // what was removed may have been secret
 }
 
-// Open opens the database at path, making or migrating it. A corrupt one is moved
-// aside and replaced by an empty one: Recovered tells.
+// Open opens the database at path, creating or migrating it. It replaces a corrupt one with an empty one; see
+// RecoveredFrom.
 func Open(path string) (*Store, error) {
 	if _, err := os.Lstat(path + damagedSuffix); err == nil {
 		return Replace(path)
@@ -60,26 +60,25 @@ func Open(path string) (*Store, error) {
 	return Replace(path)
 }
 
-// Replace moves a corrupt database aside and opens an empty one in its place. No process may
-// have it open.
+// Replace quarantines a corrupt database and opens an empty one. No process may have it open.
 func Replace(path string) (*Store, error) {
-	aside, err := moveAside(path, time.Now())
+	quarantined, err := quarantineDB(path, time.Now())
 	if err != nil {
-		return nil, Explain("move a corrupt database aside", path, err)
+		return nil, Explain("quarantine a corrupt database", path, err)
 	}
 	s, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	s.recovered = aside
+	s.recoveredFrom = quarantined
 	return s, nil
 }
 
-// damagedSuffix names the file that says of a database that damage was found in it while it
-// was in use: the next Open replaces it, whether or not it comes upon the damage.
+// damagedSuffix names the marker of a database that was found damaged in use. The next Open replaces it, even without
+// noticing the damage.
 const damagedSuffix = ".damaged"
 
-// explain is Explain for this database, and leaves word when it is damaged.
+// explain adds the operation and the file to an error, and marks a damaged database.
 func (s *Store) explain(op string, err error) error {
 	err = Explain(op, s.path, err)
 	if errors.Is(err, ErrCorrupt) {
@@ -90,9 +89,9 @@ func (s *Store) explain(op string, err error) error {
 	return err
 }
 
-// Recovered is where a corrupt database was moved by Open; empty: there was none. The
-// sessions it knew are to be found again by their manifests.
-func (s *Store) Recovered() string { return s.recovered }
+// RecoveredFrom returns the quarantined file if Open replaced a corrupt database, or "". The caller recovers its
+// sessions from their manifests.
+func (s *Store) RecoveredFrom() string { return s.recoveredFrom }
 
 // Close closes the database.
 func (s *Store) Close() error { return s.explain("close the database", s.db.Close()) }
@@ -127,7 +126,7 @@ func open(path string) (*Store, error) {
 	return s, nil
 }
 
-// DSN names a database file to its driver, with the pragmas of each connection.
+// DSN returns the driver's name for a database file, with the pragmas of each connection.
 func DSN(path string, pragmas []string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -142,8 +141,8 @@ func DSN(path string, pragmas []string) (string, error) {
 	return u.String(), nil
 }
 
-// moveAside renames the database and what belongs to it.
-func moveAside(path string, now time.Time) (aside string, err error) {
+// quarantineDB renames a database and its side files.
+func quarantineDB(path string, now time.Time) (aside string, err error) {
 	aside = path + ".corrupt-" + now.UTC().Format("20060102T150405.000Z")
 	for _, suffix := range []string{"-wal", "-shm", "", damagedSuffix} { // the word of it last
 		err := os.Rename(path+suffix, aside+suffix)

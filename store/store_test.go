@@ -73,8 +73,8 @@ func TestSessions(t *testing.T) {
 	must(t, s.Close())
 
 	s = openTest(t, path)
-	if s.Recovered() != "" {
-		t.Errorf("recovered %s", s.Recovered())
+	if s.RecoveredFrom() != "" {
+		t.Errorf("recovered %s", s.RecoveredFrom())
 	}
 	got, err := s.Sessions(ctx)
 	must(t, err)
@@ -134,7 +134,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A corrupt database costs nothing but its content, which is kept aside.
+// TestCorrupt opens a corrupt database. It is quarantined, and only its content is lost.
 //
 // FEATURES: R93
 func TestCorrupt(t *testing.T) {
@@ -163,10 +163,10 @@ func TestCorrupt(t *testing.T) {
 			if all, err := s.Sessions(ctx); len(all) != 0 || err != nil {
 				t.Errorf("%d sessions, %v", len(all), err)
 			}
-			if !strings.HasPrefix(s.Recovered(), path+".corrupt-") {
-				t.Errorf("recovered %q", s.Recovered())
+			if !strings.HasPrefix(s.RecoveredFrom(), path+".corrupt-") {
+				t.Errorf("recovered %q", s.RecoveredFrom())
 			}
-			if kept, err := os.ReadFile(s.Recovered()); err != nil || !bytes.Equal(kept, bad) {
+			if kept, err := os.ReadFile(s.RecoveredFrom()); err != nil || !bytes.Equal(kept, bad) {
 				t.Errorf("what was corrupt is not kept: %v", err)
 			}
 			must(t, s.CreateSession(ctx, full("new")))

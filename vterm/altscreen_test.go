@@ -151,7 +151,7 @@ func TestAlternateScreen(t *testing.T) {
 	})
 }
 
-// Each screen can be read while the other is shown, and says which is.
+// TestBothScreens reads each screen while the other is shown. The frame identifies its screen.
 func TestBothScreens(t *testing.T) {
 	term := (&example{}).terminal()
 	write(term, "primary")

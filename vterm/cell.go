@@ -10,15 +10,15 @@ import "github.com/longterm-dev/longterm/vterm/internal/grid"
 //	bits 32–55  style id, index into Frame.Styles; 0 is the default style
 //	bits 56–63  reserved, zero
 //
-// The zero Cell is blank: never written, default style. It differs from a written
-// space so that real trailing spaces can be told from padding.
+// The zero Cell is blank: never written, default style. It differs from a written space, so that trailing spaces are
+// distinguishable from padding.
 type Cell = grid.Cell
 
 // Width kinds. A wide character is a WidthWide cell followed by its WidthTail.
 const (
 	WidthNarrow = grid.WidthNarrow // one column
 	WidthWide   = grid.WidthWide   // first column of a two-column character
-	WidthTail   = grid.WidthTail   // second column of a two-column character, no content of its own
+	WidthTail   = grid.WidthTail   // second column of a two-column character, without content
 	WidthHead   = grid.WidthHead   // blank left in the last column because a wide character wrapped
 )
 

@@ -1,17 +1,17 @@
 package vterm
 
-// charset maps the 96 characters from 0x20 on; nil is ASCII.
+// charset is the index of a character set in charsetTables.
 type charset uint8
 
-// charsets are the sets designated to G0–G3 and which of them is in use. With UTF-8 there
-// is no right half, so GR is kept for DECRQSS and save/restore only.
+// charsets holds the sets designated to G0–G3 and which of them are in use. With UTF-8 no right half exists, so GR is
+// stored for DECRQSS and save/restore only.
 type charsets struct {
 	g      [4]charset
 	gl, gr uint8
 	single uint8 // 2 or 3 for the next character only (SS2, SS3); 0 none
 }
 
-// translate maps a character below 0x80 and uses up a single shift.
+// translate maps a character below 0x80 through the active set, and ends a single shift.
 func (c *charsets) translate(r rune) rune {
 	set := c.g[c.gl]
 	if c.single != 0 {
@@ -25,7 +25,7 @@ func (c *charsets) translate(r rune) rune {
 }
 
 func (s *charsetTable) translate(r rune) rune {
-	for _, m := range s.marks {
+	for _, m := range s.mappings {
 		if m.from == r {
 			return m.to
 		}
@@ -36,13 +36,13 @@ func (s *charsetTable) translate(r rune) rune {
 	return r
 }
 
-// updateSimple says whether ASCII runs need no look at character sets or insert mode.
+// updateSimple updates t.simple: whether ASCII runs can ignore character sets and insert mode.
 func (t *Terminal) updateSimple() {
 	c := &t.charsets
 	t.simple = c.g[c.gl] == charsetASCII && c.single == 0 && t.modes&modeInsert == 0
 }
 
-// designate is SCS: final is the set, after its intermediates.
+// designate implements SCS: name is the set's final byte after its intermediates.
 func (t *Terminal) designate(slot int, name string, size96 bool) {
 	set, ok := findCharset(name, size96)
 	if !ok {
@@ -70,13 +70,13 @@ func findCharset(name string, size96 bool) (charset, bool) {
 	return 0, false
 }
 
-// lockingShift is SI, SO, LS2, LS3.
+// lockingShift implements SI, SO, LS2, LS3.
 func (t *Terminal) lockingShift(slot int) {
 	t.charsets.gl = uint8(slot)
 	t.updateSimple()
 }
 
-// singleShift is SS2, SS3.
+// singleShift implements SS2, SS3.
 func (t *Terminal) singleShift(slot int) {
 	t.charsets.single = uint8(slot)
 	t.updateSimple()

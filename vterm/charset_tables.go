@@ -1,6 +1,6 @@
 package vterm
 
-// Character sets; their number is what snapshots keep, so new ones go to the end.
+// Character sets. Snapshots store their numbers, so new sets go to the end.
 const (
 	charsetASCII charset = iota
 	charsetGraphics
@@ -35,18 +35,20 @@ const (
 	charsetNationalTurkish
 )
 
+// mapping replaces one character of ASCII.
 type mapping struct{ from, to rune }
 
+// charsetTable is a row of the table of character sets.
 type charsetTable struct {
 	names    []string  // final byte of SCS, intermediates before it
 	size96   bool      // designated by - . / rather than ( ) * +
 	national bool      // only with DECNRCM, as in xterm
-	marks    []mapping // what differs from ASCII
-	last     []rune    // or the last characters of the set, up to 0x7e
+	mappings []mapping // differences from ASCII
+	last     []rune    // instead of marks: the last characters of the set, up to 0x7e
 }
 
-// national builds the marks of a national replacement set (VT510, table 5-4): what
-// stands in place of # @ [ \ ] ^ _ ` { | } ~.
+// national returns the mappings of a national replacement set (VT510, table 5-4): the characters that replace # @ [ \ ]
+// ^ _ ` { | } ~.
 func national(s string) []mapping {
 	from := []rune("#@[\\]^_`{|}~")
 	var m []mapping
@@ -58,8 +60,7 @@ func national(s string) []mapping {
 	return m
 }
 
-// charsetTables are the sets. ␦, a mirrored question mark, stands where one has no
-// character (VT510, chapter 5).
+// charsetTables holds the sets. ␦, a mirrored question mark, marks characters that a set lacks (VT510, chapter 5).
 var charsetTables = [...]charsetTable{
 	charsetASCII: {names: []string{"B"}},
 	// DEC Special Graphics (VT100): lines, scan lines, a few signs.
@@ -67,18 +68,18 @@ var charsetTables = [...]charsetTable{
 		names: []string{"0", "2"},
 		last:  []rune(" ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·"),
 	},
-	charsetBritish:               {names: []string{"A"}, marks: []mapping{{'#', '£'}}},
-	charsetDutch:                 {names: []string{"4"}, national: true, marks: national("£¾ĳ½|^_`¨ƒ¼´")},
-	charsetFinnish:               {names: []string{"5", "C"}, national: true, marks: national("#@ÄÖÅÜ_éäöåü")},
-	charsetFrench:                {names: []string{"R", "f"}, national: true, marks: national("£à°ç§^_`éùè¨")},
-	charsetFrenchCanadian:        {names: []string{"Q", "9"}, national: true, marks: national("#àâçêî_ôéùèû")},
-	charsetGerman:                {names: []string{"K"}, national: true, marks: national("#§ÄÖÜ^_`äöüß")},
-	charsetItalian:               {names: []string{"Y"}, national: true, marks: national("£§°çé^_ùàòèì")},
-	charsetNorwegian:             {names: []string{"E", "6", "`"}, national: true, marks: national("#ÄÆØÅÜ_äæøåü")},
-	charsetPortuguese:            {names: []string{"%6"}, national: true, marks: national("#@ÃÇÕ^_`ãçõ~")},
-	charsetSpanish:               {names: []string{"Z"}, national: true, marks: national("£§¡Ñ¿^_`°ñç~")},
-	charsetSwedish:               {names: []string{"H", "7"}, national: true, marks: national("#ÉÄÖÅÜ_éäöåü")},
-	charsetSwiss:                 {names: []string{"="}, national: true, marks: national("ùàéçêîèôäöüû")},
+	charsetBritish:               {names: []string{"A"}, mappings: []mapping{{'#', '£'}}},
+	charsetDutch:                 {names: []string{"4"}, national: true, mappings: national("£¾ĳ½|^_`¨ƒ¼´")},
+	charsetFinnish:               {names: []string{"5", "C"}, national: true, mappings: national("#@ÄÖÅÜ_éäöåü")},
+	charsetFrench:                {names: []string{"R", "f"}, national: true, mappings: national("£à°ç§^_`éùè¨")},
+	charsetFrenchCanadian:        {names: []string{"Q", "9"}, national: true, mappings: national("#àâçêî_ôéùèû")},
+	charsetGerman:                {names: []string{"K"}, national: true, mappings: national("#§ÄÖÜ^_`äöüß")},
+	charsetItalian:               {names: []string{"Y"}, national: true, mappings: national("£§°çé^_ùàòèì")},
+	charsetNorwegian:             {names: []string{"E", "6", "`"}, national: true, mappings: national("#ÄÆØÅÜ_äæøåü")},
+	charsetPortuguese:            {names: []string{"%6"}, national: true, mappings: national("#@ÃÇÕ^_`ãçõ~")},
+	charsetSpanish:               {names: []string{"Z"}, national: true, mappings: national("£§¡Ñ¿^_`°ñç~")},
+	charsetSwedish:               {names: []string{"H", "7"}, national: true, mappings: national("#ÉÄÖÅÜ_éäöåü")},
+	charsetSwiss:                 {names: []string{"="}, national: true, mappings: national("ùàéçêîèôäöüû")},
 	charsetLatin1:                {names: []string{"A"}, size96: true, last: latin1()},
 	charsetSupplemental:          {names: []string{"<", "%5"}, last: []rune("¡¢£␦¥␦§¤©ª«␦␦␦␦°±²³␦µ¶·␦¹º»¼½␦¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏ␦ÑÒÓÔÕÖŒØÙÚÛÜŸ␦ßàáâãäåæçèéêëìíîï␦ñòóôõöœøùúûüÿ␦")},
 	charsetTechnical:             {names: []string{">"}, last: []rune("⎷┌─⌠⌡│⎡⎣⎤⎦⎧⎩⎫⎭⎨⎬╶╶╲╱╴╴⟩␦␦␦␦≤≠≥∫∴∝∞÷Δ∇ΦΓ∼≃Θ×Λ⇔⇒≡ΠΨ␦Σ␦␦√ΩΞΥ⊂⊃∩∪∧∨¬αβχδεφγηιθκλ␦ν∂πψρστ␦ƒωξυζ←↑→↓")},
@@ -94,12 +95,12 @@ var charsetTables = [...]charsetTable{
 	charsetNationalGreek:         {names: []string{`">`}, national: true, last: []rune("ΑΒΓΔΕΖΗΘΙΚΛΜΝΧΟΠΡΣΤΥΦΞΨΩ␦␦{|}~")},
 	charsetNationalHebrew:        {names: []string{"%="}, national: true, last: []rune("אבגדהוזחטיךכלםמןנסעףפץצקרשת{|}~")},
 	charsetNationalRussian:       {names: []string{"&5"}, national: true, last: []rune("ЮАБЦДЕФГХИЙКЛМНОПЯРСТУЖВЬЫЗШЭЩЧ")},
-	charsetNationalSerboCroatian: {names: []string{"%3"}, national: true, marks: marks("@Ž[Š\\Đ]Ć^Č`ž{š|đ}ć~č")},
-	charsetNationalTurkish:       {names: []string{"%2"}, national: true, marks: marks("&ğ@İ[Ş\\Ö]Ç^Ü`Ğ{ş|ö}ç~ü")},
+	charsetNationalSerboCroatian: {names: []string{"%3"}, national: true, mappings: parseMappings("@Ž[Š\\Đ]Ć^Č`ž{š|đ}ć~č")},
+	charsetNationalTurkish:       {names: []string{"%2"}, national: true, mappings: parseMappings("&ğ@İ[Ş\\Ö]Ç^Ü`Ğ{ş|ö}ç~ü")},
 }
 
-// marks reads pairs of a character and what stands in its place.
-func marks(s string) []mapping {
+// parseMappings parses pairs of a character and its replacement.
+func parseMappings(s string) []mapping {
 	r := []rune(s)
 	m := make([]mapping, 0, len(r)/2)
 	for i := 0; i+1 < len(r); i += 2 {
@@ -108,7 +109,7 @@ func marks(s string) []mapping {
 	return m
 }
 
-// latin1 is the right half of ISO 8859-1.
+// latin1 returns the right half of ISO 8859-1.
 func latin1() []rune {
 	var m []rune
 	for r := rune(0xa1); r < 0xff; r++ {

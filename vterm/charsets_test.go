@@ -46,8 +46,8 @@ func firstRow(t *vterm.Terminal) string {
 	return textOf(&f, &f.Lines[0])
 }
 
-// TestNationalSets: ISO 646 in its national forms. Only what differs from ASCII is named: each
-// position and what stands there (VT510, chapter 5, "National Replacement Character Sets").
+// TestNationalSets checks the national forms of ISO 646. A case lists only the differences from ASCII: position and
+// character (VT510, chapter 5, "National Replacement Character Sets").
 //
 // FEATURES: R30
 func TestNationalSets(t *testing.T) {

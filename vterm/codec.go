@@ -9,14 +9,15 @@ import (
 
 var errSnapshot = errors.New("vterm: not a snapshot of this version, or damaged")
 
-// codec writes or reads a snapshot. The same calls do both, so the two cannot differ in
-// order. When reading, what is out of bounds sets bad and gives zeros.
+// codec writes or reads a snapshot. The same calls do both, so writing and reading cannot differ in order. When
+// reading, invalid data sets the reader's error and yields zeros.
 type codec struct {
 	w       []byte
 	r       grid.Reader
 	reading bool
 }
 
+// fail marks the snapshot as invalid.
 func (c *codec) fail() { c.r.Bad, c.r.B = true, nil }
 
 func (c *codec) bytes(b *[]byte) {
@@ -34,7 +35,7 @@ func (c *codec) str(s *string) {
 	*s = string(b)
 }
 
-// unsigned codes any unsigned number up to max.
+// unsigned codes an unsigned number up to max.
 func unsigned[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *codec, v *T, max uint64) {
 	if !c.reading {
 		c.w = binary.AppendUvarint(c.w, uint64(*v))
@@ -48,7 +49,7 @@ func unsigned[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *codec, v *T, max uint64
 	*v = T(u)
 }
 
-// signed codes any signed number from lo to hi.
+// signed codes a signed number from lo to hi.
 func signed[T ~int | ~int8 | ~int32](c *codec, v *T, lo, hi int) {
 	if !c.reading {
 		c.w = binary.AppendVarint(c.w, int64(*v))

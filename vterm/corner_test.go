@@ -110,7 +110,8 @@ func TestDoubleWidthScrolledOut(t *testing.T) {
 	}
 }
 
-// A format character (Cf) is no mark: it joins nothing, whatever came between.
+// TestFormatCharactersJoinNothing checks that a format character (Cf) is not a mark and joins nothing, whatever
+// precedes it.
 func TestFormatCharactersJoinNothing(t *testing.T) {
 	for _, in := range []string{"E\u202a", "E\x04\u202a", "E\x04\u202a\u035b", "E\u202a\u035b", "E\x04\u200b"} {
 		term := newTest(t, 10, 2, in)

@@ -5,7 +5,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// page is where the cursor stands and what bounds and guides its movements.
+// page holds the cursor and the state that bounds its movements: size, margins, tab stops and modes.
 type page struct {
 	cols, rows  int
 	cur         grid.Cursor
@@ -13,7 +13,7 @@ type page struct {
 	left, right int // DECSLRM, inclusive; the whole width without mode 69
 	tabs        tabStops
 	modes       modeBits
-	savedModes  map[int]bool // XTSAVE; the key is the mode's number
+	savedModes  map[int]bool // modes saved by XTSAVE, by number
 	shape       cursorStyle
 }
 
@@ -24,8 +24,8 @@ func (p *page) moveTo(row, col int) {
 	p.cur.Pending = false
 }
 
-// moveToOrigin places the cursor counted from the home position: the corner of the
-// margins in origin mode (DECOM), which it cannot leave then.
+// moveToOrigin places the cursor relative to the home position. In origin mode (DECOM) that is the corner of the
+// margins, which bound the cursor then.
 func (p *page) moveToOrigin(row, col int) {
 	if p.modes&modeOrigin == 0 {
 		p.moveTo(row, col)
@@ -34,7 +34,7 @@ func (p *page) moveToOrigin(row, col int) {
 	p.moveTo(min(max(row, 0)+p.top, p.bottom), min(max(col, 0)+p.left, p.right))
 }
 
-// fromOrigin is the cursor's position as moveToOrigin counts.
+// fromOrigin returns the cursor's position relative to the origin that moveToOrigin uses.
 func (p *page) fromOrigin() (row, col int) {
 	if p.modes&modeOrigin == 0 {
 		return p.cur.Row, p.cur.Col
@@ -44,7 +44,7 @@ func (p *page) fromOrigin() (row, col int) {
 
 func (p *page) home() { p.moveToOrigin(0, 0) }
 
-// cursorPosition is CUP and HVP.
+// cursorPosition implements CUP and HVP.
 func (p *page) cursorPosition(s *parse.Seq) {
 	p.moveToOrigin(s.Count(0)-1, s.Count(1)-1)
 }
@@ -69,7 +69,7 @@ func (p *page) rowRelative(s *parse.Seq) {
 	p.moveToOrigin(row+s.Count(0), col)
 }
 
-// up moves within the margins: the top one stops the cursor unless it is above already.
+// up moves the cursor up. The top margin stops it, unless it is above the margin.
 func (p *page) up(n int) {
 	limit := 0
 	if p.cur.Row >= p.top {
@@ -94,9 +94,8 @@ func (p *page) forward(n int) {
 	p.moveTo(p.cur.Row, min(p.cur.Col+n, limit))
 }
 
-// backward is CUB and BS, with reverse wrap (modes 45 and 1045): from the left margin to
-// the right one of the line above, and from the first line to the last. A pending wrap
-// counts as a column then.
+// backward implements CUB and BS, with reverse wrap (modes 45 and 1045): from the left margin to the right one of the
+// line above, and from the first line to the last. A pending wrap then counts as a column.
 func (p *page) backward(n int) {
 	wrap := p.modes&modeAutowrap != 0 && p.modes&(modeReverseWrap|modeReverseWrap2) != 0
 	if p.cur.Pending && wrap {
@@ -135,7 +134,7 @@ func (p *page) carriageReturn() {
 	p.cur.Col = p.left
 }
 
-// index is IND and LF without LNM: down one line, scrolling at the bottom margin.
+// index implements IND and LF without LNM: down one line, scrolling at the bottom margin.
 func (t *Terminal) index() {
 	t.cur.Pending = false
 	switch {
@@ -148,7 +147,7 @@ func (t *Terminal) index() {
 	}
 }
 
-// reverseIndex is RI.
+// reverseIndex implements RI.
 func (t *Terminal) reverseIndex() {
 	t.cur.Pending = false
 	switch {
@@ -161,7 +160,7 @@ func (t *Terminal) reverseIndex() {
 	}
 }
 
-// lineFeed is LF, VT and FF.
+// lineFeed implements LF, VT and FF.
 func (t *Terminal) lineFeed() {
 	t.index()
 	if t.modes&modeNewLine != 0 {
@@ -174,7 +173,7 @@ func (t *Terminal) nextLine() {
 	t.carriageReturn()
 }
 
-// forwardIndex is DECFI: right one column, scrolling at the right margin. A pending wrap
+// forwardIndex implements DECFI: right one column, scrolling at the right margin. A pending wrap
 // survives the scroll, as in xterm.
 func (t *Terminal) forwardIndex() {
 	switch {
@@ -185,7 +184,7 @@ func (t *Terminal) forwardIndex() {
 	}
 }
 
-// backIndex is DECBI.
+// backIndex implements DECBI.
 func (t *Terminal) backIndex() {
 	switch {
 	case t.cur.Col == t.left:
@@ -195,17 +194,17 @@ func (t *Terminal) backIndex() {
 	}
 }
 
-// savedCursor is what DECSC keeps.
+// savedCursor is the state saved by DECSC.
 type savedCursor struct {
-	set      bool
+	set      bool // DECSC was used
 	cur      grid.Cursor
 	pen      Style
 	protect  Cell
-	charsets charsets
-	origin   bool
+	charsets charsets // designated sets
+	origin   bool     // origin mode
 }
 
-// saveCursor is DECSC (VT510): position, pending wrap, rendition, character sets, origin.
+// saveCursor implements DECSC (VT510): position, pending wrap, rendition, character sets, origin.
 func (t *Terminal) saveCursor() {
 	t.saved[t.slot()] = savedCursor{
 		set: true, cur: t.cur, pen: t.pen, protect: t.protect, charsets: t.charsets,
@@ -213,7 +212,7 @@ func (t *Terminal) saveCursor() {
 	}
 }
 
-// restoreCursor is DECRC; with nothing saved it goes home and resets what DECSC saves.
+// restoreCursor implements DECRC. Without a saved cursor it moves home and resets what DECSC saves.
 func (t *Terminal) restoreCursor() {
 	s := t.saved[t.slot()]
 	t.pen, t.protect, t.charsets = s.pen, s.protect, s.charsets

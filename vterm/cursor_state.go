@@ -9,16 +9,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/color"
 )
 
-// settingModes are the modes that AppendSettings carries. Frames, AppendCarry and Modes have the others.
+// settingModes lists the modes that AppendSettings writes. Frames, AppendOutputState and Modes cover the others.
 var settingModes = []int{42, 45, 80, 1010, 1011, 1034, 1036, 1037, 1039, 1040, 1045, 1070, 2027, 8452}
 
 // screenModes are the modes that AppendSettings does not save on another terminal: they switch screens, or only this terminal
 // handles them.
 var screenModes = []int{3, 47, 1047, 1048, 1049, 2026, 2048}
 
-// AppendSettings appends sequences that give another terminal the settings of this one that no frame shows: colours, tab stops,
-// the mouse pointer, saved modes, and modes for the handling of output. It omits settings that a reset sets as well. The
-// sequences move the cursor: modes, screen, keyboard and AppendCarry have to follow them.
+// AppendSettings appends sequences that give another terminal the settings that no frame shows: colours, tab stops, the
+// mouse pointer, saved modes, and modes for the handling of output. It omits settings that equal those after a reset.
+// The sequences move the cursor: modes, screen, keyboard and AppendOutputState must follow them.
 func (t *Terminal) AppendSettings(dst []byte) []byte {
 	for _, n := range slices.Sorted(maps.Keys(t.savedModes)) {
 		if !slices.Contains(screenModes, n) {
@@ -52,7 +52,7 @@ func (p *page) appendTabs(dst []byte) []byte {
 	var stops []byte
 	isDefault := true
 	for col := 1; col < p.cols; col++ {
-		at := p.tabs.at(col)
+		at := p.tabs.isSet(col)
 		isDefault = isDefault && at == (col%8 == 0)
 		if at {
 			stops = fmt.Appendf(stops, "\x1b[%dG\x1bH", col+1)
@@ -86,8 +86,8 @@ func (c *colors) appendChanged(dst []byte) []byte {
 	return dst
 }
 
-// AppendKeyStack appends sequences that give another terminal, on the screen that it shows, the keyboard flags of t's
-// primary or alternate screen and the stack of those that a program pushed (kitty keyboard protocol).
+// AppendKeyStack appends sequences that give another terminal the kitty keyboard flags of t's primary or alternate
+// screen, with the stack of pushed flags, for the screen that it shows.
 func (t *Terminal) AppendKeyStack(dst []byte, alternate bool) []byte {
 	k := &t.kitty[boolInt(alternate)]
 	dst = fmt.Appendf(dst, "\x1b[<%du\x1b[=%d;1u", kittyDepth, k.entries[0])
@@ -97,11 +97,10 @@ func (t *Terminal) AppendKeyStack(dst []byte, alternate bool) []byte {
 	return dst
 }
 
-// AppendCarry appends what puts a real terminal, on which this screen was just painted in
-// full, into the state that the program's next output relies on and no frame shows:
-// margins, insert, wrap and origin mode, character sets, the saved cursor, and the pen.
-// Most of the time that is a pen.
-func (t *Terminal) AppendCarry(dst []byte) []byte {
+// AppendOutputState appends sequences for a real terminal on which this screen was just painted: they set the state that no
+// frame shows and on which further output depends. It consists of margins, insert, wrap and origin mode, character
+// sets, the saved cursor, and the pen; usually only the pen.
+func (t *Terminal) AppendOutputState(dst []byte) []byte {
 	n := len(dst)
 	dst = t.appendSavedCursor(dst)
 	dst = t.appendMargins(dst)
@@ -119,7 +118,7 @@ func (t *Terminal) AppendCarry(dst []byte) []byte {
 	return dst
 }
 
-// appendSavedCursor has the terminal save the cursor as the program did (DECSC).
+// appendSavedCursor appends sequences that restore the cursor saved by the program (DECSC).
 func (t *Terminal) appendSavedCursor(dst []byte) []byte {
 	s := &t.saved[t.slot()]
 	if !s.set {
@@ -131,6 +130,23 @@ func (t *Terminal) appendSavedCursor(dst []byte) []byte {
 		dst = append(dst, "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"...)
 	}
 	return dst
+}
+
+// CanRestoreOutputState reports whether a terminal on which other text was drawn regains the state for further output by
+// AppendOutputState and a second print of RepeatableRune. It does not while a wrap is pending at the saved cursor
+// (DECSC), since only a character in the last column makes a wrap pending, nor in insert mode, where the second print
+// would move cells.
+func (t *Terminal) CanRestoreOutputState() bool {
+	s := &t.saved[t.slot()]
+	return !(s.set && s.cur.Pending) && t.modes&modeInsert == 0
+}
+
+// RepeatableRune returns the character that REP would repeat now, before character sets map it; 0 if REP does nothing.
+func (t *Terminal) RepeatableRune() rune {
+	if t.join == 0 {
+		return 0
+	}
+	return t.lastRune
 }
 
 func (p *page) appendMargins(dst []byte) []byte {
@@ -152,7 +168,7 @@ func (p *page) appendMargins(dst []byte) []byte {
 	return dst
 }
 
-// appendCharsets designates and shifts, on a terminal that has ASCII everywhere.
+// appendCharsets appends designations and shifts, for a terminal with ASCII everywhere.
 func appendCharsets(dst []byte, c *charsets) []byte {
 	for slot, set := range c.g {
 		if set == charsetASCII {

@@ -8,9 +8,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// deviceString is a row of the table of device control strings.
+// deviceString is a row of the table of device control strings (DCS).
 type deviceString struct {
-	match  string // intermediates and final byte, as in function.match
+	match  string // intermediates and final byte, like function.match
 	name   string
 	syntax string
 	source string
@@ -27,6 +27,7 @@ var deviceStrings = []deviceString{
 	{"{", "DECDLD: soft characters, swallowed", "DCS … { Pt ST", "VT510", func(*Terminal, *parse.Seq, []byte) {}},
 }
 
+// dcs runs a device control string.
 func (t *Terminal) dcs(s *parse.Seq, data []byte) {
 	for i := range deviceStrings {
 		d := &deviceStrings[i]
@@ -37,8 +38,8 @@ func (t *Terminal) dcs(s *parse.Seq, data []byte) {
 	}
 }
 
-// requestSetting is DECRQSS; the answer is 1 $ r setting, or 0 $ r when it is unknown
-// (xterm's order: valid is 1).
+// requestSetting implements DECRQSS. The answer is 1 $ r setting, or 0 $ r if the setting is unknown (xterm's order: 1
+// is valid).
 func (t *Terminal) requestSetting(_ *parse.Seq, data []byte) {
 	if v, ok := t.setting(string(data)); ok {
 		t.replyDCS("1$r%s%s", v, strings.TrimPrefix(string(data), ">4"))
@@ -80,8 +81,8 @@ func (t *Terminal) setting(name string) (string, bool) {
 	return "", false
 }
 
-// requestCapability is XTGETTCAP: names come and values go in hex. Names go back as they are known here, and
-// what is not known is not repeated.
+// requestCapability implements XTGETTCAP. Names and values are in hex. Only known names are answered, in the table's
+// spelling; unknown names are not repeated.
 func (a *answers) requestCapability(_ *parse.Seq, data []byte) {
 	for _, h := range strings.Split(string(data), ";") {
 		name, err := hex.DecodeString(h)

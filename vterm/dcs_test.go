@@ -7,8 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Functions that print, define keys or glyphs or move a pen are swallowed whole: nothing of them is
-// shown or answered, and the text behind them is in its place.
+// TestSwallowed checks that functions that print, define keys or glyphs or move a pen are consumed completely: nothing
+// is shown or answered, and the following text is in place.
 //
 // FEATURES: R30
 func TestSwallowed(t *testing.T) {
@@ -124,7 +124,7 @@ func TestPictures(t *testing.T) {
 	})
 }
 
-// Options set what is reported and what is taken, and are clamped to what can be had.
+// TestOptions checks the effect and the limits of each option.
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -5,19 +5,19 @@ import "github.com/longterm-dev/longterm/vterm/internal/parse"
 // eraseSpan erases cells [from, to) of a row.
 func (t *Terminal) eraseSpan(row, from, to int, selective bool) {
 	if t.spares(selective) {
-		t.scr.EraseUnprotected(row, from, to, t.erased())
+		t.scr.EraseUnprotected(row, from, to, t.blankCell())
 		return
 	}
-	t.scr.EraseSpan(row, from, to, t.erased())
+	t.scr.EraseSpan(row, from, to, t.blankCell())
 }
 
-// eraseRow erases a whole row, its size included when nothing is spared.
+// eraseRow erases a whole row. It also resets the row's size unless protected cells may remain.
 func (t *Terminal) eraseRow(row int, selective bool) {
 	if t.spares(selective) {
-		t.scr.EraseUnprotected(row, 0, t.cols, t.erased())
+		t.scr.EraseUnprotected(row, 0, t.cols, t.blankCell())
 		return
 	}
-	t.scr.EraseRow(row, t.erased())
+	t.scr.EraseRow(row, t.blankCell())
 }
 
 func (t *Terminal) eraseDisplay(s *parse.Seq) {
@@ -63,13 +63,13 @@ func (t *Terminal) eraseLine(s *parse.Seq) {
 	t.cur.Pending = false
 }
 
-// eraseChars is ECH; it does not heed the margins.
+// eraseChars implements ECH; it ignores the margins.
 func (t *Terminal) eraseChars(s *parse.Seq) {
 	t.eraseSpan(t.cur.Row, t.cur.Col, min(t.cur.Col+s.Count(0), t.cols), false)
 	t.cur.Pending = false
 }
 
-// alignmentTest is DECALN: the screen full of E, margins and origin mode reset.
+// alignmentTest implements DECALN: it fills the screen with E and resets margins and origin mode.
 func (t *Terminal) alignmentTest() {
 	t.resetMargins()
 	t.setMode(modeOrigin, false)

@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Erasing: what goes, what stays, and what becomes of wide characters, wraps and colours.
+// TestErase checks erasing, and its effects on wide characters, wraps and colours.
 //
 // FEATURES: R30
 func TestErase(t *testing.T) {
@@ -374,7 +374,7 @@ func TestEraseColour(t *testing.T) {
 	}
 }
 
-// cellAt is a cell of what is shown and its style; cells left out are zero.
+// cellAt returns a cell of the shown screen and its style; a missing cell is zero.
 func cellAt(t *vterm.Terminal, row, col int) (vterm.Cell, vterm.Style) {
 	var f vterm.Frame
 	t.Frame(&f, vterm.Query{})

@@ -1,9 +1,9 @@
 package vterm
 
-// EventQueueMax bounds the events an engine holds until they are drained.
+// EventQueueMax is the largest number of undelivered events.
 const EventQueueMax = 4096
 
-// EventKind says what happened.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // Events. The comment names the fields of Event in use and the sequence.
@@ -19,39 +19,38 @@ const (
 	EventClipboard           // Name: selection; Text: decoded data: OSC 52 set
 	EventUserVar             // Name, Text: OSC 1337 SetUserVar
 	EventContext             // Text: OSC 3008 payload
-	EventModes               // the Modes changed in a way readers may care about
+	EventModes               // the Modes changed in a relevant way
 	EventAltScreen           // Num: 1 entered, 0 left
-	EventResize              // Num: cols<<16 | rows: the program asked for a size (CSI 8 t, DECCOLM)
-	EventSync                // Num: 1 begun, 0 ended: mode 2026
-	EventWindow              // Num: CSI t operation the program asked for, informational
+	EventResize              // Num: cols<<16 | rows: requested size (CSI 8 t, DECCOLM)
+	EventSync                // Num: 1 started, 0 ended: mode 2026
+	EventWindow              // Num: requested CSI t operation, informational
 	EventReset               // RIS
 	EventLost                // Num: events dropped because the queue was full; Name "string": one control string that was too long
 )
 
-// Event is something a program said that is not text. At is the number of bytes
-// written to the engine up to and including the sequence, so that its owner can tell
-// which output lies before and which after it.
+// Event reports something that a program sent other than text. At is the number of bytes written to the engine up to
+// and including its sequence, so that the owner can order events and output.
 type Event struct {
 	Kind EventKind
 	At   uint64
 	Name string
 	Text string
 	Num  int
-	// Line and Col are where the cursor stood: Line is the stable id of the row, as
-	// History counts them (History.FirstID + History.Len + screen row).
+	// Line and Col are the cursor position. Line is the stable id of the row, as in History: History.FirstID +
+	// History.Len + screen row.
 	Line uint64
 	Col  int
 }
 
-// eventQueue holds events until the owner takes them, and counts bytes.
+// eventQueue holds events until the owner fetches them, and counts the written bytes.
 type eventQueue struct {
-	written    uint64 // bytes of all Writes before this one
-	at         int    // bytes of this Write consumed
+	written    uint64 // bytes of all earlier Writes
+	at         int    // consumed bytes of the current Write
 	events     []Event
 	eventsLost int
 }
 
-// emit queues an event with the place where it happened.
+// emit queues an event with the current position.
 func (t *Terminal) emit(e Event) {
 	if len(t.events) >= EventQueueMax {
 		t.eventsLost++

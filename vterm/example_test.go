@@ -100,7 +100,7 @@ func (e *example) run(t *testing.T) {
 	}
 }
 
-// checkSnapshot restores a snapshot and goes on with both terminals.
+// checkSnapshot restores a snapshot and continues with both terminals.
 func checkSnapshot(t *testing.T, term *vterm.Terminal, in string) {
 	t.Helper()
 	_ = term.Replies(nil)
@@ -174,7 +174,7 @@ func eventText(e vterm.Event) string {
 	return strings.TrimRight(strings.TrimSuffix(s, "|0"), "| ")
 }
 
-// eventsOf are the events so far but those of modes.
+// eventsOf returns the events so far, except those of modes.
 func eventsOf(t *vterm.Terminal) []string {
 	all := []string{}
 	for _, e := range t.Events(nil) {

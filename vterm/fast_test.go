@@ -23,7 +23,7 @@ func slowly(t *Terminal, data []byte) {
 		for _, s := range t.all() {
 			s.InflateAll()
 		}
-		t.sgrSeen.clear()
+		t.sgrCache.clear()
 		t.penAt = styleUnknown
 	}
 }
@@ -46,7 +46,7 @@ func checkLoose(t *testing.T, o Options, data []byte, pieces ...int) {
 		for i := range grid.LastingStyles {
 			term.tables.Styles.ID(&Style{ULColor: RGB(1, byte(i>>8), byte(i))})
 		}
-		term.sgrSeen.misses = manyMisses + 1
+		term.sgrCache.misses = manyMisses + 1
 	}
 	compareFast(t, fast, slow, data, pieces...)
 }
@@ -165,7 +165,7 @@ func TestLooseLetters(t *testing.T) {
 	}
 }
 
-// TestLooseRuns prints single letters with a sequence each, where as many as come behind each other have the same colour.
+// TestLooseRuns prints single letters with a sequence each, in runs of the same colour of different lengths.
 //
 // FEATURES: R25
 func TestLooseRuns(t *testing.T) {
@@ -189,7 +189,7 @@ func TestLooseRuns(t *testing.T) {
 				for i := range 5 << 10 {
 					term.tables.Styles.ID(&Style{FG: RGB(1, byte(i>>8), byte(i))})
 				}
-				term.sgrSeen.misses = manyMisses + 1
+				term.sgrCache.misses = manyMisses + 1
 			}
 			compareFast(t, fast, slow, data, 5000, r.IntN(5000))
 		}
@@ -211,10 +211,10 @@ func TestNewColors(t *testing.T) {
 		end := []string{"m", "M", ";m", ";1m", "x", "\x1b"}[i%6]
 		s := []string{"\x1b[38;2;", "\x1b[48;2;"}[i/6%2] + a + ";" + b + ";" + c + end
 		fast, slow := newTest(t, 20, 5), newTest(t, 20, 5)
-		fast.sgrSeen.misses = manyMisses + 1
+		fast.sgrCache.misses = manyMisses + 1
 		data := []byte(s + "#" + strings.Repeat(" ", keyReach))
 		feed(slow, string(data))
-		taken := fast.newColors(data)
+		taken := fast.runColorSGRs(data)
 		if want := good(a) && good(b) && good(c) && end == "m"; (taken > 0) != want {
 			t.Fatalf("%q: %d bytes are taken", s, taken)
 		}
@@ -225,7 +225,7 @@ func TestNewColors(t *testing.T) {
 	}
 }
 
-// TestSymbols prints symbols that come again and again between Han and ASCII, with what joins them or is cut off among them.
+// TestSymbols prints repeated symbols between Han and ASCII, with joining characters and incomplete ones among them.
 //
 // FEATURES: R25
 func TestSymbols(t *testing.T) {
@@ -365,8 +365,8 @@ func TestPassSteps(t *testing.T) {
 	}
 }
 
-// TestFastEscapes runs what programs of the whole screen print: sequences one behind the other, text that runs over the margin,
-// in cells and packed, and updates that begin and end.
+// TestFastEscapes runs typical output of full-screen programs: successive sequences, text across the margin, in cells
+// and packed rows, and synchronized updates.
 //
 // FEATURES: R25, R26, R27
 func TestFastEscapes(t *testing.T) {
@@ -389,7 +389,7 @@ func TestFastEscapes(t *testing.T) {
 	}
 }
 
-// TestFastSyncEvents: updates that begin and end among other output are told with their places, however that is cut.
+// TestFastSyncEvents checks the events of synchronized updates and their offsets, for any split of the output.
 func TestFastSyncEvents(t *testing.T) {
 	data := []byte(strings.Repeat("\x1b[?2026h\x1b[?2026h\x1b[2;3Hx\x1b[?2026l text\r\n\x1b[m\x1b[?2026h\x1b[?2026l", 3) + strings.Repeat(" ", keyReach))
 	whole, cut := New(Options{Cols: 20, Rows: 3}), New(Options{Cols: 20, Rows: 3})
@@ -434,7 +434,7 @@ func FuzzFast(f *testing.F) {
 	})
 }
 
-// TestKnownSGR holds remembered effects of SGR to what the parameters say.
+// TestKnownSGR compares cached effects of SGR with those of their parameters.
 func TestKnownSGR(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var sequences []string
@@ -461,7 +461,7 @@ func TestKnownSGR(t *testing.T) {
 			t.Fatalf("%d: after %q the pen is %+v, want %+v", i, s, term.pen, plain.pen)
 		}
 	}
-	if term.sgrSeen.learned == 0 {
+	if term.sgrCache.learned == 0 {
 		t.Error("nothing was remembered")
 	}
 }
@@ -471,8 +471,8 @@ func TestKnownColons(t *testing.T) {
 	for s, want := range map[string]int{"\x1b[4:3m": 1, "\x1b[58:2::255:192:185m": 1, "\x1b[4:\x003m": 0, "\x1b[4:\x7f3m": 0, "\x1b[4\r:3m": 0, "\x1b[4:3 m": 0} {
 		term := newTest(t, 20, 5)
 		feed(term, s+strings.Repeat(" ", keyReach)+s+strings.Repeat(" ", keyReach))
-		if term.sgrSeen.learned != want {
-			t.Errorf("%q: %d sequences are remembered, want %d", s, term.sgrSeen.learned, want)
+		if term.sgrCache.learned != want {
+			t.Errorf("%q: %d sequences are remembered, want %d", s, term.sgrCache.learned, want)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func (f *field) at(t *Terminal) (v reflect.Value, ok bool) {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem(), true
 }
 
-// fieldsOf is all that a terminal holds, to the last number, text or map. Of arrays and slices the first and
-// the last element stand for all.
+// fieldsOf lists all fields of a terminal down to numbers, texts and maps. Of arrays and slices it lists the first and
+// the last element.
 func fieldsOf(t *Terminal) (list []field) {
 	seen := map[unsafe.Pointer]bool{}
 	var walk func(v reflect.Value, f field)
@@ -83,7 +83,7 @@ func fieldsOf(t *Terminal) (list []field) {
 	return list
 }
 
-// others are values that v might have instead of its own.
+// others returns other values for v.
 func others(v reflect.Value) (list []reflect.Value) {
 	add := func(set func(n reflect.Value)) {
 		n := reflect.New(v.Type()).Elem()
@@ -135,9 +135,9 @@ func populated() *Terminal {
 	return t
 }
 
-// fate is what becomes of a field: do is done to a terminal in which it has another value, and what do
-// returns is looked at. kept: a value was found there again. lost: a value gave way to what stands there
-// when the field was not touched; other: to a third. None of them: no value that was tried can be.
+// fate sets a field to other values, calls do, and compares the field in the result. kept: such a value was found
+// again. lost: it was replaced by the value of an untouched terminal. other: by a third value. None is set if no value
+// could be tried.
 func fate(f *field, do func(*Terminal) *Terminal) (kept, lost, other bool) {
 	untouched, known := f.at(do(populated()))
 	before, _ := f.at(populated())
@@ -185,8 +185,8 @@ var notInSnapshots = map[string]string{
 
 	"cell": "derived from the pen", "penStale": "derived from the pen", "penAt": "derived from the pen",
 	"blank": "derived from blankBG", "blankBG": "derived from the pen when something is erased",
-	"protect":   "coded; the bits tried are those of cells with a style",
-	"sgrSeen.*": "a cache",
+	"protect":    "coded; the bits tried are those of cells with a style",
+	"sgrCache.*": "a cache",
 
 	"parser.Byte": "of an event that was taken", "parser.StrState": "of a string that was taken",
 	"parser.Str": "coded while a string is read", "parser.Str[]": "coded while a string is read",
@@ -228,14 +228,14 @@ var notReset = map[string]string{
 	"scrolls": "the owner's",
 	"modes":   "whether DECCOLM is allowed stays, as in xterm",
 	"cols":    "the size stays", "rows": "the size stays",
-	"clipboard":    "the person's",
+	"clipboard":    "the user's",
 	"title.window": "stays, as in xterm", "title.icon": "stays, as in xterm",
 
 	"parser.*": "RIS is a sequence that it reads; after one it is at its beginning", "decoder.*": "cleared by the escape",
 	"written": "counts on", "events": "kept for the owner", "events[].*": "kept for the owner",
 	"eventsLost": "kept for the owner", "replies": "kept for the owner", "bell": "kept for the owner", "colors.out": "the terminal's own answers", "colors.outer": "in opts",
 	"lastModes.*": "derived, and compared when the Write ends",
-	"cell":        "derived from the pen when something is printed", "sgrSeen.*": "a cache",
+	"cell":        "derived from the pen when something is printed", "sgrCache.*": "a cache",
 
 	"tables.*": "frames that were taken share them", "tablesVersion": "when the tables were rebuilt",
 	"primary.*":       "rows are blanked, and the screen stays",
@@ -303,7 +303,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 	}
 }
 
-// TestPackGivesSymbolsUp: what a terminal remembers of symbols is kilobytes, and one at rest needs none of it.
+// TestPackGivesSymbolsUp checks that Pack drops the cache of symbols.
 func TestPackGivesSymbolsUp(t *testing.T) {
 	term := New(Options{Cols: 40, Rows: 3})
 	known := func() (is bool) {

@@ -11,59 +11,59 @@ type ScreenKind uint8
 
 // Screens.
 const (
-	ScreenActive ScreenKind = iota // whichever is shown
+	ScreenActive ScreenKind = iota // the one that is shown
 	ScreenPrimary
 	ScreenAlternate
 )
 
-// Query says what a Frame should hold.
+// Query selects the content of a Frame.
 type Query struct {
-	// Since leaves out rows that did not change after this version. 0: all rows.
+	// Since omits rows that did not change after this version. 0: all rows.
 	Since  uint64
 	Screen ScreenKind
-	// HistoryFrom and HistoryTo (exclusive) are the lines of history of which Frame.PlacedAbove tells.
+	// HistoryFrom and HistoryTo (exclusive) select the history lines that Frame.PlacedAbove covers.
 	HistoryFrom, HistoryTo int
 }
 
-// Frame is a copy of a screen, or of the rows of it that changed. Its tables are
-// append-only or replaced as a whole, so a Frame stays valid while the engine goes on.
+// Frame is a copy of a screen, or of its changed rows. Its tables are append-only or replaced as a whole, so a Frame
+// stays valid while the engine continues.
 type Frame struct {
 	Cols, Rows int
-	// Version is the version shown. Ask for Since=Version next time.
+	// Version is the version of this content. Pass it as Since next time.
 	Version uint64
-	// Full is set when every row is present: asked for, or the size or the screen
-	// changed so much that a delta would not do.
+	// Full is set if every row is present: on request, or because a delta is impossible after a change of size or
+	// screen.
 	Full bool
-	// Alt is set when the alternate screen is the active one.
+	// Alt is set if the alternate screen is active.
 	Alt    bool
 	Title  string
 	Cursor Cursor
 	// Lines are the rows present, in ascending order of Line.Row.
 	Lines []Line
 
-	Styles   []Style // index StyleID; entry 0 is the default style
+	Styles   []Style // indexed by StyleID; entry 0 is the default style
 	Clusters []string
-	Links    []Link // index LinkID; entry 0 is unused
+	Links    []Link // indexed by LinkID; entry 0 is unused
 	Palette  *Palette
-	Images   []Placement // index Cell.Content of image cells
-	// Placed says of each placement that the screen shows where its first cell is; a row above the screen is negative.
-	// nil: there is none.
+	Images   []Placement // indexed by Cell.Content of image cells
+	// Placed maps each visible placement to the place of its first cell; rows above the screen are negative. It is nil
+	// without placements.
 	Placed map[int]Place
-	// PlacedAbove is the same of the lines of history that Query names. Rows count as History counts lines; that of an
-	// image whose beginning history has dropped is negative.
+	// PlacedAbove is the same for the history lines that Query selects. Rows are indices of history lines; an image
+	// whose start was dropped from the history has a negative one.
 	PlacedAbove map[int]Place
 }
 
-// Cursor is where the next character goes.
+// Cursor is the position at which the next character is printed, and how the cursor is drawn.
 type Cursor struct {
 	Row, Col int
 	Visible  bool
 	Shape    CursorShape
 	Blink    bool
-	// Chosen is set if a program chose the shape. Otherwise a terminal may show its own.
+	// Chosen is set if a program chose the shape. Otherwise a terminal may use its default shape.
 	Chosen bool
-	// Pending is set after the last column was written and before the wrap: the
-	// cursor stands on the last column, the next character goes to the next row.
+	// Pending is set while a wrap is pending: the last column was written, the cursor is on it, and the next character
+	// goes to the next row.
 	Pending bool
 }
 
@@ -77,7 +77,7 @@ const (
 	CursorBar
 )
 
-// Style looks a cell's style up.
+// Style returns a cell's style.
 func (f *Frame) Style(c Cell) Style {
 	if id := int(c.Style()); id < len(f.Styles) {
 		return f.Styles[id]
@@ -129,7 +129,7 @@ func (t *Terminal) Frame(f *Frame, q Query) {
 	f.Clusters = t.tables.Clusters.List[:len(t.tables.Clusters.List):len(t.tables.Clusters.List)]
 	f.Links = t.tables.Links.List[:len(t.tables.Links.List):len(t.tables.Links.List)]
 	f.Images = t.images.Placements[:len(t.images.Placements):len(t.images.Placements)]
-	f.Placed = t.placed(s)
+	f.Placed = t.findPlacements(s)
 	f.PlacedAbove = t.placedAbove(q.HistoryFrom, q.HistoryTo)
 	f.Palette = t.colors.Palette
 }

@@ -16,7 +16,7 @@ func rowsOf(f *Frame) []int {
 	return rows
 }
 
-// TestFrameSince asks for what changed.
+// TestFrameSince requests only changed rows.
 //
 // FEATURES: R35
 func TestFrameSince(t *testing.T) {
@@ -56,8 +56,8 @@ func TestFrameSince(t *testing.T) {
 	}
 }
 
-// TestFrameIsKept proves that a frame stays what it was while the terminal goes on.
-func TestFrameIsKept(t *testing.T) {
+// TestFrame_IsSnapshot checks that a frame does not change while the terminal continues.
+func TestFrame_IsSnapshot(t *testing.T) {
 	term := newTest(t, 10, 4, "\x1b[31mred e\u0301\x1b]8;;http://x\x07link")
 	var f Frame
 	term.Frame(&f, Query{})

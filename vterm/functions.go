@@ -2,8 +2,8 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// function is a row of the table of control functions. Dispatch, docs/sequences.md and
-// the test that every row is tested come from it.
+// function is a row of the table of control functions. Dispatch, docs/sequences.md and a test of all rows use the
+// table.
 type function struct {
 	kind   string // "CSI" or "ESC"
 	match  string // prefix, intermediates and final byte
@@ -13,19 +13,20 @@ type function struct {
 	run    func(t *Terminal, s *parse.Seq)
 }
 
-// plain adapts a handler that takes no parameters.
+// plain adapts a handler without parameters.
 func plain(f func(t *Terminal)) func(*Terminal, *parse.Seq) {
 	return func(t *Terminal, _ *parse.Seq) { f(t) }
 }
 
-// counted adapts a handler that takes a count, where nothing and 0 mean 1.
-func counted(f func(t *Terminal, n int)) func(*Terminal, *parse.Seq) {
+// withCount adapts a handler with a count, where a missing or 0 parameter means 1.
+func withCount(f func(t *Terminal, n int)) func(*Terminal, *parse.Seq) {
 	return func(t *Terminal, s *parse.Seq) { f(t, s.Count(0)) }
 }
 
-func swallow(*Terminal, *parse.Seq) {}
+// ignore ignores a function.
+func ignore(*Terminal, *parse.Seq) {}
 
-// key is what parse.Seq.Key gives for the row.
+// key returns the row's key in the lookup tables, a parse.Seq.Key.
 func (f *function) key() uint32 {
 	m := f.match
 	var prefix, i0, i1 byte

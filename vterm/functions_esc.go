@@ -2,7 +2,7 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// escFunctions are the escape sequences; C1 controls are among them by their 7-bit form.
+// escFunctions lists the escape sequences. C1 controls are listed in their 7-bit form.
 var escFunctions = []function{
 	{"ESC", "7", "DECSC: save cursor", "ESC 7", "VT510", plain((*Terminal).saveCursor)},
 	{"ESC", "8", "DECRC: restore cursor", "ESC 8", "VT510", plain((*Terminal).restoreCursor)},
@@ -37,8 +37,8 @@ var escFunctions = []function{
 	{"ESC", "#5", "DECSWL: single width", "ESC # 5", "VT510", lineSize(LineNormal)},
 	{"ESC", "#6", "DECDWL: double width", "ESC # 6", "VT510", lineSize(LineDoubleWidth)},
 	{"ESC", "#8", "DECALN: alignment pattern", "ESC # 8", "VT510", plain((*Terminal).alignmentTest)},
-	{"ESC", "%@", "default character set: ignored, text is UTF-8", "ESC % @", "ISO 2022", swallow},
-	{"ESC", "%G", "UTF-8: as it is already", "ESC % G", "ISO 2022", swallow},
+	{"ESC", "%@", "default character set: ignored, text is UTF-8", "ESC % @", "ISO 2022", ignore},
+	{"ESC", "%G", "UTF-8: as it is already", "ESC % G", "ISO 2022", ignore},
 }
 
 // ansiLevel puts ASCII in G0 and Latin-1 in G1 (levels 1 and 2), or ASCII in G0 alone.
@@ -51,13 +51,14 @@ func ansiLevel(t *Terminal, s *parse.Seq) {
 	t.updateSimple()
 }
 
-// lineSize changes the cursor's line (VT510, "DECDWL"); what no longer fits is not shown.
+// lineSize returns the handler that sets the size of the cursor's line (VT510, "DECDWL"). Text that no longer fits is
+// not shown.
 func lineSize(size LineSize) func(*Terminal, *parse.Seq) {
 	return func(t *Terminal, _ *parse.Seq) {
 		if t.modes&modeMargins != 0 {
 			return
 		}
-		r := t.scr.Stamped(t.cur.Row)
+		r := t.scr.MutableRow(t.cur.Row)
 		r.Size = size
 		if size != LineNormal {
 			t.cur.Col = min(t.cur.Col, max(0, t.cols/2-1))
@@ -83,8 +84,8 @@ func scs(t *Terminal, s *parse.Seq) bool {
 	return true
 }
 
-// vt52 runs an escape sequence of the VT52 (DECANM reset; VT510, appendix A). ESC Y is
-// read by the parser with its two bytes as parameters.
+// vt52 runs a VT52 escape sequence (DECANM reset; VT510, appendix A). The parser returns the two bytes of ESC Y as
+// parameters.
 func (t *Terminal) vt52(s *parse.Seq) {
 	if f := vt52Functions[s.Final&0x7f]; f != nil && s.Inter[0] == 0 {
 		f(t, s)

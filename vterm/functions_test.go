@@ -34,8 +34,7 @@ func seen(t *Terminal) string {
 	return s
 }
 
-// TestFunctions proves every row of the tables of control functions, and that there is
-// a case for every row.
+// TestFunctions runs a case for every row of the tables of control functions.
 //
 // FEATURES: R30, R33
 func TestFunctions(t *testing.T) {
@@ -130,7 +129,7 @@ func TestModeTable(t *testing.T) {
 	}
 }
 
-// TestSequencesPage proves that docs/sequences.md is what the tables say.
+// TestSequencesPage checks that docs/sequences.md equals the tables.
 func TestSequencesPage(t *testing.T) {
 	file := filepath.Join("..", "docs", "sequences.md")
 	page := sequencesPage()

@@ -138,8 +138,8 @@ func TestGeneratedSplit(t *testing.T) {
 	})
 }
 
-// A terminal restored from a snapshot goes on as the one it was taken from, wherever that was: in
-// the middle of a sequence or a character too.
+// TestGeneratedSnapshot restores a terminal from a snapshot taken anywhere, also within a sequence or character. It
+// continues like the original.
 //
 // FEATURES: R26
 func TestGeneratedSnapshot(t *testing.T) {
@@ -224,7 +224,7 @@ func TestGeneratedDeltas(t *testing.T) {
 	})
 }
 
-// A frame that was taken shows the same for ever, whatever is written later.
+// TestGeneratedFramesStay checks that a frame does not change with later output.
 //
 // FEATURES: R35
 func TestGeneratedFramesStay(t *testing.T) {
@@ -269,7 +269,8 @@ func TestGeneratedPack(t *testing.T) {
 	})
 }
 
-// RIS gives a new terminal, but for the title, the size and whether DECCOLM is allowed.
+// TestGeneratedReset checks that RIS gives a new terminal, except for the title, the size and whether DECCOLM is
+// allowed.
 func TestGeneratedReset(t *testing.T) {
 	outputs(t, 300, func(t *testing.T, r *rand.Rand, pieces []string) {
 		term := vterm.New(smallOptions)

@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// ImageFormat says how the data of an Image is encoded.
+// ImageFormat is the encoding of an Image's data.
 type ImageFormat = graphics.Format
 
 // Image formats.
@@ -16,18 +16,17 @@ const (
 	ImageRGB   = graphics.RGB  // 3 bytes a pixel
 	ImageRGBA  = graphics.RGBA // 4 bytes a pixel
 	ImageJPEG  = graphics.JPEG
-	ImageGIF   = graphics.GIF // its first picture
+	ImageGIF   = graphics.GIF // the first frame
 )
 
-// Image is a picture that a program sent, undecoded.
+// Image is a picture as a program sent it, not decoded.
 type Image = graphics.Image
 
-// Placement is an image put on the screen. An image cell's content is the index of its
-// placement in Frame.Images.
+// Placement is an image on the screen. The content of an image cell is the index of its placement in Frame.Images.
 type Placement = graphics.Placement
 
-// placeImage covers cells from the cursor on with a placement and leaves the cursor in
-// the last row of it, scrolling as text would.
+// placeImage covers cells from the cursor on with a placement. It moves the cursor to the placement's last row and
+// scrolls like text.
 func (t *Terminal) placeImage(p Placement, scroll bool) {
 	p.Cols = min(max(p.Cols, 1), t.cols-t.cur.Col)
 	p.Rows = min(max(p.Rows, 1), graphics.PlacementCellsMax/p.Cols)
@@ -40,7 +39,7 @@ func (t *Terminal) placeImage(p Placement, scroll bool) {
 	}
 	col := t.cur.Col
 	for i := range p.Rows {
-		t.scr.Stamped(t.cur.Row).PutImage(col, col+p.Cols, index, t.cols)
+		t.scr.MutableRow(t.cur.Row).PutImage(col, col+p.Cols, index, t.cols)
 		if i < p.Rows-1 {
 			t.index()
 			t.cur.Col = col
@@ -48,20 +47,20 @@ func (t *Terminal) placeImage(p Placement, scroll bool) {
 	}
 }
 
-// eachImageCell visits the cells of the screen that show an image.
+// eachImageCell calls f for each screen cell that shows an image.
 func (t *Terminal) eachImageCell(f func(p *Placement, row, col int)) {
 	t.scr.EachImage(func(index, row, col int) { f(&t.images.Placements[index], row, col) })
 }
 
-// Place is where the first cell of a placement is, 0-based, and how many cells its image is spread over: fractions
-// where it is shown pixel by pixel. Rows above the screen are negative.
+// Place is the position of a placement's first cell, 0-based, and the number of cells that its image covers: fractions
+// for images shown pixel by pixel. Rows above the screen are negative.
 type Place struct {
 	Row, Col   int
 	Cols, Rows float64
 }
 
-// placed finds where the placements begin that a screen shows: the top of one may have scrolled away.
-func (t *Terminal) placed(s *grid.Screen) (all map[int]Place) {
+// findPlacements returns the places of the placements on a screen. The top of a placement may have scrolled away.
+func (t *Terminal) findPlacements(s *grid.Screen) (all map[int]Place) {
 	s.EachImage(func(index, row, col int) { all = t.showsAt(all, index, row, col) })
 	if s == t.primary && all != nil {
 		most := 0
@@ -74,7 +73,7 @@ func (t *Terminal) placed(s *grid.Screen) (all map[int]Place) {
 	return all
 }
 
-// placedAbove finds where the placements begin that lines of history show.
+// placedAbove returns the places of the placements in a range of history lines.
 func (t *Terminal) placedAbove(from, to int) (all map[int]Place) {
 	if len(t.images.Placements) == 0 || from < 0 || from >= to {
 		return nil
@@ -89,7 +88,7 @@ func (t *Terminal) placedAbove(from, to int) (all map[int]Place) {
 	return all
 }
 
-// showsAt notes that a placement shows in a cell. Rows come from above.
+// showsAt records that a placement has this cell. Rows are visited from top to bottom.
 func (t *Terminal) showsAt(all map[int]Place, index, row, col int) map[int]Place {
 	p, known := all[index]
 	switch {
@@ -102,13 +101,13 @@ func (t *Terminal) showsAt(all map[int]Place, index, row, col int) map[int]Place
 			all = map[int]Place{}
 		}
 		p = Place{Row: row, Col: col}
-		p.Cols, p.Rows = t.spread(&t.images.Placements[index])
+		p.Cols, p.Rows = t.coveredCells(&t.images.Placements[index])
 	}
 	all[index] = p
 	return all
 }
 
-// imagesOf visits the cells of a line of history that show an image.
+// imagesOf calls f for each cell of a history line that shows an image.
 func (t *Terminal) imagesOf(h History, line int, f func(index, col int)) {
 	var l Line
 	h.Line(line, &l)
@@ -119,8 +118,8 @@ func (t *Terminal) imagesOf(h History, line int, f func(index, col int)) {
 	}
 }
 
-// findStarts finds the first row of each placement in all that row first shows. A placement may start above that row, by fewer
-// lines than it has rows. above is the number of lines of h above that row.
+// findStarts finds the first row of each placement whose topmost known row is first. It may be above that row, by fewer
+// lines than the placement has rows. above is the number of lines of h above that row.
 func (t *Terminal) findStarts(h History, all map[int]Place, first, above int) {
 	open := map[int]int{} // in how many lines above each was seen, of those whose beginning was not
 	for index, p := range all {
@@ -148,15 +147,15 @@ func (t *Terminal) findStarts(h History, all map[int]Place, first, above int) {
 	}
 	var dropped map[int]int
 	if len(open) > 0 && h.FirstID() > 0 { // an image began above the oldest line that is kept
-		dropped = t.cut(h, open)
+		dropped = t.droppedRows(h, open)
 	}
 	for index := range open {
 		found(index, above+dropped[index])
 	}
 }
 
-// cut returns, for placements that the oldest line of history shows, how many of their rows were dropped above it.
-func (t *Terminal) cut(h History, open map[int]int) (dropped map[int]int) {
+// droppedRows returns how many rows were dropped above the oldest history line, for each placement that it shows.
+func (t *Terminal) droppedRows(h History, open map[int]int) (dropped map[int]int) {
 	kept := map[int]int{}
 	count := func(index, line int) {
 		if _, is := open[index]; is && kept[index] == line {
@@ -179,9 +178,9 @@ func (t *Terminal) cut(h History, open map[int]int) (dropped map[int]int) {
 	return dropped
 }
 
-// spread is how many cells an image takes. One that fills its last ones in part only is not stretched over them, and
-// a sixel image that is wider than the screen is cut.
-func (t *Terminal) spread(p *Placement) (cols, rows float64) {
+// coveredCells returns the number of cells that an image covers. An image that fills its last cells only partly is not
+// stretched, and a sixel image wider than the screen is cropped.
+func (t *Terminal) coveredCells(p *Placement) (cols, rows float64) {
 	cols, rows = float64(p.Cols), float64(p.Rows)
 	if p.Image == nil || p.Image.Width <= 0 || p.Image.Height <= 0 {
 		return cols, rows
@@ -201,14 +200,13 @@ func (t *Terminal) spread(p *Placement) (cols, rows float64) {
 	return float64(p.Image.Width) / float64(t.opts.CellWidth), rows
 }
 
-// eraseImages blanks the cells of the placements that match.
+// eraseImages erases the cells of matching placements.
 func (t *Terminal) eraseImages(match func(p *Placement, row, col int) bool) {
 	t.scr.EraseImages(func(index, row, col int) bool { return match(&t.images.Placements[index], row, col) })
 }
 
-// sixel keeps a sixel picture as it came and covers the cells that it takes. The cursor
-// goes to the last line of it, under its left edge, as in xterm: a line feed is needed
-// before text. In mode 8452 it goes to the right of it.
+// sixel stores a sixel picture undecoded and covers its cells. As in xterm the cursor moves to the picture's last line,
+// below its left edge, so a line feed must precede text. In mode 8452 it moves to the right of the picture.
 func (t *Terminal) sixel(s *parse.Seq, data []byte) {
 	img, wide, high := graphics.SixelImage(data, s.Param(0, 0))
 	if img == nil {
@@ -237,7 +235,7 @@ func (t *Terminal) sixel(s *parse.Seq, data []byte) {
 	t.moveTo(t.cur.Row, col)
 }
 
-// graphicsAttributes is XTSMGRAPHICS: 256 registers, and the size of the screen.
+// graphicsAttributes implements XTSMGRAPHICS: 256 registers, and the size of the screen.
 func (t *Terminal) graphicsAttributes(s *parse.Seq) {
 	item, action := s.Param(0, 0), s.Param(1, 0)
 	switch {
@@ -250,8 +248,7 @@ func (t *Terminal) graphicsAttributes(s *parse.Seq) {
 	}
 }
 
-// oscFile takes what OSC 1337 tells of a file. A whole one that is an image is shown at the cursor, which stands behind
-// its last row then.
+// oscFile handles file data of OSC 1337. A complete image is shown at the cursor, which then moves below its last row.
 func (t *Terminal) oscFile(s string) {
 	g, complete := t.collector.CollectFile(s)
 	if !complete {
@@ -272,7 +269,7 @@ func (t *Terminal) oscFile(s string) {
 	t.moveTo(t.cur.Row, t.cur.Col+p.Cols)
 }
 
-// apc runs an application program command; the kitty graphics protocol is the only one.
+// apc runs an application program command. Only the kitty graphics protocol is supported.
 func (t *Terminal) apc(p []byte) {
 	if done, ok := t.collector.Collect(p); ok {
 		t.kittyCommand(&done)
@@ -307,8 +304,8 @@ func (t *Terminal) kittyCommand(g *graphics.Command) {
 	}
 }
 
-// transmitKitty keeps an image, in place of one with the same id, and may show it. An
-// image that came with a number (I=) gets an id that is free.
+// transmitKitty stores an image, replacing one with the same id, and shows it if show is set. An image with only a
+// number (I=) gets a free id.
 func (t *Terminal) transmitKitty(g *graphics.Command, show bool) {
 	img, err := g.Image()
 	if err == "" {
@@ -343,8 +340,8 @@ func (t *Terminal) placeKitty(g *graphics.Command, img *Image) {
 	t.moveTo(t.cur.Row, t.cur.Col+p.Cols)
 }
 
-// deleteKitty is a=d: placements that d= describes go. Upper case forgets their images,
-// too, but for those named by id or number only when no placement was named.
+// deleteKitty implements a=d: it removes the placements that d= selects. Upper case also removes their images, except
+// images selected by id or number together with a placement.
 func (t *Terminal) deleteKitty(g *graphics.Command) {
 	what := g.Control['d']
 	if what == "" {
@@ -370,7 +367,7 @@ func (t *Terminal) deleteKitty(g *graphics.Command) {
 		return
 	}
 	for _, img := range t.images.Images {
-		if kind == 'a' && img.ID != 0 || kind == 'r' && g.Between(img.ID) {
+		if kind == 'a' && img.ID != 0 || kind == 'r' && g.SelectsID(img.ID) {
 			gone[img] = true
 		}
 	}
@@ -378,8 +375,8 @@ func (t *Terminal) deleteKitty(g *graphics.Command) {
 	t.images.RemoveSet(gone)
 }
 
-// deletion says which placements d= describes; nil for what is not known. Rows and columns
-// count from 1 on the wire, and a placement is hit when any of its cells is.
+// deletion returns the match function for the placements that d= selects, or nil for unknown kinds. Rows and columns
+// are 1-based on the wire, and any cell of a placement may match.
 func (t *Terminal) deletion(kind byte, g *graphics.Command) func(p *Placement, row, col int) bool {
 	id, placement, z := t.images.IDOf(g), g.Number('p'), g.Signed('z')
 	x, y := int(g.Number('x'))-1, int(g.Number('y'))-1
@@ -391,7 +388,7 @@ func (t *Terminal) deletion(kind byte, g *graphics.Command) func(p *Placement, r
 			return p.Image != nil && p.Image.ID == id && id != 0 && (placement == 0 || p.ID == placement)
 		}
 	case 'r':
-		return func(p *Placement, _, _ int) bool { return p.Image != nil && g.Between(p.Image.ID) }
+		return func(p *Placement, _, _ int) bool { return p.Image != nil && g.SelectsID(p.Image.ID) }
 	case 'z':
 		return func(p *Placement, _, _ int) bool { return p.Z == z }
 	case 'c':
@@ -409,7 +406,7 @@ func (t *Terminal) deletion(kind byte, g *graphics.Command) func(p *Placement, r
 	return nil
 }
 
-// covering matches the placements that cover a cell; -1 stands for any column or row.
+// covering returns a match function for placements that cover a cell; -1 matches any column or row.
 func (t *Terminal) covering(x, y int, match func(*Placement) bool) func(*Placement, int, int) bool {
 	found := make(map[*Placement]bool)
 	t.eachImageCell(func(p *Placement, row, col int) {

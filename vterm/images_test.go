@@ -13,7 +13,7 @@ import (
 // FEATURES: R112
 func TestPlaced(t *testing.T) {
 	term := newTest(t, 20, 6)
-	if term.Frame(&Frame{}, Query{}); testing.AllocsPerRun(10, func() { term.placed(term.scr) }) > 0 {
+	if term.Frame(&Frame{}, Query{}); testing.AllocsPerRun(10, func() { term.findPlacements(term.scr) }) > 0 {
 		t.Error("a screen without images costs something")
 	}
 	feed(term, "ab\x1b_Ga=T,f=24,s=1,v=1,c=3,r=4;AAAA\x1b\\")
@@ -36,7 +36,7 @@ func TestPlaced(t *testing.T) {
 			t.Errorf("%s: %v, want %d, %d", c.what, got, c.row, c.col)
 		}
 	}
-	if wide, high := term.spread(&Placement{Image: &Image{Format: ImageSixel, Width: 20, Height: 36}, Cols: 3, Rows: 3}); wide != 2.5 || high != 2.25 {
+	if wide, high := term.coveredCells(&Placement{Image: &Image{Format: ImageSixel, Width: 20, Height: 36}, Cols: 3, Rows: 3}); wide != 2.5 || high != 2.25 {
 		t.Errorf("an image that is not stretched is spread over %v × %v", wide, high)
 	}
 	feed(term, strings.Repeat("\n", 20))
@@ -45,12 +45,13 @@ func TestPlaced(t *testing.T) {
 	}
 }
 
-// gifOf is a GIF of so many pixels, in base64. Nothing of it is drawn.
+// gifOf returns the header of a GIF of this size, in base64, without pixels.
 func gifOf(w, h int) string {
 	return base64.StdEncoding.EncodeToString([]byte{'G', 'I', 'F', '8', '9', 'a', byte(w), byte(w >> 8), byte(h), byte(h >> 8), 0, 0, 0, 0x3b})
 }
 
-// Files of iTerm2 cover cells as their arguments say, whole or in parts, wherever the stream is cut and taken up again.
+// TestITermImages shows files of iTerm2 in the cells that their arguments select, whole and in parts, for any split of
+// the stream.
 //
 // FEATURES: R30, R112
 func TestITermImages(t *testing.T) {
@@ -97,7 +98,8 @@ func TestITermImages(t *testing.T) {
 	}
 }
 
-// A file may be larger than other operating system commands, as images are, and what is told beside files is told.
+// TestITermFileIsLong checks that a file may exceed the limit of other operating system commands, and that other keys
+// still work.
 func TestITermFileIsLong(t *testing.T) {
 	term := newTest(t, 20, 6)
 	long := base64.StdEncoding.EncodeToString(append([]byte("GIF89a\x08\x00\x10\x00"), make([]byte, 3<<20)...))
@@ -125,8 +127,8 @@ func TestITermFileIsLong(t *testing.T) {
 	}
 }
 
-// Images are placed in lines of history, too: whole where they begin further up than what is asked for, and by their end
-// where history has dropped their beginning.
+// TestPlacedAbove finds images in history lines: whole if they start above the requested lines, and by their end if
+// their start was dropped.
 //
 // FEATURES: R112
 func TestPlacedAbove(t *testing.T) {

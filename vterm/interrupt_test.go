@@ -258,7 +258,7 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
-// A string that is too long is told of once, takes nothing with it, and what follows is run.
+// TestStringsTooLong checks that a string beyond its limit is reported once and that the following output is run.
 func TestStringsTooLong(t *testing.T) {
 	for name, c := range map[string]struct{ open, close string }{
 		"OSC by BEL": {"\x1b]2;", "\a"},

@@ -2,14 +2,14 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// keyboard is what programs chose about the bytes that keys send, but for modes.
+// keyboard holds the program's settings for the encoding of keys, except modes.
 type keyboard struct {
 	kitty     [2]kittyStack // per screen
 	keyFormat keyFormat
 }
 
-// kittyStack holds the flags of the kitty keyboard protocol for one screen; the last
-// entry is in force. A push onto a full stack drops the oldest, as the protocol says.
+// kittyStack holds the flags of the kitty keyboard protocol for one screen; the last entry is active. A push onto a
+// full stack drops the oldest, as the protocol requires.
 type kittyStack struct {
 	entries [kittyDepth]uint8
 	n       int
@@ -35,7 +35,7 @@ func (k *kittyStack) push(flags uint8) {
 	k.entries[k.n] = flags
 }
 
-// pop drops n entries; one that empties the stack resets all flags.
+// pop removes n entries. Emptying the stack resets all flags.
 func (k *kittyStack) pop(n int) {
 	for ; n > 0 && k.n > 0; n-- {
 		k.entries[k.n] = 0
@@ -46,18 +46,18 @@ func (k *kittyStack) pop(n int) {
 	}
 }
 
-// kittyFlags adapts what changes the flags of the active screen.
+// kittyFlags adapts a handler that changes the flags of the active screen.
 func kittyFlags(f func(k *kittyStack, s *parse.Seq)) func(*Terminal, *parse.Seq) {
 	return func(t *Terminal, s *parse.Seq) { f(&t.kitty[t.slot()], s) }
 }
 
-// pushFlags is CSI > flags u.
+// pushFlags implements CSI > flags u.
 func (k *kittyStack) pushFlags(s *parse.Seq) { k.push(uint8(s.Param(0, 0)) & KittyFlagsAll) }
 
-// popFlags is CSI < n u.
+// popFlags implements CSI < n u.
 func (k *kittyStack) popFlags(s *parse.Seq) { k.pop(s.Count(0)) }
 
-// setFlags is CSI = flags ; mode u: 1 sets all, 2 adds, 3 removes.
+// setFlags implements CSI = flags ; mode u: 1 sets all, 2 adds, 3 removes.
 func (k *kittyStack) setFlags(s *parse.Seq) {
 	flags := uint8(s.Param(0, 0)) & KittyFlagsAll
 	switch s.Param(1, 1) {
@@ -78,7 +78,7 @@ func (t *Terminal) queryKitty(*parse.Seq) {
 	t.replyCSI("?%du", t.reportedKitty())
 }
 
-// keyFormat is what XTMODKEYS and XTFMTKEYS chose.
+// keyFormat holds the settings of XTMODKEYS and XTFMTKEYS.
 type keyFormat struct {
 	resources   [8]int8 // values of XTMODKEYS, plus one; 0 is the default
 	modifyOther uint8
@@ -87,12 +87,12 @@ type keyFormat struct {
 
 const modifyOtherKeys = 4 // the resource number
 
-// keyFormats adapts what changes the format of keys.
+// keyFormats adapts a handler that changes the key format.
 func keyFormats(f func(k *keyFormat, s *parse.Seq)) func(*Terminal, *parse.Seq) {
 	return func(t *Terminal, s *parse.Seq) { f(&t.keyFormat, s) }
 }
 
-// modify is XTMODKEYS, CSI > Pp ; Pv m, and its reset CSI > Pp n.
+// modify implements XTMODKEYS, CSI > Pp ; Pv m, and its reset CSI > Pp n.
 func (k *keyFormat) modify(s *parse.Seq) {
 	if s.N == 0 {
 		k.resources, k.modifyOther = [8]int8{}, 0
@@ -111,14 +111,14 @@ func (k *keyFormat) modify(s *parse.Seq) {
 	}
 }
 
-// queryModifyKeys is XTQMODKEYS.
+// queryModifyKeys implements XTQMODKEYS.
 func (t *Terminal) queryModifyKeys(s *parse.Seq) {
 	if p := s.Param(0, 0); p < len(t.keyFormat.resources) {
 		t.replyCSI(">%d;%dm", p, max(0, int(t.keyFormat.resources[p])-1))
 	}
 }
 
-// format is XTFMTKEYS.
+// format implements XTFMTKEYS.
 func (k *keyFormat) format(s *parse.Seq) {
 	if s.N == 0 || s.Param(0, 0) == modifyOtherKeys {
 		k.formatOther = uint8(s.Param(1, 0) & 1)

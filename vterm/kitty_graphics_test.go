@@ -87,11 +87,11 @@ func TestKittyGraphics(t *testing.T) {
 	}
 }
 
-// TestImageNumbersAreKept: an image is shown by its number after a restart, and not after a reset, which
-// also ends what was begun.
+// TestImageNumbers_SurviveRestart shows an image by its number after a restart, but not after a reset, which also ends
+// an incomplete image.
 //
 // FEATURES: R90
-func TestImageNumbersAreKept(t *testing.T) {
+func TestImageNumbers_SurviveRestart(t *testing.T) {
 	const pixel, show = "f=24,s=1,v=1", "a=p,I=5,c=1,r=1"
 	term := newTest(t, 10, 4, gfx("a=t,q=2,I=4,"+pixel, "AAAA")+gfx("a=t,q=2,I=5,"+pixel, "AAAA"))
 	again := New(Options{})

@@ -9,7 +9,7 @@ func (p *page) resetMargins() {
 	p.top, p.bottom, p.left, p.right = 0, p.rows-1, 0, p.cols-1
 }
 
-// setTopBottom is DECSTBM. Margins that leave fewer than two lines are refused.
+// setTopBottom implements DECSTBM. It rejects margins with fewer than two lines.
 func (p *page) setTopBottom(s *parse.Seq) {
 	top, bottom := s.Count(0), s.Param(1, 0)
 	if bottom == 0 || bottom > p.rows {
@@ -21,7 +21,7 @@ func (p *page) setTopBottom(s *parse.Seq) {
 	}
 }
 
-// setLeftRight is DECSLRM under DECLRMM, else SCOSC: both are CSI s.
+// setLeftRight implements DECSLRM under DECLRMM, else SCOSC: both are CSI s.
 func (t *Terminal) setLeftRight(s *parse.Seq) {
 	if t.modes&modeMargins == 0 {
 		if s.N == 0 {
@@ -39,7 +39,7 @@ func (t *Terminal) setLeftRight(s *parse.Seq) {
 	}
 }
 
-// marginsFull reports whether lines are scrolled over their whole width.
+// marginsFull reports whether the margins span the whole width, so that whole lines scroll.
 func (p *page) marginsFull() bool { return p.left == 0 && p.right == p.cols-1 }
 
 // inMargins reports whether the cursor is inside all four margins.
@@ -47,7 +47,7 @@ func (p *page) inMargins() bool {
 	return p.top <= p.cur.Row && p.cur.Row <= p.bottom && p.left <= p.cur.Col && p.cur.Col <= p.right
 }
 
-// region is what lies between the margins, from row top on.
+// region returns the region between the margins, from row top on.
 func (p *page) region(top int) grid.Region {
 	return grid.Region{Top: top, Bottom: p.bottom, Left: p.left, Right: p.right}
 }

@@ -2,7 +2,7 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/parse"
 
-// changeModes is SM and DECSET, RM and DECRST.
+// changeModes implements SM and DECSET, RM and DECRST.
 func (t *Terminal) changeModes(s *parse.Seq, on bool) {
 	for i := range s.N {
 		if m := findMode(s.Param(i, 0), s.Prefix == 0); m != nil {
@@ -11,6 +11,7 @@ func (t *Terminal) changeModes(s *parse.Seq, on bool) {
 	}
 }
 
+// changeMode sets or resets a mode and runs its handler.
 func (t *Terminal) changeMode(m *mode, on bool) {
 	if m.fixed != 0 {
 		return
@@ -22,8 +23,8 @@ func (t *Terminal) changeMode(m *mode, on bool) {
 	}
 }
 
-// exclusive is the group of modes of which one at most is on: setting one ends the
-// others, and resetting any ends all, as in xterm.
+// exclusive returns the group of modes of which at most one is on. Setting one ends the others, and resetting any ends
+// all, as in xterm.
 func exclusive(bit modeBits) modeBits {
 	switch {
 	case bit&mouseTrackings != 0:
@@ -42,7 +43,7 @@ func (p *page) setMode(bit modeBits, on bool) {
 	}
 }
 
-// requestMode is DECRQM: 0 unknown, 1 set, 2 reset, 3 and 4 permanently so.
+// requestMode implements DECRQM: 0 unknown, 1 set, 2 reset, 3 and 4 permanently so.
 func (t *Terminal) requestMode(s *parse.Seq) {
 	if t.conform.level < 3 {
 		return
@@ -65,7 +66,7 @@ func (t *Terminal) requestMode(s *parse.Seq) {
 	t.replyCSI("%s%d;%d$y", prefix, number, state)
 }
 
-// saveModes is XTSAVE, restoreModes XTRESTORE.
+// saveModes implements XTSAVE, restoreModes XTRESTORE.
 func (p *page) saveModes(s *parse.Seq) {
 	if p.savedModes == nil {
 		p.savedModes = make(map[int]bool)
@@ -108,8 +109,8 @@ func (t *Terminal) changedNational(on bool) {
 	}
 }
 
-// changedColumns is DECCOLM: with mode 40 the screen gets 80 or 132 columns, is cleared
-// unless DECNCSM is set, and margins and cursor go home (VT510, "DECCOLM").
+// changedColumns implements DECCOLM: with mode 40 the screen gets 80 or 132 columns, is cleared unless DECNCSM is set,
+// and margins and cursor go home (VT510, "DECCOLM").
 func (t *Terminal) changedColumns(on bool) {
 	if t.modes&modeAllowColumns == 0 {
 		t.setMode(modeColumns132, !on)
@@ -131,7 +132,7 @@ func (t *Terminal) changedColumns(on bool) {
 	t.home()
 }
 
-// changedMargins is DECLRMM: leaving it drops the left and right margin.
+// changedMargins implements DECLRMM: resetting it drops the left and right margin.
 func (t *Terminal) changedMargins(on bool) {
 	if on = on && t.conform.level >= 4; !on {
 		t.setMode(modeMargins, false)
@@ -139,6 +140,7 @@ func (t *Terminal) changedMargins(on bool) {
 	}
 }
 
+// changedSaveCursor implements mode 1048.
 func (t *Terminal) changedSaveCursor(on bool) {
 	if on {
 		t.saveCursor()
@@ -150,13 +152,13 @@ func (t *Terminal) changedSaveCursor(on bool) {
 // changedAlt1047 clears the alternate screen on leaving it.
 func (t *Terminal) changedAlt1047(on bool) {
 	if !on && t.scr == t.alternate && t.alternate != nil {
-		t.scr.Clear(t.erased())
+		t.scr.Clear(t.blankCell())
 	}
 	t.showAlternate(on, false)
 }
 
-// changedAlt1049 saves and restores the cursor even when the screen stays, as xterm does:
-// leaving twice goes back to the saved cursor twice.
+// changedAlt1049 saves and restores the cursor even if the screen does not change, like xterm: leaving twice restores
+// the saved cursor twice.
 func (t *Terminal) changedAlt1049(on bool) {
 	if on {
 		t.saveCursor()
@@ -168,6 +170,7 @@ func (t *Terminal) changedAlt1049(on bool) {
 	t.restoreCursor()
 }
 
+// changedSync implements mode 2026.
 func (t *Terminal) changedSync(on bool) {
 	if on != t.syncing {
 		t.syncing = on
@@ -175,6 +178,7 @@ func (t *Terminal) changedSync(on bool) {
 	}
 }
 
+// changedInBand implements mode 2048: enabling it reports the size.
 func (t *Terminal) changedInBand(on bool) {
 	if on {
 		t.reportSize()

@@ -1,9 +1,9 @@
 package vterm
 
-// modeBits are the modes that are on or off.
+// modeBits is the set of modes that are on.
 type modeBits uint64
 
-// Mode bits. Snapshots keep them by number of the mode, so their order may change.
+// Mode bits. Snapshots store modes by number, so the order may change.
 const (
 	modeKeyboardLock modeBits = 1 << iota
 	modeInsert
@@ -75,16 +75,15 @@ const (
 	mouseEncodings = modeMouseUTF8 | modeMouseSGR | modeMouseURXVT | modeMousePixel
 )
 
-// mode is a row of the table of modes: SM, RM, DECSET, DECRST, DECRQM, XTSAVE, the
-// documentation and its test all come from it.
+// mode is a row of the table of modes, which SM, RM, DECSET, DECRST, DECRQM, XTSAVE, the documentation and a test use.
 type mode struct {
 	number  int
 	ansi    bool // SM/RM rather than DECSET/DECRST
 	bit     modeBits
 	name    string
 	source  string
-	fixed   int // DECRPM answer of a mode that cannot be changed: 3 set, 4 reset
-	changed func(t *Terminal, on bool)
+	fixed   int                        // DECRPM answer for a mode that cannot be changed: 3 set, 4 reset
+	changed func(t *Terminal, on bool) // handler of a change; nil if unset
 }
 
 const (
@@ -170,10 +169,10 @@ var modeTable = []mode{
 	{8452, false, modeSixelRight, "cursor right of sixels", "mintty", 0, nil},
 }
 
-// syncMode is a mode that programs change with every screen.
+// syncMode is the row of mode 2026, which programs change with every screen.
 var syncMode = findMode(2026, false)
 
-// findMode looks a mode up; nil when there is none.
+// findMode returns a mode by its number, or nil.
 func findMode(number int, ansi bool) *mode {
 	lo, hi := 0, len(modeTable)
 	for lo < hi {

@@ -1,6 +1,6 @@
 package vterm
 
-// MouseTracking is what the program wants to know of the mouse.
+// MouseTracking is the kind of mouse events that the program requested.
 type MouseTracking uint16
 
 // Mouse tracking modes, valued as their DEC private mode numbers.
@@ -34,7 +34,7 @@ const (
 	KittyFlagsAll       = 1<<iota - 1
 )
 
-// Modes is what input encoders and viewers need to know of a terminal's state.
+// Modes is the part of a terminal's state that input encoders and viewers need.
 type Modes struct {
 	AppCursor      bool // DECCKM ?1: cursor keys send SS3
 	AppKeypad      bool // DECNKM ?66, DECKPAM
@@ -45,9 +45,9 @@ type Modes struct {
 	BackarrowBS    bool // DECBKM ?67: Backspace sends BS, not DEL
 	AltScreen      bool // the alternate screen is active
 	AltScroll      bool // ?1007: wheel sends cursor keys on the alternate screen
-	Sync           bool // ?2026: output is being synchronized, do not draw
+	Sync           bool // ?2026: synchronized output is in progress, do not draw
 	InBandResize   bool // ?2048
-	SchemeReports  bool // ?2031: wants to hear of colour scheme changes
+	SchemeReports  bool // ?2031: the program wants reports of colour scheme changes
 
 	Mouse         MouseTracking
 	MouseEncoding MouseEncoding
@@ -59,7 +59,7 @@ type Modes struct {
 	CellWidth, CellHeight int // pixels, for MouseEncodingPixel
 }
 
-// noticeModes emits EventModes when what readers may care about changed.
+// noticeModes emits EventModes if relevant modes have changed.
 func (t *Terminal) noticeModes() {
 	if m := t.Modes(); m != t.lastModes {
 		t.lastModes = m

@@ -15,14 +15,14 @@ var (
 	kittyReply   = regexp.MustCompile(`\x1b\[\?(\d+)u`)
 )
 
-// told is what answers to DECRQM, DECRQSS and kitty's query say, in short.
-func told(replies string) string {
+// shortReplies abbreviates the replies to DECRQM, DECRQSS and kitty's query.
+func shortReplies(replies string) string {
 	replies = settingReply.ReplaceAllString(replies, "$2$1 ")
 	replies = modeReply.ReplaceAllString(replies, "$1 ")
 	return strings.TrimSpace(kittyReply.ReplaceAllString(replies, "u$1 "))
 }
 
-// TestModesTheViewerSees: which sequences change what those who encode input or draw are told.
+// TestModesTheViewerSees checks which sequences change the Modes that encoders and viewers get.
 //
 // FEATURES: R30
 func TestModesTheViewerSees(t *testing.T) {
@@ -116,7 +116,7 @@ func TestModesInOneSequence(t *testing.T) {
 	} {
 		term := (&example{}).terminal()
 		write(term, c.in+c.ask)
-		if got := told(string(term.Replies(nil))); got != c.want {
+		if got := shortReplies(string(term.Replies(nil))); got != c.want {
 			t.Errorf("%q: %s, want %s", c.in, got, c.want)
 		}
 	}
@@ -253,7 +253,7 @@ func TestVT52(t *testing.T) {
 	})
 }
 
-// TestSync: synchronized output is told when it begins and when it ends, once each.
+// TestSync checks that the start and the end of synchronized output are each reported once.
 func TestSync(t *testing.T) {
 	for in, want := range map[string]string{
 		"\x1b[?2026h":                       "sync ||1",

@@ -4,24 +4,23 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// fastMoves carries out CUP and the few letters behind it at p[at:], and again as long as the like follows: that is how
-// programs of the whole screen draw what changed. It takes CUP with two numbers, the row of one or two digits and the column
-// of up to three, without origin mode, and letters into cells about which nothing is special. It returns where it stopped.
-//
-// It calls nothing, so that what it works with stays in registers, and branches on how long numbers are: where the next
-// sequence begins is foreseen then while this one is still read.
+// fastMoves runs CUP followed by a few letters at p[at:], and repeats while the same form follows: full-screen programs
+// draw changes in this way. It accepts CUP with a row of one or two digits and a column of up to three, without origin
+// mode, and letters into cells in a plain state. It returns where it stopped. It calls nothing, so its variables stay
+// in registers. It branches on the length of numbers, so the CPU predicts the start of the next sequence while it still
+// reads this one.
 func (t *Terminal) fastMoves(p []byte, at int) int {
 	if t.modes&modeOrigin != 0 {
 		return at
 	}
 	rows, cols, pen, version := t.scr.Window(), t.cols, t.cell, t.tables.Version
 	prints := t.simple && !t.penStale
-	p = p[:len(p):len(p)] // so that what is left is known to have the capacity that it has
+	p = p[:len(p):len(p)] // lets the compiler know that the remaining slice has the same capacity
 	for len(p)-at >= keyReach {
 		q := (*[10]byte)(p[at:])
 		if q[0] != 0x1b || q[1] != '[' {
@@ -64,7 +63,7 @@ func (t *Terminal) fastMoves(p []byte, at int) int {
 		}
 		w >>= 16
 		at += n
-		if n > 8 { // less than two bytes are left of w
+		if n > 8 { // less than two bytes of w remain
 			w = binary.LittleEndian.Uint64(p[at:])
 		}
 		row, col = min(max(row, 1), len(rows))-1, min(max(col, 1), cols)-1
@@ -80,7 +79,7 @@ func (t *Terminal) fastMoves(p []byte, at int) int {
 		r.Cells[col] = pen | grid.Cell(w&0xff)
 		if n = 1; byte(w>>8) >= ' ' {
 			w = binary.LittleEndian.Uint64(p[at:])
-			if n = bits.TrailingZeros64(scan.NotPrintable(w)) / 8; n == 8 || n > room {
+			if n = bits.TrailingZeros64(bytescan.NotPrintable(w)) / 8; n == 8 || n > room {
 				break // the first letter is printed again
 			}
 			cells := r.Cells[col+1 : col+n]

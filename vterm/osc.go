@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// command is a row of the table of operating system commands.
+// command is a row of the table of operating system commands (OSC).
 type command struct {
 	numbers []int
 	name    string
@@ -19,25 +19,25 @@ var oscTable = []command{
 	{[]int{0, 1, 2}, "icon label and window title", "xterm", (*Terminal).oscTitle},
 	{[]int{4}, "palette colours: set, ask", "xterm", oscColors((*colors).palette)},
 	{[]int{5}, "special colours: set, ask", "xterm", oscColors((*colors).specials)},
-	{[]int{7}, "working directory", "VTE", told(oscCwd)},
+	{[]int{7}, "working directory", "VTE", notifyOnly(oscCwd)},
 	{[]int{8}, "hyperlink", "VTE", (*Terminal).oscLink},
-	{[]int{9}, "notification; 9;4 progress; 9;9 working directory", "iTerm2, ConEmu", told(oscNotify)},
+	{[]int{9}, "notification; 9;4 progress; 9;9 working directory", "iTerm2, ConEmu", notifyOnly(oscNotify)},
 	{[]int{10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, "dynamic colours: set, ask", "xterm", oscColors((*colors).dynamic)},
 	{[]int{21}, "colours by name: set, ask", "kitty", oscColors((*colors).byName)},
 	{[]int{22}, "shape of the mouse pointer", "xterm, kitty", (*Terminal).oscPointer},
 	{[]int{52}, "clipboard", "xterm", (*Terminal).oscClipboard},
-	{[]int{99}, "notification", "kitty", told(oscNotifyKitty)},
+	{[]int{99}, "notification", "kitty", notifyOnly(oscNotifyKitty)},
 	{[]int{104}, "reset palette colours", "xterm", oscColors((*colors).resetPalette)},
 	{[]int{105}, "reset special colours", "xterm", oscColors((*colors).resetSpecials)},
 	{[]int{110, 111, 112, 113, 114, 115, 116, 117, 118, 119}, "reset dynamic colours", "xterm", oscColors((*colors).resetDynamic)},
 	{[]int{133}, "prompt and command marks", "FinalTerm", (*Terminal).oscMark},
 	{[]int{633}, "prompt and command marks", "VS Code", (*Terminal).oscMark},
-	{[]int{777}, "notification", "rxvt", told(oscNotifyRxvt)},
+	{[]int{777}, "notification", "rxvt", notifyOnly(oscNotifyRxvt)},
 	{[]int{1337}, "CurrentDir, SetUserVar; inline images: File, or MultipartFile, FilePart and FileEnd", "iTerm2", (*Terminal).oscITerm},
-	{[]int{3008}, "context", "systemd", told(oscContext)},
+	{[]int{3008}, "context", "systemd", notifyOnly(oscContext)},
 }
 
-// osc runs an operating system command. Text in it is made valid UTF-8.
+// osc runs an operating system command. It makes its text valid UTF-8.
 func (t *Terminal) osc(p []byte) {
 	t.bell = t.parser.Bell
 	head, rest, _ := bytes.Cut(p, []byte{';'})
@@ -72,7 +72,7 @@ func oscNumber(b []byte) (int, bool) {
 	return n, true
 }
 
-// printable drops controls from text that is shown elsewhere.
+// printable returns r, or -1 for control characters, in text that is shown elsewhere.
 func printable(r rune) rune {
 	if r < 0x20 || r >= 0x7f && r < 0xa0 {
 		return -1
@@ -80,7 +80,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// clip cuts a string to a number of bytes, at a character.
+// clip truncates a string to a number of bytes, at a character boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -104,11 +104,11 @@ func fromHex(s string) string {
 }
 
 const (
-	linkMax   = 2083 // bytes of a URI, VTE's bound
+	linkMax   = 2083 // longest URI in bytes, as in VTE
 	linkIDMax = 256
 )
 
-// oscLink is OSC 8 ; params ; URI.
+// oscLink handles OSC 8 ; params ; URI.
 func (t *Terminal) oscLink(_ int, s string) {
 	params, uri, ok := strings.Cut(s, ";")
 	if !ok {

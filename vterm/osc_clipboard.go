@@ -5,26 +5,24 @@ import (
 	"strings"
 )
 
-// oscClipboard is OSC 52 ; selection ; base64. Reading it is never answered: the
-// clipboard belongs to the person, not to what runs.
+// oscClipboard handles OSC 52 ; selection ; base64. It never answers a query with the user's clipboard.
 func (t *Terminal) oscClipboard(_ int, s string) {
 	selection, data, ok := strings.Cut(s, ";")
 	if !ok {
 		return
 	}
 	if data == "?" {
-		t.askClipboard(selection)
+		t.reportClipboard(selection)
 		return
 	}
 	decoded := decodeLoosely(data)
-	if t.opts.ReportClipboard { // one buffer stands for all selections
+	if t.opts.ReportClipboard { // one buffer for all selections
 		t.clipboard = string(decoded)
 	}
 	t.emit(Event{Kind: EventClipboard, Name: clip(selection, 16), Text: string(decoded)})
 }
 
-// decodeLoosely reads base64 as xterm does: what is no digit of it is skipped, and what
-// cannot be read clears the selection.
+// decodeLoosely decodes base64 like xterm: it ignores invalid characters, and undecodable data clears the selection.
 func decodeLoosely(s string) []byte {
 	digits := strings.Map(func(r rune) rune {
 		switch {
@@ -40,9 +38,9 @@ func decodeLoosely(s string) []byte {
 	return b
 }
 
-// askClipboard answers OSC 52 with a query, when Options.ReportClipboard allows it, from
-// what programs set before: a person's clipboard is never read.
-func (t *Terminal) askClipboard(selection string) {
+// reportClipboard answers an OSC 52 query, if Options.ReportClipboard allows it, with the text that programs stored
+// before. It never reads the user's clipboard.
+func (t *Terminal) reportClipboard(selection string) {
 	if !t.opts.ReportClipboard {
 		return
 	}

@@ -7,19 +7,19 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/color"
 )
 
-// colors are the colours that a program can set and ask for.
+// colors holds the colours that a program can set and query.
 type colors struct {
 	color.Table
 	out   *answers
 	outer *Outer
 }
 
-// oscColors adapts an operating system command about colours.
+// oscColors adapts a handler of an OSC about colours.
 func oscColors(f func(c *colors, number int, data string)) func(*Terminal, int, string) {
 	return func(t *Terminal, number int, data string) { f(&t.colors, number, data) }
 }
 
-// palette is OSC 4 ; index ; spec ; …. Indices above 255 are special colours.
+// palette handles OSC 4 ; index ; spec ; …. Indices above 255 are special colours.
 func (c *colors) palette(_ int, s string) {
 	f := strings.Split(s, ";")
 	for i := 0; i+1 < len(f); i += 2 {
@@ -39,7 +39,7 @@ func (c *colors) palette(_ int, s string) {
 	}
 }
 
-// specials is OSC 5 ; index ; spec ; ….
+// specials handles OSC 5 ; index ; spec ; ….
 func (c *colors) specials(_ int, s string) {
 	f := strings.Split(s, ";")
 	for i := 0; i+1 < len(f); i += 2 {
@@ -49,7 +49,7 @@ func (c *colors) specials(_ int, s string) {
 	}
 }
 
-// special sets or tells special colour n, which the answer counts from base.
+// special sets or reports special colour n. base is added to n in the answer.
 func (c *colors) special(osc, base, n int, spec string) {
 	if n >= color.SpecialCount {
 		return
@@ -61,7 +61,7 @@ func (c *colors) special(osc, base, n int, spec string) {
 	}
 }
 
-// dynamic is OSC 10 to 19: several specs set consecutive colours.
+// dynamic handles OSC 10 to 19: several specs set consecutive colours.
 func (c *colors) dynamic(n int, s string) {
 	for _, spec := range strings.Split(s, ";") {
 		i := n - 10
@@ -77,7 +77,7 @@ func (c *colors) dynamic(n int, s string) {
 	}
 }
 
-// eachNumber calls f for each number of a list, or for 0 to n-1 when it is empty.
+// eachNumber calls f for each number in a list, or for 0 to n-1 if the list is empty.
 func eachNumber(s string, n int, f func(i int)) {
 	if s == "" {
 		for i := range n {
@@ -92,7 +92,7 @@ func eachNumber(s string, n int, f func(i int)) {
 	}
 }
 
-// resetPalette is OSC 104.
+// resetPalette handles OSC 104.
 func (c *colors) resetPalette(_ int, s string) {
 	next := *c.Palette
 	eachNumber(s, 256, func(i int) {
@@ -105,7 +105,7 @@ func (c *colors) resetPalette(_ int, s string) {
 	c.Palette = &next
 }
 
-// resetSpecials is OSC 105.
+// resetSpecials handles OSC 105.
 func (c *colors) resetSpecials(_ int, s string) {
 	eachNumber(s, color.SpecialCount, func(i int) {
 		if i < color.SpecialCount {
@@ -114,7 +114,7 @@ func (c *colors) resetSpecials(_ int, s string) {
 	})
 }
 
-// resetDynamic is OSC 110 to 119.
+// resetDynamic handles OSC 110 to 119.
 func (c *colors) resetDynamic(n int, _ string) {
 	var def color.Table
 	def.Reset()
@@ -132,7 +132,7 @@ var kittyColors = map[string]int{
 	"transparent_background_color7": -1, "transparent_background_color8": -1,
 }
 
-// byName is OSC 21 ; name=spec ; …, the names of the main colours and numbers.
+// byName handles OSC 21 ; name=spec ; …, the names of the main colours and numbers.
 func (c *colors) byName(_ int, s string) {
 	var answers []string
 	for _, f := range strings.Split(s, ";") {
@@ -159,7 +159,7 @@ func (c *colors) byName(_ int, s string) {
 	}
 }
 
-// report is XTREPORTCOLORS.
+// report implements XTREPORTCOLORS.
 func (c *colors) report() {
 	n := len(c.Stack)
 	c.out.replyCSI("?%d;%d#Q", n, n)

@@ -6,18 +6,16 @@ import (
 	"strings"
 )
 
-// eventTextMax bounds the text of one event but the clipboard's, which the length of
-// the command bounds.
+// eventTextMax limits the text of an event, in bytes. Clipboard events are limited by the length of the command.
 const eventTextMax = 64 << 10
 
-// textEvent is an event whose texts are bounded.
+// textEvent returns an event with bounded texts.
 func textEvent(kind EventKind, name, text string, num int) (Event, bool) {
 	return Event{Kind: kind, Name: clip(name, titleMax), Text: clip(text, eventTextMax), Num: num}, true
 }
 
-// told adapts what an operating system command only tells: its number and data become an
-// event, or none.
-func told(event func(number int, data string) (Event, bool)) func(*Terminal, int, string) {
+// notifyOnly adapts an OSC that only causes an event, computed from its number and data, or nothing.
+func notifyOnly(event func(number int, data string) (Event, bool)) func(*Terminal, int, string) {
 	return func(t *Terminal, number int, data string) {
 		if e, ok := event(number, data); ok {
 			t.emit(e)
@@ -25,10 +23,10 @@ func told(event func(number int, data string) (Event, bool)) func(*Terminal, int
 	}
 }
 
-// oscCwd is OSC 7.
+// oscCwd handles OSC 7.
 func oscCwd(_ int, s string) (Event, bool) { return textEvent(EventCwd, "7", s, 0) }
 
-// oscNotify is OSC 9: ConEmu's numbered commands, or iTerm2's message.
+// oscNotify handles OSC 9: ConEmu's numbered commands, or iTerm2's message.
 func oscNotify(_ int, s string) (Event, bool) {
 	head, rest, more := strings.Cut(s, ";")
 	switch {
@@ -47,7 +45,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// progressEvent is OSC 9;4;state;percent.
+// progressEvent handles OSC 9;4;state;percent.
 func progressEvent(s string) (Event, bool) {
 	state, percent, _ := strings.Cut(s, ";")
 	names := []string{"none", "normal", "error", "indeterminate", "paused"}
@@ -59,7 +57,7 @@ func progressEvent(s string) (Event, bool) {
 	return textEvent(EventProgress, names[i], "", min(max(n, 0), 100))
 }
 
-// oscNotifyKitty is OSC 99 ; metadata ; payload, of which title and body are told.
+// oscNotifyKitty handles OSC 99 ; metadata ; payload and reports title and body.
 func oscNotifyKitty(_ int, s string) (Event, bool) {
 	meta, text, _ := strings.Cut(s, ";")
 	part, encoded := "title", false
@@ -87,7 +85,7 @@ func oscNotifyKitty(_ int, s string) (Event, bool) {
 	return Event{}, false
 }
 
-// oscNotifyRxvt is OSC 777 ; notify ; title ; body.
+// oscNotifyRxvt handles OSC 777 ; notify ; title ; body.
 func oscNotifyRxvt(_ int, s string) (Event, bool) {
 	if rest, ok := strings.CutPrefix(s, "notify;"); ok {
 		title, body, _ := strings.Cut(rest, ";")
@@ -96,7 +94,7 @@ func oscNotifyRxvt(_ int, s string) (Event, bool) {
 	return Event{}, false
 }
 
-// oscMark is OSC 133 and 633. Of the latter, P;Cwd= is also a directory.
+// oscMark handles OSC 133 and 633. P;Cwd= of the latter also reports a directory.
 func (t *Terminal) oscMark(n int, s string) {
 	name, rest, _ := strings.Cut(s, ";")
 	if name == "" {
@@ -110,7 +108,7 @@ func (t *Terminal) oscMark(n int, s string) {
 	}
 }
 
-// oscITerm is OSC 1337 ; key=value.
+// oscITerm handles OSC 1337 ; key=value.
 func (t *Terminal) oscITerm(_ int, s string) {
 	if e, ok := iTermEvent(s); ok {
 		t.emit(e)
@@ -133,5 +131,5 @@ func iTermEvent(s string) (Event, bool) {
 	return Event{}, false
 }
 
-// oscContext is OSC 3008.
+// oscContext handles OSC 3008.
 func oscContext(_ int, s string) (Event, bool) { return textEvent(EventContext, "", s, 0) }

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// TestEventsOfStrings: what operating system commands tell, and what of it is left out.
+// TestEventsOfStrings checks the events of operating system commands, and what they omit.
 //
 // FEATURES: R33
 func TestEventsOfStrings(t *testing.T) {
@@ -101,7 +101,7 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// An event says where in the output it was, and on which line and column it happened.
+// TestWhereEventsHappened checks the offset, line and column of events.
 //
 // FEATURES: R33
 func TestWhereEventsHappened(t *testing.T) {
@@ -245,7 +245,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// An answer ends as the question did, and is in 8 bits where that is asked for.
+// TestEndsOfAnswers checks that an answer has the terminator of its query, and 8-bit controls if selected.
 func TestEndsOfAnswers(t *testing.T) {
 	for in, want := range map[string]string{
 		"\x1b]4;1;?\a":                "\x1b]4;1;rgb:cdcd/0000/0000\a",
@@ -327,7 +327,7 @@ func TestHyperlinks(t *testing.T) {
 }
 
 // The clipboard is answered only where that is allowed, with what programs have put there.
-func TestClipboardAsked(t *testing.T) {
+func TestClipboardQuery(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		allow bool

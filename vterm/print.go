@@ -7,17 +7,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// textState is what is known of the text right before the cursor.
+// textState describes the text directly before the cursor.
 type textState struct {
-	// simple is set when ASCII can go to the grid as it stands: no insert mode, no
-	// character set but ASCII.
+	// simple is set if ASCII can go to the grid unchanged: no insert mode, no character set but ASCII.
 	simple   bool
-	lastRune rune        // for REP
-	join     width.State // grapheme state of the character left of the cursor, 0 unknown
-	before   width.State // join as the sequence that is carried out found it
+	lastRune rune        // last printed character, for REP
+	join     width.State // grapheme state of the character left of the cursor; 0: unknown
+	before   width.State // join as it was before the current sequence
 }
 
-// printMapped prints a character after the character set in use has had its say.
+// printMapped prints a character after mapping it by the active character set.
 func (t *Terminal) printMapped(r rune) {
 	if t.penStale {
 		t.freshenPen()
@@ -31,7 +30,7 @@ func (t *Terminal) printMapped(r rune) {
 	t.print(r)
 }
 
-// print puts a character on the screen or joins it to the one before.
+// print puts a character on the screen, or joins it to the previous one.
 func (t *Terminal) print(r rune) {
 	p := width.Of(r)
 	if t.modes&modeGraphemes == 0 {
@@ -57,14 +56,14 @@ func (t *Terminal) print(r rune) {
 		}
 	}
 	w := t.columns(p)
-	if w == 0 { // it stands nowhere: nothing goes on with it
+	if w == 0 { // it has no cell: no later character joins it
 		t.join = width.Start(width.Of('\u200b')) // as after a format character
 		return
 	}
 	t.place(r, w)
 }
 
-// columns is the width of a character that starts a cluster.
+// columns returns the width of a character that starts a cluster.
 func (t *Terminal) columns(p width.Props) int {
 	w := p.Columns()
 	switch {
@@ -93,27 +92,27 @@ func (t *Terminal) place(r rune, w int) {
 	}
 	line.Version = t.tables.Version
 	col := t.cur.Col
-	if t.appends(line, col) && t.modes&modeInsert == 0 {
+	if t.canAppend(line, col) && t.modes&modeInsert == 0 {
 		line.Begin(&t.tables, col, t.cell.Style())
 		line.AppendRune(r, w)
 		t.advance(line, col+w, end)
 		return
 	}
-	line = t.scr.Stamped(t.cur.Row)
+	line = t.scr.MutableRow(t.cur.Row)
 	if t.inserts(col) {
-		line.ShiftRight(col, end, w, t.erased(), t.cols)
+		line.ShiftRight(col, end, w, t.blankCell(), t.cols)
 	}
 	line.Put(col, r, w, t.cell, t.cols)
 	t.advance(line, col+w, end)
 }
 
-// inserts reports whether a character printed at col moves those behind it: in insert mode
-// (IRM) and, like ICH, between the margins only.
+// inserts reports whether printing at col moves the following characters: in insert mode (IRM) and, like ICH, between
+// the margins only.
 func (p *page) inserts(col int) bool {
 	return p.modes&modeInsert != 0 && p.left <= col && col <= p.right
 }
 
-// advance moves the cursor behind what was printed.
+// advance moves the cursor past the printed text.
 func (p *page) advance(line *grid.Row, col, end int) {
 	p.cur.Pending = col >= end
 	p.cur.Col = min(col, end-1)
@@ -122,23 +121,23 @@ func (p *page) advance(line *grid.Row, col, end int) {
 	}
 }
 
-// wrapWide makes room on the next line for a wide character that does not fit. It
-// returns false when the character cannot be shown at all.
+// wrapWide makes room on the next line for a wide character that does not fit. It returns false if the character cannot
+// be shown at all.
 func (t *Terminal) wrapWide(line *grid.Row, end int) bool {
 	if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
 		return false
 	}
 	line.Version = t.tables.Version
-	if t.appends(line, t.cur.Col) {
-		line.Begin(&t.tables, t.cur.Col, t.erased().Style())
+	if t.canAppend(line, t.cur.Col) {
+		line.Begin(&t.tables, t.cur.Col, t.blankCell().Style())
 		for line.Used < end {
 			line.AppendHead()
 		}
 		t.wrap()
 		return true
 	}
-	line = t.scr.Stamped(t.cur.Row)
-	line.PutHeads(t.cur.Col, end, t.erased(), t.cols)
+	line = t.scr.MutableRow(t.cur.Row)
+	line.PutHeads(t.cur.Col, end, t.blankCell(), t.cols)
 	t.wrap()
 	return true
 }
@@ -176,8 +175,8 @@ func (t *Terminal) combine(r rune) {
 	t.rewidth(line, col, r)
 }
 
-// combinePacked is combine for the last character of a packed row. It returns false when the row
-// is none, when the character before the cursor is another, or when it takes cells to do it.
+// combinePacked is combine for the last character of a packed row. It returns false if the row is not packed, if
+// another character is before the cursor, or if cells are needed.
 func (t *Terminal) combinePacked(r *grid.Row, c rune) bool {
 	end := t.cur.Col + boolInt(t.cur.Pending)
 	if r.Inflated || r.Used == 0 || r.Used != end {
@@ -201,7 +200,7 @@ func (t *Terminal) combinePacked(r *grid.Row, c rune) bool {
 	return true
 }
 
-// rewidth changes the width of the cluster at col when a variation selector asks for it.
+// rewidth changes the width of the cluster at col after a variation selector.
 func (t *Terminal) rewidth(line *grid.Row, col int, r rune) {
 	if r != grid.EmojiVariation && r != grid.TextVariation || t.modes&modeGraphemes == 0 {
 		return
@@ -215,10 +214,10 @@ func (t *Terminal) rewidth(line *grid.Row, col int, r rune) {
 	case r == grid.EmojiVariation && c.Width() == WidthNarrow:
 		t.widen(line, col)
 	case r == grid.TextVariation && c.Width() == WidthWide && !t.cur.Pending && t.cur.Col == col+2:
-		line.Narrow(col, t.erased())
+		line.Narrow(col, t.blankCell())
 		t.cur.Col--
 	case r == grid.TextVariation && c.Width() == WidthWide && t.cur.Pending && t.cur.Col == col+1:
-		line.Narrow(col, t.erased())
+		line.Narrow(col, t.blankCell())
 		t.cur.Pending = false
 	}
 }
@@ -231,15 +230,15 @@ func (t *Terminal) widen(line *grid.Row, col int) {
 		if t.modes&modeAutowrap == 0 || t.right-t.left < 1 {
 			return
 		}
-		line.Cells[col] = NewCell(0, WidthHead, 0, t.erased())
+		line.Cells[col] = NewCell(0, WidthHead, 0, t.blankCell())
 		line.Wide = true
 		t.cur.Col = col
 		t.wrap()
-		line, col = t.scr.Stamped(t.cur.Row), t.cur.Col
+		line, col = t.scr.MutableRow(t.cur.Row), t.cur.Col
 		end = t.lineEnd(line)
 	}
 	if t.inserts(col) {
-		line.ShiftRight(col+1, end, 1, t.erased(), t.cols)
+		line.ShiftRight(col+1, end, 1, t.blankCell(), t.cols)
 	}
 	line.PutWide(col, c, t.cols)
 	t.advance(line, col+2, end)

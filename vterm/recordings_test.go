@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestRecordings replays what real programs wrote to an 80×25 terminal and compares the
-// screen after a third, two thirds and all of it. The expected screens were compared with
-// those of xterm (docs/conformance.md); -update writes them anew.
+// TestRecordings replays the output of real programs on an 80×25 terminal and compares the screen after a third, two
+// thirds and all of it. The expected screens were compared with xterm's (docs/conformance.md); -update writes them.
 //
 // FEATURES: R30, R33
 func TestRecordings(t *testing.T) {

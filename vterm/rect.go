@@ -10,9 +10,8 @@ import (
 // rect is a rectangle of cells, right and bottom exclusive.
 type rect struct{ top, left, bottom, right int }
 
-// rect reads Pt;Pl;Pb;Pr from parameter i on, counted from the origin in origin mode.
-// Positions off the page are drawn to its edge, as in xterm. It returns false for a
-// rectangle that is upside down (VT510, "DECCRA").
+// rect parses Pt;Pl;Pb;Pr from parameter i on, relative to the origin in origin mode. Positions off the page are
+// clamped to its edge, as in xterm. It returns false for an inverted rectangle (VT510, "DECCRA").
 func (p *page) rect(s *parse.Seq, i int) (rect, bool) {
 	top, left := s.Count(i)-1, s.Count(i+1)-1
 	bottom, right := s.Param(i+2, 0), s.Param(i+3, 0)
@@ -34,7 +33,7 @@ func (p *page) rect(s *parse.Seq, i int) (rect, bool) {
 	return r, r.top < r.bottom && r.left < r.right
 }
 
-// fillRect is DECFRA.
+// fillRect implements DECFRA.
 func (t *Terminal) fillRect(s *parse.Seq) {
 	c := s.Param(0, 0)
 	r, ok := t.rect(s, 1)
@@ -49,31 +48,31 @@ func (t *Terminal) fillRect(s *parse.Seq) {
 		ch = t.charsets.translate(ch)
 	}
 	for row := r.top; row < r.bottom; row++ {
-		t.scr.Stamped(row).Fill(r.left, r.right, t.cell|Cell(ch), t.cols)
+		t.scr.MutableRow(row).Fill(r.left, r.right, t.cell|Cell(ch), t.cols)
 	}
 }
 
-// eraseRect is DECERA.
+// eraseRect implements DECERA.
 func (t *Terminal) eraseRect(s *parse.Seq) {
 	if r, ok := t.rect(s, 0); ok {
 		for row := r.top; row < r.bottom; row++ {
-			t.scr.Stamped(row).Fill(r.left, r.right, t.erased(), t.cols)
+			t.scr.MutableRow(row).Fill(r.left, r.right, t.blankCell(), t.cols)
 		}
 	}
 }
 
-// eraseRectSelectively is DECSERA: characters go, looks stay, protected cells too.
+// eraseRectSelectively implements DECSERA: it erases characters but keeps styles and protected cells.
 func (t *Terminal) eraseRectSelectively(s *parse.Seq) {
 	r, ok := t.rect(s, 0)
 	if !ok {
 		return
 	}
 	for row := r.top; row < r.bottom; row++ {
-		t.scr.Stamped(row).Blank(r.left, r.right, t.guard == guardDEC, t.cols)
+		t.scr.MutableRow(row).Blank(r.left, r.right, t.guard == guardDEC, t.cols)
 	}
 }
 
-// copyRect is DECCRA; there is one page, so pages are not looked at.
+// copyRect implements DECCRA. The terminal has one page, so page numbers are ignored.
 func (t *Terminal) copyRect(s *parse.Seq) {
 	r, ok := t.rect(s, 0)
 	if !ok {
@@ -90,8 +89,8 @@ func (t *Terminal) copyRect(s *parse.Seq) {
 	t.scr.CopyBox(from, top, left)
 }
 
-// changeAttrs is DECCARA (final r) and DECRARA (final t). Without DECSACE 2 the extent
-// is the text from the first to the last position, not the rectangle.
+// changeAttrs implements DECCARA (final r) and DECRARA (final t). Without DECSACE 2 the extent is the text from the
+// first to the last position, not the rectangle.
 func (t *Terminal) changeAttrs(s *parse.Seq) {
 	r, ok := t.rect(s, 0)
 	if !ok {
@@ -107,7 +106,7 @@ func (t *Terminal) changeAttrs(s *parse.Seq) {
 				to = t.cols
 			}
 		}
-		t.changeSpan(t.scr.Stamped(row), from, to, s)
+		t.changeSpan(t.scr.MutableRow(row), from, to, s)
 	}
 }
 
@@ -150,8 +149,7 @@ func rectSGR(st *Style, s *parse.Seq, i int) {
 	}
 }
 
-// reverseAttrs toggles what DECRARA names: 0 all, 1 bold, 4 underline, 5 blink, 7
-// inverse, 8 conceal.
+// reverseAttrs toggles the attributes that DECRARA selects: 0 all, 1 bold, 4 underline, 5 blink, 7 inverse, 8 conceal.
 func reverseAttrs(st *Style, s *parse.Seq, i int) {
 	for first := i; i < max(s.N, first+1); i++ {
 		p := s.Param(i, 0)
@@ -177,12 +175,12 @@ func reverseAttrs(st *Style, s *parse.Seq, i int) {
 const (
 	sumPositive  = 1 << iota // do not negate the result
 	sumNoAttrs               // do not report attributes: always so here
-	sumNoBlanks              // do not leave out blanks
+	sumNoBlanks              // include blanks
 	sumSkipBlank             // skip cells never written
 	sum8Bit                  // do not mask to 8 bits
 )
 
-// checksumRect is DECRQCRA: the negated sum of the characters, blanks as spaces.
+// checksumRect implements DECRQCRA: the negated sum of the characters, blanks as spaces.
 func (t *Terminal) checksumRect(s *parse.Seq) {
 	if t.conform.level < 4 {
 		return

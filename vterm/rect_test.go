@@ -386,7 +386,7 @@ func TestRectangleAttributes(t *testing.T) {
 	}
 }
 
-// No rectangle, whatever its edges, goes beyond the screen or leaves half a character.
+// TestEveryRectangle checks that no rectangle exceeds the screen or leaves half a character.
 func TestEveryRectangle(t *testing.T) {
 	edges := []string{"", "0", "1", "2", "4", "5", "10", "11", "65535"}
 	for _, top := range edges {

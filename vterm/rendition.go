@@ -5,24 +5,24 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// rendition is how text looks that is printed next, and how its cells are protected.
+// rendition is the style and protection of text that is printed next.
 type rendition struct {
 	pen      Style
-	cell     Cell // the pen as a cell without content; stale when penStale
+	cell     Cell // the pen as a cell without content; stale while penStale is set
 	penStale bool
 	// blank is what erased cells become (xterm's back_color_erase) while the pen's
 	// background is blankBG.
 	blank    Cell
-	blankBG  Color
-	protect  Cell // CellProtected and CellISOGuard in force
+	blankBG  Color // the pen's background when blank was computed
+	protect  Cell  // CellProtected and CellISOGuard if in effect
 	guard    guard
-	sgrSeen  sgrCache
-	penAt    StyleID // where in sgrSeen the sequence stands that led to the pen, or styleUnknown
+	sgrCache sgrCache // effects of recent SGR sequences
+	penAt    StyleID  // position in sgrCache of the sequence that led to the pen, or styleUnknown
 	sgrStack []savedSGR
 }
 
-// freshenPen brings the pen's cell up to date. Whatever changes the pen only marks it, so
-// that a style gets its number once per text and not once per parameter.
+// freshenPen updates the pen's cell. Changes of the pen only mark it as stale, so a style gets its id once per text
+// instead of once per parameter.
 func (t *Terminal) freshenPen() {
 	if t.tables.Styles.Full() {
 		t.compactStyles()
@@ -30,27 +30,27 @@ func (t *Terminal) freshenPen() {
 	t.penStale = false
 	if t.pen.IsZero() {
 		t.cell = t.protect
-		t.found(0)
+		t.cacheStyle(0)
 		return
 	}
 	id := t.tables.Styles.ID(&t.pen)
 	t.cell = Cell(id)<<grid.CellStyleShift | t.protect
-	t.found(id)
+	t.cacheStyle(id)
 }
 
-// freshenKnown is freshenPen for a pen whose style has an id; false if it has none.
+// freshenKnown is freshenPen for a pen whose style has an id. It returns false if it has none.
 func (t *Terminal) freshenKnown() bool {
 	id, ok := t.tables.Styles.Find(&t.pen)
 	if ok {
 		t.penStale = false
 		t.cell = Cell(id)<<grid.CellStyleShift | t.protect
-		t.found(id)
+		t.cacheStyle(id)
 	}
 	return ok
 }
 
-// erased is what erased cells become: blank, in the background colour of the pen.
-func (t *Terminal) erased() Cell {
+// blankCell returns the value of erased cells: blank, in the background colour of the pen.
+func (t *Terminal) blankCell() Cell {
 	if t.pen.BG != t.blankBG {
 		t.freshenBlank()
 	}
@@ -62,16 +62,16 @@ func (t *Terminal) freshenBlank() {
 	t.blank = Cell(t.tables.Styles.ID(&Style{BG: t.pen.BG})) << grid.CellStyleShift
 }
 
-// penChanged notes that the pen, or what protects its cells, is another than it was.
+// penChanged records that the pen or the protection has changed.
 func (r *rendition) penChanged() { r.penStale, r.penAt = true, styleUnknown }
 
 // sgrStackMax is the depth of XTPUSHSGR, as in xterm.
 const sgrStackMax = 10
 
-// savedSGR is an entry of the stack of XTPUSHSGR: what was saved, and which parts.
+// savedSGR is an entry of the stack of XTPUSHSGR: the saved style, and which parts to restore.
 type savedSGR struct {
 	pen  Style
-	mask []int // parameters of XTPUSHSGR; empty: everything
+	mask []int // parameters of XTPUSHSGR; none means everything
 }
 
 func (r *rendition) pushSGR(s *parse.Seq) {
@@ -104,7 +104,7 @@ func (r *rendition) popSGR(*parse.Seq) {
 	}
 }
 
-// restorePart copies what parameter m of XTPUSHSGR stands for.
+// restorePart copies the part of a style that parameter m of XTPUSHSGR selects.
 func restorePart(to *Style, from Style, m int) {
 	masks := map[int]Attrs{1: Bold, 2: Faint, 3: Italic, 5: Blink | RapidBlink, 7: Inverse, 8: Conceal, 9: Strike}
 	switch m {
@@ -119,7 +119,7 @@ func restorePart(to *Style, from Style, m int) {
 	}
 }
 
-// reportSGR is XTREPORTSGR: what all cells of a rectangle have in common.
+// reportSGR implements XTREPORTSGR: it reports the attributes that all cells of a rectangle share.
 func (t *Terminal) reportSGR(s *parse.Seq) {
 	r, ok := t.rect(s, 0)
 	if !ok {
@@ -143,6 +143,7 @@ func (t *Terminal) reportSGR(s *parse.Seq) {
 	t.replyCSI("%sm", sgrString(common))
 }
 
+// intersect returns the attributes that two styles share.
 func intersect(a, b Style) Style {
 	a.Attrs &= b.Attrs
 	if a.FG != b.FG {
@@ -160,8 +161,8 @@ func intersect(a, b Style) Style {
 	return a
 }
 
-// guard is how erasing treats protected cells (xterm's protected_mode): the last of
-// DECSCA and SPA decides, and cells keep their mark when it changes.
+// guard is how erasing handles protected cells (xterm's protected_mode). The last DECSCA or SPA decides, and cells keep
+// their mark when it changes.
 type guard uint8
 
 const (
@@ -170,12 +171,12 @@ const (
 	guardISO        // SPA: every erase does
 )
 
-// spares reports whether an erase must look at the protected mark.
+// spares reports whether an erase must check for protected cells.
 func (r *rendition) spares(selective bool) bool {
 	return r.guard == guardISO || selective && r.guard == guardDEC
 }
 
-// selectProtection is DECSCA.
+// selectProtection implements DECSCA.
 func (r *rendition) selectProtection(s *parse.Seq) {
 	r.guard = guardDEC
 	if s.Param(0, 0) == 1 {
@@ -186,14 +187,14 @@ func (r *rendition) selectProtection(s *parse.Seq) {
 	r.penChanged()
 }
 
-// startGuarded is SPA.
+// startGuarded implements SPA.
 func (r *rendition) startGuarded() {
 	r.protect = CellProtected | CellISOGuard
 	r.guard = guardISO
 	r.penChanged()
 }
 
-// endGuarded is EPA.
+// endGuarded implements EPA.
 func (r *rendition) endGuarded() {
 	r.protect = 0
 	r.penChanged()

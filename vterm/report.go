@@ -9,20 +9,19 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// repliesMax bounds what waits to be typed back; a program that asks without end and
-// never reads gets no more answers.
+// repliesMax limits the queued answers, in bytes: a program that sends queries without end and never reads gets no
+// further answers.
 const repliesMax = 1 << 20
 
-// answers are what waits to be typed back to the program.
+// answers holds the answers to be typed into the program.
 type answers struct {
 	replies []byte
 	bit8    bool // S8C1T: with 8-bit C1 controls
-	bell    bool // the command that is answered by replyOSC ended in BEL
+	bell    bool // the query being answered by replyOSC ended in BEL
 }
 
-// reply queues an answer, one of the forms of internal/replyform: nothing in it may be chosen by what is
-// printed but numbers. It begins with a C1 control, given by its 7-bit form's second byte, in the form that
-// S7C1T/S8C1T chose.
+// reply queues an answer in one of the forms of internal/replyform, in which output may choose only numbers. It starts
+// with a C1 control, given as its 7-bit form's second byte and encoded as S7C1T or S8C1T selected.
 func (a *answers) reply(c1 byte, body string) {
 	if len(a.replies)+len(body) > repliesMax {
 		return
@@ -53,6 +52,7 @@ func (a *answers) replyOSC(format string, args ...any) {
 	a.reply(']', fmt.Sprintf(format, args...)+end)
 }
 
+// terminator returns BEL or ST, as the query had.
 func (a *answers) terminator() string {
 	if a.bit8 {
 		return "\x9c"
@@ -60,15 +60,14 @@ func (a *answers) terminator() string {
 	return "\x1b\\"
 }
 
-// versionName is what XTVERSION answers.
+// versionName is the answer to XTVERSION.
 const versionName = "longterm(1)"
 
-// xtermPatch is the xterm patch whose behaviour DA2 claims.
+// xtermPatch is the xterm patch level that DA2 reports.
 const xtermPatch = 398
 
-// primaryAttributes is DA1: the level, then 132 columns, printer, sixel, selective erase,
-// national sets, technical set, locator, state reports, windows, horizontal scrolling,
-// colour, rectangles, text locator.
+// primaryAttributes implements DA1: the level, then 132 columns, printer, sixel, selective erase, national sets,
+// technical set, locator, state reports, windows, horizontal scrolling, colour, rectangles, text locator.
 func (t *Terminal) primaryAttributes(s *parse.Seq) {
 	if s.Param(0, 0) != 0 {
 		return
@@ -86,7 +85,7 @@ func (t *Terminal) secondaryAttributes(s *parse.Seq) {
 	}
 }
 
-// tertiaryAttributes is DA3: the unit id, zero as in xterm.
+// tertiaryAttributes implements DA3: the unit id, zero as in xterm.
 func (a *answers) tertiaryAttributes(s *parse.Seq) {
 	if s.Param(0, 0) == 0 {
 		a.replyDCS("!|00000000")
@@ -99,7 +98,7 @@ func (a *answers) reportVersion(s *parse.Seq) {
 	}
 }
 
-// statusReport is DSR.
+// statusReport implements DSR.
 func (t *Terminal) statusReport(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 5:
@@ -110,8 +109,7 @@ func (t *Terminal) statusReport(s *parse.Seq) {
 	}
 }
 
-// privateStatusReport is DSR with DEC's and xterm's private numbers. What the machine
-// does not have is answered as absent.
+// privateStatusReport implements DSR with DEC's and xterm's private numbers. It reports missing devices as absent.
 func (t *Terminal) privateStatusReport(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 6:
@@ -140,18 +138,18 @@ func (t *Terminal) privateStatusReport(s *parse.Seq) {
 	}
 }
 
-// scheme is 1 for dark, 2 for light.
+// scheme returns the colour scheme: 1 dark, 2 light.
 func (t *Terminal) scheme() int { return 1 + boolInt(t.opts.LightScheme) }
 
-// terminalParameters is DECREQTPARM.
+// terminalParameters implements DECREQTPARM.
 func (a *answers) terminalParameters(s *parse.Seq) {
 	if p := s.Param(0, 0); p <= 1 {
 		a.replyCSI("%d;1;1;128;128;1;0x", p+2)
 	}
 }
 
-// setLevel is DECSCL: it chooses level and C1 form after a soft reset, as DEC STD 070 and
-// xterm have it (the manuals of the VT300 and later speak of a hard one).
+// setLevel implements DECSCL: it sets the level and C1 form after a soft reset, as in DEC STD 070 and xterm (the
+// manuals of the VT300 and later specify a hard one).
 func (t *Terminal) setLevel(s *parse.Seq) {
 	level := s.Param(0, 0) - 60
 	if level < 1 || level > levelMax {
@@ -162,7 +160,7 @@ func (t *Terminal) setLevel(s *parse.Seq) {
 	t.bit8 = level > 1 && s.Param(1, 0) != 1 && s.N > 1
 }
 
-// cursorShape is DECSCUSR: odd values blink.
+// cursorShape implements DECSCUSR: odd values blink.
 func (p *page) cursorShape(s *parse.Seq) {
 	n := s.Param(0, 1)
 	if n > 6 {
@@ -174,14 +172,13 @@ func (p *page) cursorShape(s *parse.Seq) {
 	p.setMode(modeCursorBlink, n%2 == 1)
 }
 
-// shapeNumber is the parameter of DECSCUSR that gives the present shape.
+// shapeNumber returns the parameter of DECSCUSR for the current shape.
 func (p *page) shapeNumber() int {
 	return 2*int(p.shape.shape) + 2 - boolInt(p.modes&modeCursorBlink != 0)
 }
 
-// repeat is REP: the character printed right before it once more, no further than a
-// screenful. After a control function there is none (ECMA-48 leaves it open; xterm, VTE
-// and tmux agree).
+// repeat implements REP: it repeats the character printed immediately before, up to a screenful. After a control
+// function it does nothing (ECMA-48 leaves it open; xterm, VTE and tmux agree).
 func (t *Terminal) repeat(s *parse.Seq) {
 	if t.before == 0 || t.lastRune == 0 {
 		return
@@ -197,8 +194,8 @@ func (t *Terminal) repeat(s *parse.Seq) {
 	t.join = 0
 }
 
-// Outer describes the terminal that shows this one, for answers to programs. The defaults are reported for empty fields. Snapshots
-// do not have it.
+// Outer describes the terminal in which this one is shown, for answers to programs. Empty fields report defaults.
+// Snapshots do not contain it.
 type Outer struct {
 	// Colours as X11 specifies them (rgb:rrrr/gggg/bbbb).
 	Foreground string `json:"fg,omitempty"`
@@ -208,7 +205,7 @@ type Outer struct {
 	// Keys is "none" if the terminal has no kitty keyboard protocol, "press" if it reports neither releases of keys nor their
 	// alternates, "all" if it does.
 	Keys string `json:"keys,omitempty"`
-	// Pixels of a cell.
+	// Size of a cell in pixels.
 	CellWidth  int `json:"cell_width,omitempty"`
 	CellHeight int `json:"cell_height,omitempty"`
 }

@@ -8,16 +8,15 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// reportState is DECRQPSR: 1 asks for the cursor (DECCIR), 2 for the tab stops
-// (DECTABSR).
+// reportState implements DECRQPSR: 1 requests the cursor (DECCIR), 2 the tab stops (DECTABSR).
 func (t *Terminal) reportState(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 1:
 		t.replyDCS("1$u%s", t.cursorInformation())
 	case 2:
 		var stops []string
-		for col := 1; col < t.cols; col++ { // the first column is none, as in xterm
-			if t.tabs.at(col) {
+		for col := 1; col < t.cols; col++ { // the first column is no stop, as in xterm
+			if t.tabs.isSet(col) {
 				stops = append(stops, strconv.Itoa(col+1))
 			}
 		}
@@ -25,7 +24,7 @@ func (t *Terminal) reportState(s *parse.Seq) {
 	}
 }
 
-// cursorInformation is the report of DECCIR (VT510).
+// cursorInformation returns the report of DECCIR (VT510).
 func (t *Terminal) cursorInformation() string {
 	row, col := t.fromOrigin()
 	flag := func(at int, on bool) int { return boolInt(on) << at }
@@ -43,7 +42,7 @@ func (t *Terminal) cursorInformation() string {
 		t.charsets.gl, t.charsets.gr, size96, names)
 }
 
-// restoreState is DECRSPS, the way back.
+// restoreState implements DECRSPS, the inverse of DECRQPSR.
 func (t *Terminal) restoreState(s *parse.Seq, data []byte) {
 	switch s.Param(0, 0) {
 	case 1:
@@ -87,8 +86,8 @@ func (t *Terminal) restoreCursorInformation(f []string) {
 	t.restoreCharsets(f[6:])
 }
 
-// restoreCharsets is the rest of DECCIR: GL, GR, which sets have 96 characters, and the
-// names of the sets, one after the other.
+// restoreCharsets restores the character sets from DECCIR: GL, GR, which sets have 96 characters, and the names of the
+// sets, one after the other.
 func (t *Terminal) restoreCharsets(f []string) {
 	for i, slot := range []*uint8{&t.charsets.gl, &t.charsets.gr} {
 		if v, err := strconv.Atoi(f[i]); err == nil && v >= 0 && v < len(t.charsets.g) {

@@ -2,13 +2,14 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/graphics"
 
-// conformance is the operating level (DECSCL) and what hangs on it.
+// conformance is the operating level (DECSCL) and related settings.
 type conformance struct {
 	level    int // 1 to 5
 	checksum int // flags of XTCHECKSUM
 }
 
-// cursorStyle is the shape that DECSCUSR chose; whether it blinks is mode 12. chosen is false while the terminal's own style applies.
+// cursorStyle is the shape set by DECSCUSR; mode 12 determines whether it blinks. chosen is false while the terminal's
+// default style applies.
 type cursorStyle struct {
 	shape  CursorShape
 	chosen bool
@@ -16,8 +17,8 @@ type cursorStyle struct {
 
 const levelMax = 5
 
-// resetState sets all that RIS resets but screens, history and tables.
-// Whether DECCOLM is allowed stays, as in xterm.
+// resetState resets everything that RIS resets, except screens, history and tables. As in xterm it keeps whether
+// DECCOLM is allowed.
 func (t *Terminal) resetState() {
 	t.modes = modeDefaults | t.modes&modeAllowColumns
 	if t.opts.LegacyWidth {
@@ -38,7 +39,7 @@ func (t *Terminal) resetState() {
 	t.moveTo(0, 0)
 }
 
-// softState is what DECSTR and RIS share (VT510, "DECSTR").
+// softState resets the state that DECSTR and RIS both reset (VT510, "DECSTR").
 func (t *Terminal) softState() {
 	t.resetMargins()
 	t.pen, t.protect = Style{}, 0
@@ -49,7 +50,7 @@ func (t *Terminal) softState() {
 	t.updateSimple()
 }
 
-// softReset is DECSTR.
+// softReset implements DECSTR.
 func (t *Terminal) softReset() {
 	t.modes &^= modeInsert | modeOrigin | modeReverseWrap | modeReverseWrap2 | modeKeyboardLock |
 		modeAppCursor | modeAppKeypad | modeNational | modeMargins
@@ -59,7 +60,7 @@ func (t *Terminal) softReset() {
 	t.softState()
 }
 
-// hardReset is RIS. Like xterm it clears the history; title and size stay.
+// hardReset implements RIS. Like xterm it clears the history; title and size stay the same.
 func (t *Terminal) hardReset() {
 	if t.scr != t.primary {
 		t.showAlternate(false, false)
@@ -74,13 +75,14 @@ func (t *Terminal) hardReset() {
 	t.sgrStack = nil
 	t.images.Clear()
 	t.collector = graphics.Command{}
-	t.scr.Clear(t.erased())
+	t.scr.Clear(t.blankCell())
 	t.scrollback.Clear()
 	t.syncEnded()
 	t.scr.TouchAll()
 	t.emit(Event{Kind: EventReset})
 }
 
+// syncEnded ends synchronized output.
 func (t *Terminal) syncEnded() {
 	if t.syncing {
 		t.changedSync(false)

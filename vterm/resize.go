@@ -6,7 +6,7 @@ import "github.com/longterm-dev/longterm/vterm/internal/grid"
 func (t *Terminal) Resize(cols, rows int) {
 	cols, rows = min(max(cols, MinCols), MaxCols), min(max(rows, MinRows), MaxRows)
 	if cols == t.cols && rows == t.rows {
-		return // a replay begins with the size, and shows what was shown
+		return // a replay starts with the size and keeps what is shown
 	}
 	t.tables.Version++
 	t.resize(cols, rows)
@@ -37,7 +37,7 @@ func (t *Terminal) resize(cols, rows int) {
 	t.settleSize()
 }
 
-// settleSize brings all that depends on the size in line with it.
+// settleSize updates all state that depends on the size.
 func (t *Terminal) settleSize() {
 	t.resetMargins()
 	t.tabs.grow(t.cols)
@@ -57,7 +57,7 @@ func (t *Terminal) settleSize() {
 	}
 }
 
-// reportSize is the in-band report of mode 2048.
+// reportSize sends the in-band report of mode 2048.
 func (t *Terminal) reportSize() {
 	t.replyCSI("48;%d;%d;%d;%dt", t.rows, t.cols, t.rows*t.opts.CellHeight, t.cols*t.opts.CellWidth)
 }

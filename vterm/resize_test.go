@@ -9,8 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// TestReflow: what becomes of text, cursor and history when the size changes. Lines that were
-// broken by a wrap are joined; lines that were ended stay ended.
+// TestReflow changes the size and checks text, cursor and history. Wrapped lines are joined; ended lines stay ended.
 //
 // FEATURES: R10
 func TestReflow(t *testing.T) {
@@ -137,8 +136,7 @@ func plainOutput(r *rand.Rand, lines int) string {
 	return b.String()
 }
 
-// TestResizeThereAndBack: text that was only printed and scrolled is the same again when the size
-// is, whatever the sizes between.
+// TestResizeThereAndBack checks that printed text is unchanged after any sequence of sizes that ends with the first.
 //
 // FEATURES: R10
 func TestResizeThereAndBack(t *testing.T) {
@@ -175,8 +173,7 @@ func allText(t *vterm.Terminal) string {
 	return strings.Join(append(historyOf(t), rowsShown(&f)...), "\n")
 }
 
-// TestResizeReports: a program that asked for it is told of sizes in band (mode 2048), once a
-// change, and when it asks.
+// TestResizeReports checks in-band size reports (mode 2048): once per change, and when the mode is set.
 func TestResizeReports(t *testing.T) {
 	term := (&example{}).terminal()
 	write(term, "\x1b[?2048h")

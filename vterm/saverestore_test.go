@@ -125,7 +125,7 @@ func TestSaveRestore(t *testing.T) {
 	})
 }
 
-// What each reset resets, told by DECRQM and DECRQSS.
+// TestResets checks the effect of each reset by DECRQM and DECRQSS.
 //
 // FEATURES: R30
 func TestResets(t *testing.T) {
@@ -155,7 +155,7 @@ func TestResets(t *testing.T) {
 	} {
 		term := (&example{}).terminal()
 		write(term, c.in+ask)
-		if got := told(string(term.Replies(nil))); got != c.want {
+		if got := shortReplies(string(term.Replies(nil))); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
 		}
 	}

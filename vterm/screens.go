@@ -2,13 +2,13 @@ package vterm
 
 import "github.com/longterm-dev/longterm/vterm/internal/grid"
 
-// screens are the two grids; the alternate one is nil until it is needed.
+// screens holds the two grids. The alternate one is nil until it is needed.
 type screens struct {
 	primary, alternate *grid.Screen
 	scr                *grid.Screen // the active one
 }
 
-// all are the screens there are.
+// all returns the existing screens.
 func (s *screens) all() []*grid.Screen {
 	if s.alternate == nil {
 		return []*grid.Screen{s.primary}
@@ -16,10 +16,10 @@ func (s *screens) all() []*grid.Screen {
 	return []*grid.Screen{s.primary, s.alternate}
 }
 
-// slot is the index of the active screen in what is kept per screen.
+// slot returns the index of the active screen in per-screen state.
 func (s *screens) slot() int { return boolInt(s.scr != s.primary) }
 
-// showAlternate switches between the screens. The cursor is one for both, as in xterm.
+// showAlternate switches between the screens. Both share one cursor, as in xterm.
 func (t *Terminal) showAlternate(on, wipe bool) {
 	t.setMode(modeAlt47|modeAlt1047|modeAlt1049, on)
 	was := t.scr != t.primary
@@ -30,7 +30,7 @@ func (t *Terminal) showAlternate(on, wipe bool) {
 		t.scr.Flush()
 		t.scr = t.alternate
 		if wipe {
-			t.scr.Clear(t.erased())
+			t.scr.Clear(t.blankCell())
 		}
 	} else {
 		t.scr.Flush()
@@ -42,8 +42,8 @@ func (t *Terminal) showAlternate(on, wipe bool) {
 	}
 }
 
-// compactTables rebuilds tables that grew too large with what the screens still show.
-// Frames taken before keep the old ones; the next frame is a full one.
+// compactTables rebuilds tables that have grown too large, from what the screens still show. Earlier frames keep the
+// old tables; the next frame is a full one.
 func (t *Terminal) compactTables() {
 	if t.tables.Styles.Full() {
 		t.compactStyles()
@@ -55,11 +55,11 @@ func (t *Terminal) compactTables() {
 	}
 }
 
-// compactStyles gives styles new numbers, which all that keeps one forgets.
+// compactStyles assigns new ids to styles, so all cached ids are dropped.
 func (t *Terminal) compactStyles() {
 	t.tables.CompactStyles(t.all())
 	t.penChanged()
-	t.sgrSeen.clear()
+	t.sgrCache.clear()
 	t.blank, t.blankBG = 0, 0
 	t.tablesVersion = t.tables.Version
 	t.tables.Version++

@@ -5,12 +5,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// scrollUp moves the lines between the margins up by n. Whole lines that leave the top of
-// the primary screen go to the history, whatever the bottom margin is (as in xterm).
+// scrollUp moves the lines between the margins up by n. Whole lines that leave the top of the primary screen go to the
+// history, for any bottom margin (as in xterm).
 func (t *Terminal) scrollUp(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if !t.marginsFull() {
-		t.scr.ShiftUp(t.region(t.top), n, t.erased())
+		t.scr.ShiftUp(t.region(t.top), n, t.blankCell())
 		return
 	}
 	if t.scrolls != nil {
@@ -21,14 +21,14 @@ func (t *Terminal) scrollUp(n int) {
 			t.scrollback.Push(t.scr.Raw(i))
 		}
 	}
-	t.scr.RollUp(t.top, t.bottom, n, t.erased())
+	t.scr.RollUp(t.top, t.bottom, n, t.blankCell())
 }
 
-// scrollLine is scrollUp by one line: what a line feed does.
+// scrollLine is scrollUp by one line, for a line feed.
 func (t *Terminal) scrollLine() {
 	s, top, bottom := t.scr, t.top, t.bottom
 	if !t.marginsFull() {
-		s.ShiftUp(t.region(top), 1, t.erased())
+		s.ShiftUp(t.region(top), 1, t.blankCell())
 		return
 	}
 	if t.scrolls != nil {
@@ -43,7 +43,7 @@ func (t *Terminal) scrollLine() {
 		s.Unlink(top)
 	}
 	s.RotateUp(top, bottom, 1)
-	r.Clear(t.erased(), t.cols)
+	r.Clear(t.blankCell(), t.cols)
 	t.scr.Touch(top, bottom+1)
 }
 
@@ -51,25 +51,25 @@ func (t *Terminal) scrollLine() {
 func (t *Terminal) scrollDown(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if !t.marginsFull() {
-		t.scr.ShiftDown(t.region(t.top), n, t.erased())
+		t.scr.ShiftDown(t.region(t.top), n, t.blankCell())
 		return
 	}
 	if t.scrolls != nil {
 		t.scrolls(t.top, t.bottom, -n)
 	}
-	t.scr.RollDown(t.top, t.bottom, n, t.erased())
+	t.scr.RollDown(t.top, t.bottom, n, t.blankCell())
 }
 
-// scrollColumns moves the columns from col to the right margin by n, to the right when
-// n is positive, in all lines between the margins. A cursor outside of them prevents it.
+// scrollColumns moves the columns from col to the right margin by n, to the right if n is positive, in all lines
+// between the margins. It does nothing if the cursor is outside of them.
 func (t *Terminal) scrollColumns(col, n int) {
 	if !t.inMargins() {
 		return
 	}
-	t.scr.ShiftColumns(grid.Region{Top: t.top, Bottom: t.bottom, Left: col, Right: t.right}, n, t.erased())
+	t.scr.ShiftColumns(grid.Region{Top: t.top, Bottom: t.bottom, Left: col, Right: t.right}, n, t.blankCell())
 }
 
-// insertLines is IL.
+// insertLines implements IL.
 func (t *Terminal) insertLines(s *parse.Seq) {
 	if !t.inMargins() {
 		return
@@ -79,14 +79,14 @@ func (t *Terminal) insertLines(s *parse.Seq) {
 		if t.scrolls != nil {
 			t.scrolls(t.cur.Row, t.bottom, -n)
 		}
-		t.scr.RollDown(t.cur.Row, t.bottom, n, t.erased())
+		t.scr.RollDown(t.cur.Row, t.bottom, n, t.blankCell())
 	} else {
-		t.scr.ShiftDown(t.region(t.cur.Row), n, t.erased())
+		t.scr.ShiftDown(t.region(t.cur.Row), n, t.blankCell())
 	}
 	t.cur.Col, t.cur.Pending = t.left, false
 }
 
-// deleteLines is DL.
+// deleteLines implements DL.
 func (t *Terminal) deleteLines(s *parse.Seq) {
 	if !t.inMargins() {
 		return
@@ -96,35 +96,35 @@ func (t *Terminal) deleteLines(s *parse.Seq) {
 		if t.scrolls != nil {
 			t.scrolls(t.cur.Row, t.bottom, n)
 		}
-		t.scr.RollUp(t.cur.Row, t.bottom, n, t.erased())
+		t.scr.RollUp(t.cur.Row, t.bottom, n, t.blankCell())
 	} else {
-		t.scr.ShiftUp(t.region(t.cur.Row), n, t.erased())
+		t.scr.ShiftUp(t.region(t.cur.Row), n, t.blankCell())
 	}
 	t.cur.Col, t.cur.Pending = t.left, false
 }
 
-// scrollDownBy is SD. With five parameters it is xterm's highlight tracking, which
-// needs a mouse at hand and is swallowed.
+// scrollDownBy implements SD. With five parameters it is xterm's highlight tracking, which needs a mouse and is
+// ignored.
 func (t *Terminal) scrollDownBy(s *parse.Seq) {
 	if s.N <= 1 {
 		t.scrollDown(s.Count(0))
 	}
 }
 
-// shiftCells is ICH, and DCH when n is negative.
+// shiftCells implements ICH, and DCH if n is negative.
 func (t *Terminal) shiftCells(n int) {
 	t.cur.Pending = false
 	if t.cur.Col < t.left || t.cur.Col > t.right {
 		return
 	}
-	t.scr.ShiftColumns(grid.Region{Top: t.cur.Row, Bottom: t.cur.Row, Left: t.cur.Col, Right: t.right}, n, t.erased())
+	t.scr.ShiftColumns(grid.Region{Top: t.cur.Row, Bottom: t.cur.Row, Left: t.cur.Col, Right: t.right}, n, t.blankCell())
 }
 
-// OnScroll has f told before whole rows of the screen, from top to bottom, move up by n, or down where n is negative:
-// the rows that leave are still there (Row). f changes nothing.
+// OnScroll sets f, which is called before whole rows from top to bottom move up by n, or down if n is negative. The
+// rows that leave still exist (Row). f must not change the terminal.
 func (t *Terminal) OnScroll(f func(top, bottom, n int)) { t.scrolls = f }
 
-// Row fills l with a row of the screen that is shown, and f with the tables that its cells refer to.
+// Row copies a row of the shown screen into l, and the tables that its cells refer to into f.
 func (t *Terminal) Row(f *Frame, l *Line, row int) {
 	t.scr.CopyRow(l, row)
 	f.Clusters = t.tables.Clusters.List[:len(t.tables.Clusters.List):len(t.tables.Clusters.List)]

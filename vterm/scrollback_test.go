@@ -133,8 +133,8 @@ func TestScrollbackKeepsLooks(t *testing.T) {
 	}
 }
 
-// A frame taken after lines of the history has the clusters in them, though none were on the
-// screen when anybody looked.
+// TestScrollbackClusters checks that a frame taken after history lines has their clusters, even if none were on the
+// screen in earlier frames.
 func TestScrollbackClusters(t *testing.T) {
 	for _, in := range []string{"e\u0301 x", "\U0001F469\u200d\U0001F4BB", "\u1100\u1161\u11a8", "\u2764\ufe0f"} {
 		term := (&example{}).terminal()
@@ -176,8 +176,7 @@ func TestScrollbackReflow(t *testing.T) {
 	}
 }
 
-// A snapshot without the scrollback leaves the history out, and nothing else: the ids of the
-// screen's lines go on.
+// TestScreenSnapshot checks that a snapshot without the scrollback omits only the history, and that line ids continue.
 func TestScreenSnapshot(t *testing.T) {
 	term := (&example{}).terminal()
 	write(term, numbered(50)+"\x1b[1;31mlast\x1b[?2004h\x1b]2;title\a")

@@ -7,13 +7,13 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// sgr is SGR (ECMA-48 §8.3.117, xterm ctlseqs).
+// sgr implements SGR (ECMA-48 §8.3.117, xterm ctlseqs).
 func (r *rendition) sgr(s *parse.Seq) {
 	r.penChanged()
 	applySGR(&r.pen, s)
 }
 
-// applySGR changes a style as all parameters of a sequence say.
+// applySGR applies all parameters of a sequence to a style.
 func applySGR(st *Style, s *parse.Seq) {
 	if s.N == 0 || s.N == 1 && s.Params[0] <= 0 {
 		*st = Style{Link: st.Link}
@@ -24,7 +24,7 @@ func applySGR(st *Style, s *parse.Seq) {
 	}
 }
 
-// applyOne applies parameter i and returns how many it took.
+// applyOne applies parameter i and returns the number of parameters used.
 func applyOne(st *Style, s *parse.Seq, i int) int {
 	switch p := max(s.Params[i], 0); p {
 	case 38:
@@ -41,7 +41,7 @@ func applyOne(st *Style, s *parse.Seq, i int) int {
 	return 1 + subs(s, i)
 }
 
-// applyPlain applies a parameter that stands for itself.
+// applyPlain applies a parameter without subparameters.
 func applyPlain(st *Style, p int32) {
 	switch {
 	case p == 0:
@@ -108,7 +108,7 @@ func applyAttr(st *Style, p int32) {
 	}
 }
 
-// subs counts the sub-parameters that follow parameter i.
+// subs returns the number of sub-parameters that follow parameter i.
 func subs(s *parse.Seq, i int) int {
 	if s.Subs == 0 {
 		return 0
@@ -132,8 +132,8 @@ func readUnderline(st *Style, s *parse.Seq, i int) int {
 	return 1 + n
 }
 
-// readColor reads 38, 48 or 58 in either form: "38;5;n", "38;2;r;g;b", or with colons,
-// where ISO 8613-6 has a colour space before r that many leave out.
+// readColor parses 38, 48 or 58 in either form: "38;5;n", "38;2;r;g;b", or with colons. With colons, ISO 8613-6 has a
+// colour space before r that many programs omit.
 func readColor(c *Color, s *parse.Seq, i int) int {
 	n := subs(s, i)
 	if n == 0 {
@@ -175,7 +175,7 @@ func readColorPlain(c *Color, s *parse.Seq, i int) int {
 	return 2
 }
 
-// setRGB takes three parameters; a value above 255 makes the colour void.
+// setRGB sets a colour from three parameters. It ignores them if a value is above 255.
 func setRGB(c *Color, s *parse.Seq, i int) {
 	r, g, b := s.Param(i, 0), s.Param(i+1, 0), s.Param(i+2, 0)
 	if r <= 255 && g <= 255 && b <= 255 {
@@ -183,7 +183,7 @@ func setRGB(c *Color, s *parse.Seq, i int) {
 	}
 }
 
-// sgrString is a style as the parameters of SGR that give it, beginning with 0.
+// sgrString returns the SGR parameters of a style, starting with 0.
 func sgrString(st Style) string {
 	var b strings.Builder
 	b.WriteByte('0')

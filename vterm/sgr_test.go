@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// TestSGR: what a rendition sequence makes of a character, and what DECRQSS says of it. Both are
-// looked at, since a style that is kept but not told (or the other way round) is half a feature.
+// TestSGR checks the effect of SGR on a character and the answer of DECRQSS: a style that is stored but not reported,
+// or the reverse, is incomplete.
 //
 // FEATURES: R30
 func TestSGR(t *testing.T) {
@@ -127,7 +127,7 @@ func TestSGR(t *testing.T) {
 	}
 }
 
-// What DECRQSS says of a rendition, sent back, makes that rendition again.
+// TestSGRThereAndBack sends DECRQSS's answer back, which gives the same style.
 func TestSGRThereAndBack(t *testing.T) {
 	parts := []string{
 		"1", "2", "3", "4", "5", "6", "7", "8", "9", "21", "53", "4:3", "4:4", "4:5", "31", "91", "42", "102", "38:5:99", "48:5:200",
@@ -149,7 +149,7 @@ func TestSGRThereAndBack(t *testing.T) {
 	}
 }
 
-// XTREPORTSGR tells what all cells of a rectangle have in common.
+// TestReportSGR checks that XTREPORTSGR reports the common attributes of a rectangle's cells.
 func TestReportSGR(t *testing.T) {
 	for _, c := range []struct{ in, rect, want string }{
 		{"\x1b[1;31mab\x1b[0;1;32mcd", "1;1;1;2", "0;1;31"},

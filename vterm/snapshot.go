@@ -20,7 +20,7 @@ const (
 	snapshotVersion = 2
 )
 
-// firstVersion is read as well: it wrote a 24-bit colour of the text as it wrote any other style.
+// firstVersion is the oldest readable version. It encodes 24-bit text colours like any other style.
 const firstVersion = 1
 
 const anyUint = 1<<64 - 1
@@ -39,7 +39,7 @@ func (t *Terminal) AppendSnapshot(dst []byte) []byte {
 func (t *Terminal) AppendScreenSnapshot(dst []byte) []byte {
 	full := t.scrollback
 	defer func() { t.scrollback = full }()
-	t.scrollback = full.Emptied()
+	t.scrollback = full.EmptyCopy()
 	return t.AppendSnapshot(dst)
 }
 
@@ -58,12 +58,12 @@ func (t *Terminal) Restore(b []byte) error {
 		t.start()
 		return errSnapshot
 	}
-	t.restored()
+	t.deriveState()
 	return nil
 }
 
-// restored derives what is not in a snapshot.
-func (t *Terminal) restored() {
+// deriveState computes the state that a snapshot does not contain.
+func (t *Terminal) deriveState() {
 	t.penChanged()
 	t.updateSimple()
 	t.tablesVersion = t.tables.Version
@@ -75,7 +75,7 @@ func (t *Terminal) restored() {
 	t.lastModes = t.Modes()
 }
 
-// terminal writes or reads everything.
+// terminal codes the whole terminal.
 func (c *codec) terminal(t *Terminal) {
 	signed(c, &t.cols, MinCols, MaxCols)
 	signed(c, &t.rows, MinRows, MaxRows)
@@ -106,8 +106,7 @@ func (c *codec) style(s *Style, links int) {
 	unsigned(c, &s.Link, uint64(max(links-1, 0)))
 }
 
-// tables codes links and the lasting styles; other styles and clusters stand in the
-// rows themselves.
+// tables codes links and the lasting styles. The rows contain other styles and clusters.
 func (c *codec) tables(t *Terminal) {
 	links := t.tables.Links.List
 	list(c, &links, 1<<22, func(l *Link) { c.str(&l.ID); c.str(&l.URI) })
@@ -168,7 +167,7 @@ func (c *codec) cursorState(t *Terminal) {
 	t.protect &= CellProtected | CellISOGuard
 }
 
-// modes codes modes by their numbers, which outlive the order of the bits.
+// modes codes modes by their numbers, which are stable, unlike the bits.
 func (c *codec) modes(t *Terminal) {
 	var set []int
 	for i := range modeTable {
@@ -208,7 +207,7 @@ func (c *codec) parser(t *Terminal) {
 		state = t.parser.AppendSnapshot(nil)
 	}
 	c.bytes(&state)
-	partial := t.decoder.Begun()
+	partial := t.decoder.Partial()
 	c.bytes(&partial)
 	if !c.reading {
 		return

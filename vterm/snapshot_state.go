@@ -37,7 +37,7 @@ func (c *codec) rows(t *Terminal, s *grid.Screen) {
 			return
 		}
 		if !c.reading {
-			if r == nil { // and stays so: a session at rest is written to the disk, too
+			if r == nil { // and stays so: idle sessions are written to the disk, too
 				r = &blank
 			}
 			rec := t.tables.EncodeRow(nil, r)
@@ -117,7 +117,8 @@ func (c *codec) settings(t *Terminal) {
 	c.titles(t)
 }
 
-// chosenBlock is the code of a block cursor that a program chose. Older versions reject snapshots that have it, as with fitBit.
+// chosenBlock is the code of a block cursor that a program chose. Older versions reject snapshots that contain it, as
+// with fitBit.
 const chosenBlock = CursorBar + 1
 
 func (c *codec) shape(s *cursorStyle) {
@@ -218,9 +219,8 @@ func (c *codec) images(t *Terminal) {
 	c.pendingImage(t)
 }
 
-// fitBit stands in the number of an image's format, where snapshots of before have none. Programs of before refuse a
-// snapshot that has it, or a format they do not know, as they refuse a damaged one: their daemon replays the journal,
-// which has all that was printed, as far back as it is kept.
+// fitBit is a bit in the number of an image's format that earlier versions do not have. They reject a snapshot with it,
+// or with an unknown format, like a damaged one; their daemon then replays the journal, which has all stored output.
 const fitBit = 1 << 4
 
 func (c *codec) imageFormat(img *Image) {
@@ -235,7 +235,7 @@ func (c *codec) imageFormat(img *Image) {
 	}
 }
 
-// pendingImage codes an image of which not all chunks have come.
+// pendingImage codes an image whose chunks are incomplete.
 func (c *codec) pendingImage(t *Terminal) {
 	g := &t.collector
 	open := g.Control != nil
@@ -262,7 +262,7 @@ func (c *codec) pendingImage(t *Terminal) {
 	c.flag(&g.TooLong)
 }
 
-// additions codes what later versions added: the ids of images that have a number, then the mouse pointer. It comes last and
+// additions codes fields of later versions: the ids of numbered images, then the mouse pointer. It comes last and
 // writes nothing if all are unset, so older snapshots can be read.
 func (c *codec) additions(t *Terminal) {
 	s := &t.images

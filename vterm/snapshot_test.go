@@ -61,7 +61,7 @@ func TestSnapshotOfTheFirstVersion(t *testing.T) {
 	}
 }
 
-// TestSnapshot restores in the middle of everything and goes on alike.
+// TestSnapshot restores snapshots at every offset of a long output and continues with the same result.
 //
 // FEATURES: R90
 func TestSnapshot(t *testing.T) {

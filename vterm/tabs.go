@@ -5,19 +5,20 @@ import "github.com/longterm-dev/longterm/vterm/internal/parse"
 // tabStops is a bit set of columns.
 type tabStops []uint64
 
-// everyEighth are the default stops of 64 columns.
+// everyEighth holds the default stops of 64 columns.
 const everyEighth = 0x0101010101010101
 
-// grow gives the columns that a wider screen added their default stops.
+// grow sets default stops in columns added by a wider screen.
 func (s *tabStops) grow(cols int) {
 	for len(*s) < (cols+63)/64 {
 		*s = append(*s, everyEighth)
 	}
 }
 
-func (s tabStops) at(col int) bool { return s[col/64]>>(col%64)&1 != 0 }
-func (s tabStops) set(col int)     { s[col/64] |= 1 << (col % 64) }
-func (s tabStops) unset(col int)   { s[col/64] &^= 1 << (col % 64) }
+// isSet reports whether a column is a tab stop.
+func (s tabStops) isSet(col int) bool { return s[col/64]>>(col%64)&1 != 0 }
+func (s tabStops) set(col int)        { s[col/64] |= 1 << (col % 64) }
+func (s tabStops) unset(col int)      { s[col/64] &^= 1 << (col % 64) }
 
 // resetTabs sets a stop at every eighth column.
 func (p *page) resetTabs() {
@@ -27,7 +28,7 @@ func (p *page) resetTabs() {
 
 func (p *page) setTab() { p.tabs.set(p.cur.Col) }
 
-// tab moves to the nth next stop. The right margin stops a cursor left of it.
+// tab moves to the nth next stop. The right margin stops a cursor to the left of it.
 func (t *Terminal) tab(n int) {
 	if t.cur.Pending && t.modes&modeMoreFix != 0 && t.modes&modeAutowrap != 0 {
 		t.wrap()
@@ -42,14 +43,13 @@ func (p *page) forwardTab(n int) {
 	}
 	for ; n > 0 && p.cur.Col < limit; n-- {
 		p.cur.Col++
-		for p.cur.Col < limit && !p.tabs.at(p.cur.Col) {
+		for p.cur.Col < limit && !p.tabs.isSet(p.cur.Col) {
 			p.cur.Col++
 		}
 	}
 }
 
-// backTab moves to the nth stop before, or to the start of the line. Like xterm it leaves
-// a pending wrap alone.
+// backTab moves to the nth previous stop, or to the start of the line. Like xterm it keeps a pending wrap.
 func (p *page) backTab(n int) {
 	limit := 0
 	if p.modes&modeOrigin != 0 {
@@ -57,13 +57,13 @@ func (p *page) backTab(n int) {
 	}
 	for ; n > 0 && p.cur.Col > limit; n-- {
 		p.cur.Col--
-		for p.cur.Col > limit && !p.tabs.at(p.cur.Col) {
+		for p.cur.Col > limit && !p.tabs.isSet(p.cur.Col) {
 			p.cur.Col--
 		}
 	}
 }
 
-// clearTabs is TBC.
+// clearTabs implements TBC.
 func (p *page) clearTabs(s *parse.Seq) {
 	switch s.Param(0, 0) {
 	case 0:
@@ -73,7 +73,7 @@ func (p *page) clearTabs(s *parse.Seq) {
 	}
 }
 
-// tabControl is CTC and DECST8C.
+// tabControl implements CTC and DECST8C.
 func (p *page) tabControl(s *parse.Seq) {
 	switch what := s.Param(0, 0); {
 	case s.Prefix == '?':

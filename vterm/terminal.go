@@ -3,33 +3,31 @@ package vterm
 import (
 	"math"
 
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 	"github.com/longterm-dev/longterm/vterm/internal/graphics"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
-// Terminal is the native engine. See Engine for its contract.
-//
-// Its state is made of parts that are types of their own, each in the file of its name; what a
-// part can do by itself is a method of the part.
+// Terminal is the native engine; see Engine for its contract. Its state is divided into parts with separate types, each
+// in the file of its name. Operations on one part are methods of that part.
 type Terminal struct {
 	opts Options
 
 	parser  parse.Parser
-	decoder scan.Decoder // of UTF-8
+	decoder bytescan.Decoder // of UTF-8
 
 	page       // cursor, margins, tab stops, modes
 	rendition  // pen and protection
-	textState  // what printing has to know of the character before
+	textState  // text before the cursor
 	screens    // primary and alternate
-	keyboard   // what keys send
-	eventQueue // what the owner is to hear
-	answers    // what is to be typed back
+	keyboard   // encoding of keys
+	eventQueue // events for the owner
+	answers    // queued answers to the program
 
 	scrollback *grid.Scrollback
 	tables     grid.Tables
-	// tablesVersion is when the tables were last rebuilt: older frames have other ids.
+	// tablesVersion is the version at which the tables were last rebuilt. Older frames use other ids.
 	tablesVersion uint64
 
 	charsets   charsets
@@ -38,20 +36,20 @@ type Terminal struct {
 	title      titles
 	colors     colors
 	clipboard  string
-	pointer    string // shape of the mouse pointer (OSC 22), "" for the terminal's own
+	pointer    string // shape of the mouse pointer (OSC 22); "": default
 	rectExtent int    // DECSACE: 2 is the rectangle
 	images     graphics.Store
-	collector  graphics.Command // an image of which not all chunks have come
+	collector  graphics.Command // an image whose chunks are incomplete
 
-	lastModes Modes
-	syncing   bool
+	lastModes Modes // modes at the last EventModes
+	syncing   bool  // synchronized output is in progress
 
-	scrolls func(top, bottom, n int) // nil: nobody is told
+	scrolls func(top, bottom, n int) // callback of OnScroll; nil if unset
 }
 
 var _ Engine = (*Terminal)(nil)
 
-// New makes a terminal. Options are clamped to what can be had.
+// New returns a terminal. Options are clamped to valid values.
 func New(o Options) *Terminal {
 	t := &Terminal{opts: withDefaults(o)}
 	t.start()
@@ -75,7 +73,7 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// start sets everything to its first state.
+// start sets the initial state.
 func (t *Terminal) start() {
 	o := t.opts
 	*t = Terminal{opts: o, page: page{cols: o.Cols, rows: o.Rows}}

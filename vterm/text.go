@@ -3,9 +3,9 @@ package vterm
 import (
 	"unicode/utf8"
 
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
@@ -29,14 +29,13 @@ func (t *Terminal) printASCII(s []byte) {
 	}
 }
 
-// joinsASCII reports whether a letter goes on with the cluster before it: after a
-// prepended mark (UAX #29, GB9b).
+// joinsASCII reports whether a letter continues the cluster before it: after a prepended mark (UAX #29, GB9b).
 func (t *Terminal) joinsASCII() bool {
 	_, joined := width.Step(t.join, width.Of('a'))
 	return joined && t.modes&modeGraphemes != 0
 }
 
-// printSome prints what of a non-empty run fits on the cursor's row.
+// printSome prints the part of a non-empty run that fits on the cursor's row, and returns its length.
 func (t *Terminal) printSome(s []byte) int {
 	if t.cur.Pending && t.modes&modeAutowrap != 0 {
 		t.wrap()
@@ -46,7 +45,7 @@ func (t *Terminal) printSome(s []byte) int {
 	end := t.lineEnd(r)
 	col := t.cur.Col
 	n := min(len(s), end-col)
-	if t.appends(r, col) {
+	if t.canAppend(r, col) {
 		r.Begin(&t.tables, col, t.cell.Style())
 		r.Packed.Reserve(end - col)
 		r.AppendASCII(s[:n])
@@ -70,13 +69,13 @@ func (t *Terminal) printSome(s []byte) int {
 	return n
 }
 
-// appends reports whether what the pen prints at col of a row can be appended to it packed.
-func (d *rendition) appends(r *grid.Row, col int) bool {
+// canAppend reports whether text printed with the pen at col of a row can be appended in packed form.
+func (d *rendition) canAppend(r *grid.Row, col int) bool {
 	return !r.Inflated && col >= r.Used && d.protect == 0
 }
 
-// lineEnd is the column after the last that text may take: the right margin unless the
-// cursor stands beyond it; half of it on a line of double width.
+// lineEnd returns the column after the last one for text: the right margin unless the cursor is beyond it; half of it
+// on a line of double width.
 func (p *page) lineEnd(r *grid.Row) int {
 	end := p.cols
 	if p.cur.Col <= p.right {
@@ -89,7 +88,7 @@ func (p *page) lineEnd(r *grid.Row) int {
 	return end
 }
 
-// wrap goes to the start of the next line because a character did not fit.
+// wrap moves to the start of the next line because a character did not fit.
 func (t *Terminal) wrap() {
 	if t.marginsFull() {
 		r := t.scr.Raw(t.cur.Row)
@@ -102,7 +101,7 @@ func (t *Terminal) wrap() {
 	t.cur.Col = t.left
 }
 
-// control1 runs a C1 control. It returns false when the parser has more to read.
+// control1 runs a C1 control. It returns false if a sequence follows that the parser must read.
 func (t *Terminal) control1(c byte) bool {
 	if e := t.parser.C1(c); e != parse.None {
 		t.dispatch(e)
@@ -110,8 +109,8 @@ func (t *Terminal) control1(c byte) bool {
 	return t.parser.State == parse.Ground
 }
 
-// printUTF8 prints characters from p at t.at on while they are not ASCII. It returns
-// false when a C1 control began a sequence.
+// printUTF8 prints characters from p at t.at on while they are not ASCII. It returns false if a C1 control started a
+// sequence.
 func (t *Terminal) printUTF8(p []byte) bool {
 	for t.at < len(p) && (p[t.at] >= 0x80 || t.decoder.Pending()) {
 		if t.simple && !t.decoder.Pending() {
@@ -123,7 +122,7 @@ func (t *Terminal) printUTF8(p []byte) bool {
 		}
 		r, n := rune(0), 0
 		if !t.decoder.Pending() {
-			r, n = scan.Rune(p[t.at:])
+			r, n = bytescan.Rune(p[t.at:])
 		}
 		if n == 0 {
 			r, n = t.decoder.Next(p[t.at:])
@@ -140,8 +139,8 @@ func (t *Terminal) printUTF8(p []byte) bool {
 	return true
 }
 
-// printRun prints characters that neither join the one before nor have no width, row by row; p begins above ASCII. It
-// returns the bytes taken; what stopped it is for the slow path.
+// printRun prints characters that neither join the previous one nor lack a width, row by row. p starts above ASCII. It
+// returns the number of consumed bytes; the slow path handles the rest.
 func (t *Terminal) printRun(p []byte) (taken int) {
 	if t.penStale {
 		t.freshenPen()
@@ -150,7 +149,7 @@ func (t *Terminal) printRun(p []byte) (taken int) {
 	for taken < len(p) && p[taken] >= utf8.RuneSelf && !(graphemes && width.Awaits(t.join)) {
 		rest := p[taken:]
 		if t.cur.Pending {
-			if t.modes&modeAutowrap == 0 || grid.StarterColumns(rest, t.odd()) == 0 {
+			if t.modes&modeAutowrap == 0 || grid.StarterColumns(rest, t.skippedClass()) == 0 {
 				break
 			}
 			t.wrap()
@@ -158,17 +157,17 @@ func (t *Terminal) printRun(p []byte) (taken int) {
 		}
 		line := t.scr.Raw(t.cur.Row)
 		end, col := t.lineEnd(line), t.cur.Col
-		if col+1 == end && grid.StarterColumns(rest, t.odd()) == 2 {
-			r, n := scan.Rune(rest)
+		if col+1 == end && grid.StarterColumns(rest, t.skippedClass()) == 2 {
+			r, n := bytescan.Rune(rest)
 			t.print(r)
 			taken += n
 			continue
 		}
 		var run grid.Run
-		if !t.appends(line, col) {
-			run = t.scr.At(t.cur.Row).PutRun(rest, col, end, t.cell, t.odd(), t.cols)
+		if !t.canAppend(line, col) {
+			run = t.scr.At(t.cur.Row).PutRun(rest, col, end, t.cell, t.skippedClass(), t.cols)
 		} else if col == line.Used {
-			run = line.AppendRun(&t.tables, rest, col, end, t.cell.Style(), t.odd(), t.join, graphemes)
+			run = line.AppendRun(&t.tables, rest, col, end, t.cell.Style(), t.skippedClass(), t.join, graphemes)
 		}
 		if run.Bytes == 0 {
 			break
@@ -184,8 +183,8 @@ func (t *Terminal) printRun(p []byte) (taken int) {
 	return taken
 }
 
-// joinRun joins the characters at the start of p that go on with the last one of a packed row.
-// It returns the bytes taken.
+// joinRun joins the characters at the start of p that continue the last one of a packed row. It returns the number of
+// consumed bytes.
 func (t *Terminal) joinRun(p []byte) int {
 	if len(p) == 0 || p[0] < utf8.RuneSelf || t.join == 0 || t.modes&modeGraphemes == 0 {
 		return 0
@@ -196,7 +195,7 @@ func (t *Terminal) joinRun(p []byte) int {
 	}
 	n := 0
 	for n < len(p) && p[n] >= utf8.RuneSelf {
-		r, size := scan.Rune(p[n:])
+		r, size := bytescan.Rune(p[n:])
 		if size == 0 {
 			break
 		}
@@ -210,8 +209,8 @@ func (t *Terminal) joinRun(p []byte) int {
 	return n
 }
 
-// odd is the mark of classes that the fast paths leave alone.
-func (t *Terminal) odd() width.Class {
+// skippedClass returns the class of characters that the fast paths skip.
+func (t *Terminal) skippedClass() width.Class {
 	if t.opts.AmbiguousWide {
 		return width.SomeAmbiguous
 	}

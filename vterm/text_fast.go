@@ -1,14 +1,13 @@
 package vterm
 
 import (
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// fastText prints the printable ASCII at the start of p when nothing is special about the
-// state. It returns the bytes taken, 0 for the slow path. It calls next to nothing, so that what it
-// works with stays in registers.
+// fastText prints the printable ASCII at the start of p if the state is plain. It returns the number of consumed bytes,
+// or 0 for the slow path. It calls next to nothing, so its variables stay in registers.
 func (t *Terminal) fastText(p []byte) int {
 	if t.penStale && !t.freshenKnown() || !t.simple || t.join != 0 && t.join != width.Plain {
 		return 0
@@ -68,7 +67,7 @@ func (t *Terminal) fastText(p []byte) int {
 	return n
 }
 
-// looseText is fastText for a pen whose style is to get no id (grid.StyleTable.Lacks) on a packed row.
+// looseText is fastText for a pen whose style gets no id (grid.StyleTable.Lacks) on a packed row.
 func (t *Terminal) looseText(p []byte) int {
 	if !t.simple || t.protect != 0 || t.join != 0 && t.join != width.Plain || !t.tables.Styles.Lacks(&t.pen) {
 		return 0
@@ -86,7 +85,7 @@ func (t *Terminal) looseText(p []byte) int {
 	if r.Size != LineNormal || room <= 0 || r.Inflated || col < r.Used {
 		return 0
 	}
-	n := r.AppendLoose(&t.tables, p, col, room, &t.pen)
+	n := r.AppendUnpacked(&t.tables, p, col, room, &t.pen)
 	if n == 0 {
 		return 0
 	}
@@ -96,26 +95,26 @@ func (t *Terminal) looseText(p []byte) int {
 	return n
 }
 
-// looseLetters is newColors and looseText for single letters on the cursor's row, each in a colour, behind others of the kind:
-// images of characters are made of them. It returns the bytes taken; what it leaves is for those.
+// looseLetters combines runColorSGRs and looseText for single letters on the cursor's row, each in a colour, after
+// others of the same form, as in images made of characters. It returns the number of consumed bytes.
 func (t *Terminal) looseLetters(p []byte) (at int) {
 	if !t.simple || t.protect != 0 || t.cur.Pending || !t.pen.ColorOnly() {
 		return 0
 	}
 	r := t.scr.Raw(t.cur.Row)
-	var letters [manyLetters]scan.ColoredLetter
+	var letters [manyLetters]bytescan.ColoredLetter
 	for few := 16; ; few = len(letters) { // what is read and not taken is read again
 		col := t.cur.Col
 		room := t.right - col + 1
-		if room <= 0 || t.cur.Pending || !t.sgrSeen.seldom() || !r.EndsColored(&t.tables, col) {
+		if room <= 0 || t.cur.Pending || !t.sgrCache.seldom() || !r.EndsColored(&t.tables, col) {
 			return at
 		}
-		read := scan.ColoredLetters(p[at:], letters[:min(room, few, sampleEvery-t.sgrSeen.misses%sampleEvery)])
+		read := bytescan.ColoredLetters(p[at:], letters[:min(room, few, sampleEvery-t.sgrCache.misses%sampleEvery)])
 		n := r.AppendColored(&t.tables, letters[:read])
 		if n == 0 {
 			return at
 		}
-		t.sgrSeen.misses += n
+		t.sgrCache.misses += n
 		last := letters[n-1]
 		t.pen.FG = RGB(0, 0, 0) | Color(last.RGB())
 		t.penChanged()
@@ -128,15 +127,14 @@ func (t *Terminal) looseLetters(p []byte) (at int) {
 	}
 }
 
-// fastLines prints whole lines of printable ASCII, which is what a log is made of, while the
-// cursor stands at the start of the lowest row of the margins and nothing is special about the
-// state. It comes to the same as text, CR and LF one after the other. It returns the bytes
-// taken.
+// fastLines prints whole lines of printable ASCII, such as logs, while the cursor is at the start of the lowest row of
+// the margins in a plain state. The effect is that of text, CR and LF one after the other. It returns the number of
+// consumed bytes.
 func (t *Terminal) fastLines(p []byte) int {
-	if t.cur.Row != t.bottom || t.cur.Col != 0 || !t.plainLines() {
+	if t.cur.Row != t.bottom || t.cur.Col != 0 || !t.canFastLines() {
 		return 0
 	}
-	kept := t.kept()
+	kept := t.scrollbackAtTop()
 	at := 0
 	for n := 1; n > 0 && t.cell == 0 && t.pen.BG == 0; at += n {
 		n = t.scr.PassLines(p[at:], t.top, t.bottom, kept)
@@ -152,27 +150,27 @@ func (t *Terminal) fastLines(p []byte) int {
 	return at
 }
 
-// plainLines reports whether nothing is special about lines that are printed on the lowest row of the margins.
-func (t *Terminal) plainLines() bool {
+// canFastLines reports whether lines on the lowest row of the margins can be printed by the fast path.
+func (t *Terminal) canFastLines() bool {
 	return t.simple && !t.penStale && t.protect == 0 && t.modes&modeNewLine == 0 && t.join == 0 && !t.cur.Pending &&
 		t.marginsFull() && t.scrolls == nil
 }
 
-// kept is where lines go that leave the top margin, nil when they are not kept.
-func (t *Terminal) kept() *grid.Scrollback {
+// scrollbackAtTop returns the scrollback for lines that leave the top margin, or nil if they are dropped.
+func (t *Terminal) scrollbackAtTop() *grid.Scrollback {
 	if t.top == 0 && t.scr == t.primary {
 		return t.scrollback
 	}
 	return nil
 }
 
-// fastSteps is fastLines for lines of one letter that are ended by LF alone: each begins where the one before ended.
+// fastSteps is fastLines for lines of one letter that end with LF alone: each starts where the previous one ended.
 func (t *Terminal) fastSteps(p []byte) (at int) {
-	if t.cur.Row != t.bottom || !t.plainLines() || t.cell != 0 || t.pen.BG != 0 {
+	if t.cur.Row != t.bottom || !t.canFastLines() || t.cell != 0 || t.pen.BG != 0 {
 		return 0
 	}
 	for {
-		n := t.scr.PassSteps(p[at:], t.cur.Col, t.top, t.bottom, t.kept())
+		n := t.scr.PassSteps(p[at:], t.cur.Col, t.top, t.bottom, t.scrollbackAtTop())
 		if n == 0 {
 			break
 		}
@@ -187,7 +185,7 @@ func (t *Terminal) fastSteps(p []byte) (at int) {
 	return at
 }
 
-// noteLast notes the last character of whole lines, which may all be empty.
+// noteLast records the last character of complete lines, which may all be empty.
 func (x *textState) noteLast(lines []byte) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i] >= ' ' {

@@ -7,8 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/grid"
 )
 
-// TestText prints what is not one cell a character. Wide characters are seen once, and
-// the cursor tells the columns taken.
+// TestText prints characters that are not one cell each. Wide characters appear once, and the cursor shows their
+// columns.
 //
 // FEATURES: R32
 func TestText(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// titles are window title and icon label with their stack (CSI 22/23 t).
+// titles holds the window title and icon label with their stack (CSI 22/23 t).
 type titles struct {
 	window, icon string
 	stack        [][2]string // icon, window
@@ -20,7 +20,7 @@ const (
 	titleStackMax = 10   // as in xterm
 )
 
-// oscSun is the form of dtterm: OSC l title, OSC L icon label.
+// oscSun handles dtterm's form: OSC l title, OSC L icon label.
 func (t *Terminal) oscSun(kind byte, s string) {
 	switch kind {
 	case 'l':
@@ -40,7 +40,7 @@ func (t *Terminal) oscTitle(n int, s string) {
 	}
 }
 
-// reportTitle echoes what output chose, so it is off unless Options.ReportTitle is set.
+// reportTitle reports text that output chose, so it does nothing unless Options.ReportTitle is set.
 func (t *Terminal) reportTitle(kind byte, s string) {
 	if !t.opts.ReportTitle {
 		s = ""
@@ -50,7 +50,7 @@ func (t *Terminal) reportTitle(kind byte, s string) {
 	t.reply(']', string(kind)+s+t.terminator())
 }
 
-// push is CSI 22 ; which t: 0 both, 1 icon label, 2 window title.
+// push implements CSI 22 ; which t: 0 both, 1 icon label, 2 window title.
 func (w *titles) push(which int) {
 	if which > 2 {
 		return
@@ -61,7 +61,7 @@ func (w *titles) push(which int) {
 	w.stack = append(w.stack, [2]string{w.icon, w.window})
 }
 
-// popTitle is CSI 23 ; which t.
+// popTitle implements CSI 23 ; which t.
 func (t *Terminal) popTitle(which int) {
 	n := len(t.title.stack)
 	if n == 0 || which > 2 {
@@ -87,7 +87,7 @@ func (t *Terminal) setIcon(s string) {
 	t.emit(Event{Kind: EventIconLabel, Text: s})
 }
 
-// setModes is XTSMTITLE and XTRMTITLE.
+// setModes implements XTSMTITLE and XTRMTITLE.
 func (w *titles) setModes(s *parse.Seq, on bool) {
 	if s.N == 0 {
 		w.setHex, w.queryHex = false, false
@@ -102,7 +102,7 @@ func (w *titles) setModes(s *parse.Seq, on bool) {
 	}
 }
 
-// text decodes, bounds and cleans what becomes a title.
+// text decodes, truncates and cleans a new title.
 func (w *titles) text(s string) string {
 	if w.setHex {
 		s = fromHex(s)

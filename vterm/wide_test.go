@@ -407,8 +407,8 @@ func TestWide(t *testing.T) {
 	})
 }
 
-// What a cell says of itself fits what it shows: a pair is a wide cell and its tail, the column
-// that a wrapped wide character left is marked, and flags of the cell before are not inherited.
+// TestWideCells checks that cells match their content: a pair is a wide cell and its tail, the column left by a wrapped
+// wide character is marked, and flags of the previous cell are not inherited.
 func TestWideCells(t *testing.T) {
 	term := (&example{}).terminal()
 	write(term, "a你e\u0301\x1b[1\"q\U0001F469\u200d\U0001F4BB\x1b[0\"qz  好")

@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
 )
 
-// windowOps is XTWINOPS. What needs a window is only told to the owner.
+// windowOps implements XTWINOPS. Operations that need a window are only reported to the owner.
 func (t *Terminal) windowOps(s *parse.Seq) {
 	switch op := s.Param(0, 0); op {
 	case 8:
@@ -53,8 +53,8 @@ func (t *Terminal) oscPointer(_ int, name string) {
 // pointerMax bounds the name of a shape of the mouse pointer, in bytes.
 const pointerMax = 64
 
-// resizeTo is a request for a size in cells, where -1 keeps one side and 0 asks for that
-// of the whole display, which is the present one here.
+// resizeTo handles a request for a size in cells. -1 keeps a side, and 0 requests that of the whole display, which
+// equals the current one here.
 func (t *Terminal) resizeTo(rows, cols int) {
 	if rows <= 0 {
 		rows = t.rows
@@ -65,12 +65,11 @@ func (t *Terminal) resizeTo(rows, cols int) {
 	t.requestSize(cols, rows)
 }
 
-// requestedCellsMax bounds the screen that a program can ask for: a few bytes of output
-// can have every cell written.
+// requestedCellsMax limits the screen size that a program can request: a few bytes of output can write every cell.
 const requestedCellsMax = 1 << 18
 
-// requestSize changes the size as the program asked and tells the owner, who may undo
-// it. With Options.FixedSize, and when it would be very large, it is only told.
+// requestSize changes the size and reports it to the owner, which may undo it. With Options.FixedSize, or for a very
+// large size, it only reports the request.
 func (t *Terminal) requestSize(cols, rows int) {
 	cols, rows = min(cols, MaxCols), min(rows, MaxRows)
 	t.emit(Event{Kind: EventResize, Num: cols<<16 | rows})
@@ -79,7 +78,7 @@ func (t *Terminal) requestSize(cols, rows int) {
 	}
 }
 
-// columnsPerPage is DECSCPP: 80 or 132 columns.
+// columnsPerPage implements DECSCPP: 80 or 132 columns.
 func (t *Terminal) columnsPerPage(s *parse.Seq) {
 	switch n := s.Param(0, 0); n {
 	case 0, 80:
@@ -89,15 +88,14 @@ func (t *Terminal) columnsPerPage(s *parse.Seq) {
 	}
 }
 
-// linesPerScreen is DECSNLS.
+// linesPerScreen implements DECSNLS.
 func (t *Terminal) linesPerScreen(s *parse.Seq) {
 	if n := s.Param(0, 0); n >= 1 && n <= 255 {
 		t.requestSize(t.cols, n)
 	}
 }
 
-// SetLightScheme tells what the colour scheme around the terminal is, and tells programs
-// that asked to hear of it (mode 2031).
+// SetLightScheme sets the colour scheme of the surrounding terminal and reports it to programs that enabled mode 2031.
 func (t *Terminal) SetLightScheme(light bool) {
 	if t.opts.LightScheme == light {
 		return

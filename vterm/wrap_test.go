@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// wrapped lists the rows whose text goes on in the next one.
+// wrapped lists the rows whose text continues in the next row.
 func wrapped(f *vterm.Frame) string {
 	var rows []string
 	for i := range f.Lines {
@@ -19,7 +19,7 @@ func wrapped(f *vterm.Frame) string {
 	return strings.Join(rows, " ")
 }
 
-// TestWrapMarks: which rows go on in the next. A reflow joins them, and so do copying and search.
+// TestWrapMarks checks which rows continue in the next one. Reflow, copying and search join them.
 //
 // FEATURES: R10
 func TestWrapMarks(t *testing.T) {
@@ -64,8 +64,7 @@ func TestWrapMarks(t *testing.T) {
 	}
 }
 
-// A row that wraps, or does so no more, is among those that changed, though its text was printed
-// and seen before.
+// TestWrapMarksInDeltas checks that a row whose wrap changes is part of the delta, although its text did not change.
 //
 // FEATURES: R35
 func TestWrapMarksInDeltas(t *testing.T) {

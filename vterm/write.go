@@ -3,8 +3,8 @@ package vterm
 import (
 	"encoding/binary"
 
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 	"github.com/longterm-dev/longterm/vterm/internal/parse"
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
 )
 
 // Write implements Engine.
@@ -15,14 +15,14 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	t.tables.Version++
 	for t.at = 0; t.at < len(p); {
 		if t.parser.State == parse.Ground {
-			t.ground(p)
+			t.printText(p)
 			if t.at == len(p) {
 				break
 			}
 		}
 		n, event := t.parser.Next(p[t.at:])
 		if s := &t.parser.Seq; event == parse.Csi && s.Final == 'm' && s.Prefix == 0 && s.Inter[0] == 0 {
-			t.sgrSeen.noteAt(p[t.at:], n, s)
+			t.sgrCache.addAt(p[t.at:], n, s)
 		}
 		t.at += n
 		if event != parse.None {
@@ -37,8 +37,8 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ground takes text and the commonest controls until something else comes.
-func (t *Terminal) ground(p []byte) {
+// printText handles text and the most common controls until other input follows.
+func (t *Terminal) printText(p []byte) {
 	if t.decoder.Pending() && !t.printUTF8(p) {
 		return
 	}
@@ -65,7 +65,7 @@ func (t *Terminal) ground(p []byte) {
 				n = t.fastText(p[at:])
 			}
 			if n == 0 {
-				n = scan.ASCII(p[at:])
+				n = bytescan.ASCII(p[at:])
 				t.printASCII(p[at : at+n])
 			}
 			at += n
@@ -100,13 +100,13 @@ func (t *Terminal) ground(p []byte) {
 	t.at = len(p)
 }
 
-// fastEscape runs the control sequences at p[at:] that are of a common kind, and prints the text between them, until
-// something else comes. It returns where it stopped, at itself to leave what stands there to the parser.
+// fastEscape runs common control sequences at p[at:] and prints the text between them, until other input follows. It
+// returns where it stopped; at means that the parser must handle the input there.
 func (t *Terminal) fastEscape(p []byte, at int) int {
 	if t.parser.VT52 {
 		return at
 	}
-	p = p[:len(p):len(p)] // so that what is left is known to have the capacity that it has
+	p = p[:len(p):len(p)] // lets the compiler know that the remaining slice has the same capacity
 	for len(p)-at >= keyReach {
 		q := (*[keyReach]byte)(p[at:])
 		if q[0] != 0x1b {
@@ -137,7 +137,7 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 		}
 		w := binary.LittleEndian.Uint64(q[2:])
 		known, n, final := false, 0, byte(w)
-		switch { // which is foreseen; finalByte is computed, and what comes next waits for it
+		switch { // the CPU predicts this branch; finalByte is computed, and the next step would wait for it
 		case w&0x40 != 0:
 			if final == 'm' && t.pen.Link == 0 {
 				t.plainPen()
@@ -146,7 +146,7 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 				continue
 			}
 			if final == 'K' && !t.spares(false) {
-				t.scr.EraseSpan(t.cur.Row, t.cur.Col, t.cols, t.erased())
+				t.scr.EraseSpan(t.cur.Row, t.cur.Col, t.cols, t.blankCell())
 				t.cur.Pending, t.join = false, 0
 				at += 3
 				continue
@@ -174,8 +174,8 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 			}
 			n += 3
 		} else {
-			if t.sgrSeen.seldom() {
-				if n := t.newColors(p[at:]); n > 0 {
+			if t.sgrCache.seldom() {
+				if n := t.runColorSGRs(p[at:]); n > 0 {
 					at += n
 					continue
 				}
@@ -196,11 +196,11 @@ func (t *Terminal) fastEscape(p []byte, at int) int {
 	return at
 }
 
-// endsSync is what stands behind "ESC [" where a synchronised update ends, the first byte lowest. Where it begins there is an
-// h, which has no bit that an l has not.
+// endsSync is the text after "ESC [" that ends a synchronised update, the first byte lowest. A start has h instead of
+// l, and h has no bit that l lacks.
 const endsSync = '?' | '2'<<8 | '0'<<16 | '2'<<24 | '6'<<32 | 'l'<<40
 
-// plainEscape is fastEscape for what is not known yet and for what is rarer.
+// plainEscape is fastEscape for unknown and rarer sequences.
 func (t *Terminal) plainEscape(p []byte, at int) (n int) {
 	switch {
 	case len(p) < 3:
@@ -238,6 +238,7 @@ func (t *Terminal) plainEscape(p []byte, at int) (n int) {
 	return n
 }
 
+// dispatch runs a parsed item.
 func (t *Terminal) dispatch(event parse.Event) {
 	t.before, t.join = t.join, 0
 	switch event {
@@ -283,6 +284,7 @@ func (t *Terminal) escape(s *parse.Seq) {
 	}
 }
 
+// execute runs a C0 control.
 func (t *Terminal) execute(c byte) {
 	if f := controls[c&0x1f]; f != nil {
 		f(t)

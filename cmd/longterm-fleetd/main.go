@@ -1,7 +1,7 @@
 //go:build unix
 
 // Command longterm-fleetd is the server of a fleet (docs/fleet.md): nats-server with the fleet's certificates and
-// subjects. `longterm fleet serve` runs it and says what it is started with.
+// subjects. `longterm fleet serve` runs it and describes its options.
 //
 // It is a program of its own because every verb of longterm would pay for its size and its initialisation.
 package main
@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -20,11 +19,11 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
-// served is where a server listens.
+// served describes where the server listens.
 type served struct {
 	Fleet   string `json:"fleet"`
 	Name    string `json:"name"`
@@ -32,7 +31,7 @@ type served struct {
 	Cluster string `json:"cluster,omitempty"`
 }
 
-// config is what the server is started with.
+// config holds the server's flags.
 type config struct {
 	state, listen, advertise, cluster, routes, dir string
 	json                                           bool
@@ -65,10 +64,10 @@ func main() {
 	}
 }
 
-// serve serves until the context ends, and says where once the registry is there.
+// serve runs the server until the context ends, and prints its address once the registry is ready.
 func (c *config) serve(ctx context.Context) error {
-	dir := ident.Dir(c.state)
-	id, err := dir.Identity(ident.Server)
+	dir := certs.Dir(c.state)
+	id, err := dir.Identity(certs.Server)
 	if err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (c *config) serve(ctx context.Context) error {
 		_, err = fmt.Println("serving the fleet", v.Fleet, "at", v.Address)
 	}
 	if err != nil {
-		return errors.Join(errors.New("where it serves could not be said"), err)
+		return fmt.Errorf("report the address: %w", err)
 	}
 	<-ctx.Done()
 	return nil

@@ -20,23 +20,24 @@ func agentVerb(a *app, c *cobra.Command) {
 func agentInstall(a *app) *cobra.Command {
 	r := integrate.Run{Printer: &a.Printer}
 	c := a.JSONFlag(&cobra.Command{
-		Use: "install PROGRAM", Short: "Put longterm into the configuration of an agent's program", Args: cobra.ExactArgs(1),
+		Use: "install PROGRAM", Short: "Set up an agent's program to use longterm", Args: cobra.ExactArgs(1),
 		ValidArgs: integrations.Names(),
-		Long: "Put longterm into the configuration of an agent's program, of this user: the MCP server, hooks that tell what\n" +
-			"the agent is doing, and a skill file. The change is shown, and made when it is agreed to. What is there already\n" +
-			"stays as it is, with its comments and order; what there was before is kept beside it (.longterm-backup).\n" +
+		Long: "Add longterm to this user's configuration of an agent's program: the MCP server, hooks that report the agent's\n" +
+			"state, and a skill file. The command shows the change and asks before it writes. Other entries, comments and\n" +
+			"their order are kept; a backup of each file is written beside it (.longterm-backup).\n\n" +
+			"  longterm agent install " + integrations.Names()[0] + "\n\n" +
 			"Programs: " + strings.Join(integrations.Names(), ", ") + ".",
 	})
 	f := c.Flags()
-	f.BoolVar(&r.Undo, "undo", false, "take it out again")
-	f.BoolVarP(&r.Yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&r.DryRun, "dry-run", false, "show the change, and change nothing")
+	f.BoolVar(&r.Undo, "undo", false, "remove longterm from the configuration")
+	f.BoolVarP(&r.Yes, "yes", "y", false, "no confirmation")
+	f.BoolVar(&r.DryRun, "dry-run", false, "only show the change")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if r.Yes && r.DryRun {
-			return exit.Usagef("--yes and --dry-run: give one of them")
+			return exit.Usagef("--yes and --dry-run exclude each other")
 		}
 		if !r.DryRun {
-			if err := a.personOnly(cmd.Context(), "changing the configuration of programs"); err != nil {
+			if err := a.requireUser(cmd.Context(), "changing the configuration of programs"); err != nil {
 				return err
 			}
 		}
@@ -49,7 +50,7 @@ func agentInstall(a *app) *cobra.Command {
 
 func agentSkill(a *app) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
-		Use: "skill", Short: "Print how longterm is used, for a model that only has a shell", Args: cobra.NoArgs,
+		Use: "skill", Short: "Print instructions for models that only have a shell", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			text := integrations.SkillText
 			return a.Print(struct {

@@ -17,40 +17,45 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// hookTime bounds how long an agent waits for its hook.
+// hookTime limits how long an agent waits for its hook.
 const hookTime = 2 * time.Second
 
-// hookSession is where a hook finds the session that its agent runs in.
+// hookSession is the variable that names the session in which the agent and its hook run.
 const hookSession = "LONGTERM_SESSION"
 
-// agentHook is what agents' hooks call. It never fails them and prints nothing: what a hook prints, and
-// how it ends, means something to agents.
+// agentHook returns the verb that agents' hooks call. It prints nothing and always exits with status 0 (without
+// --strict), because agents interpret a hook's output and exit status.
 func agentHook(a *app) *cobra.Command {
 	var of string
 	var strict bool
 	c := &cobra.Command{
-		Use: "hook [EVENT] [JSON]", Short: "Tell the session how the agent in it gets on; for agents' hooks", Args: cobra.MaximumNArgs(2),
-		Long: `Tell the session that the agent runs in (LONGTERM_SESSION) what its hook was told: EVENT, by the agent's own
-name or as prompt, permission, notification or stop, and the event's JSON, from standard input or as an argument.
-Outside of a session nothing is done. Nothing is printed and the exit status is 0 whatever happens, so that no
-agent is held up; --strict tells what went wrong.`,
+		Use: "hook [EVENT] [JSON]", Short: "Report agent state to the session", Args: cobra.MaximumNArgs(2),
+		Long: `Report an event of an agent's hook to the session that the agent runs in (LONGTERM_SESSION). EVENT is the
+agent's own name of the event, or prompt, permission, notification or stop. The event's JSON is an argument or
+standard input. ` + "`longterm agent install`" + ` sets these hooks up; a call by hand looks like this:
+
+  longterm agent hook stop --of claude < /dev/null
+
+Outside of a session nothing happens. The command prints nothing and exits with status 0 even on failure, so that
+the agent is never blocked; --strict reports failures.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := a.tellHook(cmd.Context(), of, args)
+			err := a.reportHook(cmd.Context(), of, args)
 			if !strict {
 				return nil
 			}
 			return err
 		},
 	}
-	c.Flags().StringVar(&of, "of", "", "which agent: "+strings.Join(agentstate.Names(), ", ")+"; default: as the event says, or what runs")
-	c.Flags().BoolVar(&strict, "strict", false, "fail where something is wrong")
+	c.Flags().StringVar(&of, "of", "", "agent `NAME`: "+strings.Join(agentstate.Names(), ", ")+" (default: taken from the event or the running program)")
+	c.Flags().BoolVar(&strict, "strict", false, "exit status 1 or 2 and a message on failure")
 	return c
 }
 
-func (a *app) tellHook(ctx context.Context, of string, args []string) error {
+// reportHook sends the hook's event to the daemon. It returns an error outside of a session.
+func (a *app) reportHook(ctx context.Context, of string, args []string) error {
 	session := os.Getenv(hookSession)
 	if session == "" {
-		return exit.Usagef("this is no session of longterm (LONGTERM_SESSION is not set)")
+		return exit.Usagef("not in a longterm session (LONGTERM_SESSION is not set)")
 	}
 	var e api.AgentEvent
 	e.Agent = of
@@ -72,7 +77,7 @@ func (a *app) tellHook(ctx context.Context, of string, args []string) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
-	// What was done stays where it was: only what says how the agent is goes on.
+	// Only the agent's state leaves this process: Brief drops commands, file contents and answers.
 	if e.Data, err = json.Marshal(hook.Brief()); err != nil {
 		return err
 	}

@@ -23,16 +23,19 @@ import (
 var approvalAnswers = []string{"once", "session", "always", "reject"}
 
 func approvalsVerb(a *app, c *cobra.Command) {
-	c.Long = `List what a person has to allow before it is run, oldest first. Each approval outlives whoever asked, the
-daemon, and an upgrade; it is gone when nobody waits for it any more. Answers: once (this, now), session (such
-commands in this session), always (by a rule that is written into policy.toml) and reject.`
+	c.Long = `List approval requests: commands that a user must allow before they run, oldest first. A request survives
+its caller, the daemon and an upgrade; it expires when no caller waits for it. Answers: once (this request),
+session (similar commands in this session), always (adds a rule to policy.toml) and reject.
+
+  longterm approvals                       # list pending requests
+  longterm approvals answer A7 session`
 	a.listsApprovals(c)
-	ls := &cobra.Command{Use: "ls", Short: "List approvals, or what was allowed for sessions", Args: cobra.NoArgs}
+	ls := &cobra.Command{Use: "ls", Short: "List approval requests or session grants", Args: cobra.NoArgs}
 	a.listsApprovals(ls)
 	c.AddCommand(a.JSONFlag(ls), a.approvalsShow(), a.approvalsAnswer(), a.approvalsWatch(), a.approvalsRevoke())
 }
 
-// listsApprovals makes a verb one that lists them.
+// listsApprovals gives c the flags and the function that list approval requests.
 func (a *app) listsApprovals(c *cobra.Command) {
 	var q client.ApprovalQuery
 	var grants, each bool
@@ -52,18 +55,18 @@ func (a *app) listsApprovals(c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { approvals.List(w, list, q.All || each, termio.Width(a.Stdout)) })
+		return a.Print(list, func(w io.Writer) { approvals.List(w, list, q.All || each, a.TableLook()) })
 	}
 	f := c.Flags()
-	f.BoolVar(&q.All, "all", false, "those that were answered or are gone too")
-	f.BoolVar(&each, "each", false, "a line for each, however many there are")
-	f.StringVar(&q.Session, "session", "", "of one session")
-	f.IntVar(&q.Limit, "limit", 0, "at most this many, the newest (default 1000)")
-	f.BoolVar(&grants, "grants", false, "what was allowed for sessions, instead")
+	f.BoolVar(&q.All, "all", false, "answered and expired requests too")
+	f.BoolVar(&each, "each", false, "one line per request, without groups")
+	f.StringVar(&q.Session, "session", "", "requests of one session")
+	f.IntVar(&q.Limit, "limit", 0, "maximum `NUMBER` of requests, newest first (default 1000)")
+	f.BoolVar(&grants, "grants", false, "session grants instead of requests")
 }
 
 func (a *app) approvalsShow() *cobra.Command {
-	c := &cobra.Command{Use: "show ID…", Short: "Describe approvals: each command, who asks, and what each answer would allow", Args: cobra.MinimumNArgs(1)}
+	c := &cobra.Command{Use: "show ID…", Short: "Describe approval requests", Args: cobra.MinimumNArgs(1)}
 	c.ValidArgsFunction = a.completeApproval
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		b, err := a.connect()
@@ -86,20 +89,24 @@ func (a *app) approvalsShow() *cobra.Command {
 
 func (a *app) approvalsAnswer() *cobra.Command {
 	var ans api.ApprovalsAnswer
-	c := &cobra.Command{Use: "answer (ID… | --group GROUP | --all) (once | session | always | reject)", Short: "Answer approvals"}
+	c := &cobra.Command{Use: "answer (ID… | --group GROUP | --all) (once | session | always | reject)", Short: "Answer approval requests"}
 	c.Args = cobra.MinimumNArgs(1)
-	c.Long = `Answer approvals. An approval that was answered already, or that nobody waits for any more, is not answered again:
-the exit status is 4 then. always writes a rule into policy.toml: "longterm approvals show ID" shows it first, and
---rule edits it.`
+	c.Long = `Answer pending approval requests with once, session, always or reject.
+
+  longterm approvals answer A7 once
+  longterm approvals answer --all reject --feedback "use the staging host"
+
+If a request is already answered or expired, the exit status is 4. always adds a rule to policy.toml:
+` + "`longterm approvals show ID`" + ` shows the rule, and --rule replaces it.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		ans.Answer, ans.IDs = args[len(args)-1], args[:len(args)-1]
 		switch {
 		case !slices.Contains(approvalAnswers, ans.Answer):
-			return exit.Usagef("%q is no answer; the last word is one of %s", ans.Answer, strings.Join(approvalAnswers, ", "))
+			return exit.Usagef("%q: invalid answer; the last argument must be one of %s", ans.Answer, strings.Join(approvalAnswers, ", "))
 		case len(ans.IDs) == 0 && ans.Group == "" && !ans.All:
-			return exit.Usagef("which? give ids as in `answer A7 %s`, --group, or --all", ans.Answer)
+			return exit.Usagef("no approval given; use ids as in `longterm approvals answer A7 %s`, --group or --all", ans.Answer)
 		case len(ans.IDs) > 0 && (ans.Group != "" || ans.All), ans.Group != "" && ans.All:
-			return exit.Usagef("give ids, --group or --all; one of them")
+			return exit.Usagef("ids, --group and --all exclude each other")
 		}
 		b, err := a.connect()
 		if err != nil {
@@ -109,7 +116,7 @@ the exit status is 4 then. always writes a rule into policy.toml: "longterm appr
 		if err != nil {
 			return err
 		}
-		err = a.Print(done, func(w io.Writer) { approvals.Answered(w, &done) })
+		err = a.Print(done, func(w io.Writer) { approvals.PrintAnswered(w, &done) })
 		for i := range done.Failed {
 			err = errors.Join(err, exit.With(done.Failed[i].Error.ExitStatus(), &done.Failed[i].Error))
 			break
@@ -126,15 +133,15 @@ the exit status is 4 then. always writes a rule into policy.toml: "longterm appr
 		return list, how
 	}
 	f := c.Flags()
-	f.StringVar(&ans.Feedback, "feedback", "", "what to tell whoever asked")
-	f.StringVar(&ans.Rule, "rule", "", "with always: the rule to write, as in 'git push'")
-	f.StringVar(&ans.Group, "group", "", "all that are pending in this `GROUP`, as ls shows it")
-	f.BoolVar(&ans.All, "all", false, "all that are pending")
+	f.StringVar(&ans.Feedback, "feedback", "", "`TEXT` for the caller")
+	f.StringVar(&ans.Rule, "rule", "", "with always: `RULE` to add, such as 'git push'")
+	f.StringVar(&ans.Group, "group", "", "all pending requests of this `GROUP` (shown by ls)")
+	f.BoolVar(&ans.All, "all", false, "all pending requests")
 	return a.JSONFlag(c)
 }
 
 func (a *app) approvalsRevoke() *cobra.Command {
-	c := &cobra.Command{Use: "revoke GRANT…", Short: "Take back what was allowed for a session (`ls --grants`)", Args: cobra.MinimumNArgs(1)}
+	c := &cobra.Command{Use: "revoke GRANT…", Short: "Revoke session grants (see `ls --grants`)", Args: cobra.MinimumNArgs(1)}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		b, err := a.connect()
 		if err != nil {
@@ -151,18 +158,20 @@ func (a *app) approvalsRevoke() *cobra.Command {
 }
 
 func (a *app) approvalsWatch() *cobra.Command {
-	c := &cobra.Command{Use: "watch", Short: "Show approvals as they come, with keys to answer them", Args: cobra.NoArgs}
-	c.Long = `Show what is asked for as it comes. On a terminal it is a list that lives: 1 to 4 answer the chosen approval (once,
-session, always, reject), arrows, PgUp, PgDn, Home and End choose, Enter shows all of it, q ends. 4 asks what to tell
-whoever asked: Enter rejects, Escape goes back. Many are shown by group: an answer is then for all of the group that
-were there, which Enter lists, and Tab shows each by itself. It goes on over a daemon that is replaced or dies.
-Elsewhere each change is a line; with --json an event, after those that are pending.`
+	c := &cobra.Command{Use: "watch", Short: "Watch approval requests and answer them", Args: cobra.NoArgs}
+	c.Long = `Show approval requests when they arrive. On a terminal this is a live list: keys 1 to 4 answer the selected
+request (once, session, always, reject), arrows, PgUp, PgDn, Home and End select, Enter shows all details, q quits.
+Key 4 prompts for feedback: Enter rejects, Escape goes back. Many requests are grouped: an answer covers all
+requests that the group has at that moment; Enter lists them, and Tab shows each separately. The list survives a
+restart of the daemon.
+
+Without a terminal each change is printed as a line, with --json as an event; pending requests come first.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		b, err := a.connect()
 		if err != nil {
 			return err
 		}
-		if a.forPerson() {
+		if a.isInteractive() {
 			return a.watchLive(cmd.Context(), b.client)
 		}
 		return a.watchLines(cmd.Context(), b.client)
@@ -170,26 +179,26 @@ Elsewhere each change is a line; with --json an event, after those that are pend
 	return a.JSONFlag(c)
 }
 
-// watchLines prints those that are pending, and then what happens, over daemons that are replaced or die.
+// watchLines prints the pending requests and then each change, across restarts of the daemon.
 func (a *app) watchLines(ctx context.Context, c *client.Client) error {
-	begun, told := false, map[string]bool{} // told: those that were printed as pending
+	started, printed := false, map[string]bool{} // printed: ids that were printed as pending
 	put := func(e api.Event) error {
 		e.Session = nil
-		told[e.Approval.ID] = true
+		printed[e.Approval.ID] = true
 		return a.PrintCompact(e, func(w io.Writer) { approvals.Line(w, e.Approval) })
 	}
 	err := c.FollowEvents(ctx, func(e api.Event) error {
-		if !begun || e.Kind == "lost" { // it listens: what is pending now, and everything after it
-			begun = true
+		if !started || e.Kind == "lost" { // the subscription is active: list what is pending, later changes arrive as events
+			started = true
 			list, err := c.Approvals(ctx, client.ApprovalQuery{})
 			for i := 0; err == nil && i < len(list); i++ {
-				if !told[list[i].ID] {
+				if !printed[list[i].ID] {
 					err = put(api.Event{Seq: e.Seq, Kind: "approval", Approval: &list[i]})
 				}
 			}
 			return err
 		}
-		if e.Approval == nil || e.Kind == "approval" && told[e.Approval.ID] {
+		if e.Approval == nil || e.Kind == "approval" && printed[e.Approval.ID] {
 			return nil
 		}
 		return put(e)
@@ -200,13 +209,13 @@ func (a *app) watchLines(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// watchLive is the list that lives.
+// watchLive shows the live list on the terminal.
 func (a *app) watchLive(ctx context.Context, c *client.Client) error {
 	t, err := termio.Open(a.stdin, os.Stdout)
 	if err != nil {
 		return err
 	}
-	t.Take(true)
+	t.Enter(true)
 	defer t.Restore(false)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -239,7 +248,7 @@ func (a *app) watchLive(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// approvalSource feeds the list from the daemon.
+// approvalSource reads requests from the daemon for the live list, and answers them.
 type approvalSource struct{ c *client.Client }
 
 // Pending implements approvals.Source.
@@ -257,7 +266,7 @@ func (s approvalSource) AnswerAll(ctx context.Context, ids []string, ans api.App
 	return s.c.AnswerApprovals(ctx, api.ApprovalsAnswer{IDs: ids, ApprovalAnswer: ans})
 }
 
-// completeApproval completes ids of those that are pending. It starts nothing.
+// completeApproval completes ids of pending requests. It does not start the daemon.
 func (a *app) completeApproval(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	b, err := a.connect()
 	if err != nil {

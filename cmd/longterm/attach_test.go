@@ -31,7 +31,7 @@ func TestLeftOnTheWay(t *testing.T) {
 		"no terminal":      {nil, interrupted, exit.Status(interrupted), "connecting"},
 		"nothing":          {told(syscall.SIGTERM), nil, 0, ""},
 	} {
-		err := leftOnTheWay(c.leaving, c.err)
+		err := detachedError(c.leaving, c.err)
 		if got := exit.Status(err); got != c.status || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%s: status %d, want %d: %v", name, got, c.status, err)
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/doctor"
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/client"
@@ -31,27 +30,30 @@ func auditVerb(a *app, c *cobra.Command) {
 	var q client.AuditQuery
 	var verify, head, follow bool
 	var anchors []string
-	c.Long = `List the audit log, oldest first: what was asked for and by whom, what was executed, the verdict and the
-rule that decided, approvals and their answers, how jobs ended and which bytes of output are theirs.
+	c.Long = `List the audit log, oldest first: requests and their callers, executed commands, verdicts with the rule that
+decided, approvals and answers, and how jobs ended, with the bytes of output that each produced.
 
-Each record has the hash of the one before it. --verify reads the whole log and names what was changed, removed,
-moved or cut off, and a log that was removed; exit status 1 when there is anything, 10 when the log is in order but old records were dropped and no
---anchor proves the record that says so. It needs no daemon. --head prints the number and hash of
-the newest record: kept on another machine, and given to --verify with --anchor, it proves that nothing up to
-that record was rewritten. See docs/audit.md for the format.`
+  longterm audit --session work --verdict deny
+  longterm audit --verify
+
+Each record holds the hash of the record before it. --verify reads the whole log and reports records that were
+changed, removed, moved or cut off, and a missing log. It needs no daemon. Exit status 1: the log is damaged;
+10: the log is consistent, but old records were dropped and no --anchor proves the record of the drop.
+--head prints number and hash of the newest record. Keep it on another machine: --verify --anchor HEAD then proves
+that no record up to it was rewritten. ` + "`longterm help audit`" + ` describes the format.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		b, err := a.connect()
 		switch {
 		case err != nil:
 			return err
 		case verify && (head || follow) || head && follow:
-			return exit.Usagef("--verify, --head and --follow do not go together")
+			return exit.Usagef("--verify, --head and --follow exclude each other")
 		case q.Verdict != "" && !slices.Contains(auditVerdicts, q.Verdict):
-			return exit.Usagef("--verdict %s: there are %s", q.Verdict, strings.Join(auditVerdicts, ", "))
+			return exit.Usagef("--verdict %s: invalid value; use one of %s", q.Verdict, strings.Join(auditVerdicts, ", "))
 		case q.Kind != "" && !slices.Contains(auditKinds, audit.Kind(q.Kind)):
-			return exit.Usagef("--kind %s: there are %s", q.Kind, strings.Trim(strings.ReplaceAll(fmt.Sprint(auditKinds), " ", ", "), "[]"))
+			return exit.Usagef("--kind %s: invalid value; use one of %s", q.Kind, strings.Trim(strings.ReplaceAll(fmt.Sprint(auditKinds), " ", ", "), "[]"))
 		case len(anchors) > 0 && !verify:
-			return exit.Usagef("--anchor goes with --verify")
+			return exit.Usagef("--anchor requires --verify")
 		case head:
 			return a.auditHead(cmd.Context(), b)
 		case verify:
@@ -64,28 +66,28 @@ that record was rewritten. See docs/audit.md for the format.`
 			return err
 		}
 		if len(list) == 0 && q.Session != "" {
-			if err := a.nobodysRecords(cmd.Context(), b.client, q.Session); err != nil {
+			if err := a.explainNoRecords(cmd.Context(), b.client, q.Session); err != nil {
 				return err
 			}
 		}
-		return a.Print(list, func(w io.Writer) { auditTable(w, auditColumns, list, termio.Width(a.Stdout)) })
+		return a.Print(list, func(w io.Writer) { auditTable(w, auditColumns, list, a.TableLook()) })
 	}
 	f := c.Flags()
-	f.StringVar(&q.Session, "session", "", "only of this session, also one that was removed")
-	f.StringVar(&q.Agent, "agent", "", "only what the agent with this label asked for")
-	f.StringVar(&q.Verdict, "verdict", "", "only with this verdict: allow, ask, deny; of answers: approved, rejected")
-	f.StringVar(&q.Kind, "kind", "", "only of this kind: line, command, execution, network, reveal, write, stop, connection, answer, end")
-	f.StringVar(&q.Since, "since", "", "only at this time or later: 15:04, 2026-01-31, -2h")
-	f.IntVarP(&q.Limit, "limit", "n", 100, "at most this many, the newest")
-	f.BoolVarP(&follow, "follow", "f", false, "keep printing records as they are written")
-	f.BoolVar(&verify, "verify", false, "check that no record was changed or is missing")
-	f.StringArrayVar(&anchors, "anchor", nil, "with --verify: what --head printed earlier; the record has to be as it was")
-	f.BoolVar(&head, "head", false, "print number and hash of the newest record, to be kept elsewhere")
+	f.StringVar(&q.Session, "session", "", "records of this `SESSION`, even if it was removed")
+	f.StringVar(&q.Agent, "agent", "", "records of requests by the agent with this `LABEL`")
+	f.StringVar(&q.Verdict, "verdict", "", "records with this `VERDICT`: allow, ask, deny; of answers: approved, rejected")
+	f.StringVar(&q.Kind, "kind", "", "records of this `KIND`: line, command, execution, network, reveal, write, stop, connection, answer, end")
+	f.StringVar(&q.Since, "since", "", "records from this `TIME` on: 15:04, 2026-01-31, -2h")
+	f.IntVarP(&q.Limit, "limit", "n", 100, "maximum `NUMBER` of records, the newest")
+	f.BoolVarP(&follow, "follow", "f", false, "print new records until interrupted")
+	f.BoolVar(&verify, "verify", false, "check the log for changed and missing records")
+	f.StringArrayVar(&anchors, "anchor", nil, "with --verify: `HEAD` printed earlier by --head; its record must be unchanged")
+	f.BoolVar(&head, "head", false, "number and hash of the newest record, to keep on another machine")
 }
 
-// nobodysRecords says why there are no records of a session: it has none that were asked for, or there is no such session. Then
-// that is an error, with those that there are.
-func (a *app) nobodysRecords(ctx context.Context, c *client.Client, session string) error {
+// explainNoRecords prints that no record of a session matches. For an unknown session it returns an error that lists the
+// existing sessions.
+func (a *app) explainNoRecords(ctx context.Context, c *client.Client, session string) error {
 	all, err := c.List(ctx)
 	if err != nil {
 		return err
@@ -93,19 +95,20 @@ func (a *app) nobodysRecords(ctx context.Context, c *client.Client, session stri
 	var names []string
 	for i := range all {
 		if all[i].ID == session || all[i].Name == session {
-			fmt.Fprintf(a.Stderr, "longterm: no record of session %q is among those that you ask for\n", session)
+			fmt.Fprintf(a.Stderr, "longterm: no matching records of session %q\n", session)
 			return nil
 		}
 		names = append(names, cmp.Or(all[i].Name, all[i].ID))
 	}
-	there := "there are none"
+	existing := "no sessions exist"
 	if slices.Sort(names); len(names) > 0 {
-		there = "there are " + strings.Join(names[:min(len(names), 20)], ", ")
+		existing = "existing sessions: " + strings.Join(names[:min(len(names), 20)], ", ")
 	}
-	return api.Errorf(api.CodeNotFound, "no session %q, and no record of one that was", session).WithHint("%s; `longterm ls` lists them", there)
+	return api.Errorf(api.CodeNotFound, "session %q not found, and no audit records of it", session).WithHint("%s; see `longterm ls`", existing)
 }
 
-// auditVerdicts and auditKinds are the words that records have there: a filter with another one would say that there is nothing.
+// auditVerdicts and auditKinds are the values that records use. A filter with any other value is a usage error, because
+// it would match nothing.
 var (
 	auditVerdicts = []string{"allow", "ask", "deny", "approved", "rejected"}
 	auditKinds    = []audit.Kind{
@@ -117,15 +120,15 @@ var (
 func (a *app) auditHead(ctx context.Context, b *backend) error {
 	h, err := a.keptHead(ctx, b)
 	if err != nil {
-		return fmt.Errorf("%w; `longterm audit --verify` tells more", err)
+		return fmt.Errorf("%w; see `longterm audit --verify`", err)
 	}
 	if h.Seq == 0 && a.host == "" && doctor.AuditIsExpected(b.dirs) {
-		return errors.New("there is no audit record, though a daemon has worked here; `longterm audit --verify` tells more")
+		return errors.New("audit log: empty, although a daemon has run here; see `longterm audit --verify`")
 	}
 	return a.Print(h, func(w io.Writer) { fmt.Fprintln(w, h) })
 }
 
-// keptHead is the newest record's head: as it is kept here, or as another host's daemon says.
+// keptHead returns the head of the newest record: from this machine's file, or from the daemon of a remote host.
 func (a *app) keptHead(ctx context.Context, b *backend) (audit.Head, error) {
 	if a.host == "" {
 		return audit.KeptHead(b.dirs.Audit())
@@ -159,7 +162,7 @@ func (a *app) verifyAudit(ctx context.Context, b *backend, texts []string) error
 	return exit.Silent(api.ExitFailure)
 }
 
-// auditOf checks the log here, or has another host's daemon check its own.
+// auditOf verifies the log of this machine, or asks the daemon of a remote host to verify its own.
 func (a *app) auditOf(ctx context.Context, b *backend, anchors []audit.Head) (audit.Report, error) {
 	if a.host != "" {
 		return b.client.VerifyAudit(ctx, anchors...)
@@ -169,11 +172,11 @@ func (a *app) auditOf(ctx context.Context, b *backend, anchors []audit.Head) (au
 	return audit.Verify(b.dirs.Audit(), against)
 }
 
-// exitUnproven is of a log that is in order, where only the log itself says why its beginning is gone.
+// exitUnproven is the exit status for a consistent log whose dropped records only the log itself accounts for.
 const exitUnproven = 10
 
 func auditReport(w io.Writer, r *audit.Report, anchors []audit.Head) {
-	say := func(kind string, list []audit.Finding) {
+	list := func(kind string, list []audit.Finding) {
 		for _, f := range list {
 			where := ""
 			if f.File != "" {
@@ -182,36 +185,36 @@ func auditReport(w io.Writer, r *audit.Report, anchors []audit.Head) {
 			fmt.Fprintf(w, "%s: %s%s\n", kind, output.Printable(f.What), where)
 		}
 	}
-	say("note", r.Notes)
-	say("damage", r.Findings)
+	list("note", r.Notes)
+	list("damage", r.Findings)
 	if r.More > 0 {
 		fmt.Fprintf(w, "and %d more\n", r.More)
 	}
 	if d := r.Dropped; d != nil {
-		fmt.Fprintf(w, "records up to %d are not kept any more (retention.audit_bytes, retention.audit_age); what is left is since %s\n",
+		fmt.Fprintf(w, "records up to %d were dropped (retention.audit_bytes, retention.audit_age); the oldest record is of %s\n",
 			d.To, d.Until.Local().Format("2006-01-02 15:04:05"))
 		if r.OK && !r.Proven {
-			fmt.Fprintln(w, "not proven without an anchor: that they were dropped, and not removed by somebody, only the log itself says; "+
-				"give --anchor a head that was kept elsewhere since then (`longterm audit --head`)")
+			fmt.Fprintln(w, "drop not proven: only the log itself records it; "+
+				"use --anchor with a newer head that was kept on another machine (`longterm audit --head`)")
 		}
 	}
 	switch {
 	case !r.OK:
-		fmt.Fprintf(w, "%d records are in order, but the log is not\n", r.Records)
+		fmt.Fprintf(w, "%d records read; log damaged\n", r.Records)
 	case r.Records == 0:
 		fmt.Fprintln(w, "no records")
 	case slices.Contains(anchors, r.Head):
-		fmt.Fprintf(w, "%d records are as they were written, none is missing; newest %s\n", r.Records, r.Head)
+		fmt.Fprintf(w, "%d records unchanged, none missing; newest %s\n", r.Records, r.Head)
 	case len(anchors) > 0:
 		newest := slices.MaxFunc(anchors, func(a, b audit.Head) int { return cmp.Compare(a.Seq, b.Seq) })
-		fmt.Fprintf(w, "%d records are consistent, none is missing; those up to %d are as they were written; newest %s\n", r.Records, newest.Seq, r.Head)
+		fmt.Fprintf(w, "%d records consistent, none missing; unchanged up to %d; newest %s\n", r.Records, newest.Seq, r.Head)
 	default:
-		fmt.Fprintf(w, "%d records are consistent, none is missing; newest %s; "+
-			"only --anchor with that head, kept elsewhere, proves that they are as they were written\n", r.Records, r.Head)
+		fmt.Fprintf(w, "%d records consistent, none missing; newest %s; "+
+			"unchanged not proven: keep that head on another machine and use --anchor\n", r.Records, r.Head)
 	}
 }
 
-// followAudit prints records, and those to come, until it is interrupted.
+// followAudit prints records, and new ones as they are written, until it is interrupted.
 func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQuery) error {
 	columns := auditColumns
 	for {
@@ -222,7 +225,7 @@ func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQ
 		for i := range list {
 			q.After = list[i].Seq
 			if !a.JSON {
-				auditTable(a.Stdout, columns, list[i:i+1], termio.Width(a.Stdout))
+				auditTable(a.Stdout, columns, list[i:i+1], a.TableLook())
 				columns = listing.WithoutHeads(columns)
 			} else if err := json.NewEncoder(a.Stdout).Encode(&list[i]); err != nil {
 				return err
@@ -233,11 +236,11 @@ func (a *app) followAudit(ctx context.Context, c *client.Client, q client.AuditQ
 }
 
 var auditColumns = []listing.Column{
-	{Head: "SEQ", Wide: 6, Right: true}, {Head: "TIME"}, {Head: "KIND", Wide: 9}, {Head: "VERDICT", Wide: 8}, {Head: "BY", Wide: 16, Least: 8},
+	{Head: "SEQ", Wide: 6, Right: true}, {Head: "TIME", Style: listing.AsFaint}, {Head: "KIND", Wide: 9}, {Head: "VERDICT", Wide: 8, Style: listing.VerdictStyle}, {Head: "BY", Wide: 16, Least: 8},
 	{Head: "SESSION", Wide: 10, Least: 7}, {Head: "WHAT", Least: 10},
 }
 
-func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, width int) {
+func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, look listing.Look) {
 	rows := make([][]string, 0, len(list))
 	for i := range list {
 		r := &list[i]
@@ -254,10 +257,10 @@ func auditTable(w io.Writer, columns []listing.Column, list []audit.Record, widt
 			output.Printable(r.Actor.String()), output.Printable(r.Name), output.Printable(output.Shorten(what, 100) + auditDetail(r)),
 		})
 	}
-	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
-// auditDetail is what there is to say of a record besides what was asked.
+// auditDetail returns the details in parentheses of a record: rule, approval, parent, end, output.
 func auditDetail(r *audit.Record) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

@@ -9,12 +9,15 @@ import (
 )
 
 func benchVerb(a *app, c *cobra.Command) {
-	c.Use, c.Long = "bench [MEASUREMENT …]", `Measure longterm on this machine, and compare it with others. The measurements are a separate program, ltbench, which is looked
-for beside this one and in PATH. "longterm bench --help" lists them.`
+	c.Use, c.Long = "bench [MEASUREMENT …]", `Measure longterm on this machine and compare it with other programs. The measurements are a separate program,
+ltbench, which must be beside this program or in PATH.
+
+  longterm bench --help        # list the measurements
+  longterm bench emulator`
 	passOn(c)
 }
 
-// passOn makes a verb run ltbench, with before and all arguments of the verb.
+// passOn makes c run ltbench with the arguments in before, followed by c's own.
 func passOn(c *cobra.Command, before ...string) {
 	c.DisableFlagParsing = true
 	c.RunE = func(_ *cobra.Command, args []string) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// bridgeVerb is both ends of the way to another host: there, what ssh runs; here, the process that holds the
-// connection.
+// bridgeVerb returns the hidden verb at both ends of a connection to a remote host: ssh runs it there, and the process
+// that holds the connection runs it here with --link.
 func bridgeVerb(a *app, c *cobra.Command) {
 	var target, program string
 	var readyFD int
@@ -24,7 +24,7 @@ func bridgeVerb(a *app, c *cobra.Command) {
 		if target != "" {
 			return a.link(cmd.Context(), target, program, readyFD)
 		}
-		a.host = "" // whatever the environment says: it is about this host
+		a.host = "" // ignore LONGTERM_HOST: the bridge serves this host
 		b, err := a.connect()
 		if err != nil {
 			return err
@@ -40,24 +40,24 @@ func bridgeVerb(a *app, c *cobra.Command) {
 		}}
 		return bridge.Serve(cmd.Context())
 	}
-	c.Long = `Pass connections on between standard input and output and the daemon, which is started if it does not run.
-ssh runs it on other hosts, for ` + "`longterm -H HOST`" + `; it is of no use by hand.`
+	c.Long = `Pass connections on between standard input and output and the daemon. The daemon is started if it is not
+running. ssh runs this verb on remote hosts for ` + "`longterm -H HOST`" + `; do not call it by hand.`
 	f := c.Flags()
-	f.StringVar(&target, "link", "", "hold the connection to this host")
-	f.StringVar(&program, "program", "longterm", "longterm there")
-	f.IntVar(&readyFD, "ready-fd", 0, "descriptor to say on that clients may come")
+	f.StringVar(&target, "link", "", "`HOST` whose connection to hold")
+	f.StringVar(&program, "program", "longterm", "`PATH` of longterm on the host")
+	f.IntVar(&readyFD, "ready-fd", 0, "`DESCRIPTOR` that receives ok when clients can connect")
 	for _, name := range []string{"link", "program", "ready-fd"} {
 		_ = f.MarkHidden(name)
 	}
 }
 
-// pollable is a pipe whose reads and writes end when it is closed, which those of a blocking one do not.
+// pollable returns fd as a file whose pending reads and writes end on Close; those of a blocking file do not.
 func pollable(fd int, name string) *os.File {
-	_ = syscall.SetNonblock(fd, true) // else it is as it was
+	_ = syscall.SetNonblock(fd, true) // on failure the file stays blocking
 	return os.NewFile(uintptr(fd), name)
 }
 
-// link is the process that holds the connection to a host.
+// link runs the process that holds the connection to a host. It writes "ok" or the error to readyFD.
 func (a *app) link(ctx context.Context, name, program string, readyFD int) error {
 	h, err := a.hosts()
 	if err != nil {
@@ -67,10 +67,10 @@ func (a *app) link(ctx context.Context, name, program string, readyFD int) error
 	if err != nil {
 		return err
 	}
-	tell := func(string) {}
+	report := func(string) {}
 	if readyFD > 0 {
 		ready := os.NewFile(uintptr(readyFD), "ready")
-		tell = func(word string) {
+		report = func(word string) {
 			_, _ = ready.WriteString(word + "\n")
 			_ = ready.Close()
 		}
@@ -79,10 +79,10 @@ func (a *app) link(ctx context.Context, name, program string, readyFD int) error
 	served := false
 	err = l.Serve(ctx, func() {
 		served = true
-		tell("ok")
+		report("ok")
 	})
 	if err != nil && !served {
-		tell(err.Error())
+		report(err.Error())
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,51 +17,53 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 func clientsVerb(a *app, c *cobra.Command) {
-	var looks, types, leaves []int
-	c.Long = `List who is attached to a session or has it on the screen: its number, what it is, whose, whether it may type,
-and when it typed last.
+	var viewOnly, readWrite, detach []int
+	c.Long = `List a session's clients: terminals, viewers and browsers that show it. Each line has the client's number,
+kind, owner, permission (look or type), size, and the time of its last input.
 
   longterm clients work
-  longterm clients work --look 2      # what client 2 types does not reach the session any more; its bell rings
-  longterm clients work --type 2      # again
-  longterm clients work --detach 2    # it leaves, and is told
+  longterm clients work --look 2      # client 2 becomes view-only: its input is rejected, its bell rings
+  longterm clients work --type 2      # client 2 may type again
+  longterm clients work --detach 2    # client 2 is notified and detached
 
-This keeps people who share a session out of each other's way; it is for a person to say, not for an agent. Who may not
-type whatever happens gets a link to look (longterm share) or a token without that right (longterm token).`
+Use it when several users share a session. Agents cannot change clients. For lasting view-only access
+create a link (` + "`longterm share`" + `) or a token without the right to type (` + "`longterm token`" + `).`
 	f := c.Flags()
-	f.IntSliceVar(&looks, "look", nil, "have the clients with these numbers look only")
-	f.IntSliceVar(&types, "type", nil, "let them type again")
-	f.IntSliceVar(&leaves, "detach", nil, "have them leave; a viewer that shows several sessions is refused: have it --look")
+	f.IntSliceVar(&viewOnly, "look", nil, "`NUMBERS` of clients to make view-only")
+	f.IntSliceVar(&readWrite, "type", nil, "`NUMBERS` of clients that may type again")
+	f.IntSliceVar(&detach, "detach", nil, "`NUMBERS` of clients to detach (not viewers with several sessions: use --look)")
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		ctx := cmd.Context()
-		said := map[int]bool{}
-		for _, n := range slices.Concat(looks, types, leaves) {
-			if said[n] {
-				return exit.Usagef("client %d is told two things: name it once", n)
+		seen := map[int]bool{}
+		for _, n := range slices.Concat(viewOnly, readWrite, detach) {
+			if seen[n] {
+				return exit.Usagef("client %d: given more than once", n)
 			}
-			said[n] = true
+			seen[n] = true
 		}
 		if err := errors.Join(
-			changeClients(ctx, s, looks, api.AttachedEdit{May: "look"}),
-			changeClients(ctx, s, types, api.AttachedEdit{May: "type"}),
-			changeClients(ctx, s, leaves, api.AttachedEdit{Detach: true}),
+			changeClients(ctx, s, viewOnly, api.AttachedEdit{May: "look"}),
+			changeClients(ctx, s, readWrite, api.AttachedEdit{May: "type"}),
+			changeClients(ctx, s, detach, api.AttachedEdit{Detach: true}),
 		); err != nil {
 			return err
 		}
-		if len(leaves) > 0 && !a.JSON { // they are leaving: a list would have them still
+		if len(detach) > 0 && !a.JSON { // detached clients may still be in the list for a moment
 			return nil
 		}
 		list, err := s.Clients(ctx)
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { clientTable(w, cmd.Flags().Arg(0), list, time.Now()) })
+		return a.Print(list, func(w io.Writer) { clientTable(w, cmd.Flags().Arg(0), list, time.Now(), a.TableLook()) })
 	})
 }
 
+// changeClients applies an edit to the numbered clients of a session.
 func changeClients(ctx context.Context, s *client.Session, numbers []int, e api.AttachedEdit) error {
 	for _, n := range numbers {
 		if err := s.ChangeClient(ctx, n, e); err != nil {
@@ -71,22 +73,29 @@ func changeClients(ctx context.Context, s *client.Session, numbers []int, e api.
 	return nil
 }
 
-func clientTable(w io.Writer, session string, list []api.Attached, now time.Time) {
+// clientTable writes clients. Only a terminal gets a header: scripts read the lines.
+func clientTable(w io.Writer, session string, list []api.Attached, now time.Time, look listing.Look) {
 	if len(list) == 0 {
-		fmt.Fprintf(w, "no clients; `longterm attach %s` is one\n", output.Printable(session))
+		fmt.Fprintf(w, "no clients; attach with `longterm attach %s`\n", output.Printable(session))
 		return
 	}
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	columns := []listing.Column{
+		{Head: "N", Style: listing.AsBold}, {Head: "KIND"}, {Head: "OWNER", Least: 8}, {Head: "MAY"}, {Head: "SIZE"}, {Head: "INPUT", Style: listing.AsFaint},
+	}
+	if look.Width == 0 {
+		columns = listing.WithoutHeads(columns)
+	}
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		c := &list[i]
-		size, typed := "-", "has not typed"
+		size, typed := "-", "no input yet"
 		if c.Cols > 0 {
 			size = fmt.Sprintf("%dx%d", c.Cols, c.Rows)
 		}
 		if c.Typed != nil {
 			typed = "typed " + output.Elapsed(max(0, now.Sub(*c.Typed)).Milliseconds()) + " ago"
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%ss\t%s\t%s\n", c.N, c.Kind, output.Printable(output.Whose(c)), c.May, size, typed)
+		rows = append(rows, []string{strconv.Itoa(c.N), c.Kind, output.Printable(output.OwnerText(c)), c.May + "s", size, typed})
 	}
-	_ = tw.Flush()
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }

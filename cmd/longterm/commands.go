@@ -15,7 +15,6 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/listing"
@@ -39,31 +38,37 @@ func commandsVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
+		if len(list) == 0 {
+			a.PrintEmpty("no commands; shells with integration record them")
+		}
 		return a.Print(list, func(w io.Writer) {
 			home := ""
 			if a.host == "" {
 				home, _ = os.UserHomeDir()
 			}
-			commandTable(w, list, q.Session == "", termio.Width(a.Stdout), home)
+			commandTable(w, list, q.Session == "", a.TableLook(), home)
 		})
 	}
 	c.Long = `List the commands that shells ran, in running and ended sessions: number, start, duration,
-exit status, directory, line. With a session and a number, print what that command printed, however long
-ago; 0 is the newest.`
+exit status, directory, line. With a session and a command number, print that command's output;
+0 is the newest command.
+
+  longterm commands work
+  longterm commands work 0`
 	f := c.Flags()
-	f.StringVar(&q.Text, "text", "", "only commands that contain this")
-	f.BoolVar(&q.Failed, "failed", false, "only commands that failed")
-	f.BoolVar(&q.Running, "running", false, "only commands that are running")
-	f.IntVar(&q.Limit, "limit", 100, "at most this many, the newest")
-	f.BoolVar(&raw, "raw", false, "print a command's output bytes unchanged")
-	f.BoolVar(&parse, "parse", false, "parse a command's output and print it as JSON: problems, tests, listings, a summary")
+	f.StringVar(&q.Text, "text", "", "only commands that contain this `TEXT`")
+	f.BoolVar(&q.Failed, "failed", false, "only failed commands")
+	f.BoolVar(&q.Running, "running", false, "only running commands")
+	f.IntVar(&q.Limit, "limit", 100, "maximum `NUMBER` of commands, the newest")
+	f.BoolVar(&raw, "raw", false, "unchanged bytes of a command's output")
+	f.BoolVar(&parse, "parse", false, "a command's output as JSON: problems, tests, listings, a summary")
 }
 
 // commandTable writes commands, with a column for sessions if sessions is set. It shows directories below home with a ~.
-func commandTable(w io.Writer, list []api.Command, sessions bool, width int, home string) {
+func commandTable(w io.Writer, list []api.Command, sessions bool, look listing.Look, home string) {
 	columns := []listing.Column{
-		{Head: "SESSION", Least: 8}, {Head: "N", Wide: 4, Right: true}, {Head: "STARTED"}, {Head: "TIME", Wide: 7, Right: true},
-		{Head: "STATUS", Right: true}, {Head: "BY", Least: 8}, {Head: "CWD", Least: 6, Tail: true}, {Head: "COMMAND", Least: 10},
+		{Head: "SESSION", Least: 8}, {Head: "N", Wide: 4, Right: true}, {Head: "STARTED", Style: listing.AsFaint}, {Head: "TIME", Wide: 7, Right: true},
+		{Head: "STATUS", Right: true, Style: listing.StatusStyle}, {Head: "BY", Least: 8}, {Head: "CWD", Least: 6, Tail: true}, {Head: "COMMAND", Least: 10},
 	}
 	const session, by = 0, 5
 	hidden := map[int]bool{session: !sessions, by: true}
@@ -81,7 +86,7 @@ func commandTable(w io.Writer, list []api.Command, sessions bool, width int, hom
 			first += " …"
 		}
 		actor := ""
-		if strings.Contains(c.By, ":") { // an agent, or a person who is not the user at this machine
+		if strings.Contains(c.By, ":") { // an agent, or a user other than this machine's
 			actor, hidden[by] = output.Printable(c.By), false
 		}
 		rows = append(rows, []string{
@@ -98,14 +103,14 @@ func commandTable(w io.Writer, list []api.Command, sessions bool, width int, hom
 			rows[i] = slices.Delete(rows[i], k, k+1)
 		}
 	}
-	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
-// commandOutput prints what a command printed.
+// commandOutput prints the output of a command.
 func (a *app) commandOutput(ctx context.Context, ref, number string, raw, parse bool) error {
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return exit.Usagef("%q is no number of a command", number)
+		return exit.Usagef("%q: invalid command number", number)
 	}
 	s, err := a.session(ref)
 	if err != nil {
@@ -117,7 +122,7 @@ func (a *app) commandOutput(ctx context.Context, ref, number string, raw, parse 
 	}
 	switch {
 	case parse:
-		r, err := s.Parsed(ctx, n)
+		r, err := s.ParsedOutput(ctx, n)
 		a.JSON = true
 		return errors.Join(err, a.Print(r, nil))
 	case a.JSON:

@@ -16,34 +16,36 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
 func configVerb(a *app, c *cobra.Command) {
-	c.Long = "Without a subcommand it prints every value in effect and where it comes from: the default, a line of\n" +
-		"the file, or a variable. The keys are described in docs/config.md and, with --json, here."
+	c.Long = "Print every setting in effect with its origin: default, line of the file, or variable. Subcommands change the\n" +
+		"configuration file. `longterm help config` and --json describe the keys.\n\n" +
+		"  longterm config\n" +
+		"  longterm config set attach.size largest"
 	c.RunE = func(*cobra.Command, []string) error { return a.showConfig() }
 	c.AddCommand(configPath(a), configCheck(a), configEdit(a), configGet(a), configSet(a), configUnset(a))
 }
 
-// personOnly refuses an agent what changes which rules hold for it: by its label, and by the session that the daemon, if
-// there is one, finds this process in.
-func (a *app) personOnly(ctx context.Context, what string) error {
-	if label := os.Getenv(actor.Env); label != "" {
-		return api.Errorf(api.CodeDenied, "%s is for a person to do, not for an agent (%s)", what, output.Printable(label)).
-			WithHint("a person does it, from a terminal without %s", actor.Env)
+// requireUser returns an error if an agent calls: agents must not change the rules that bind them. It recognises an
+// agent by its label, and by the session in which the daemon, if it is running, finds this process.
+func (a *app) requireUser(ctx context.Context, what string) error {
+	if label := os.Getenv(identity.Env); label != "" {
+		return api.Errorf(api.CodeDenied, "%s requires a user, not an agent (%s)", what, output.Printable(label)).
+			WithHint("ask the user to do it, from a terminal without %s", identity.Env)
 	}
-	if by := a.seenAs(ctx); by.Held {
-		return by.NoPerson(what)
+	if by := a.identifySelf(ctx); by.Held {
+		return by.ErrUserRequired(what)
 	}
 	return nil
 }
 
-// readConfig is the file in effect for this process, variables included. With mistakes in
-// it, it is the last that was in order, or none, and the error says what is wrong.
+// readConfig returns the configuration in effect for this process, including variables. If the file has mistakes, it
+// returns the last valid one or the defaults, and an error that lists the mistakes.
 func readConfig() (*config.File, error) {
 	dirs, err := paths.Default()
 	if err != nil {
@@ -59,12 +61,12 @@ func readConfig() (*config.File, error) {
 	return f, errors.Join(wrong, f.ApplyEnv(os.Getenv))
 }
 
-// settings are the values in effect. What is wrong with the file is said once and
-// otherwise ignored: people want to work.
+// settings returns the values in effect. It reports mistakes in the file once and continues, so that a mistake never
+// blocks a verb.
 func (a *app) settings() *config.Settings {
 	if a.config == nil {
 		f, err := readConfig()
-		if _, refused := paths.Default(); err != nil && refused == nil { // else the verb says so itself
+		if _, refused := paths.Default(); err != nil && refused == nil { // else the verb reports it
 			a.complain(err)
 		}
 		a.config = f.Settings
@@ -72,14 +74,14 @@ func (a *app) settings() *config.Settings {
 	return a.config
 }
 
-// complain prints what is wrong with a configuration, a line each.
+// complain prints the mistakes of a configuration, one per line.
 func (a *app) complain(err error) {
 	for _, line := range strings.Split(err.Error(), "\n") {
 		fmt.Fprintf(a.Stderr, "longterm: %s\n", line)
 	}
 }
 
-// configReport is what `config --json` prints.
+// configReport is the output of `config --json`.
 type configReport struct {
 	File     string          `json:"file"`
 	Problems []string        `json:"problems"`
@@ -107,7 +109,7 @@ func (a *app) showConfig() error {
 		r.Problems = strings.Split(wrong.Error(), "\n")
 	}
 	for _, row := range config.Rows() {
-		r.Keys = append(r.Keys, configKeyJSON{row.Key, row.Kind.String(), row.Allowed(), string(row.When), row.Help})
+		r.Keys = append(r.Keys, configKeyJSON{row.Key, row.Kind.String(), row.AllowedText(), string(row.When), row.Help})
 	}
 	if err := a.Print(r, func(w io.Writer) { writeValues(w, r.Values) }); err != nil || wrong == nil {
 		return err
@@ -128,7 +130,7 @@ func writeValues(w io.Writer, values []config.Value) {
 }
 
 func configPath(a *app) *cobra.Command {
-	return a.Path(&cobra.Command{Use: "path", Short: "Print where the configuration file is, or would be", Args: cobra.NoArgs}, func() (string, error) {
+	return a.Path(&cobra.Command{Use: "path", Short: "Print the path of the configuration file", Args: cobra.NoArgs}, func() (string, error) {
 		dirs, err := paths.Default()
 		return dirs.ConfigFile(), err
 	})
@@ -136,8 +138,8 @@ func configPath(a *app) *cobra.Command {
 
 func configCheck(a *app) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
-		Use: "check [FILE]", Short: "Say what is wrong with a configuration file", Args: cobra.MaximumNArgs(1),
-		Long: "Say what is wrong with FILE, or with the user's own configuration: a line for each mistake, with\nFILE:LINE:COLUMN. The exit status is 1 when there is one.",
+		Use: "check [FILE]", Short: "Check a configuration file", Args: cobra.MaximumNArgs(1),
+		Long: "Check FILE, or the user's configuration file, and print a line FILE:LINE:COLUMN: MESSAGE for each mistake.\nThe exit status is 1 if there are mistakes.\n\n  longterm config check",
 		RunE: func(_ *cobra.Command, args []string) error {
 			dirs, err := paths.Default()
 			if err != nil {
@@ -155,7 +157,7 @@ func configCheck(a *app) *cobra.Command {
 	})
 }
 
-// checkConfig prints what is wrong with a file.
+// checkConfig prints the mistakes in a file.
 func (a *app) checkConfig(path string) error {
 	_, src, err := config.Read(path)
 	problems := config.ProblemsOf(err)
@@ -168,9 +170,9 @@ func (a *app) checkConfig(path string) error {
 		}
 		switch {
 		case len(problems) == 0 && src == nil && err == nil:
-			fmt.Fprintf(w, "%s does not exist: the defaults are in effect\n", path)
+			fmt.Fprintf(w, "%s: not found; using the defaults\n", path)
 		case len(problems) == 0:
-			fmt.Fprintf(w, "%s is in order\n", path)
+			fmt.Fprintf(w, "%s: valid\n", path)
 		}
 	}
 	if err := a.Print(problems, text); err != nil {
@@ -184,9 +186,10 @@ func (a *app) checkConfig(path string) error {
 
 func configEdit(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "edit", Short: "Open the configuration file in $VISUAL or $EDITOR, and check it", Args: cobra.NoArgs,
+		Use: "edit", Short: "Edit the configuration file and check it", Args: cobra.NoArgs,
+		Long: "Open the configuration file in $VISUAL or $EDITOR, and check it when the editor ends.\n\n  EDITOR=nano longterm config edit",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.personOnly(cmd.Context(), "changing the configuration"); err != nil {
+			if err := a.requireUser(cmd.Context(), "changing the configuration"); err != nil {
 				return err
 			}
 			dirs, err := paths.Default()
@@ -202,14 +205,14 @@ func configEdit(a *app) *cobra.Command {
 			ed := editor(path)
 			ed.Stdin, ed.Stdout, ed.Stderr = a.stdin, os.Stdout, os.Stderr
 			if err := ed.Run(); err != nil {
-				return fmt.Errorf("the editor failed: %w; set EDITOR to another", err)
+				return fmt.Errorf("editor failed: %w; set EDITOR to another editor", err)
 			}
 			return a.checkConfig(path)
 		},
 	}
 }
 
-// editor is the user's; it may be a command with arguments.
+// editor returns the command that opens path in the user's editor; the variables may hold a command with arguments.
 func editor(path string) *exec.Cmd {
 	line := os.Getenv("VISUAL")
 	if line == "" {
@@ -247,8 +250,9 @@ func configGet(a *app) *cobra.Command {
 func configSet(a *app) *cobra.Command {
 	return a.Done(&cobra.Command{
 		Use: "set KEY VALUE…", Short: "Change a value in the configuration file", Args: cobra.MinimumNArgs(2), ValidArgsFunction: completeConfig,
-		Long: "Change a value in the configuration file; comments, order and blank lines stay. Nothing is written when\n" +
-			"the value is wrong or the file is not in order. A list takes several VALUEs; \"\" empties it.",
+		Long: "Change a value in the configuration file; comments, order and blank lines are kept. An invalid value, or a\n" +
+			"file with mistakes, changes nothing. A list takes several VALUEs; \"\" empties it.\n\n" +
+			"  longterm config set attach.size largest",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeConfig(cmd.Context(), args[0], func(path string, src []byte) ([]byte, error) {
 				return config.Set(path, src, args[0], args[1:])
@@ -259,7 +263,7 @@ func configSet(a *app) *cobra.Command {
 
 func configUnset(a *app) *cobra.Command {
 	return a.Done(&cobra.Command{
-		Use: "unset KEY", Short: "Take a value out of the configuration file: the default counts again", Args: cobra.ExactArgs(1), ValidArgsFunction: completeConfig,
+		Use: "unset KEY", Short: "Reset a setting to its default", Args: cobra.ExactArgs(1), ValidArgsFunction: completeConfig,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeConfig(cmd.Context(), args[0], func(path string, src []byte) ([]byte, error) {
 				return config.Unset(path, src, args[0])
@@ -268,9 +272,9 @@ func configUnset(a *app) *cobra.Command {
 	})
 }
 
-// changeConfig writes the file anew, once it is known to be in order.
+// changeConfig writes the changed file if the result is valid.
 func (a *app) changeConfig(ctx context.Context, key string, change func(path string, src []byte) ([]byte, error)) error {
-	if err := a.personOnly(ctx, "changing the configuration"); err != nil {
+	if err := a.requireUser(ctx, "changing the configuration"); err != nil {
 		return err
 	}
 	dirs, err := paths.Default()
@@ -287,7 +291,7 @@ func (a *app) changeConfig(ctx context.Context, key string, change func(path str
 	switch {
 	case errors.As(err, &wrong):
 		a.complain(err)
-		return exit.With(1, errors.New("the file is not in order, nothing was changed; fix it with `longterm config edit`"))
+		return exit.With(1, errors.New("configuration file not valid; not changed; fix it with `longterm config edit`"))
 	case err != nil:
 		return exit.Usage(err)
 	}
@@ -296,17 +300,17 @@ func (a *app) changeConfig(ctx context.Context, key string, change func(path str
 	}
 	written := time.Now()
 	if err := config.Write(path, edited); err != nil {
-		return api.Errorf(api.CodeStorage, "%v", err).WithHint("nothing was changed: %s is as it was; make room or make its directory writable, and do it again", path)
+		return api.Errorf(api.CodeStorage, "%v", err).WithHint("%s was not changed; free disk space or make its directory writable, then retry", path)
 	}
 	a.awaitConfig(ctx, path, written)
 	f, _ := readConfig()
 	if v, err := f.Value(key); err == nil && v.Source == "env" {
-		fmt.Fprintf(a.Stderr, "longterm: the variable %s overrides it here\n", v.Env)
+		fmt.Fprintf(a.Stderr, "longterm: variable %s overrides this value here\n", v.Env)
 	}
 	return nil
 }
 
-// completeConfig completes keys, and values where there are few.
+// completeConfig completes keys, and values of settings with fixed choices.
 func completeConfig(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, r := range config.Rows() {

@@ -28,7 +28,11 @@ import (
 )
 
 func daemonVerb(a *app, c *cobra.Command) {
-	c.Long = "The daemon starts by itself when a verb needs it. Stopping, restarting and upgrading it leaves the\nsessions running: a keeper process holds them."
+	c.Long = `Control the daemon, which starts automatically when a verb needs it. Sessions keep running while it is stopped,
+restarted or upgraded: a keeper process holds them.
+
+  longterm daemon status
+  longterm daemon upgrade      # after an update of longterm`
 
 	c.AddCommand(
 		daemonStart(a), daemonStop(a), daemonRestart(a), daemonStatus(a), daemonUpgrade(a), daemonMetrics(a), daemonServe(),
@@ -37,7 +41,7 @@ func daemonVerb(a *app, c *cobra.Command) {
 
 func daemonStart(a *app) *cobra.Command {
 	return a.Done(&cobra.Command{
-		Use: "start", Short: "Start the daemon if it does not run", Args: cobra.NoArgs,
+		Use: "start", Short: "Start the daemon if it is not running", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
 			if err != nil {
@@ -52,7 +56,7 @@ func daemonStart(a *app) *cobra.Command {
 func daemonStop(a *app) *cobra.Command {
 	var kill bool
 	c := &cobra.Command{
-		Use: "stop", Short: "End the daemon; sessions go on", Args: cobra.NoArgs,
+		Use: "stop", Short: "Stop the daemon and keep sessions running", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
 			if err != nil {
@@ -75,24 +79,24 @@ func daemonStop(a *app) *cobra.Command {
 			if err := client.Stop(cmd.Context(), api.Stop{KillSessions: kill}); err != nil {
 				return err
 			}
-			return processes.WaitGone(cmd.Context(), st.DaemonPID, func() int {
+			return processes.WaitExit(cmd.Context(), st.DaemonPID, func() int {
 				ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
 				defer cancel()
 				now, err := b.quiet.Status(ctx)
 				if err != nil {
-					return 0 // it serves no requests any more
+					return 0 // the daemon has stopped serving
 				}
 				return now.Running
 			})
 		},
 	}
-	c.Flags().BoolVar(&kill, "kill-sessions", false, "end all sessions and the keepers too")
+	c.Flags().BoolVar(&kill, "kill-sessions", false, "end all sessions and keepers too")
 	return a.Done(c)
 }
 
 func daemonRestart(a *app) *cobra.Command {
 	return a.Done(&cobra.Command{
-		Use: "restart", Short: "Replace the daemon by a fresh one; sessions go on", Args: cobra.NoArgs,
+		Use: "restart", Short: "Restart the daemon and keep sessions running", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
 			if err != nil {
@@ -102,11 +106,11 @@ func daemonRestart(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// Where somebody else has it replaced just then, that is as good.
-			if err := b.client.Stop(cmd.Context(), api.Stop{Restart: true}); err != nil && !client.WentAway(err) {
+			// If another caller replaced the daemon at the same time, the result is the same.
+			if err := b.client.Stop(cmd.Context(), api.Stop{Restart: true}); err != nil && !client.IsDisconnected(err) {
 				return err
 			}
-			if err := processes.WaitGone(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
+			if err := processes.WaitExit(cmd.Context(), st.DaemonPID, func() int { return 0 }); err != nil {
 				return err
 			}
 			_, err = b.client.Status(cmd.Context())
@@ -117,7 +121,8 @@ func daemonRestart(a *app) *cobra.Command {
 
 func daemonUpgrade(a *app) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
-		Use: "upgrade", Short: "Replace keepers and daemon by this executable; sessions go on", Args: cobra.NoArgs,
+		Use: "upgrade", Short: "Switch daemon and keepers to this executable", Args: cobra.NoArgs,
+		Long: "Replace the daemon and the keepers by this executable, after an update of longterm. Sessions keep running.\n\n  longterm daemon upgrade",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
 			if err != nil {
@@ -132,7 +137,10 @@ func daemonUpgrade(a *app) *cobra.Command {
 				return err
 			}
 			defer unlock()
-			if err := upgrade(cmd.Context(), b.client, exe); err != nil {
+			stop := a.Working("replacing daemon and keepers")
+			err = upgrade(cmd.Context(), b.client, exe)
+			stop()
+			if err != nil {
 				return err
 			}
 			st, err := b.client.Status(cmd.Context())
@@ -140,16 +148,16 @@ func daemonUpgrade(a *app) *cobra.Command {
 				return err
 			}
 			return a.Print(st, func(w io.Writer) {
-				fmt.Fprintf(w, "daemon %d and keeper %d run %s now\n", st.DaemonPID, st.KeeperPID, st.Build)
+				fmt.Fprintf(w, "daemon %d and keeper %d: running %s\n", st.DaemonPID, st.KeeperPID, st.Build)
 			})
 		},
 	})
 }
 
-// upgradeTries is how often an upgrade is asked for in the middle of which somebody has the daemon replaced.
+// upgradeTries limits the attempts of an upgrade that another caller's restart of the daemon interrupts.
 const upgradeTries = 10
 
-// upgrade has keepers and daemon replaced by an executable, and waits until the daemon that was there is gone.
+// upgrade replaces keepers and daemon by the executable exe, and waits until the previous daemon has exited.
 func upgrade(ctx context.Context, c *client.Client, exe string) error {
 	for try := 1; ; try++ {
 		st, err := c.Status(ctx)
@@ -157,11 +165,11 @@ func upgrade(ctx context.Context, c *client.Client, exe string) error {
 			return err
 		}
 		err = c.Upgrade(ctx, api.Upgrade{Path: exe})
-		again := client.WentAway(err) && try < upgradeTries
+		again := client.IsDisconnected(err) && try < upgradeTries
 		if err != nil && !again {
 			return err
 		}
-		if err := processes.WaitGone(ctx, st.DaemonPID, func() int { return 0 }); err != nil || !again {
+		if err := processes.WaitExit(ctx, st.DaemonPID, func() int { return 0 }); err != nil || !again {
 			return err
 		}
 	}
@@ -169,7 +177,7 @@ func upgrade(ctx context.Context, c *client.Client, exe string) error {
 
 func daemonStatus(a *app) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
-		Use: "status", Short: "Describe daemon and keepers", Args: cobra.NoArgs,
+		Use: "status", Short: "Show the state of daemon and keepers", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
 			if err != nil {
@@ -186,9 +194,10 @@ func daemonStatus(a *app) *cobra.Command {
 
 func daemonMetrics(a *app) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
-		Use: "metrics", Short: "Print figures for monitoring, as Prometheus reads them", Args: cobra.NoArgs,
-		Long: "Print figures for monitoring in Prometheus' text format. The daemon serves them at /metrics, on its socket and\n" +
-			"over TCP (http.listen) to who shows a token of level read.",
+		Use: "metrics", Short: "Print metrics in Prometheus' text format", Args: cobra.NoArgs,
+		Long: "Print metrics for monitoring, in Prometheus' text format. The daemon also serves them at /metrics, on its socket\n" +
+			"and over TCP (http.listen) to clients with a token of level read.\n\n" +
+			"  longterm daemon metrics | grep longterm_sessions",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.connect()
 			if err != nil {
@@ -207,7 +216,7 @@ func daemonMetrics(a *app) *cobra.Command {
 
 func writeStatus(w io.Writer, st *api.Status) {
 	fmt.Fprintf(w, "daemon %d, version %s, up %s, restarted %s\n",
-		st.DaemonPID, st.Build, output.Elapsed(time.Since(st.Started).Milliseconds()), output.HowMany(st.Restarts, "time", "times"))
+		st.DaemonPID, st.Build, output.Elapsed(time.Since(st.Started).Milliseconds()), output.CountNoun(st.Restarts, "time", "times"))
 	fmt.Fprintf(w, "sessions %d, running %d\n", st.Sessions, st.Running)
 	for _, k := range st.Keepers {
 		fmt.Fprintf(w, "keeper %s: pid %d, version %s, up %s, %d sessions\n",
@@ -224,11 +233,11 @@ func writeStatus(w io.Writer, st *api.Status) {
 	}
 }
 
-// writeConfigStatus says which configuration the daemon uses, and why not the file.
+// writeConfigStatus prints the configuration that the daemon uses, and the file's mistakes if it was rejected.
 func writeConfigStatus(w io.Writer, c *api.Configuration) {
-	using := map[string]string{"file": "", "kept": " (not taken; the last good one is in effect)", "defaults": " (not there; defaults)"}[c.Using]
+	using := map[string]string{"file": "", "kept": " (rejected; using the last valid version)", "defaults": " (not found; using the defaults)"}[c.Using]
 	if c.Using == "defaults" && len(c.Problems) > 0 {
-		using = " (not taken; the defaults are in effect)"
+		using = " (rejected; using the defaults)"
 	}
 	fmt.Fprintf(w, "config %s%s\n", c.File, using)
 	for _, p := range c.Problems {
@@ -236,11 +245,11 @@ func writeConfigStatus(w io.Writer, c *api.Configuration) {
 	}
 }
 
-// writeRuleStatus says which rules are in effect, and why not those of the file.
+// writeRuleStatus prints the rules in effect, and the file's mistakes if it was rejected.
 func writeRuleStatus(w io.Writer, r *api.RuleFile) {
 	using := map[string]string{
-		"file": "(" + output.HowMany(r.Rules, "rule", "rules") + ")", "kept": "(not taken; the last good one is in effect)",
-		"none": "(not there)", "broken": "(not taken, and none ever was in order: all but reading is asked about)",
+		"file": "(" + output.CountNoun(r.Rules, "rule", "rules") + ")", "kept": "(rejected; using the last valid version)",
+		"none": "(not found)", "broken": "(rejected, no valid version yet: all but reading needs approval)",
 	}[r.Using]
 	if r.File != "" {
 		fmt.Fprintf(w, "rules  %s %s\n", r.File, using)
@@ -250,11 +259,11 @@ func writeRuleStatus(w io.Writer, r *api.RuleFile) {
 	}
 }
 
-// daemonGC is how much garbage, in percent of what is in use, the daemon lets gather: it lives
-// for months beside everything else on the machine.
+// daemonGC is the daemon's GC percentage. It is below the default because the daemon runs for months beside other
+// programs.
 const daemonGC = 50
 
-// daemonServe is the daemon's process, started by the keeper.
+// daemonServe returns the hidden verb that runs the daemon; the keeper starts it.
 func daemonServe() *cobra.Command {
 	return &cobra.Command{
 		Use: "serve", Short: "Serve in the foreground (started by itself)", Hidden: true, Args: cobra.NoArgs,
@@ -264,11 +273,11 @@ func daemonServe() *cobra.Command {
 				return err
 			}
 			if err := dirs.Make(); err != nil {
-				return served(err)
+				return daemonError(err)
 			}
 			f, err := paths.OpenLog(dirs.DaemonLog())
 			if err != nil {
-				return served(fmt.Errorf("daemon log: %w", err))
+				return daemonError(fmt.Errorf("daemon log: %w", err))
 			}
 			defer f.Close()
 			log := logs.To(f)
@@ -281,13 +290,13 @@ func daemonServe() *cobra.Command {
 			if err != nil {
 				log.Error("daemon", "err", err)
 			}
-			return served(err)
+			return daemonError(err)
 		},
 	}
 }
 
-// served is how the daemon's process ends: its keeper need not try again what a full disk is in the way of.
-func served(err error) error {
+// daemonError returns err with launch.NoRoomStatus for a full disk: the keeper must not restart the daemon then.
+func daemonError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return exit.With(launch.NoRoomStatus, err)
 	}

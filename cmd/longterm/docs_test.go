@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -75,34 +76,34 @@ func ltbench() *cobra.Command {
 
 const errorsIntro = `# Errors and exit statuses
 
-Generated from the table in session/api. Every error has a code, the same in the API and on the command line; a message; and
-a hint, which says what to do. Over HTTP they are the body ` + "`{\"code\", \"message\", \"hint\"}`" + `. On the command line they
-are a line on standard error, and with --json the same object, also on standard error: standard output has results only.
+Every error has a code (the same in the API and on the command line), a message and a hint. Over HTTP they are the body
+` + "`{\"code\", \"message\", \"hint\"}`" + `. On the command line they are a line on standard error, with --json the same object there.
+Standard output has results only. The table is generated from session/api.
 
-run and exec exit with the status of what they ran. Where it was not run they have statuses of their own, 111 to 123, which
-programs seldom use; 125 is for failures of longterm itself, and for statuses that are not known.
+run and exec exit with the status of their command. If it was not run they exit with 111 to 123, which programs seldom use. 125 is
+for failures of longterm itself, and for unknown statuses.
 
 `
 
 const errorsAfter = `
-## What results say of an end
+## Exit statuses in results
 
 ` + "`exit_code`, `signal` and `state`" + ` mean the same in run, exec, jobs and over HTTP:
 
-| what ended | state | exit_code | signal | exit status of the command line |
+| end | state | exit_code | signal | exit status of the command line |
 |---|---|---|---|---|
-| a program of its own (run), by itself | exited | its code | | the code |
-| one, by a signal that the kernel told | signalled | null | its name | 128 and its number |
+| a program (run), by itself | exited | its code | | the code |
+| a program (run), by a signal from the kernel | signalled | null | its name | 128 and its number |
 | a line in a shell (exec) | exited | the shell's ` + "`$?`" + ` | | the code |
-| either, by a timeout or by request | killed | as above | as above | 124 by a timeout, else as above |
-| nothing yet | running, needs_input, waiting | null | | 124; 118 where it waits for input |
-| the shell itself, under a line | ended | null, or the code | | 125, or the code |
+| either, ended by a timeout or on request | killed | as above | as above | 124 after a timeout, else as above |
+| not ended yet | running, needs_input, waiting | null | | 124; 118 if it waits for input |
+| a line whose shell ended | ended | null, or the code | | 125, or the code |
 | a line in a program without statuses (python3, gdb, sqlite3), back at its prompt | exited | null, exit_unknown none | | 0, with a note |
-| a line in a shell or program whose status longterm cannot see (ssh, a shell in the shell) | exited | null, exit_unknown not_reported | | 125 |
-| its end was not seen | lost | null | | 125 |
+| a line in a shell or program whose status longterm cannot see (ssh, a nested shell) | exited | null, exit_unknown not_reported | | 125 |
+| unknown: the keeper died | lost | null | | 125 |
 
-A shell tells only a code: 137 is what it says of a program that SIGKILL ended, and of ` + "`exit 137`" + ` too. Only where the kernel
-told of a signal, as of run's own program, is there a signal.
+A shell reports only a code: 137 for a program ended by SIGKILL, and for ` + "`exit 137`" + ` too. ` + "`signal`" + ` is set only if the kernel
+reported one, as for run's own program.
 
 ## Waits
 
@@ -121,6 +122,52 @@ func TestDocsErrors(t *testing.T) {
 	}
 	b.WriteString(errorsAfter)
 	check(t, "errors.md", b.Bytes())
+}
+
+const exitIntro = `# Exit statuses
+
+run and exec exit with the status of their command, or with 128 and the number of the signal that ended it. If longterm did not run
+it, they exit with 111 to 123, which programs seldom use. The other verbs exit with 0 after success. ` + "`longterm help errors`" + ` lists
+the codes of errors in JSON and what to do.
+
+    longterm exec work make; echo $?
+
+## Verbs
+
+| exit status | meaning |
+|---|---|
+| 0 | success |
+`
+
+// statuses are meanings that no error code has.
+var statuses = map[int]string{1: "another failure; for search: nothing found", 2: "wrong usage", 125: "the status of the command is unknown"}
+
+// TestDocsExitStatus writes the meanings of exit statuses, from the table of errors.
+func TestDocsExitStatus(t *testing.T) {
+	b := bytes.NewBufferString(exitIntro)
+	table := func(status func(r api.CodeRow) int) {
+		texts := map[int][]string{}
+		for r := range api.Codes {
+			if n := status(r); !slices.Contains(texts[n], r.Text) {
+				texts[n] = append(texts[n], r.Text)
+			}
+		}
+		for _, n := range slices.Sorted(maps.Keys(texts)) {
+			if more := statuses[n]; more != "" {
+				texts[n] = append(texts[n], more)
+			}
+			kind := ""
+			if n == api.ExitConflict {
+				kind = "conflict: "
+			}
+			fmt.Fprintf(b, "| %d | %s%s |\n", n, kind, strings.Join(texts[n], "; "))
+		}
+	}
+	table(func(r api.CodeRow) int { return r.Exit })
+	b.WriteString("\n## run and exec\n\n| exit status | meaning |\n|---|---|\n| 0 to 110 | the command's own; 0, with a note, also for a line of a REPL, which reports none |\n")
+	table(func(r api.CodeRow) int { return r.Refused })
+	b.WriteString("| 128 + N | ended by signal N, such as 137 for SIGKILL |\n\n## See also\n\n[Errors as JSON, results and waits](errors.md), [command line](cli/longterm.md)\n")
+	check(t, "exit-status.md", b.Bytes())
 }
 
 func TestDocsMan(t *testing.T) {

@@ -13,6 +13,10 @@ import (
 
 func doctorVerb(a *app, c *cobra.Command) {
 	var journals, repair, terminal bool
+	c.Long = `Check the daemon, keepers, configuration, rules, journals and disk, and print each problem with its fix.
+
+  longterm doctor
+  longterm doctor --terminal      # repair this terminal after a crash`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if terminal {
 			return termio.Reset(a.stdin, os.Stdout)
@@ -27,7 +31,7 @@ func doctorVerb(a *app, c *cobra.Command) {
 		}
 		return d.Examine(cmd.Context())
 	}
-	c.Flags().BoolVar(&journals, "journal", false, "check every session's history for damage")
-	c.Flags().BoolVar(&repair, "repair", false, "repair damaged histories; the daemon must be stopped (longterm daemon stop; sessions keep running)")
-	c.Flags().BoolVar(&terminal, "terminal", false, "reset this terminal: modes, screen, colours and keyboard")
+	c.Flags().BoolVar(&journals, "journal", false, "damage check of every session's history")
+	c.Flags().BoolVar(&repair, "repair", false, "repair of damaged histories; stop the daemon first (longterm daemon stop; sessions keep running)")
+	c.Flags().BoolVar(&terminal, "terminal", false, "reset of this terminal: modes, screen, colours and keyboard")
 }

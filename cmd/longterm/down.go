@@ -15,9 +15,14 @@ import (
 func downVerb(a *app, c *cobra.Command) {
 	var file string
 	var remove bool
-	c.Long = `End the sessions that up started for this directory's project: those that are named, or all, the youngest first, also
-those that its file does not name any more. What comes after one that is named goes on. Their history stays, and up starts
-them again below it; --rm removes it, and what up --replace put aside.`
+	c.Long = `End the sessions that ` + "`longterm up`" + ` started for this directory's project: the named ones, or all, newest first, including
+sessions that the project file no longer lists. Sessions that depend on a named one keep running.
+
+  longterm down
+  longterm down web --rm
+
+The history is kept, and the next up starts the sessions again below it. --rm removes the history, also of
+sessions that up --replace replaced.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := a.findProject(file)
 		if err != nil {
@@ -41,13 +46,13 @@ them again below it; --rm removes it, and what up --replace put aside.`
 				switch {
 				case e.Removed:
 					what = "removed"
-				case e.Before:
-					what = "had ended, and is not started again"
+				case e.HadEnded:
+					what = "already ended; automatic restart canceled"
 				}
-				fmt.Fprintf(w, "%s %s\n", e.Called, what)
+				fmt.Fprintf(w, "%s %s\n", e.SessionName, what)
 			}
 		})
 	}
 	projectFlag(c, &file)
-	c.Flags().BoolVar(&remove, "rm", false, "remove the sessions and their history, too")
+	c.Flags().BoolVar(&remove, "rm", false, "removal of the sessions and their history")
 }

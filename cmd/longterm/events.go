@@ -12,20 +12,20 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/flagvalues"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
-// eventsFlags are what `events` is told.
+// eventsFlags holds the flags of `events`.
 type eventsFlags struct {
 	subscriptionFlags
 	name       string
@@ -37,7 +37,7 @@ type eventsFlags struct {
 	output     bool
 }
 
-// subscriptionFlags say what a subscription is of.
+// subscriptionFlags holds the flags that select a subscription's events.
 type subscriptionFlags struct {
 	kinds   []string
 	session string
@@ -45,14 +45,14 @@ type subscriptionFlags struct {
 
 func (s *subscriptionFlags) register(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&s.kinds, "kind", nil, "only of this kind: job, command, session (they ended), input (a program asks), approval (a person has to allow something); repeatable")
-	f.StringVar(&s.session, "session", "", "only of this session")
+	f.StringArrayVar(&s.kinds, "kind", nil, "only events of this `KIND`: job, command, session (ended), input (a program needs input), approval (approval required); repeatable")
+	f.StringVar(&s.session, "session", "", "only events of this `SESSION`")
 }
 
-// request is a subscription as the flags have it.
+// request returns the subscription that the flags describe.
 func (s *subscriptionFlags) request(hook string) (api.NewSubscription, error) {
 	for _, kind := range s.kinds {
-		if err := values.OneOf("--kind", kind, "job", "command", "session", "input", "approval"); err != nil {
+		if err := flagvalues.OneOf("--kind", kind, "job", "command", "session", "input", "approval"); err != nil {
 			return api.NewSubscription{}, err
 		}
 	}
@@ -61,30 +61,33 @@ func (s *subscriptionFlags) request(hook string) (api.NewSubscription, error) {
 
 func eventsVerb(a *app, c *cobra.Command) {
 	var f eventsFlags
-	c.Long = `Without a subscription: print what happens to sessions and jobs from now on, until interrupted.
+	c.Long = `Print events of sessions and jobs from now on, until interrupted. With --subscription NAME, print the completions
+of a durable subscription: jobs, commands and sessions that ended, and requests for input or approval.
 
-With --subscription NAME: print what ended, or wants a person, and was not acknowledged yet. A subscription begins when
-it is first named and outlives its reader, the daemon and a reboot: what happens while nobody reads is printed when
-somebody does, each completion once, in order, with a number that grows. It comes again until it is acknowledged:
+  longterm events
+  longterm events --subscription ci --kind job --follow --each 'notify-send done'
 
-  longterm events ack NAME NUMBER     that one and all before it were dealt with
-  --each LINE                         run LINE for each, and acknowledge it when that exits with 0
-  --ack-printed                       acknowledge what was printed; a reader that is killed then misses it
+A subscription starts when its name is first used, and survives its reader, the daemon and a reboot. Each
+completion has a number and is printed in order, again in each call until it is acknowledged:
 
-So a completion is delivered at least once until it is acknowledged, and never after. A subscription has one reader: a
-newer one takes it, and the older one ends with status 4. ` + "`longterm events hook NAME LINE`" + ` has the daemon run a line for each, once,
-also over restarts and kills of the daemon; hooks in the configuration ([[hooks]]) are listed with these. The newest 20000 completions are kept; who comes later is told how many are
-missing. A subscription that nobody reads for 30 days is forgotten, unless it has a hook.`
+  longterm events ack NAME NUMBER     acknowledges all completions up to NUMBER
+  --each LINE                         runs LINE for each, and acknowledges it if LINE exits with 0
+  --ack-printed                       acknowledges printed completions; a killed reader may miss some
+
+A subscription has one reader at a time: a newer reader replaces the older one, which exits with status 4.
+` + "`longterm events hook NAME LINE`" + ` makes the daemon run LINE once for each completion; hooks of the
+configuration ([[hooks]]) are listed too. The newest 20000 completions are kept; a reader that is further
+behind gets the number of missing ones. A subscription without hook is removed after 30 days without reader.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return a.events(cmd.Context(), &f) }
 	f.register(c)
 	fl := c.Flags()
-	fl.StringVarP(&f.name, "subscription", "s", "", "print what this subscription has not acknowledged; made if there is none of this name")
-	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with what comes, until interrupted")
-	fl.DurationVar(&f.wait, "wait", 0, "where there is none, wait so long for a completion; without a subscription: end after this time")
-	fl.IntVar(&f.limit, "limit", 0, "print at most so many completions; 0: all there are")
-	fl.BoolVar(&f.ackPrinted, "ack-printed", false, "acknowledge what was printed")
-	fl.StringVar(&f.each, "each", "", "run this line with sh for each, with the completion as JSON in LONGTERM_COMPLETION, and acknowledge it when it exits with 0; ends when it does not")
-	fl.BoolVar(&f.output, "output", false, "without a subscription: also tell of what is printed")
+	fl.StringVarP(&f.name, "subscription", "s", "", "`NAME` of the subscription to read; created if it does not exist")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "new completions too, until interrupted")
+	fl.DurationVar(&f.wait, "wait", 0, "maximum time to wait for a first completion; without a subscription: time after which to exit")
+	fl.IntVar(&f.limit, "limit", 0, "maximum `NUMBER` of completions; 0: all")
+	fl.BoolVar(&f.ackPrinted, "ack-printed", false, "acknowledgement of printed completions")
+	fl.StringVar(&f.each, "each", "", "`LINE` for sh to run for each completion (JSON in LONGTERM_COMPLETION), acknowledged on exit status 0; reading ends on another status")
+	fl.BoolVar(&f.output, "output", false, "events for new output too (not with a subscription)")
 	c.MarkFlagsMutuallyExclusive("ack-printed", "each")
 	c.MarkFlagsMutuallyExclusive("follow", "wait")
 	c.AddCommand(a.eventsAck(), a.eventsHook(), a.eventsLs(), a.eventsRm())
@@ -97,12 +100,12 @@ func (a *app) events(ctx context.Context, f *eventsFlags) error {
 	}
 	if f.name != "" {
 		if f.output {
-			return exit.Usagef("--output is for events without a subscription")
+			return exit.Usagef("--output excludes --subscription")
 		}
 		return a.completions(ctx, b.client, f)
 	}
 	if f.ackPrinted || f.each != "" || f.limit != 0 || len(f.kinds) > 0 || f.session != "" {
-		return exit.Usagef("--kind, --session, --limit, --each and --ack-printed need a subscription; give --subscription NAME")
+		return exit.Usagef("--kind, --session, --limit, --each and --ack-printed require --subscription NAME")
 	}
 	if f.wait > 0 {
 		var cancel context.CancelFunc
@@ -112,7 +115,7 @@ func (a *app) events(ctx context.Context, f *eventsFlags) error {
 	return a.liveEvents(ctx, b.client, f.output)
 }
 
-// liveEvents prints events until ctx ends, over daemons that are replaced or die.
+// liveEvents prints events until ctx ends, across restarts of the daemon.
 func (a *app) liveEvents(ctx context.Context, c *client.Client, printed bool) error {
 	follow := c.FollowEvents
 	if printed {
@@ -146,6 +149,9 @@ func writeEvent(w io.Writer, e *api.Event) {
 	if e.Approval != nil {
 		parts = append(parts, e.Approval.ID, output.Printable(output.Shorten(e.Approval.Line, 60)))
 	}
+	if e.Port != nil {
+		parts = append(parts, listing.PortText(e.Port))
+	}
 	if h := e.Hook; h != nil {
 		parts = append(parts, h.Name, "for "+h.On, output.Printable(output.Shorten(h.Reason, 200)))
 	}
@@ -155,18 +161,18 @@ func writeEvent(w io.Writer, e *api.Event) {
 	fmt.Fprintln(w, strings.Join(parts, "  "))
 }
 
-// readAtOnce is how many completions are asked for at a time, readWait how long a request for them waits.
+// readAtOnce is the number of completions per request, readWait the longest wait of one request.
 const (
 	readAtOnce = 500
 	readWait   = 45 * time.Second
 )
 
-// completions prints what a subscription has not acknowledged.
+// completions prints a subscription's unacknowledged completions.
 func (a *app) completions(ctx context.Context, c *client.Client, f *eventsFlags) error {
 	if f.limit < 0 || f.wait < 0 {
 		return exit.Usagef("--limit and --wait cannot be negative")
 	}
-	if err := a.subscribed(ctx, c, f); err != nil {
+	if err := a.ensureSubscription(ctx, c, f); err != nil {
 		return err
 	}
 	in := api.ReadCompletions{Reader: uuid.NewString(), Take: true, Limit: readAtOnce}
@@ -194,7 +200,7 @@ func (a *app) completions(ctx context.Context, c *client.Client, f *eventsFlags)
 		}
 		in.After, in.Ack = got.Cursor, 0
 		if f.ackPrinted || f.each != "" {
-			in.Ack = got.Cursor // also of what was of no interest
+			in.Ack = got.Cursor // also acknowledges completions that the filter skipped
 		}
 		n := len(got.Completions)
 		left -= n
@@ -210,8 +216,8 @@ func (a *app) completions(ctx context.Context, c *client.Client, f *eventsFlags)
 	}
 }
 
-// subscribed makes the subscription, unless it is there.
-func (a *app) subscribed(ctx context.Context, c *client.Client, f *eventsFlags) error {
+// ensureSubscription creates the subscription if it does not exist or has other filters.
+func (a *app) ensureSubscription(ctx context.Context, c *client.Client, f *eventsFlags) error {
 	list, err := c.Subscriptions(ctx)
 	if err != nil {
 		return err
@@ -227,12 +233,12 @@ func (a *app) subscribed(ctx context.Context, c *client.Client, f *eventsFlags) 
 	}
 	s, err := c.Subscribe(ctx, f.name, n)
 	if err == nil && time.Since(s.Created) < time.Second && !a.JSON {
-		fmt.Fprintf(a.Stderr, "longterm: the subscription %s begins now\n", s.Name)
+		fmt.Fprintf(a.Stderr, "longterm: subscription %s created; it starts with new events\n", s.Name)
 	}
 	return err
 }
 
-// completion prints one, or runs a line for it and acknowledges it.
+// completion prints v, or runs the --each line for it and acknowledges it.
 func (a *app) completion(ctx context.Context, c *client.Client, f *eventsFlags, v *api.Completion, reader string) error {
 	if f.each == "" {
 		return a.PrintCompact(v, func(w io.Writer) { writeCompletion(w, v) })
@@ -245,7 +251,7 @@ func (a *app) completion(ctx context.Context, c *client.Client, f *eventsFlags, 
 	run.Env = append(os.Environ(), "LONGTERM_COMPLETION="+string(about))
 	run.Stdout, run.Stderr = a.Stdout, a.Stderr
 	if err := run.Run(); err != nil {
-		return exit.With(api.ExitFailure, fmt.Errorf("the line failed for completion %d, which is not acknowledged: %w", v.Seq, err))
+		return exit.With(api.ExitFailure, fmt.Errorf("completion %d not acknowledged: --each line failed: %w", v.Seq, err))
 	}
 	_, err = c.Acknowledge(ctx, f.name, api.AckCompletions{Cursor: v.Seq, Reader: reader})
 	return err
@@ -272,11 +278,11 @@ func writeCompletion(w io.Writer, c *api.Completion) {
 }
 
 func (a *app) eventsAck() *cobra.Command {
-	c := &cobra.Command{Use: "ack NAME NUMBER", Short: "Acknowledge completions up to a number: they do not come again", Args: cobra.ExactArgs(2)}
+	c := &cobra.Command{Use: "ack NAME NUMBER", Short: "Acknowledge completions up to a number", Args: cobra.ExactArgs(2)}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		n, err := strconv.ParseUint(args[1], 10, 64)
 		if err != nil || n == 0 {
-			return exit.Usagef("%q is no number of a completion", args[1])
+			return exit.Usagef("%q: invalid completion number", args[1])
 		}
 		b, err := a.connect()
 		if err != nil {
@@ -294,14 +300,18 @@ func (a *app) eventsAck() *cobra.Command {
 func (a *app) eventsHook() *cobra.Command {
 	var f subscriptionFlags
 	c := &cobra.Command{
-		Use: "hook NAME LINE", Short: "Have the daemon run a line for each completion, once", Args: cobra.ExactArgs(2),
-		Long: `Have the daemon run LINE, with the user's shell and on pipes, for each completion from now on: one after the other, each
-once, also when the daemon is killed or upgraded meanwhile. The completion is JSON in LONGTERM_COMPLETION. A run ends after
-five minutes; one that fails is counted (` + "`longterm events ls`" + `) and not repeated. Each is the job hook-…-NUMBER.`,
+		Use: "hook NAME LINE", Short: "Run a line in the daemon for each completion", Args: cobra.ExactArgs(2),
+		Long: `Make the daemon run LINE for each new completion, in the user's shell and on pipes, one after the other. Each
+completion runs once, even if the daemon is killed or upgraded. The completion is JSON in LONGTERM_COMPLETION.
+
+  longterm events hook ci 'curl -d "$LONGTERM_COMPLETION" https://ci.example/done' --kind job
+
+A run is limited to five minutes. A failed run is counted (` + "`longterm events ls`" + `) and not repeated. Each run
+is a job with the name hook-…-NUMBER.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if args[1] == "" {
-			return exit.Usagef("the line is empty")
+			return exit.Usagef("LINE: empty")
 		}
 		b, err := a.connect()
 		if err != nil {
@@ -315,7 +325,7 @@ five minutes; one that fails is counted (` + "`longterm events ls`" + `) and not
 		if err != nil {
 			return err
 		}
-		return a.Print(s, func(w io.Writer) { fmt.Fprintf(w, "%s runs for each completion after %d\n", s.Name, s.Cursor) })
+		return a.Print(s, func(w io.Writer) { fmt.Fprintf(w, "%s: runs for each completion after %d\n", s.Name, s.Cursor) })
 	}
 	f.register(c)
 	return a.JSONFlag(c)
@@ -333,7 +343,7 @@ func (a *app) eventsLs() *cobra.Command {
 			return err
 		}
 		return a.Print(list, func(w io.Writer) {
-			writeSubscriptions(w, list)
+			writeSubscriptions(w, list, a.TableLook())
 			for i := range list {
 				if f := list[i].Failure; f != nil {
 					fmt.Fprintf(w, "%s failed at %s: %s\n", f.Name, f.At.Local().Format("15:04:05"), output.Printable(f.Reason))
@@ -344,13 +354,16 @@ func (a *app) eventsLs() *cobra.Command {
 	return a.JSONFlag(c)
 }
 
-func writeSubscriptions(w io.Writer, list []api.Subscription) {
+func writeSubscriptions(w io.Writer, list []api.Subscription, look listing.Look) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "there are no subscriptions; `longterm events --subscription NAME` makes one")
+		fmt.Fprintln(w, "no subscriptions; create one with `longterm events --subscription NAME`")
 		return
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tOF\tSESSION\tACKNOWLEDGED\tNEWEST\tFAILED\tHOOK")
+	columns := []listing.Column{
+		{Head: "NAME", Least: 8, Style: listing.AsBold}, {Head: "OF", Least: 6}, {Head: "SESSION"}, {Head: "ACKNOWLEDGED", Drops: true}, {Head: "NEWEST"},
+		{Head: "FAILED", Style: listing.StatusStyle}, {Head: "HOOK", Least: 10},
+	}
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		s := &list[i]
 		of, session, hook := "all", "all", "-"
@@ -361,11 +374,11 @@ func writeSubscriptions(w io.Writer, list []api.Subscription) {
 			session = api.ShortID(s.Session)
 		}
 		if s.Hook != "" {
-			hook = output.Printable(output.Shorten(s.Hook, 60))
+			hook = output.Printable(s.Hook)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%s\n", s.Name, of, session, s.Cursor, s.Newest, s.Failed, hook)
+		rows = append(rows, []string{output.Printable(s.Name), of, session, fmt.Sprint(s.Cursor), fmt.Sprint(s.Newest), fmt.Sprint(s.Failed), hook})
 	}
-	_ = t.Flush() // to a writer that keeps its errors
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 func (a *app) eventsRm() *cobra.Command {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -20,21 +19,23 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/policycheck"
 	"github.com/longterm-dev/longterm/cmd/internal/request"
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/expand"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
 func expandVerb(a *app, c *cobra.Command) {
 	var yes bool
 	var timeout time.Duration
-	var limit *int64 // nil: the daemon knows whether the caller is an agent, and chooses
-	c.Long = "Print a template, FILE or - for standard input, with what commands print in the places of !{COMMAND}, and the\n" +
-		"arguments for {{args}}: as they are in the text, quoted as words within a command. Braces within a command have\n" +
-		"to be balanced. A command that fails leaves what it printed, and a note.\n\n" +
-		"Commands are judged as they will be run, with their arguments. When one of them is refused, none is run. What\n" +
-		"the rules ask about is asked once, for all of them, at the terminal; --yes allows it."
+	var limit *int64 // nil: the daemon chooses, because it knows whether the caller is an agent
+	c.Long = "Print a template (FILE, or - for standard input). Each !{COMMAND} is replaced by the command's output, and\n" +
+		"{{args}} by the arguments: unchanged in text, quoted as words inside a command. Braces inside a command must be\n" +
+		"balanced. A failed command leaves its output and a note.\n\n" +
+		"  longterm expand review.md main\n\n" +
+		"The policy checks every command with its arguments before any runs. If it denies one, none runs. Commands that\n" +
+		"need approval are listed and confirmed once at the terminal; --yes allows them."
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if timeout < 0 {
 			return exit.Usagef("--timeout must not be negative")
@@ -43,19 +44,19 @@ func expandVerb(a *app, c *cobra.Command) {
 			limit = request.WholeMS(timeout)
 		}
 		if yes {
-			if err := a.personOnly(cmd.Context(), "allowing what would be asked about"); err != nil {
+			if err := a.requireUser(cmd.Context(), "allowing commands that need approval"); err != nil {
 				return err
 			}
 		}
 		return a.expand(cmd.Context(), args[0], args[1:], yes, limit)
 	}
 	f := c.Flags()
-	f.SetInterspersed(false) // what follows the file belongs to the template
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask: what would be asked about is allowed; what is denied stays denied")
-	f.DurationVar(&timeout, "timeout", 0, "end a command after this time; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m)")
+	f.SetInterspersed(false) // the following arguments belong to the template
+	f.BoolVarP(&yes, "yes", "y", false, "no confirmation for commands that need approval; denied ones stay denied")
+	f.DurationVar(&timeout, "timeout", 0, "time limit per command; 0: no limit (default: no limit; for agents exec.timeout, 1m)")
 }
 
-// expanded is what expand --json prints.
+// expanded is the output of expand --json.
 type expanded struct {
 	Text     string          `json:"text"`
 	Commands []expand.Output `json:"commands"`
@@ -105,8 +106,8 @@ func readTemplate(stdin io.Reader, file string) (string, error) {
 	return string(b), nil
 }
 
-// judgeAll judges lines under the rules in effect here: those that have to be asked about, or an error with those that
-// are refused.
+// judgeAll checks lines against the rules in effect. It returns the lines that need approval, or an error if a line is
+// denied.
 func (a *app) judgeAll(lines []string) (asked []string, err error) {
 	if len(lines) == 0 {
 		return nil, nil
@@ -115,13 +116,13 @@ func (a *app) judgeAll(lines []string) (asked []string, err error) {
 	if missing != nil {
 		return nil, missing
 	}
-	cwd, _ := os.Getwd() // it may be gone: then it is not known
+	cwd, _ := os.Getwd() // fails if the directory was removed; it is unknown then
 	home, _ := os.UserHomeDir()
-	judge := policycheck.Judge{Book: book, Cwd: cwd, Home: home}
+	judge := policycheck.Checker{Book: book, Cwd: cwd, Home: home}
 	var refused []string
 	hint := ""
 	for _, line := range lines {
-		v, err := judge.Answer(policycheck.Query{Cmd: line, Agent: cmp.Or(a.agent, os.Getenv(actor.Env))})
+		v, err := judge.Answer(policycheck.Query{Cmd: line, Agent: cmp.Or(a.agent, os.Getenv(identity.Env))})
 		if err != nil {
 			return nil, err
 		}
@@ -135,30 +136,28 @@ func (a *app) judgeAll(lines []string) (asked []string, err error) {
 		}
 	}
 	if len(refused) > 0 {
-		return nil, api.Errorf(api.CodeDenied, "the rules refuse a command of the template, and none was run: %s", strings.Join(refused, "; ")).
-			WithHint("%s", cmp.Or(hint, "`longterm policy check LINE` says which rule it is"))
+		return nil, api.Errorf(api.CodeDenied, "template denied by the rules, no command ran: %s", strings.Join(refused, "; ")).
+			WithHint("%s", cmp.Or(hint, "see `longterm policy check LINE`"))
 	}
 	return asked, nil
 }
 
-// askForAll asks the person at the terminal about all lines at once.
+// askForAll asks the user at the terminal to confirm all lines at once.
 func (a *app) askForAll(file string, asked []string) error {
-	if a.JSON || os.Getenv(actor.Env) != "" || file == "-" || !term.IsTerminal(int(a.stdin.Fd())) {
-		return api.Errorf(api.CodeNeedsApproval, "a person has to allow commands of the template, and none was run: %s", strings.Join(asked, "; ")).
-			WithHint("a person gives --yes, or allows them by a rule")
+	if a.JSON || os.Getenv(identity.Env) != "" || file == "-" || !term.IsTerminal(int(a.stdin.Fd())) {
+		return api.Errorf(api.CodeNeedsApproval, "approval required for commands of the template, no command ran: %s", strings.Join(asked, "; ")).
+			WithHint("ask the user to allow them: with --yes or by a rule")
 	}
 	for _, line := range asked {
 		fmt.Fprintf(a.Stderr, "  %s\n", output.Printable(line))
 	}
-	fmt.Fprint(a.Stderr, "Run this? [y/N] ")
-	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // without an end it is no
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return exit.With(api.ExitFailure, errors.New("nothing was run"))
+	if !termio.Confirm(a.stdin, a.Stderr, "Run these commands?") {
+		return exit.With(api.ExitFailure, errors.New("canceled: no command ran"))
 	}
 	return nil
 }
 
-// runForTemplate runs a command here, and waits for its end.
+// runForTemplate runs a command on this host and waits for its end.
 func (a *app) runForTemplate(ctx context.Context, line string, yes bool, limit *int64) (expand.Output, error) {
 	o := expand.Output{Command: line}
 	b, err := a.connect()
@@ -167,14 +166,14 @@ func (a *app) runForTemplate(ctx context.Context, line string, yes bool, limit *
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return o, fmt.Errorf("working directory: %w; start it in one that exists", err)
+		return o, fmt.Errorf("working directory: %w; change to an existing directory", err)
 	}
 	run := api.Run{Call: api.Call{TimeoutMS: limit, OnTimeout: "kill", OnInput: "return"}}
 	run.Line, run.Cwd, run.Env, run.Pipe = line, cwd, os.Environ(), true
-	run.Asking = api.Asking{Yes: yes, OnApproval: "return"}
+	run.ApprovalOptions = api.ApprovalOptions{Yes: yes, OnApproval: "return"}
 	r, err := b.client.Run(ctx, run)
 	if err != nil {
-		return o, exit.Judged(err)
+		return o, exit.FromPolicy(err)
 	}
 	o.Text, o.Exit, o.Signal = r.Output, r.ExitCode, r.Signal
 	switch r.State {
@@ -182,7 +181,7 @@ func (a *app) runForTemplate(ctx context.Context, line string, yes bool, limit *
 	case "denied", "needs_approval":
 		return o, exit.NotAllowed(&r)
 	case "killed":
-		o.Ended = "was ended: " + cmp.Or(r.Message, "it took too long")
+		o.Ended = "was ended: " + cmp.Or(r.Message, "timeout")
 	default:
 		o.Ended = "has not ended: " + cmp.Or(r.Message, r.State)
 	}

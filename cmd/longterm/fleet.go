@@ -18,21 +18,25 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/fleets"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 )
 
 func fleetVerb(a *app, c *cobra.Command) {
-	c.Long = `Have the sessions of several machines in one place, over NATS JetStream (docs/fleet.md).
+	c.Long = `Use the sessions of several machines from any of them, over NATS JetStream (` + "`longterm help fleet`" + `).
 
-On the first machine "fleet init NAME" makes a fleet and "fleet serve" runs its server; "fleet invite" prints a code that
-lets one machine in, once, with "fleet join CODE". From then on each machine tells the fleet of its sessions, "fleet ls"
-lists those of all, and every verb goes to another machine by "longterm -H HOST VERB" or a session's name HOST/SESSION. A
-machine that is cut off works as before, and tells what changed when it is back.`
+  longterm fleet init home           # first machine: create the fleet
+  longterm fleet serve               # first machine: run its server
+  longterm fleet invite              # print a one-time code for another machine
+  longterm fleet join CODE           # other machine: join the fleet
+  longterm fleet ls                  # any machine: list all sessions
+
+Every verb then reaches another machine by ` + "`longterm -H HOST VERB`" + ` or by a session's name HOST/SESSION. A machine
+without connection works as before, and publishes its changes when it is connected again.`
 	for _, own := range []*cobra.Command{a.fleetInit(), a.fleetServe(), a.fleetInvite(), a.fleetJoin(), a.fleetLeave(), fleetSimulate()} {
 		c.AddCommand(a.aboutThis(own))
 	}
@@ -40,13 +44,13 @@ machine that is cut off works as before, and tells what changed when it is back.
 		a.fleetDrain(false), a.fleetRevoke(), a.fleetRestore())
 }
 
-// aboutThis marks a verb below another one that is about the host itself, as verb.there says of a whole verb: what makes a
-// machine part of a fleet is in its files. It is for a person to do.
+// aboutThis marks a subcommand that concerns the host itself, as verb.there does for a whole verb: a machine's
+// membership is in its files. Agents may not call it.
 func (a *app) aboutThis(c *cobra.Command) *cobra.Command {
-	c.Annotations = map[string]string{thereMark: "yes"}
+	c.Annotations = map[string]string{remoteMark: "yes"}
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.personOnly(cmd.Context(), "changing a machine's part in its fleet"); err != nil {
+		if err := a.requireUser(cmd.Context(), "changing a machine's membership in its fleet"); err != nil {
 			return err
 		}
 		return run(cmd, args)
@@ -54,13 +58,13 @@ func (a *app) aboutThis(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// fleetDir is where what makes this machine part of a fleet is kept.
-func fleetDir() (ident.Dir, error) {
+// fleetDir returns the directory of this machine's fleet certificates and settings.
+func fleetDir() (certs.Dir, error) {
 	dirs, err := paths.Default()
-	return ident.Dir(dirs.Fleet()), err
+	return certs.Dir(dirs.Fleet()), err
 }
 
-// reloadFleet has the daemon read what was written, and returns what it makes of it.
+// reloadFleet makes the daemon read the changed files, and returns the resulting state.
 func (a *app) reloadFleet(ctx context.Context) (api.Fleet, error) {
 	return a.changeFleet(ctx, api.FleetAct{Act: "reload"})
 }
@@ -75,11 +79,14 @@ func (a *app) changeFleet(ctx context.Context, act api.FleetAct) (api.Fleet, err
 
 func (a *app) fleetInit() *cobra.Command {
 	var o fleets.Init
-	c := &cobra.Command{Use: "init [NAME]", Short: "Make a fleet, on the machine that its members are let in from", Args: cobra.MaximumNArgs(1)}
-	c.Long = `Make a fleet of this name ("fleet" without one): its certificate authority, whose key stays here, and certificates for
-this machine, as a host and as a server. With --nats an existing NATS (with JetStream) is the server instead, reached with
---creds or a user and a password in the URL; what its members may do there is its administrator's to say. What a fleet
-keeps there is made where it is not there yet.`
+	c := &cobra.Command{Use: "init [NAME]", Short: "Create a fleet on this machine", Args: cobra.MaximumNArgs(1)}
+	c.Long = `Create a fleet named NAME ("fleet" by default) on this machine: a certificate authority, whose key stays here,
+and certificates for this machine as host and server. Other machines are invited from here.
+
+  longterm fleet init home
+
+With --nats an existing NATS with JetStream is the server. Use --creds, or a user and password in the URL. Its
+administrator sets the members' permissions there. Missing streams and buckets are created.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		dir, err := fleetDir()
 		if err != nil {
@@ -100,30 +107,35 @@ keeps there is made where it is not there yet.`
 			return err
 		}
 		return a.Print(st, func(w io.Writer) {
-			fmt.Fprintf(w, "the fleet %s is made; this machine is its host %s\n", st.Fleet, st.Host)
+			fmt.Fprintf(w, "fleet %s created; this machine is host %s\n", st.Fleet, st.Host)
 			if len(o.NATS) == 0 {
-				fmt.Fprintln(w, "next: keep its server running with `longterm fleet serve`, or in a session: `longterm new -n fleet-server -- longterm fleet serve`")
+				fmt.Fprintln(w, "next: run its server with `longterm fleet serve`, or in a session with `longterm new -n fleet-server -- longterm fleet serve`")
 			}
-			fmt.Fprintln(w, "then: `longterm fleet invite` lets another machine in")
+			fmt.Fprintln(w, "then: invite other machines with `longterm fleet invite`")
 		})
 	}
 	f := c.Flags()
-	f.StringVar(&o.Host, "name", "", "this machine's name in the fleet (default: that of the system)")
-	f.StringSliceVar(&o.Reach, "address", nil, "where other machines reach the server, HOST:PORT (default: an address of this machine, port 7722)")
-	f.StringSliceVar(&o.NATS, "nats", nil, "use an existing NATS at this URL, in which a user and a password may stand")
-	f.StringVar(&o.Outside.Creds, "creds", "", "with --nats: file of credentials, or of the seed of an NKey")
-	f.StringVar(&o.Outside.CA, "tls-ca", "", "with --nats: file of certificates by which its TLS is known, where the system does not know it")
-	f.StringSliceVar(&o.Labels, "label", nil, "NAME=VALUE that this machine has, for fleet run --on")
+	f.StringVar(&o.Host, "name", "", "`NAME` of this machine in the fleet (default: the host name)")
+	f.StringSliceVar(&o.Reach, "address", nil, "`HOST:PORT` where other machines reach the server (default: an address of this machine, port 7722)")
+	f.StringSliceVar(&o.NATS, "nats", nil, "`URL` of an existing NATS, with user and password if needed")
+	f.StringVar(&o.Outside.Creds, "creds", "", "with --nats: `FILE` with credentials or an NKey seed")
+	f.StringVar(&o.Outside.CA, "tls-ca", "", "with --nats: `FILE` with CA certificates for its TLS, if not known to the system")
+	f.StringSliceVar(&o.Labels, "label", nil, "label `NAME=VALUE` of this machine, for fleet run --on")
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetServe() *cobra.Command {
 	var o fleets.Serve
-	c := &cobra.Command{Use: "serve", Short: "Run the fleet's server, until it is interrupted", Args: cobra.NoArgs}
-	c.Long = `Run the fleet's server, on the machine where the fleet was made or on one that joined with a code of "fleet invite
---server". Three of them with --cluster and each other's addresses (--route) make a cluster, which goes on when one is lost.
-What it keeps (the registry and the newest events) is in the state directory. The server is a program of its own,
-longterm-fleetd, which is looked for beside this one and in PATH.`
+	c := &cobra.Command{Use: "serve", Short: "Run the fleet's server until interrupted", Args: cobra.NoArgs}
+	c.Long = `Run the fleet's server, on the machine that created the fleet or on one that joined with a code of
+` + "`longterm fleet invite --server`" + `.
+
+  longterm fleet serve
+  longterm fleet serve --cluster 0.0.0.0:7723 --route HOST:7723
+
+Three servers with --cluster and each other's addresses (--route) form a cluster that survives the loss of one.
+The registry and the newest events are stored in the state directory. The server is a separate program,
+longterm-fleetd, which must be beside this program or in PATH.`
 	c.RunE = func(*cobra.Command, []string) error {
 		dir, err := fleetDir()
 		if err != nil {
@@ -133,25 +145,27 @@ longterm-fleetd, which is looked for beside this one and in PATH.`
 		return o.Run(dir)
 	}
 	f := c.Flags()
-	f.StringVar(&o.Listen, "listen", "0.0.0.0:7722", "address for members, HOST:PORT")
-	f.StringVar(&o.Advertise, "advertise", "", "address where members reach this server, HOST:PORT, if they do not where it listens")
-	f.StringVar(&o.Cluster, "cluster", "", "address for the other servers of a cluster, HOST:PORT")
-	f.StringSliceVar(&o.Routes, "route", nil, "cluster address of another server, HOST:PORT")
-	f.StringVar(&o.Dir, "dir", "", "directory for what is kept (default: in the state directory)")
+	f.StringVar(&o.Listen, "listen", "0.0.0.0:7722", "`HOST:PORT` to listen on for members")
+	f.StringVar(&o.Advertise, "advertise", "", "`HOST:PORT` where members reach this server, if it differs from --listen")
+	f.StringVar(&o.Cluster, "cluster", "", "`HOST:PORT` to listen on for other servers of a cluster")
+	f.StringSliceVar(&o.Routes, "route", nil, "cluster `HOST:PORT` of another server")
+	f.StringVar(&o.Dir, "dir", "", "`DIR` for the server's data (default: in the state directory)")
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetInvite() *cobra.Command {
 	var o fleets.Invite
-	c := &cobra.Command{Use: "invite", Short: "Print a code with which one machine joins, once", Args: cobra.NoArgs}
-	c.Long = `Print a code with which one machine joins the fleet, once and within --for. What it will be allowed on the other hosts is
-said here: everything, or what --may names. Whoever has the code can use it: hand it over as you would a password.`
+	c := &cobra.Command{Use: "invite", Short: "Print a one-time code for a machine to join", Args: cobra.NoArgs}
+	c.Long = `Print a code with which one machine can join the fleet, once and within --for. --may limits what the new member
+may do on other hosts. Treat the code like a password: any machine that has it can join.
+
+  longterm fleet invite --may look,type --for 10m`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		dir, err := fleetDir()
 		if err != nil {
 			return err
 		}
-		if _, err := access.ParseRights(o.May); err != nil {
+		if _, err := apitoken.ParseRights(o.May); err != nil {
 			return exit.Usagef("--may %w", err)
 		}
 		v, err := o.Make(dir)
@@ -161,19 +175,21 @@ said here: everything, or what --may names. Whoever has the code can use it: han
 		return a.Print(v, func(w io.Writer) { fmt.Fprintln(w, v.Code) })
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.May, "may", access.Everything.Names(), "what the machine may do on others: look, type, approve, manage")
-	f.StringVar(&o.Name, "name", "", "for a machine of this name only")
-	f.DurationVar(&o.For, "for", time.Hour, "how long the code is good")
-	f.BoolVar(&o.Server, "server", false, "for another server of the fleet, not a host")
-	f.BoolVar(&o.Masked, "masked", false, "secrets in output are masked for it")
+	f.StringSliceVar(&o.May, "may", apitoken.Everything.Names(), "`RIGHTS` of the machine on other hosts: look, type, approve, manage")
+	f.StringVar(&o.Name, "name", "", "only `NAME` that the machine may use (default: any)")
+	f.DurationVar(&o.For, "for", time.Hour, "validity of the code")
+	f.BoolVar(&o.Server, "server", false, "code for another server of the fleet, not for a host")
+	f.BoolVar(&o.Masked, "masked", false, "redacted secrets in output for the machine")
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetJoin() *cobra.Command {
 	var o fleets.Join
 	c := &cobra.Command{Use: "join CODE", Short: "Make this machine a host of a fleet", Args: cobra.ExactArgs(1)}
-	c.Long = `Make this machine a host of a fleet, with a code of "longterm fleet invite"; - reads the code from standard input, which
-keeps it out of the list of processes. The machine's key is made here and stays here.`
+	c.Long = `Join a fleet with a code of ` + "`longterm fleet invite`" + `. With - the code is read from standard input, which keeps it
+out of the process list. The machine's key is created here and never leaves it.
+
+  longterm fleet join - < code`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		dir, err := fleetDir()
 		if err != nil {
@@ -188,16 +204,16 @@ keeps it out of the list of processes. The machine's key is made here and stays 
 			code = string(b)
 		}
 		kind, err := o.Join(cmd.Context(), dir, strings.TrimSpace(code))
-		if errors.Is(err, ident.ErrTaken) {
-			return api.Errorf(api.CodeNameTaken, "the fleet was not joined: %v, and a machine that left or is gone still has its name", err).
-				WithHint("where the fleet was made, `longterm fleet revoke %s` frees it; or join as another with --name. The code is still good", o.Name)
+		if errors.Is(err, certs.ErrTaken) {
+			return api.Errorf(api.CodeNameTaken, "fleet not joined: %v (also by a machine that left or is lost)", err).
+				WithHint("free the name with `longterm fleet revoke %s` on the machine that created the fleet, or use --name; the code stays valid", o.Name)
 		}
 		if err != nil {
-			return api.Errorf(api.CodeUnavailable, "the fleet was not joined: %v", err).WithHint("`longterm fleet invite`, where the fleet was made, prints a new code")
+			return api.Errorf(api.CodeUnavailable, "fleet not joined: %v", err).WithHint("create a new code with `longterm fleet invite` on the machine that created the fleet")
 		}
-		if kind == ident.Server {
+		if kind == certs.Server {
 			return a.Print(api.Fleet{Host: o.Name}, func(w io.Writer) {
-				fmt.Fprintf(w, "this machine is the server %s of the fleet; next: longterm fleet serve --cluster 0.0.0.0:7723 --route HOST:7723\n", o.Name)
+				fmt.Fprintf(w, "this machine is server %s of the fleet; next: longterm fleet serve --cluster 0.0.0.0:7723 --route HOST:7723\n", o.Name)
 			})
 		}
 		st, err := a.reloadFleet(cmd.Context())
@@ -205,31 +221,33 @@ keeps it out of the list of processes. The machine's key is made here and stays 
 			return err
 		}
 		return a.Print(st, func(w io.Writer) {
-			fmt.Fprintf(w, "this machine is the host %s of the fleet %s; `longterm fleet ls` lists the sessions of all\n", st.Host, st.Fleet)
+			fmt.Fprintf(w, "this machine is host %s of fleet %s; see `longterm fleet ls`\n", st.Host, st.Fleet)
 		})
 	}
 	f := c.Flags()
-	f.StringVar(&o.Name, "name", "", "this machine's name in the fleet (default: that of the system)")
-	f.StringSliceVar(&o.NATS, "nats", nil, "of a fleet that uses an existing NATS: its URL with a user and a password (default: the code's)")
-	f.StringVar(&o.Outside.Creds, "creds", "", "of such a fleet: file of credentials, or of the seed of an NKey")
-	f.StringVar(&o.Outside.CA, "tls-ca", "", "of such a fleet: file of certificates by which its NATS's TLS is known")
-	f.StringSliceVar(&o.Labels, "label", nil, "NAME=VALUE that this machine has, for fleet run --on")
+	f.StringVar(&o.Name, "name", "", "`NAME` of this machine in the fleet (default: the host name)")
+	f.StringSliceVar(&o.NATS, "nats", nil, "`URL` of the fleet's existing NATS, with user and password (default: from the code)")
+	f.StringVar(&o.Outside.Creds, "creds", "", "with an existing NATS: `FILE` with credentials or an NKey seed")
+	f.StringVar(&o.Outside.CA, "tls-ca", "", "with an existing NATS: `FILE` with CA certificates for its TLS")
+	f.StringSliceVar(&o.Labels, "label", nil, "label `NAME=VALUE` of this machine, for fleet run --on")
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetLeave() *cobra.Command {
 	var force bool
-	c := &cobra.Command{Use: "leave", Short: "Be no part of the fleet any more", Args: cobra.NoArgs}
-	c.Long = `Remove this machine's certificate and key, and be no part of the fleet any more. What the fleet knows of this machine stays
-until "longterm fleet revoke NAME" where the fleet was made. There, --force gives the whole fleet up: nobody can be let in
-any more.`
+	c := &cobra.Command{Use: "leave", Short: "Leave the fleet", Args: cobra.NoArgs}
+	c.Long = `Remove this machine's certificate and key, and leave the fleet. The fleet's data about this machine is kept until
+` + "`longterm fleet revoke NAME`" + ` on the machine that created the fleet. On that machine --force is required: no
+machine can join the fleet afterwards.
+
+  longterm fleet leave`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		dir, err := fleetDir()
 		if err != nil {
 			return err
 		}
 		if _, err := dir.Authority(); err == nil && !force {
-			return exit.Usagef("the fleet was made here, and here is the only key that lets machines in; --force gives it up")
+			return exit.Usagef("this machine created the fleet and has the only key to invite machines; --force abandons the fleet")
 		}
 		if err := dir.Leave(); err != nil {
 			return err
@@ -238,14 +256,14 @@ any more.`
 		if err != nil {
 			return err
 		}
-		return a.Print(st, func(w io.Writer) { fmt.Fprintln(w, "this machine belongs to no fleet") })
+		return a.Print(st, func(w io.Writer) { fmt.Fprintln(w, "this machine is not in a fleet") })
 	}
-	c.Flags().BoolVar(&force, "force", false, "where the fleet was made: give it up")
+	c.Flags().BoolVar(&force, "force", false, "leave even from the machine that created the fleet")
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetStatus() *cobra.Command {
-	c := &cobra.Command{Use: "status", Short: "Describe this machine's part in its fleet", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "status", Short: "Show this machine's membership in its fleet", Args: cobra.NoArgs}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		b, err := a.connect()
 		if err != nil {
@@ -271,13 +289,15 @@ func (a *app) fleetHosts() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { fleets.WriteHosts(w, list) })
+		return a.Print(list, func(w io.Writer) { fleets.WriteHosts(w, list, a.TableLook()) })
 	}
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetLs() *cobra.Command {
-	c := &cobra.Command{Use: "ls [HOST]", Short: "List the sessions of all hosts, or of one; those of hosts that are away as last known", Args: cobra.MaximumNArgs(1)}
+	c := &cobra.Command{Use: "ls [HOST]", Short: "List sessions of all hosts of the fleet", Args: cobra.MaximumNArgs(1)}
+	c.Long = "List the sessions of all hosts, or of HOST. Sessions of an unreachable host are listed in their last known state.\n\n" +
+		"  longterm fleet ls build-1"
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		b, err := a.connect()
 		if err != nil {
@@ -287,17 +307,19 @@ func (a *app) fleetLs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { fleets.WriteSessions(w, list) })
+		return a.Print(list, func(w io.Writer) { fleets.WriteSessions(w, list, a.TableLook()) })
 	}
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetEvents() *cobra.Command {
 	var r fleets.Reader
-	c := &cobra.Command{Use: "events READER", Short: "Print what ended on all hosts since it was last acknowledged", Args: cobra.ExactArgs(1)}
-	c.Long = `Print the jobs, commands and sessions that ended, and questions and approvals that wait for a person, on all hosts of the
-fleet, each once for a reader: what was printed is acknowledged, and the fleet remembers up to where. A new reader begins
-with what comes. Without --follow it prints what there is and ends.`
+	c := &cobra.Command{Use: "events READER", Short: "Print unacknowledged completions of all hosts", Args: cobra.ExactArgs(1)}
+	c.Long = `Print completions of all hosts of the fleet: jobs, commands and sessions that ended, and requests for input or
+approval. READER is a name; each reader receives each completion once, because printing acknowledges it. A new
+reader starts with new completions. Without --follow the command ends after the pending ones.
+
+  longterm fleet events ci --follow`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		b, err := a.connect()
 		if err != nil {
@@ -306,14 +328,14 @@ with what comes. Without --follow it prints what there is and ends.`
 		r.Name, r.JSON, r.Warn = args[0], a.JSON, a.Stderr
 		return r.Run(cmd.Context(), b.client, a.Stdout)
 	}
-	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "go on with what comes")
+	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "new completions too, until interrupted")
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetDrain(on bool) *cobra.Command {
-	c := &cobra.Command{Use: "drain", Short: "Have fleet run start nothing more on this machine", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "drain", Short: "Stop fleet run from using this machine", Args: cobra.NoArgs}
 	if !on {
-		c.Use, c.Short = "undrain", "Have fleet run start sessions on this machine again"
+		c.Use, c.Short = "undrain", "Let fleet run use this machine again"
 	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		st, err := a.changeFleet(cmd.Context(), api.FleetAct{Act: c.Name()})
@@ -326,23 +348,27 @@ func (a *app) fleetDrain(on bool) *cobra.Command {
 }
 
 func (a *app) fleetRevoke() *cobra.Command {
-	c := &cobra.Command{Use: "revoke NAME", Short: "Take a member's certificate back, and end what is under way with it", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "revoke NAME", Short: "Revoke a member's certificate and disconnect it", Args: cobra.ExactArgs(1)}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		st, err := a.changeFleet(cmd.Context(), api.FleetAct{Act: "revoke", Name: args[0]})
 		if err != nil {
 			return err
 		}
-		return a.Print(st, func(w io.Writer) { fmt.Fprintln(w, args[0], "is no member of the fleet any more") })
+		return a.Print(st, func(w io.Writer) { fmt.Fprintln(w, args[0], "is no longer a member of the fleet") })
 	}
 	return a.JSONFlag(c)
 }
 
 func (a *app) fleetRestore() *cobra.Command {
-	c := &cobra.Command{Use: "restore HOST", Short: "Have the histories of a host that is gone on this machine, from the fleet's copies", Args: cobra.ExactArgs(1)}
-	c.Long = `Have the sessions of a host that is gone on this machine, as sessions that ended, from what the fleet has copied: every verb
-that reads works on them, and "longterm restore" starts one again. What the copies do not have is counted. Sessions that are
-here already are passed over, so that a restore that was interrupted goes on. A name that is taken here gets the beginning
-of the session's id; the label fleet-host=HOST says where each comes from. Exit status 1 when one could not be restored.`
+	c := &cobra.Command{Use: "restore HOST", Short: "Restore a lost host's sessions from its replica", Args: cobra.ExactArgs(1)}
+	c.Long = `Import the sessions of a lost host into this machine as ended sessions, from the fleet's replica. All reading verbs
+work on them, and ` + "`longterm restore`" + ` starts one again.
+
+  longterm fleet restore build-1
+
+Sessions that are already here are skipped, so an interrupted restore can be repeated. The result counts what
+the replica lacks. If a name is taken, the session is named by the start of its id; the label fleet-host=HOST
+records its origin. The exit status is 1 if a session could not be restored.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		st, err := a.changeFleet(cmd.Context(), api.FleetAct{Act: "restore", Name: args[0]})
 		if err != nil {
@@ -359,9 +385,9 @@ of the session's id; the label fleet-host=HOST says where each comes from. Exit 
 	return a.JSONFlag(c)
 }
 
-// onFleet are the hosts of the fleet, and what makes clients of them.
-func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.Clients, error) {
-	if err := a.personOnly(ctx, "reaching other machines"); err != nil {
+// onFleet returns the hosts of the fleet and a function that creates their clients.
+func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.ClientFactory, error) {
+	if err := a.requireUser(ctx, "reaching other machines"); err != nil {
 		return nil, nil, err
 	}
 	b, err := a.connect()
@@ -378,11 +404,14 @@ func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.Clients, err
 
 func (a *app) fleetSearch() *cobra.Command {
 	var f searchFlags
-	c := &cobra.Command{Use: "search QUERY…", Short: "Search the output of the sessions of all hosts", Args: cobra.MinimumNArgs(1)}
-	c.Long = `Search what the sessions of all hosts printed, as "longterm search" does on one. Hits are printed as hosts answer; of a
-host that is away the fleet's copy is searched, which is said at the end, on standard error; a host that does not answer and
-has no copy is named there. Exit status 1 when nothing is found. With --json each hit is a line,
-and the last line says how many hosts answered, and which did not.`
+	c := &cobra.Command{Use: "search QUERY…", Short: "Search the output of all hosts' sessions", Args: cobra.MinimumNArgs(1)}
+	c.Long = `Search the output of sessions on all hosts, as ` + "`longterm search`" + ` does on one. Hits are printed as hosts answer.
+
+  longterm fleet search 'connection refused'
+
+For an unreachable host its replica is searched. Standard error lists replicas that were used, and hosts that
+neither answered nor have a replica. The exit status is 1 if nothing is found. With --json each hit is a line, and
+the last line has the number of hosts that answered and those that did not.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		q, err := f.query(args)
 		if err != nil {
@@ -408,7 +437,7 @@ and the last line says how many hosts answered, and which did not.`
 			fmt.Fprintf(a.Stderr, "longterm: %s: %s\n", b.Host, output.Printable(b.Note))
 		}
 		for _, m := range found.Missing {
-			fmt.Fprintf(a.Stderr, "longterm: %s did not answer: %s\n", m.Host, output.Printable(m.Why))
+			fmt.Fprintf(a.Stderr, "longterm: %s: no answer: %s\n", m.Host, output.Printable(m.Why))
 		}
 		if err := cmd.Context().Err(); err != nil {
 			return err
@@ -419,7 +448,7 @@ and the last line says how many hosts answered, and which did not.`
 		return nil
 	}
 	f.bind(c)
-	c.Flags().IntVar(&f.q.Limit, "limit", 50, "at most this many of each host")
+	c.Flags().IntVar(&f.q.Limit, "limit", 50, "maximum `NUMBER` of hits per host")
 	return a.JSONFlag(c)
 }
 
@@ -444,13 +473,18 @@ func (a *app) fleetRun() *cobra.Command {
 	var name, cwd string
 	var labels []string
 	var each bool
-	c := &cobra.Command{Use: "run [flags] -- CMD…", Short: "Start a session on the host that has the most room, or run a command on each", Args: cobra.MinimumNArgs(1)}
-	c.Long = `Start CMD in a session on one host of the fleet, and print HOST/NAME, by which any verb finds it: on the host with the
-most room (processors that nobody wants, memory that is free), of those that have the labels --on; on --near if that may
-take it. Drained hosts take nothing. The session has the environment and home directory of its host.
+	c := &cobra.Command{Use: "run [flags] -- CMD…", Short: "Start a session on the host with the most capacity", Args: cobra.MinimumNArgs(1)}
+	c.Long = `Start CMD in a session on one host of the fleet, and print its name HOST/NAME, which every verb accepts.
 
-With --each-host CMD is run on every such host, and what it printed is printed with the host's name. The exit status is 1
-if it failed anywhere.`
+  longterm fleet run --on gpu -- make train
+  longterm fleet run --each-host -- uptime
+
+The session runs on the host with the most idle processors and free memory. --on allows only hosts with these
+labels; --near names a host that is preferred if it accepts sessions. Drained hosts accept none. The session has
+its host's environment and home directory.
+
+With --each-host CMD runs on every such host, and its output is printed with the host's name. The exit status is
+1 if CMD failed on any host.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		hosts, of, err := a.onFleet(cmd.Context())
 		if err != nil {
@@ -464,7 +498,7 @@ if it failed anywhere.`
 		for _, l := range labels {
 			key, value, ok := strings.Cut(l, "=")
 			if !ok {
-				return exit.Usagef("--label %q: give NAME=VALUE", l)
+				return exit.Usagef("--label %q: not NAME=VALUE", l)
 			}
 			n.Labels[key] = value
 		}
@@ -475,26 +509,26 @@ if it failed anywhere.`
 		if err != nil {
 			return err
 		}
-		return a.Print(fleets.Ran{Host: fits[0].Host, Session: s.ID, Name: s.Name}, func(w io.Writer) { fmt.Fprintf(w, "%s/%s\n", fits[0].Host, s.Name) })
+		return a.Print(fleets.HostResult{Host: fits[0].Host, Session: s.ID, Name: s.Name}, func(w io.Writer) { fmt.Fprintf(w, "%s/%s\n", fits[0].Host, s.Name) })
 	}
 	f := c.Flags()
-	f.StringSliceVar(&want.On, "on", nil, "only on hosts with this label, NAME or NAME=VALUE")
-	f.StringVar(&want.Near, "near", "", "on this host, if it takes sessions")
-	f.BoolVar(&each, "each-host", false, "run it on every host, wait, and print what each printed")
-	f.StringVarP(&name, "name", "n", "", "name of the session (default: from the command)")
-	f.StringVar(&cwd, "cwd", "", "working directory there (default: the home directory)")
-	f.StringArrayVar(&labels, "label", nil, "NAME=VALUE to label the session with, repeatable")
+	f.StringSliceVar(&want.On, "on", nil, "required host `LABEL`: NAME or NAME=VALUE")
+	f.StringVar(&want.Near, "near", "", "preferred `HOST`, if it accepts sessions")
+	f.BoolVar(&each, "each-host", false, "run on every host and print each host's output")
+	f.StringVarP(&name, "name", "n", "", "`NAME` of the session (default: from the command)")
+	f.StringVar(&cwd, "cwd", "", "working `DIR` on the host (default: the home directory)")
+	f.StringArrayVar(&labels, "label", nil, "label `NAME=VALUE` of the session, repeatable")
 	f.SetInterspersed(false)
 	return a.JSONFlag(c)
 }
 
-// viaFleet is the way to a host of this machine's fleet; nil: it is none of its.
+// viaFleet returns the way to a host of this machine's fleet, or nil if the fleet has no such host.
 func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (client.Way, error) {
 	dir, err := fleetDir()
 	if err != nil || fleet.CheckName(name) != nil {
 		return nil, err
 	}
-	if ctx == nil { // no verb was placed: something completes
+	if ctx == nil { // no verb was called: this is a completion
 		ctx = context.Background()
 	}
 	if _, err := dir.Settings(); err != nil {
@@ -513,8 +547,8 @@ func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (clie
 }
 
 func fleetSimulate() *cobra.Command {
-	c := &cobra.Command{Use: "simulate [OPTIONS]", Short: "Have simulated hosts in the fleet, for measuring without machines"}
-	c.Long = `Have simulated hosts in the fleet until it is interrupted. ltbench does this (see "longterm bench --help").`
+	c := &cobra.Command{Use: "simulate [OPTIONS]", Short: "Add simulated hosts to the fleet, for measurements"}
+	c.Long = "Add simulated hosts to the fleet until interrupted. The program ltbench does this (see `longterm bench --help`)."
 	passOn(c, "simulate")
 	return c
 }

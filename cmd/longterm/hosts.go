@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,17 +12,18 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/hosts"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
-// hostRow is a host as `hosts` lists it.
+// hostRow is a row of `hosts`.
 type hostRow struct {
 	Host        string    `json:"host"`
-	State       string    `json:"state" doc:"connected, idle, or new: there never was a connection"`
+	State       string    `json:"state" doc:"connected, idle, or new: never connected"`
 	Version     string    `json:"version,omitempty"`
 	System      string    `json:"system,omitempty"`
-	Name        string    `json:"name,omitempty" doc:"as it calls itself"`
+	Name        string    `json:"name,omitempty" doc:"the host's own name"`
 	User        string    `json:"user,omitempty"`
-	Since       time.Time `json:"since,omitzero" doc:"of the newest connection"`
+	Since       time.Time `json:"since,omitzero" doc:"start of the newest connection"`
 	Connections int       `json:"connections,omitempty"`
 }
 
@@ -35,20 +35,30 @@ func hostsVerb(a *app, c *cobra.Command) {
 		}
 		return a.Print(rows, func(w io.Writer) {
 			if len(rows) == 0 {
-				fmt.Fprintln(w, "no other hosts; `longterm -H USER@HOST ls` goes to one")
+				fmt.Fprintln(w, "no remote hosts; connect to one with `longterm -H USER@HOST ls`")
 				return
 			}
-			tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(tw, "HOST\tSTATE\tVERSION\tSYSTEM\tNAME")
-			for _, r := range rows {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", r.Host, r.State, output.Printable(r.Version), output.Printable(r.System), output.Printable(r.Name))
-			}
-			_ = tw.Flush()
+			writeHosts(w, rows, a.TableLook())
 		})
 	}
-	c.Long = `List other hosts: those of hosts.names of the configuration, and those there was a connection to. docs/hosts.md
-tells the rest.`
+	c.Long = `List remote hosts: those of hosts.names in the configuration, and those that longterm was connected to.
+Verbs reach a host by -H; see ` + "`longterm help hosts`" + `.
+
+  longterm -H ann@build ls       # list the sessions on a host
+  longterm hosts install build   # install longterm there`
 	c.AddCommand(a.hostsInstall(), a.hostsDisconnect())
+}
+
+func writeHosts(w io.Writer, list []hostRow, look listing.Look) {
+	columns := []listing.Column{
+		{Head: "HOST", Least: 8, Style: listing.AsBold}, {Head: "STATE", Style: listing.StateStyle}, {Head: "VERSION", Least: 8}, {Head: "SYSTEM", Least: 8}, {Head: "NAME", Least: 8},
+	}
+	rows := make([][]string, 0, len(list))
+	for i := range list {
+		r := &list[i]
+		rows = append(rows, []string{r.Host, r.State, output.Printable(r.Version), output.Printable(r.System), output.Printable(r.Name)})
+	}
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 func (a *app) hostRows() ([]hostRow, error) {
@@ -81,12 +91,16 @@ func (a *app) hostRows() ([]hostRow, error) {
 
 func (a *app) hostsInstall() *cobra.Command {
 	c := &cobra.Command{
-		Use: "install HOST", Short: "Copy longterm to a host, into ~/.local/bin, checked by its SHA-256", Args: cobra.ExactArgs(1),
-		Long: `Copy longterm to a host, into ~/.local/bin, checked by its SHA-256. The build for its system is
-longterm-OS-ARCH in --release-dir, or beside this program; or this program, where the system is the same. A daemon
-that runs there goes on with the version it has until ` + "`longterm -H HOST daemon upgrade`" + `.`,
+		Use: "install HOST", Short: "Install longterm on a host", Args: cobra.ExactArgs(1),
+		Long: `Copy longterm to ~/.local/bin on a host, and verify the copy by its SHA-256.
+
+  longterm hosts install ann@build
+
+The build for the host's system is longterm-OS-ARCH in --release-dir or beside this program, or this program if
+the system is the same. A daemon that runs on the host keeps its version until
+` + "`longterm -H HOST daemon upgrade`" + `.`,
 	}
-	dir := c.Flags().String("release-dir", "", "directory of builds, longterm-OS-ARCH each")
+	dir := c.Flags().String("release-dir", "", "`DIR` with builds named longterm-OS-ARCH")
 	a.JSONFlag(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		h, err := a.hosts()
@@ -94,17 +108,17 @@ that runs there goes on with the version it has until ` + "`longterm -H HOST dae
 			return err
 		}
 		h.Releases = *dir
-		done, err := h.Put(cmd.Context(), args[0])
+		done, err := h.InstallOn(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return a.Print(done, func(io.Writer) {}) // said by who copies
+		return a.Print(done, func(io.Writer) {}) // Put has printed the result
 	}
 	return c
 }
 
 func (a *app) hostsDisconnect() *cobra.Command {
-	c := &cobra.Command{Use: "disconnect HOST", Short: "End the connection to a host; its sessions go on", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "disconnect HOST", Short: "Close the connection to a host", Args: cobra.ExactArgs(1)}
 	a.JSONFlag(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		h, err := a.hosts()
@@ -121,7 +135,7 @@ func (a *app) hostsDisconnect() *cobra.Command {
 		}
 		return a.Print(map[string]bool{"was_connected": there}, func(out io.Writer) {
 			if !there {
-				fmt.Fprintf(out, "there was no connection to %s\n", args[0])
+				fmt.Fprintf(out, "%s: not connected\n", args[0])
 			}
 		})
 	}

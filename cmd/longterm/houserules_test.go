@@ -27,8 +27,9 @@ var oneWay = []struct {
 			return s.literal(func(text string) bool { return text == "/proc" || strings.HasPrefix(text, "/proc/") })
 		},
 		map[string]string{
+			"session/draft/files_linux.go":    "names own descriptors for system calls that take none",
 			"session/policy/paths.go":         "names paths that are judged, and reads none",
-			"session/policy/vital.go":         "names paths that are judged, and reads none",
+			"session/policy/criticalpaths.go": "names paths that are judged, and reads none",
 			"session/confine/mounts_linux.go": "mounts one, and reads none",
 			"session/sandbox/learn.go":        "names paths that every sandbox has of its own, and reads none",
 			"session/sandbox/rules.go":        "names paths that nobody may write, and reads none",
@@ -38,7 +39,7 @@ var oneWay = []struct {
 	{
 		"terminals are asked and told by session/sys", "session/sys",
 		func(s source) bool { return s.calls("unix", "Ioctl") || s.calls("pty", "Getsize") },
-		nil,
+		map[string]string{"session/draft/apply_linux.go": "clones a file"},
 	},
 	{
 		"who is at the other end of a socket is asked by session/sys", "session/sys",
@@ -56,7 +57,7 @@ var oneWay = []struct {
 		map[string]string{
 			"session/paths/agentsocket_unix.go":   "replaces a link",
 			"session/daemon/lastwords.go":         "sets a log aside",
-			"session/daemon/registry/takein.go":   "moves a directory to its place, where there is none",
+			"session/daemon/registry/import.go":   "moves a directory to its place, where there is none",
 			"session/daemon/registry/leftdirs.go": "names a directory that is being removed",
 			"store/store.go":                      "sets a damaged file aside",
 			"store/search/damage.go":              "sets a damaged file aside",
@@ -72,7 +73,7 @@ var oneWay = []struct {
 		},
 	},
 	{
-		"processes are ended step by step by session/internal/ladder", "session/internal/ladder",
+		"processes are ended step by step by session/internal/killladder", "session/internal/killladder",
 		func(s source) bool { return s.mentions("syscall", "SIGTERM") && s.mentions("syscall", "SIGHUP") },
 		map[string]string{
 			"cmd/internal/termio/takeover/takeover.go": "signals that end an attached client",
@@ -185,8 +186,8 @@ var machineMayNot = []string{
 
 // machineMay are the exceptions, and why.
 var machineMay = map[string]map[string]string{
-	"/session/internal/ladder":    {"syscall": "the numbers of signals"},
-	"/session/internal/inputwait": {module + "/session/sys": "the settings of a terminal, a value that its host reads"},
+	"/session/internal/killladder": {"syscall": "the numbers of signals"},
+	"/session/internal/inputwait":  {module + "/session/sys": "the settings of a terminal, a value that its host reads"},
 	"/session/internal/rules": {
 		"os":                         "it knows the format of its state's file",
 		module + "/store/atomicfile": "it knows the format of its state's file",

@@ -9,17 +9,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/topics"
+	"github.com/longterm-dev/longterm/cmd/internal/worktree"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 func infoVerb(a *app, c *cobra.Command) {
 	env := false
+	c.Long = `Show a session's details: program, state, size, shell, sandbox, agent state, ports, resources, output and labels.
+
+  longterm info work
+  longterm info work --env`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		s, err := a.session(args[0])
 		if err != nil {
@@ -36,9 +42,10 @@ func infoVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return a.Print(info, func(w io.Writer) { writeInfo(w, &info) })
+		all := a.worktrees().Info(cmd.Context(), info)
+		return a.Print(all, func(w io.Writer) { writeInfo(w, &all, a.TableLook()) })
 	}
-	c.Flags().BoolVar(&env, "env", false, "its environment instead, as NAME=value; values of secrets are left out")
+	c.Flags().BoolVar(&env, "env", false, "environment as NAME=value instead; secret values are omitted")
 }
 
 func writeEnv(w io.Writer, e *api.Environment) {
@@ -47,9 +54,10 @@ func writeEnv(w io.Writer, e *api.Environment) {
 	}
 }
 
-func writeInfo(w io.Writer, s *api.Session) {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	row := func(name string, v any) { fmt.Fprintf(tw, "%s\t%s\n", name, output.Printable(fmt.Sprint(v))) }
+func writeInfo(w io.Writer, all *worktree.SessionInfo, look listing.Look) {
+	s := &all.Session
+	var rows [][2]string
+	row := func(name string, v any) { rows = append(rows, [2]string{name, output.Printable(fmt.Sprint(v))}) }
 	row("id", s.ID)
 	row("name", s.Name)
 	row("state", output.StateText(s))
@@ -57,13 +65,13 @@ func writeInfo(w io.Writer, s *api.Session) {
 	row("cwd", s.Cwd)
 	row("pid", output.PidText(s))
 	if s.Shell != nil {
-		row("shell", output.Doing(s)+" ("+s.Shell.Quality+" integration)")
+		row("shell", output.ActivityText(s)+" ("+s.Shell.Quality+" integration)")
 	}
 	if len(s.Approvals) > 0 {
 		row("needs approval", strings.Join(s.Approvals, " ")+"; `longterm approvals show "+s.Approvals[0]+"`")
 	}
 	if a := s.AgentIs; a != nil {
-		row("agent state", fmt.Sprintf("%s: %s (%s)", output.AgentText(a), a.Reason, cmp.Or(a.Source, "not known")))
+		row("agent state", fmt.Sprintf("%s: %s (%s)", output.AgentText(a), a.Reason, cmp.Or(a.Source, "source unknown")))
 		if a.Evidence != "" {
 			row("seen by", a.Evidence)
 		}
@@ -78,6 +86,7 @@ func writeInfo(w io.Writer, s *api.Session) {
 		row("policy", s.Policy)
 	}
 	activityRows(s, row)
+	portRows(s, row)
 	row("size", fmt.Sprintf("%d×%d (%s, %s)", s.Cols, s.Rows, s.Mode, s.Engine))
 	if s.Why != "" {
 		row("mode", s.Mode+": "+s.Why)
@@ -87,8 +96,11 @@ func writeInfo(w io.Writer, s *api.Session) {
 		if b.Summary != "" {
 			row("", b.Summary)
 		}
-		listed(row, "holds", b.Holds)
-		listed(row, "does not hold", b.NotHeld)
+		writeList(row, "holds", b.Holds)
+		writeList(row, "does not hold", b.NotHeld)
+	}
+	if d := s.Draft; d != nil {
+		row("draft", output.DraftText(d, s.Name))
 	}
 	if s.Cgroup != nil {
 		row("cgroup", cgroupText(s.Cgroup))
@@ -109,6 +121,9 @@ func writeInfo(w io.Writer, s *api.Session) {
 	for k, v := range s.Labels {
 		labels = append(labels, k+"="+v)
 	}
+	if all.Worktree != nil {
+		row("worktree", worktree.Text(s.Labels[worktree.LabelDir], all.Worktree))
+	}
 	if len(labels) > 0 {
 		row("labels", strings.Join(labels, " "))
 	}
@@ -128,7 +143,28 @@ func writeInfo(w io.Writer, s *api.Session) {
 	if s.History != "" {
 		row("history", "not being written: "+s.History)
 	}
-	_ = tw.Flush()
+	writeDetails(w, rows, look)
+}
+
+// writeDetails writes names and values in two columns. Long values are wrapped below their first line on a terminal.
+func writeDetails(w io.Writer, rows [][2]string, look listing.Look) {
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, len(r[0])+2)
+	}
+	for _, r := range rows {
+		name := listing.If(look.Colour, listing.Faint).Of(r[0]) + strings.Repeat(" ", wide-len(r[0]))
+		if look.Width < wide+20 || r[1] == "" {
+			fmt.Fprintf(w, "%s%s\n", name, r[1])
+			continue
+		}
+		var b strings.Builder
+		topics.Wrap(&b, look.Width-wide, "", "", r[1])
+		for line := range strings.Lines(b.String()) {
+			fmt.Fprint(w, name, line)
+			name = strings.Repeat(" ", wide)
+		}
+	}
 }
 
 func executionsText(s *api.Session) string {
@@ -138,7 +174,7 @@ func executionsText(s *api.Session) string {
 	return fmt.Sprintf("%s, %d refused", s.Executions, s.RefusedCount)
 }
 
-// activityRows describes how the newest command of a session gets on.
+// activityRows writes rows for the progress, time left and problems of a session's newest command.
 func activityRows(s *api.Session, row func(string, any)) {
 	if p := s.Progress; p != nil {
 		text := output.ProgressText(p)
@@ -166,8 +202,20 @@ func activityRows(s *api.Session, row func(string, any)) {
 	}
 }
 
-// listed are values under one label, each in a row.
-func listed(row func(string, any), label string, values []string) {
+// portRows writes rows for the sockets on which a session's processes accept connections.
+func portRows(s *api.Session, row func(string, any)) {
+	var ports []string
+	for i := range s.Ports {
+		ports = append(ports, listing.PortText(&s.Ports[i]))
+	}
+	if s.MorePorts > 0 {
+		ports = append(ports, fmt.Sprintf("and %d more", s.MorePorts))
+	}
+	writeList(row, "ports", ports)
+}
+
+// writeList writes several values under one label, one per row.
+func writeList(row func(string, any), label string, values []string) {
 	for _, v := range values {
 		row(label, v)
 		label = ""
@@ -185,7 +233,7 @@ func cgroupText(c *api.Cgroup) string {
 		add("%d KiB%s", *c.Memory/1024, ofLimit(l.Memory > 0, "%d KiB", l.Memory/1024))
 	}
 	if c.PIDs != nil {
-		add("%s%s", output.HowMany(int(*c.PIDs), "process or thread", "processes and threads"), ofLimit(l.PIDs > 0, "%d", l.PIDs))
+		add("%s%s", output.CountNoun(int(*c.PIDs), "process or thread", "processes and threads"), ofLimit(l.PIDs > 0, "%d", l.PIDs))
 	}
 	if c.CPUMS != nil {
 		add("%d ms of CPU%s", *c.CPUMS, ofLimit(l.CPU > 0, "%g CPUs", l.CPU))

@@ -15,13 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/request"
-	"github.com/longterm-dev/longterm/cmd/internal/termio"
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/cmd/internal/waitrun"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/listing"
 )
 
@@ -39,26 +38,31 @@ func jobsVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { jobTable(w, jobColumns, list, termio.Width(a.Stdout)) })
+		if len(list) == 0 {
+			a.PrintEmpty("no jobs; `longterm run` and `longterm exec` start them")
+		}
+		return a.Print(list, func(w io.Writer) { jobTable(w, jobColumns, list, a.TableLook()) })
 	}
-	c.Long = `List what run and exec started: the unfinished jobs and the newest finished ones, oldest first. A job is
-named by its id or a unique prefix of it. The daemon keeps its timeouts and its record: a client that exits,
-or a daemon that is replaced, changes nothing.
+	c.Long = `List jobs, which are the commands started by run and exec: unfinished jobs and the newest finished ones, oldest
+first. A job continues when its client exits or the daemon is replaced.
 
-How each stands is in the second column: waiting, for the shell to be ready for it; running, with a caller who waits for its
-end; background, running without one; needs and the approval that it waits for; needs input, if it waits for an answer; or how it ended, with its exit code, as in
-exited(0). Then come how long it took, the name of its session, and its line.`
+  longterm jobs
+  longterm jobs wait 3f2a
+
+A job is identified by its id or a unique prefix. The columns are id, state, duration, session and line. States:
+waiting (for a free shell), running, background (running without a waiting caller), needs A3 (approval request A3
+is pending), needs input, or the outcome with the exit status, such as exited(0).`
 	f := c.Flags()
 	f.BoolVar(&q.Running, "running", false, "only unfinished jobs")
-	f.IntVar(&q.Limit, "limit", 100, "at most this many, the newest")
+	f.IntVar(&q.Limit, "limit", 100, "maximum `NUMBER` of jobs, the newest")
 	c.AddCommand(a.jobsShow(), a.jobsRead(), a.jobsWait(), a.jobsStop(), a.jobsBackground(), a.jobsRemove())
 }
 
 var jobColumns = []listing.Column{
-	{Head: "ID"}, {Head: "STATE", Wide: 12}, {Head: "TIME", Wide: 7, Right: true}, {Head: "SESSION", Wide: 10, Least: 8}, {Head: "LINE", Least: 10},
+	{Head: "ID", Style: listing.AsFaint}, {Head: "STATE", Wide: 12, Style: listing.StateStyle}, {Head: "TIME", Wide: 7, Right: true}, {Head: "SESSION", Wide: 10, Least: 8}, {Head: "LINE", Least: 10},
 }
 
-func jobTable(w io.Writer, columns []listing.Column, list []api.Job, width int) {
+func jobTable(w io.Writer, columns []listing.Column, list []api.Job, look listing.Look) {
 	rows := make([][]string, 0, len(list))
 	for _, j := range list {
 		where := jobEnd(j.Result)
@@ -77,10 +81,10 @@ func jobTable(w io.Writer, columns []listing.Column, list []api.Job, width int) 
 		first, _, _ := strings.Cut(j.Line, "\n")
 		rows = append(rows, []string{j.ID[:min(8, len(j.ID))], where, output.Elapsed(j.DurationMS), output.Printable(j.Name), output.Printable(first)})
 	}
-	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
-// jobEnd says in a word how a job ended.
+// jobEnd returns a job's outcome in a word.
 func jobEnd(r *api.Result) string {
 	switch {
 	case r == nil:
@@ -88,12 +92,12 @@ func jobEnd(r *api.Result) string {
 	case r.ExitCode != nil:
 		return fmt.Sprintf("%s(%d)", r.State, *r.ExitCode)
 	case r.State == "waiting":
-		return "not begun"
+		return "not started"
 	}
 	return r.State
 }
 
-// onJobs makes a verb for jobs that are named.
+// onJobs returns a verb that calls do for each job in its arguments.
 func (a *app) onJobs(use, short string, do func(cmd *cobra.Command, c *client.Client, id string) error) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
@@ -113,7 +117,7 @@ func (a *app) onJobs(use, short string, do func(cmd *cobra.Command, c *client.Cl
 	})
 }
 
-// isStatus says that an error is how a job ended, and no reason to leave out the others.
+// isStatus reports whether err is the outcome of one job, after which the remaining jobs are still handled.
 func isStatus(err error) bool {
 	var exit *exit.Error
 	return errors.As(err, &exit) && !errors.Is(exit.Err, context.DeadlineExceeded)
@@ -130,7 +134,7 @@ func (a *app) jobsShow() *cobra.Command {
 }
 
 func describeJob(w io.Writer, j *api.Job) {
-	jobTable(w, listing.WithoutHeads(jobColumns), []api.Job{*j}, 0)
+	jobTable(w, listing.WithoutHeads(jobColumns), []api.Job{*j}, listing.Look{})
 	r := j.Result
 	if r == nil {
 		return
@@ -152,15 +156,15 @@ func describeJob(w io.Writer, j *api.Job) {
 func (a *app) jobsRead() *cobra.Command {
 	var from string
 	var tail int
-	c := a.onJobs("read JOB…", "Print what jobs printed so far", func(cmd *cobra.Command, c *client.Client, id string) error {
+	c := a.onJobs("read JOB…", "Print the output of jobs", func(cmd *cobra.Command, c *client.Client, id string) error {
 		j, err := c.Job(cmd.Context(), id, 0)
 		if err != nil {
 			return err
 		}
 		return a.readJob(cmd.Context(), c, &j, from, tail)
 	})
-	c.Flags().StringVar(&from, "from", "", "from this offset on (default: the job's beginning)")
-	c.Flags().IntVar(&tail, "tail", 0, "only this many lines, the last")
+	c.Flags().StringVar(&from, "from", "", "start `OFFSET` in bytes (default: the job's start)")
+	c.Flags().IntVar(&tail, "tail", 0, "only the last `NUMBER` of lines")
 	return c
 }
 
@@ -172,7 +176,7 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	if from != "" {
 		n, err := strconv.ParseUint(from, 10, 64)
 		if err != nil {
-			return exit.Usagef("--from %q is no offset", from)
+			return exit.Usagef("--from %q: not an offset", from)
 		}
 		start = max(start, n)
 	}
@@ -180,8 +184,8 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	info, err := s.Info(ctx)
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNotFound {
-		return api.Errorf(api.CodeNotFound, "the output of job %s was removed with its session", j.ID[:min(8, len(j.ID))]).
-			WithHint("`run` keeps what failed or was long for a day; give --keep or --background to keep anything")
+		return api.Errorf(api.CodeNotFound, "output of job %s: removed with its session", j.ID[:min(8, len(j.ID))]).
+			WithHint("`run` keeps failed and long runs for a day; use --keep or --background to keep every run")
 	}
 	if err != nil {
 		return err
@@ -191,17 +195,17 @@ func (a *app) readJob(ctx context.Context, c *client.Client, j *api.Job, from st
 	}
 	if tail == 0 && !a.JSON {
 		w := output.NewTextWriter(a.Stdout)
-		w.LeftOut = a.BinaryLeft
+		w.OnBinary = a.PrintBinaryOmitted
 		return errors.Join(output.ReadRange(ctx, s, start, end, w.Put), w.Flush())
 	}
 	var b strings.Builder
 	w := output.NewTextWriter(&b)
-	w.LeftOut = a.BinaryLeft
+	w.OnBinary = a.PrintBinaryOmitted
 	err = errors.Join(output.ReadRange(ctx, s, start, end, w.Put), w.Flush())
 	return errors.Join(err, a.printRead(j, tailOf(b.String(), tail)))
 }
 
-// printRead prints what was read of a job; as JSON the job with that as its output.
+// printRead prints the text read of a job; with --json it prints the job with that text as its output.
 func (a *app) printRead(j *api.Job, text string) error {
 	if a.JSON && j.Result != nil {
 		j.Result.Output, j.Result.Truncated = text, false
@@ -209,7 +213,7 @@ func (a *app) printRead(j *api.Job, text string) error {
 	return a.Print(j, func(w io.Writer) { io.WriteString(w, text) })
 }
 
-// tailOf is the last n lines of a text; all of it when n is 0.
+// tailOf returns the last n lines of text, or all of it if n is 0.
 func tailOf(text string, n int) string {
 	if n <= 0 {
 		return text
@@ -223,20 +227,20 @@ func tailOf(text string, n int) string {
 
 func (a *app) jobsWait() *cobra.Command {
 	var given time.Duration
-	c := a.onJobs("wait JOB…", "Wait for jobs to end and exit with the last one's status", func(cmd *cobra.Command, c *client.Client, id string) error {
+	c := a.onJobs("wait JOB…", "Wait for jobs and return the last one's exit status", func(cmd *cobra.Command, c *client.Client, id string) error {
 		timeout := given
 		ctx := cmd.Context()
-		if os.Getenv(actor.Env) != "" {
-			timeout = request.GivenOr(cmd, "timeout", timeout, a.settings().Exec.Timeout)
+		if os.Getenv(identity.Env) != "" {
+			timeout = request.FlagOr(cmd, "timeout", timeout, a.settings().Exec.Timeout)
 		}
 		if timeout > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, timeout)
 			defer cancel()
 		}
-		j, err := c.AwaitJob(ctx, id, client.AwaitHow{OnApproval: a.tellWaiting})
+		j, err := c.AwaitJob(ctx, id, client.AwaitHow{OnApproval: a.reportPending})
 		if errors.Is(err, context.DeadlineExceeded) {
-			return exit.With(api.ExitTimeout, fmt.Errorf("job %s has not ended within %s (--timeout); `longterm jobs show %s` says what it does", id, timeout, id))
+			return exit.With(api.ExitTimeout, fmt.Errorf("timeout after %s: job %s still running; see `longterm jobs show %s`", timeout, id, id))
 		}
 		if err != nil {
 			return err
@@ -244,15 +248,15 @@ func (a *app) jobsWait() *cobra.Command {
 		if err := a.Print(j, func(w io.Writer) { describeJob(w, &j) }); err != nil || j.Result == nil {
 			return err
 		}
-		return foreground.Status(j.Result, j.Name, timeout, 0)
+		return waitrun.Status(j.Result, j.Name, timeout, 0)
 	})
-	c.Flags().DurationVar(&given, "timeout", 0, "time limit; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m)")
+	c.Flags().DurationVar(&given, "timeout", 0, "time limit; 0: no limit (default: no limit; for agents exec.timeout, 1m)")
 	return c
 }
 
 func (a *app) jobsStop() *cobra.Command {
 	var grace time.Duration
-	c := a.onJobs("stop JOB…", "End jobs and all their descendants: interrupt, terminate, kill", func(cmd *cobra.Command, c *client.Client, id string) error {
+	c := a.onJobs("stop JOB…", "End jobs with all their processes", func(cmd *cobra.Command, c *client.Client, id string) error {
 		j, err := c.StopJob(cmd.Context(), id, api.JobStop{GraceMS: request.GraceMS(cmd, grace)})
 		if err != nil {
 			return err
@@ -264,7 +268,7 @@ func (a *app) jobsStop() *cobra.Command {
 }
 
 func (a *app) jobsBackground() *cobra.Command {
-	return a.onJobs("background JOB…", "Let the callers that wait for jobs return; the jobs continue", func(cmd *cobra.Command, c *client.Client, id string) error {
+	return a.onJobs("background JOB…", "Move jobs to the background: their callers return", func(cmd *cobra.Command, c *client.Client, id string) error {
 		j, err := c.BackgroundJob(cmd.Context(), id)
 		if err != nil {
 			return err
@@ -274,7 +278,7 @@ func (a *app) jobsBackground() *cobra.Command {
 }
 
 func (a *app) jobsRemove() *cobra.Command {
-	return a.onJobs("rm JOB…", "Forget finished jobs, and the sessions that were made for them", func(cmd *cobra.Command, c *client.Client, id string) error {
+	return a.onJobs("rm JOB…", "Remove finished jobs and their own sessions", func(cmd *cobra.Command, c *client.Client, id string) error {
 		return c.ForgetJob(cmd.Context(), id)
 	})
 }

@@ -18,8 +18,8 @@ import (
 
 // withoutJSON are the verbs that print nothing that would be JSON, and why. Their errors are JSON all the same.
 var withoutJSON = map[string]string{
-	"attach": "is the person's terminal", "view": "is the person's terminal", "play": "is drawn on the person's terminal",
-	"config edit": "is the person's editor", "export": "writes formats of its own", "mcp": "speaks a protocol of its own",
+	"attach": "is the user's terminal", "view": "is the user's terminal", "play": "is drawn on the user's terminal",
+	"config edit": "is the user's editor", "export": "writes formats of its own", "mcp": "speaks a protocol of its own",
 	"completion bash": "a script for a shell", "completion fish": "a script for a shell", "completion zsh": "a script for a shell",
 	"completion powershell": "a script for a shell", "help": "is help", "tmux-compat": "prints what tmux does",
 	"agent hook": "prints nothing, whatever happens", "fleet simulate": "says when it is there, and when it has left", "bench": "hands its arguments on to ltbench",

@@ -8,15 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/internal/keeping"
+	"github.com/longterm-dev/longterm/cmd/internal/keepermain"
 )
 
-// keeperVerb is the keeper's process, which is started by clients, never by hand. Package keeping has run it by now, unless its
-// command line is not as ours are, or a test wants it here.
+// keeperVerb returns the hidden verb that runs a keeper; clients start it. Package keepermain has normally run it
+// before main, unless the command line has an unusual form or a test calls it here.
 func keeperVerb(a *app, c *cobra.Command) {
 	c.DisableFlagParsing = true
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		l, err := keeping.Parse(args)
+		l, err := keepermain.Parse(args)
 		if err != nil {
 			return exit.Usage(err)
 		}
@@ -24,5 +24,5 @@ func keeperVerb(a *app, c *cobra.Command) {
 	}
 }
 
-// openPTY is what keepers open terminals with; nil: the system's. Tests replace it.
+// openPTY opens the terminals of keepers; nil means the system's. Tests replace it.
 var openPTY func() (master, slave *os.File, err error)

@@ -15,8 +15,10 @@ func keysVerb(a *app, c *cobra.Command) {
 		in.Keys = args
 		return a.typeIn(cmd, s, in)
 	})
-	c.Long = "Press keys, one after the other: single characters, or names such as Enter, Escape, Tab, BSpace, Up,\n" +
-		"PageUp, F5, with modifiers as in C-c, M-x, S-Tab, C-M-Up. The bytes follow the terminal's current modes."
+	c.Long = "Press keys in order: single characters, or names such as Enter, Escape, Tab, BSpace, Up, PageUp, F5, with\n" +
+		"modifiers as in C-c, M-x, S-Tab, C-M-Up. The bytes follow the terminal's current modes.\n\n" +
+		"  longterm keys work C-c\n" +
+		"  longterm keys editor Escape : w q Enter"
 	expectFlag(c, &in)
 	proveFlag(c, &in)
 }

@@ -5,14 +5,16 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/internal/values"
+	"github.com/longterm-dev/longterm/cmd/internal/flagvalues"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 func labelVerb(a *app, c *cobra.Command) {
+	c.Long = "Set labels of a session. Verbs such as ls, wait and kill select sessions by label. An empty VALUE removes a label.\n\n" +
+		"  longterm label work project=shop owner="
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
-		labels, err := values.Pairs(args, "label")
+		labels, err := flagvalues.Pairs(args, "label")
 		if err != nil {
 			return err
 		}

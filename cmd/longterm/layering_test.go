@@ -21,53 +21,54 @@ var layers = []layer{
 	{"/vterm", []string{"/vterm"}, "the emulator depends on nothing of ours"},
 	{"/store", []string{"/store"}, "the stores depend on nothing of ours"},
 	{"/store/atomicfile", nil, "a leaf: any package that has a file to replace may use it"},
-	{"/render", []string{"/render", "/vterm", "/store/atomicfile", "/session/spelling"}, "drawing knows frames, not sessions; names are near each other anywhere; the prompt's history is a file like any other"},
+	{"/render", []string{"/render", "/vterm", "/store/atomicfile", "/session/suggestname"}, "drawing knows frames, not sessions; names are near each other anywhere; the prompt's history is a file like any other"},
 	{"/session", []string{"/session", "/render", "/store", "/vterm"}, "commands stand on sessions, not the reverse"},
-	{"/session/actor", nil, "a leaf: who asks is known to all"},
-	{"/session/access", []string{"/store/atomicfile"}, "who may come in is known without routes and sessions"},
-	{"/session/audit", []string{"/session/actor"}, "what is kept of an act knows not who decides"},
+	{"/session/identity", nil, "a leaf: who asks is known to all"},
+	{"/session/apitoken", []string{"/store/atomicfile"}, "who may come in is known without routes and sessions"},
+	{"/session/audit", []string{"/session/identity"}, "what is kept of an act knows not who decides"},
 	{"/session/web/wire", []string{"/render", "/vterm"}, "messages and frames know no session and no socket"},
-	{"/session/web", []string{"/session/access", "/session/actor", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "the page and its door know no session and no route"},
-	{"/session/relay", []string{"/session/relay", "/session/web", "/session/access", "/session/actor", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "what is passed on, sealed, is known without sessions"},
+	{"/session/web", []string{"/session/apitoken", "/session/identity", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "the page and its door know no session and no route"},
+	{"/session/relay", []string{"/session/relay", "/session/web", "/session/apitoken", "/session/identity", "/session/api", "/session/output/diagnostics", "/store/atomicfile"}, "what is passed on, sealed, is known without sessions"},
 	{"/session/relay/sealed", nil, "a leaf: messages and keys"},
-	{"/session/secrets", []string{"/vterm"}, "what is secret is looked for in bytes and cells, without a session"},
-	{"/session/api", []string{"/session/actor", "/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
-	{"/session/listing", []string{"/session/api", "/session/actor", "/session/output/diagnostics"}, "sessions are told of from what the API says of them"},
+	{"/session/redact", []string{"/vterm"}, "what is secret is looked for in bytes and cells, without a session"},
+	{"/session/api", []string{"/session/identity", "/session/output/diagnostics"}, "requests and answers are a leaf: clients import nothing else with them but what commands' outputs say"},
+	{"/session/listing", []string{"/session/api", "/session/identity", "/session/output/diagnostics"}, "sessions are told of from what the API says of them"},
 	{"/session/output/diagnostics", []string{}, "it reads text, and knows neither sessions nor terminals"},
-	{"/session/output", []string{"/session/output", "/session/attach", "/session/spelling", "/render", "/vterm"}, "output is read without a session"},
+	{"/session/output", []string{"/session/output", "/session/attach", "/session/suggestname", "/render", "/vterm"}, "output is read without a session"},
 	{"/session/notify", []string{"/session/notify", "/store/atomicfile"}, "a leaf: it is told what there is to tell"},
 	{"/session/notify/webhook", []string{"/store/atomicfile"}, "a leaf: what is posted waits in files, and says what it says"},
-	{"/session/spelling", nil, "a leaf"},
+	{"/session/suggestname", nil, "a leaf"},
 	{"/session/pattern", nil, "a leaf"},
 	{"/session/shellquote", nil, "a leaf"},
-	{"/session/turns", nil, "a leaf"},
+	{"/session/fairsched", nil, "a leaf"},
 	{"/session/agentstate", nil, "a leaf: hooks, screens and what the kernel said go in, without a session"},
 	{"/session/policy", []string{"/session/policy"}, "verdicts are pure: a line, its context and rules go in"},
-	{"/session/policy/rulebook", []string{"/session/policy", "/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},
+	{"/session/policy/rulebook", []string{"/session/policy", "/session/suggestname", "/session/config/tomldoc", "/store/atomicfile"}, "it reads files of rules and knows no session"},
+	{"/session/draft", []string{"/store/atomicfile"}, "a draft is read and committed without a session; the sandbox mounts it"},
 	{"/session/sandbox", []string{"/session/sandbox", "/session/confine", "/session/config/tomldoc", "/session/keeper/wire", "/session/sys"}, "profiles know no session: what they mean is put on a process by confine"},
 	{"/session/confine", []string{"/session/keeper/wire", "/session/sys"}, "what a process puts on itself is known without sessions; every start of a program waits for it"},
-	{"/session/ring", []string{"/session/sys/nowait"}, "the ring is shared with the keeper, which must stay small"},
-	{"/session/keeper/wire", []string{"/session/sys", "/session/sys/nowait"}, "the protocol is shared with the keeper, which must stay small"},
-	{"/session/sys/inbox", []string{"/session/sys"}, "what keeper and daemon share of what waits is no more than memory"},
-	{"/session/sys/linger", []string{"/session/sys"}, "the keeper waits by it"},
-	{"/session/sys/nowait", nil, "the keeper reads and writes by it"},
+	{"/session/ring", []string{"/session/sys/rawio"}, "the ring is shared with the keeper, which must stay small"},
+	{"/session/keeper/wire", []string{"/session/sys", "/session/sys/rawio"}, "the protocol is shared with the keeper, which must stay small"},
+	{"/session/sys/notifyqueue", []string{"/session/sys"}, "what keeper and daemon share of what waits is no more than memory"},
+	{"/session/sys/spinwait", []string{"/session/sys"}, "the keeper waits by it"},
+	{"/session/sys/rawio", nil, "the keeper reads and writes by it"},
 	{"/session/sys", nil, "what the system is asked is shared with the keeper, which must stay small"},
 	{"/session/paths", nil, "a leaf"},
 	{"/session/config/tomldoc", nil, "a leaf: it knows TOML and no key"},
-	{"/session/project", []string{"/session/config/tomldoc", "/session/spelling"}, "it reads a project's file and starts nothing"},
+	{"/session/project", []string{"/session/config/tomldoc", "/session/suggestname"}, "it reads a project's file and starts nothing"},
 	{"/session/expand", nil, "templates are read without a session: judging and running is others'"},
-	{"/session/integrations", []string{"/session/spelling", "/session/config/tomldoc", "/store/atomicfile"}, "other programs' files are changed without a session"},
+	{"/session/integrations", []string{"/session/suggestname", "/session/config/tomldoc", "/store/atomicfile"}, "other programs' files are changed without a session"},
 	{"/session/integrations/jsontext", nil, "a leaf: it knows JSON and no key"},
 
 	// The floors inside the emulator: bytes, colours and pictures know no cells; cells know no sequences.
 	{"/vterm/internal/parse", nil, "a parser knows bytes, not what sequences do"},
 	{"/vterm/internal/width", nil, "a leaf"},
-	{"/vterm/internal/scan", nil, "a leaf"},
+	{"/vterm/internal/bytescan", nil, "a leaf"},
 	{"/vterm/internal/arena", nil, "a leaf"},
 	{"/vterm/internal/color", nil, "colours are numbers and their names"},
 	{"/vterm/internal/graphics", nil, "pictures are bytes and pixels; where they stand is the terminal's"},
-	{"/vterm/internal/grid", []string{"/vterm/internal/arena", "/vterm/internal/color", "/vterm/internal/scan", "/vterm/internal/width"}, "cells and history know no sequence, no parser and no terminal"},
-	{"/vterm/plaintext", []string{"/vterm/internal/scan", "/vterm/internal/width"}, "output as lines is read without a screen"},
+	{"/vterm/internal/grid", []string{"/vterm/internal/arena", "/vterm/internal/color", "/vterm/internal/bytescan", "/vterm/internal/width"}, "cells and history know no sequence, no parser and no terminal"},
+	{"/vterm/plaintext", []string{"/vterm/internal/bytescan", "/vterm/internal/width"}, "output as lines is read without a screen"},
 
 	// The floors inside the viewer.
 	{"/render/view/layout", nil, "trees of panes are areas and ids"},
@@ -77,13 +78,14 @@ var layers = []layer{
 	{"/render/view/events", []string{"/vterm"}, "a leaf: keys and mouse of two terminals"},
 
 	// The floors inside a session and its daemon.
-	{"/session/internal/ladder", nil, "who is signalled is its callers'"},
+	{"/session/internal/killladder", nil, "who is signalled is its callers'"},
 	{"/session/internal/lineexec", []string{"/session/shell", "/vterm"}, "when a line is typed and has ended is decided without a session"},
-	{"/session/internal/echo", []string{"/session/shell", "/vterm"}, "what a terminal shows of what is typed is told without a session"},
-	{"/session/evidence", []string{"/session/sys"}, "what a program waits for is asked of the kernel alone"},
+	{"/session/internal/admit", []string{"/session/internal", "/session/pattern", "/session/respond", "/session/ring", "/session/shell", "/session/sys/rawio", "/store/journal", "/vterm"}, "whether input is typed is decided without a session"},
+	{"/session/internal/echodetect", []string{"/session/shell", "/vterm"}, "what a terminal shows of what is typed is told without a session"},
+	{"/session/inputdetect", []string{"/session/sys"}, "what a program waits for is asked of the kernel alone"},
 	{"/session/keeper/launch", []string{"/session/sys"}, "how a keeper is started is all that clients link of it"},
-	{"/session/daemon/events", []string{"/session/actor", "/session/api", "/session/output"}, "what goes out to many knows no session"},
-	{"/session/daemon/executions", []string{"/session/daemon/gateway", "/session/actor", "/session/api", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/scan", "/vterm/internal/width", "/session/spelling", "/session/config/tomldoc", "/session/internal/unwritten", "/store"}, "executions are judged without the set of sessions"},
+	{"/session/daemon/events", []string{"/session/identity", "/session/api", "/session/output"}, "what goes out to many knows no session"},
+	{"/session/daemon/executions", []string{"/session/daemon/authorize", "/session/identity", "/session/api", "/session/sys", "/session/keeper/wire", "/session/policy", "/session/output", "/vterm/plaintext", "/vterm/internal/bytescan", "/vterm/internal/width", "/session/suggestname", "/session/config/tomldoc", "/session/internal/retryqueue", "/store"}, "executions are judged without the set of sessions"},
 	{"/session/daemon/metrics", nil, "how figures are written is known without what is counted"},
 	{"/session/daemon/writequeue", nil, "a queue of writes knows not what is written"},
 }
@@ -156,8 +158,8 @@ func TestLayering(t *testing.T) {
 // keeperMay is all that the keeper's process is made of besides the standard library
 // (K1): what can have bugs stays out of the process that must not die.
 var keeperMay = []string{
-	module + "/session/internal/calm", module + "/session/internal/pace", module + "/session/keeper", module + "/session/keeper/launch", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
-	module + "/session/sys/caller", module + "/session/sys/dirwatch", module + "/session/sys/inbox", module + "/session/sys/linger", module + "/session/sys/nowait", module + "/session/sys/unixsock",
+	module + "/session/internal/memrelease", module + "/session/internal/idlepoll", module + "/session/keeper", module + "/session/keeper/launch", module + "/session/keeper/wire", module + "/session/ring", module + "/session/sys",
+	module + "/session/sys/caller", module + "/session/sys/dirwatch", module + "/session/sys/notifyqueue", module + "/session/sys/spinwait", module + "/session/sys/rawio", module + "/session/sys/unixsock",
 	"github.com/creack/pty", "golang.org/x/sys/",
 }
 
@@ -172,7 +174,7 @@ func TestKeeperStaysSmall(t *testing.T) {
 			t.Errorf("the keeper imports %s", dep)
 		}
 	}
-	// The last two are initialised late, and a keeper begins once all that it imports is (cmd/internal/keeping).
+	// The last two are initialised late, and a keeper begins once all that it imports is (cmd/internal/keepermain).
 	for _, heavy := range []string{"net/http", "database/sql", "net", "runtime/debug"} {
 		if slices.Contains(deps, heavy) {
 			t.Errorf("the keeper imports %s", heavy)
@@ -188,20 +190,20 @@ var mayNot = []struct{ pkg, dep, why string }{
 	{"/session/client", module + "/session/daemon", "a client asks the daemon by its API"},
 	{"/session/client", "database/sql", "a client reads no records"},
 	{"/session/keeper/launch", module + "/session/keeper/wire", "to start a keeper is not to speak with it"},
-	{"/session/handover", module + "/session/daemon", "what was run is asked of the daemon"},
+	{"/session/agentcontext", module + "/session/daemon", "what was run is asked of the daemon"},
 	{"/session/mcp", module + "/session/daemon", "the agents' door is a client of the daemon: it has no other way to sessions"},
 	{"/session/mcp", module + "/store/journal", "what was printed is asked of the daemon"},
 	{"/session/attach", module + "/session/client", "messages and filters know no connection"},
 	{"/session/daemon/spawn", module + "/session/daemon/registry", "how a process is started is told what it needs of the set of sessions"},
 	{"/session/daemon/registry", module + "/session/daemon/jobs", "sessions are there without jobs"},
 	{"/session/daemon/registry", module + "/session/daemon/httpapi", "sessions do not know who asks for them"},
-	{"/session/daemon/gateway", module + "/session/daemon/registry", "whether something may be done is told what it needs of a session"},
-	{"/session/daemon/gateway", module + "/session/daemon/jobs", "whether something may be done is told what it needs of a job"},
+	{"/session/daemon/authorize", module + "/session/daemon/registry", "whether something may be done is told what it needs of a session"},
+	{"/session/daemon/authorize", module + "/session/daemon/jobs", "whether something may be done is told what it needs of a job"},
 	{"/session/daemon/jobs", module + "/session/daemon/httpapi", "jobs do not know who asks for them"},
 	{"/render/view/model", "github.com/gdamore/tcell/v2", "what is shown is known without a terminal"},
 	{"/render/view/page", "github.com/gdamore/tcell/v2", "what copy mode shows is known without a terminal"},
 	{"/render/view/keymap", "github.com/gdamore/tcell/v2", "the configuration's keys are checked without a terminal"},
-	{"/render/view/bars", module + "/render/view/overlays", "a bar is told what it says"},
+	{"/render/view/statusbar", module + "/render/view/overlays", "a bar is told what it says"},
 	{"/render/view/overlays", module + "/render/view/panes", "what lies over panes knows none"},
 	{"/render/view/copymode", module + "/render/view/panes", "copy mode is handed what a pane shows"},
 	{"/render/view/prompt", module + "/render/view", "the prompt is a machine; what feeds the viewer joins the two"},
@@ -210,7 +212,7 @@ var mayNot = []struct{ pkg, dep, why string }{
 }
 
 // theKeeper is the package that is a keeper's process.
-const theKeeper = "/cmd/internal/keeping"
+const theKeeper = "/cmd/internal/keepermain"
 
 func TestMustNotImport(t *testing.T) {
 	h := theHouse(t)

@@ -22,29 +22,35 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// lastLayout is the name under which the viewer keeps what it shows.
+// lastLayout is the name under which a viewer saves its current layout.
 const lastLayout = "last"
 
 func layoutVerb(a *app, c *cobra.Command) {
-	c.Long = `Arrange sessions in the viewers that are open, and look after layouts that were saved. A viewer's focus stays where
-the person has it, but for focus. Viewers keep what they show as the layout "last". Where no viewer is open, or none can do
-it, place, focus, close and apply say why and exit with status 3; split starts its session all the same.`
+	c.Long = `Arrange sessions in open viewers, and manage saved layouts. The focus of a viewer stays where it is, except with
+focus. Viewers save their current layout under the name "last".
+
+  longterm layout place build --beside work
+  longterm layout dump > my.json
+  longterm layout apply --file my.json
+
+If no viewer is open or none can apply the change, place, focus, close and apply print the reason and exit with
+status 3. split starts its session in any case.`
 	c.AddCommand(layoutLs(a), layoutDump(a), layoutApply(a), layoutRm(a), layoutPlace(a), layoutSplit(a),
-		layoutDo(a, "focus", "Go to a session, in the tab that has it"), layoutDo(a, "close", "Take a session's panes away; it goes on"))
+		layoutDo(a, "focus", "Move the focus to a session's pane"), layoutDo(a, "close", "Close a session's panes and keep it running"))
 }
 
-// errNoViewer is said where an order has come to nothing.
-var errNoViewer = api.Errorf(api.CodeNotFound, "no viewer is open, so nothing was changed").
-	WithHint("`longterm` opens one; `longterm view --layout NAME` as a layout that is kept has it")
+// errNoViewer is the error of a change that no viewer could apply.
+var errNoViewer = api.Errorf(api.CodeNotFound, "not changed: no viewer is open").
+	WithHint("open one with `longterm`, or with `longterm view --layout NAME` for a saved layout")
 
-// arrange asks the viewers.
+// arrange sends a change to the open viewers. It returns errNoViewer without one.
 func (a *app) arrange(cmd *cobra.Command, order api.Arrange) error {
 	b, err := a.connect()
 	if err != nil {
 		return err
 	}
-	asked, err := b.client.Arrange(cmd.Context(), order)
-	if err == nil && !asked {
+	sent, err := b.client.Arrange(cmd.Context(), order)
+	if err == nil && !sent {
 		return errNoViewer
 	}
 	return err
@@ -56,7 +62,7 @@ func layoutDo(a *app, do, short string) *cobra.Command {
 	}})
 }
 
-// placeFlags say where a pane goes.
+// placeFlags holds the flags that choose a pane's position.
 type placeFlags struct {
 	beside, tab            string
 	below                  bool
@@ -64,10 +70,10 @@ type placeFlags struct {
 	area                   string
 }
 
-// longestTab is that of api.Arrange.
+// longestTab is the limit of api.Arrange, in characters.
 const longestTab = 128
 
-// request is what they ask for.
+// request returns the change that the flags describe.
 func (p *placeFlags) request(session, beside string) (api.Arrange, error) {
 	r := api.Arrange{Do: "place", Session: session, Beside: beside, Below: p.below, Tab: p.tab, Float: p.float, Pinned: p.pinned, Stacked: p.stacked}
 	if utf8.RuneCountInString(p.tab) > longestTab {
@@ -81,10 +87,10 @@ func (p *placeFlags) request(session, beside string) (api.Arrange, error) {
 	}
 	var a api.Area
 	if n, err := fmt.Sscanf(p.area, "%dx%d+%d+%d", &a.W, &a.H, &a.X, &a.Y); err != nil || n != 4 || p.area != fmt.Sprintf("%dx%d+%d+%d", a.W, a.H, a.X, a.Y) {
-		return r, exit.Usagef("--area %q is not WIDTHxHEIGHT+LEFT+TOP in per cent, as in 60x50+20+10", p.area)
+		return r, exit.Usagef("--area %q: not WIDTHxHEIGHT+LEFT+TOP in per cent, such as 60x50+20+10", p.area)
 	}
 	if a.W < 1 || a.H < 1 || max(a.W, a.H, a.X, a.Y) > 100 || min(a.X, a.Y) < 0 {
-		return r, exit.Usagef("--area %s: width and height are 1 to 100 per cent, left and top 0 to 100", p.area)
+		return r, exit.Usagef("--area %s: out of range (width and height 1 to 100 per cent, left and top 0 to 100)", p.area)
 	}
 	r.Area = &a
 	return r, nil
@@ -92,13 +98,13 @@ func (p *placeFlags) request(session, beside string) (api.Arrange, error) {
 
 func (p *placeFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&p.below, "below", false, "below the other pane (default: to its right)")
-	c.Flags().BoolVar(&p.float, "float", false, "in a floating pane, over the others of the tab")
-	c.Flags().BoolVar(&p.pinned, "pinned", false, "in a floating pane that is over all tabs")
-	c.Flags().BoolVar(&p.stacked, "stacked", false, "in one place with the other pane, of which one is open")
-	c.Flags().StringVar(&p.area, "area", "", "where it floats, WIDTHxHEIGHT+LEFT+TOP in per cent, as in 60x50+20+10 (default: in the middle)")
+	c.Flags().BoolVar(&p.float, "float", false, "floating pane of the tab")
+	c.Flags().BoolVar(&p.pinned, "pinned", false, "floating pane over all tabs")
+	c.Flags().BoolVar(&p.stacked, "stacked", false, "stack with the other pane, of which one is open")
+	c.Flags().StringVar(&p.area, "area", "", "position of a floating pane, `WIDTHxHEIGHT+LEFT+TOP` in per cent, such as 60x50+20+10 (default: centered)")
 	c.MarkFlagsMutuallyExclusive("float", "pinned", "stacked")
 	c.MarkFlagsMutuallyExclusive("area", "stacked")
-	c.Flags().StringVar(&p.tab, "tab", "", "name of the tab, which is made if there is none (default: that of the other pane)")
+	c.Flags().StringVar(&p.tab, "tab", "", "`NAME` of the tab, created if it does not exist (default: the other pane's tab)")
 }
 
 func layoutPlace(a *app) *cobra.Command {
@@ -110,7 +116,7 @@ func layoutPlace(a *app) *cobra.Command {
 		}
 		return a.arrange(cmd, r)
 	}})
-	c.Flags().StringVar(&p.beside, "beside", "", "session whose pane is split, or in whose tab it floats (default: that with the focus)")
+	c.Flags().StringVar(&p.beside, "beside", "", "`SESSION` whose pane is split, or in whose tab the new pane floats (default: the focused one)")
 	p.register(c)
 	return c
 }
@@ -119,7 +125,7 @@ func layoutSplit(a *app) *cobra.Command {
 	var p placeFlags
 	var start request.StartFlags
 	c := a.JSONFlag(&cobra.Command{
-		Use: "split S [flags] [-- CMD…]", Short: "Start a session in S's directory and show it beside S", Args: cobra.MinimumNArgs(1),
+		Use: "split S [flags] [-- CMD…]", Short: "Start a session beside S, in S's directory", Args: cobra.MinimumNArgs(1),
 	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if _, err := p.request("", ""); err != nil {
@@ -142,14 +148,14 @@ func layoutSplit(a *app) *cobra.Command {
 		}
 		s, err := b.client.NewSession(cmd.Context(), n)
 		if err != nil {
-			return exit.Judged(err)
+			return exit.FromPolicy(err)
 		}
-		r, _ := p.request(s.ID, beside.ID) // which was tried before
+		r, _ := p.request(s.ID, beside.ID) // validated at the start of RunE
 		switch err := a.arrange(cmd, r); {
 		case errors.Is(err, errNoViewer):
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s is started, and not shown: no viewer is open\n", s.Name)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: started, but not shown (no viewer is open)\n", s.Name)
 		case err != nil:
-			return fmt.Errorf("%s is started, and not shown: %w", s.Name, err)
+			return fmt.Errorf("%s: started, but not shown: %w", s.Name, err)
 		}
 		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
 	}
@@ -160,7 +166,7 @@ func layoutSplit(a *app) *cobra.Command {
 }
 
 func layoutLs(a *app) *cobra.Command {
-	c := a.JSONFlag(&cobra.Command{Use: "ls", Short: "List the layouts that are kept", Args: cobra.NoArgs})
+	c := a.JSONFlag(&cobra.Command{Use: "ls", Short: "List saved layouts", Args: cobra.NoArgs})
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		b, err := a.connect()
 		if err != nil {
@@ -183,7 +189,7 @@ func layoutLs(a *app) *cobra.Command {
 	return c
 }
 
-// keptLayout is a layout by name.
+// keptLayout returns the saved layout with this name.
 func (a *app) keptLayout(cmd *cobra.Command, name string) ([]byte, error) {
 	b, err := a.connect()
 	if err != nil {
@@ -191,14 +197,16 @@ func (a *app) keptLayout(cmd *cobra.Command, name string) ([]byte, error) {
 	}
 	text, err := viewsource.LoadLayout(cmd.Context(), b.dirs, name)
 	if err == nil && text == nil {
-		err = api.Errorf(api.CodeNotFound, "there is no layout %q", name).WithHint("`longterm layout ls` lists them")
+		err = api.Errorf(api.CodeNotFound, "layout %q not found", name).WithHint("see `longterm layout ls`")
 	}
 	return text, err
 }
 
 func layoutDump(a *app) *cobra.Command {
 	c := a.JSONFlag(&cobra.Command{
-		Use: "dump [NAME]", Short: "Print a layout as JSON; without NAME as the viewer is, or was last", Args: cobra.MaximumNArgs(1),
+		Use: "dump [NAME]", Short: "Print a layout as JSON", Args: cobra.MaximumNArgs(1),
+		Long: "Print a saved layout as JSON, or without NAME the current (or last) layout of the viewer.\n\n" +
+			"  longterm layout dump > my.json",
 	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		text, err := a.keptLayout(cmd, append(args, lastLayout)[0])
@@ -213,10 +221,10 @@ func layoutDump(a *app) *cobra.Command {
 func layoutApply(a *app) *cobra.Command {
 	var file string
 	c := a.Done(&cobra.Command{
-		Use: "apply (NAME | --file FILE)", Short: "Have the viewers that are open stand as a layout has it", Args: cobra.MaximumNArgs(1),
+		Use: "apply (NAME | --file FILE)", Short: "Apply a layout to open viewers", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (file != "") {
-				return exit.Usagef("give the NAME of a layout, or --file with one as dump prints it")
+				return exit.Usagef("one layout required: NAME, or --file with the output of `longterm layout dump`")
 			}
 			var text []byte
 			var err error
@@ -234,21 +242,22 @@ func layoutApply(a *app) *cobra.Command {
 			return a.arrange(cmd, api.Arrange{Do: "apply", Layout: text})
 		},
 	})
-	c.Flags().StringVarP(&file, "file", "f", "", "file with a layout, - for standard input")
+	c.Flags().StringVarP(&file, "file", "f", "", "`FILE` with a layout, - for standard input")
 	return c
 }
 
-// applicable says what is wrong with a layout that viewers are to have: they would leave everything as it is.
+// applicable returns an error for a layout that viewers would ignore: an invalid or empty one, or one without existing
+// sessions.
 func (a *app) applicable(ctx context.Context, text []byte) error {
 	l, err := model.ParseLayout(text)
 	if err != nil {
 		return exit.Usage(err)
 	}
 	if l.Empty() {
-		return exit.Usagef("the layout shows no session: it needs a tab with a tree of some, or with \"auto\": true; `longterm layout dump` prints one")
+		return exit.Usagef("layout shows no session: it needs a tab with a tree of sessions, or with \"auto\": true; see `longterm layout dump`")
 	}
 	for _, name := range l.Names {
-		if strings.Contains(name, "/") { // some are of other hosts, which a viewer may show
+		if strings.Contains(name, "/") { // sessions of other hosts, which a viewer may show
 			return nil
 		}
 	}
@@ -265,20 +274,20 @@ func (a *app) applicable(ctx context.Context, text []byte) error {
 		sessions[i] = model.Session{ID: list[i].ID, Name: list[i].Name, State: list[i].State}
 	}
 	if !l.Shows(sessions) {
-		return api.Errorf(api.CodeNotFound, "none of the layout's sessions is there").WithHint("`longterm ls` lists those that are")
+		return api.Errorf(api.CodeNotFound, "none of the layout's sessions exists").WithHint("see `longterm ls`")
 	}
 	return nil
 }
 
 func layoutRm(a *app) *cobra.Command {
-	return a.Done(&cobra.Command{Use: "rm NAME", Short: "Forget a layout", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+	return a.Done(&cobra.Command{Use: "rm NAME", Short: "Remove a saved layout", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
 		b, err := a.connect()
 		if err != nil {
 			return err
 		}
 		was, err := viewsource.RemoveLayout(b.dirs, args[0])
 		if err == nil && !was {
-			err = api.Errorf(api.CodeNotFound, "there is no layout %q", args[0]).WithHint("`longterm layout ls` lists them")
+			err = api.Errorf(api.CodeNotFound, "layout %q not found", args[0]).WithHint("see `longterm layout ls`")
 		}
 		return err
 	}})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/listing"
 )
@@ -21,14 +20,16 @@ func lsVerb(a *app, c *cobra.Command) {
 	var labels []string
 	var format string
 	var all, running bool
-	c.Long = `List sessions. On a terminal, rows fit its width and ~ is the home directory. --format writes each by a
-template instead of the table, on a separate line: Go's text/template over the fields that --json has, \t and \n as usual.
+	c.Long = `List sessions. On a terminal, rows are cut to its width, ~ is the home directory, progress has a bar, and the first
+error of a shell's newest command is shown. --format prints each session by a template instead, one per line:
+Go's text/template over the fields of --json, with \t and \n.
 
+  longterm ls
   longterm ls -F '{{.name}}\t{{.state}}\t{{.cwd}}'
   longterm ls -F '{{short .id}} {{elapsed .duration_ms}} {{with .needs_input.kind}}asks: {{.}}{{end}}'
 
-Besides Go's functions there are short (of an id), elapsed (of milliseconds), shorten N, upper, quote, join SEP and
-json; labels are {{index .labels "NAME"}}. Control characters in texts are replaced.`
+Template functions besides Go's: short (id), elapsed (milliseconds), shorten N, upper, quote, join SEP, json.
+A label is {{index .labels "NAME"}}. Control characters in texts are replaced.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		var template *output.Template
 		if format != "" {
@@ -37,7 +38,7 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 				return err
 			}
 			if a.JSON {
-				return exit.Usagef("--format and --json: choose one")
+				return exit.Usagef("--format and --json exclude each other")
 			}
 		}
 		b, err := a.connect()
@@ -48,13 +49,13 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 			return a.listAll(cmd.Context(), b, labels, running, template)
 		}
 		if !a.JSON && template == nil && !running {
-			table, err := b.client.TableWithin(cmd.Context(), termio.Width(a.Stdout), labels...)
+			table, err := b.client.TableWithin(cmd.Context(), a.TableLook().Width, a.TableLook().Colour, labels...)
 			if err == nil {
 				_, err = a.Stdout.Write(table)
 			}
 			if e := new(api.Error); !errors.As(err, &e) || e.Code != api.CodeNotFound {
 				return err
-			} // a daemon of before there were tables
+			} // a daemon from before tables existed
 		}
 		list, err := b.client.List(cmd.Context(), labels...)
 		if err != nil {
@@ -70,18 +71,18 @@ json; labels are {{index .labels "NAME"}}. Control characters in texts are repla
 			return a.Print(list, nil)
 		}
 		home, _ := os.UserHomeDir() // "": directories stay whole
-		return listing.Fit(a.Stdout, list, termio.Width(a.Stdout), home)
+		return listing.Fit(a.Stdout, list, a.TableLook(), home)
 	}
-	c.Flags().StringVarP(&format, "format", "F", "", "template for each session, as in '{{.name}} {{.state}}'")
-	c.Flags().BoolP("all", "a", false, "those that have ended, too; they are listed without it as well") // what people type whose tools hide them
-	c.Flags().BoolVar(&running, "running", false, "only those that run")
-	c.Flags().BoolVar(&all, "all-hosts", false, "those of this host and of all of hosts.names, as HOST/NAME; a host that does not answer is named")
-	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this label, NAME or NAME=VALUE, repeatable")
+	c.Flags().StringVarP(&format, "format", "F", "", "`TEMPLATE` per session, such as '{{.name}} {{.state}}'")
+	c.Flags().BoolP("all", "a", false, "ended sessions too (always on; accepted for habit)") // users of other tools type it
+	c.Flags().BoolVar(&running, "running", false, "only running sessions")
+	c.Flags().BoolVar(&all, "all-hosts", false, "sessions of this host and all of hosts.names, as HOST/NAME; silent hosts are reported")
+	c.Flags().StringArrayVar(&labels, "label", nil, "only sessions with this `LABEL`, NAME or NAME=VALUE; repeatable")
 }
 
 func hasEnded(s api.Session) bool { return s.State != "running" }
 
-// listAll lists the sessions of several hosts. Those that do not answer are told of, and make the exit status.
+// listAll lists the sessions of several hosts. It reports hosts that do not answer, and returns the first one's error.
 func (a *app) listAll(ctx context.Context, b *backend, labels []string, running bool, template *output.Template) error {
 	h, err := a.hosts()
 	if err != nil {
@@ -103,13 +104,13 @@ func (a *app) listAll(ctx context.Context, b *backend, labels []string, running 
 			}
 		}
 		home, _ := os.UserHomeDir()
-		err = listing.Fit(a.Stdout, list, termio.Width(a.Stdout), home)
+		err = listing.Fit(a.Stdout, list, a.TableLook(), home)
 	}
 	if err != nil || len(missing) == 0 {
 		return err
 	}
 	for _, m := range missing[1:] {
-		a.Tell(m, a.JSON)
+		a.PrintError(m, a.JSON)
 	}
 	return missing[0]
 }

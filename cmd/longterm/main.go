@@ -1,8 +1,7 @@
-// Command longterm keeps terminals alive and makes them usable by programs.
+// Command longterm keeps terminal sessions alive and lets people and programs use them.
 //
-// verbs.go has the table of verbs; each verb has a file of its own, which reads flags and
-// hands over to a room below internal. wire.go reaches the daemon; verbs get what they
-// need from app.
+// verbs.go holds the table of verbs. The file of each verb reads its flags and calls a package below cmd/internal.
+// wire.go connects to the daemon. Verbs get shared state from app.
 package main
 
 import (
@@ -26,29 +25,29 @@ func main() {
 	os.Exit(run(asTmux(os.Args)))
 }
 
-// run is the whole program; it returns the exit status.
+// run executes the program and returns its exit status.
 func run(args []string) int {
-	leaving := listenForLeaving() // before others do
+	leaving := listenForLeaving() // before other packages listen for signals
 	outliveFileLimit()
 	a := newApp()
 	args = a.leading(args)
 	ctx, stop := signal.NotifyContext(context.Background(), ending(args)...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	a.args, a.leaving = args, leaving
 	defer a.close()
 	root := rootCommand(a, args)
 	root.SetArgs(args)
-	err := leftOnTheWay(leaving, root.ExecuteContext(ctx))
+	err := detachedError(leaving, root.ExecuteContext(ctx))
 	giveTerminalBack()
 	if err != nil && !exit.IsSilent(err) {
-		a.Tell(err, a.JSON || asksJSON(args))
+		a.PrintError(err, a.JSON || asksJSON(args))
 	}
 	return exit.Status(err)
 }
 
-// ending are the signals that end the program in an orderly way. Ctrl-\ is one to whoever waits for us; of a daemon or keeper
-// it asks for what Go prints of its goroutines.
+// ending returns the signals that end the program in an orderly way. For clients Ctrl-\ is one of them; a daemon or
+// keeper keeps Go's reaction to it, a dump of all goroutines.
 func ending(args []string) []os.Signal {
 	signals := []os.Signal{syscall.SIGTERM, os.Interrupt}
 	if serves := len(args) > 0 && args[0] == "keeper" || len(args) > 1 && args[0] == "daemon" && args[1] == "serve"; !serves {
@@ -57,7 +56,7 @@ func ending(args []string) []os.Signal {
 	return signals
 }
 
-// asTmux are the arguments, behind the verb that answers tmux's commands when that is the program's name.
+// asTmux returns the arguments, with the verb tmux-compat in front if the program is called as tmux.
 func asTmux(argv []string) []string {
 	if len(argv) > 0 && filepath.Base(argv[0]) == "tmux" {
 		return append([]string{"tmux-compat"}, argv[1:]...)
@@ -65,7 +64,7 @@ func asTmux(argv []string) []string {
 	return argv[min(1, len(argv)):]
 }
 
-// asksJSON says that arguments ask for JSON.
+// asksJSON reports whether the arguments contain --json.
 func asksJSON(args []string) bool {
 	for _, arg := range args {
 		if arg == "--" {
@@ -78,16 +77,16 @@ func asksJSON(args []string) bool {
 	return false
 }
 
-// app is what the verbs share.
+// app is the state that the verbs share.
 type app struct {
 	output.Printer
-	args     []string       // of the command line
-	leaving  chan os.Signal // signals kept since the terminal was taken; nil: it was not
+	args     []string       // arguments of the command line
+	leaving  chan os.Signal // signals held back since the fast path took the terminal; nil: it did not
 	stdin    *os.File
 	starts   bool             // the verb called may start the daemon
-	waits    bool             // it waits for what another host does, and says when that is not reached
+	waits    bool             // the verb waits for a session with its own limits, also while a host is unreachable
 	config   *config.Settings // read on first use
-	platform                  // what only some systems have
+	platform                  // state that only some systems have
 }
 
 func newApp() *app {

@@ -20,14 +20,14 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/logs"
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/mcp"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// mcpFlags are what `mcp` is told.
+// mcpFlags holds the flags of `mcp`.
 type mcpFlags struct {
 	http, tokens, level, elicit, agent string
 	hosts, origins                     []string
@@ -35,27 +35,30 @@ type mcpFlags struct {
 
 func mcpVerb(a *app, c *cobra.Command) {
 	var f mcpFlags
-	c.Long = `Serve agents by the Model Context Protocol, revisions 2026-07-28 and 2025-11-25 (and older ones): on standard
-input and output, as agents start it, or with --http on an address, at the path /mcp. Sessions and jobs belong to
-the daemon: when this server or the daemon is killed, nothing is lost, and ids stay valid.
+	c.Long = `Serve agents over the Model Context Protocol (MCP), revisions 2026-07-28, 2025-11-25 and older: on standard input
+and output, as agents start it, or with --http on an address, at the path /mcp. Sessions and jobs belong to the
+daemon: ids stay valid when this server or the daemon is killed.
 
-Over HTTP each request needs a token (Authorization: Bearer TOKEN): one that "longterm token new" made, or one of a
-file of lines TOKEN [LEVEL [NAME]]; without --token-file one is made and kept in the state directory, and its file is
-named on standard error. Only the loopback
-address is listened on unless another one is given; requests for other hosts and from other pages are refused.
+  longterm mcp --tools change
+  longterm mcp --http 127.0.0.1:7717
 
-The tools are those that look (--tools read), that run and type as well (change), or that end and remove, too (all).
-The client shows forms for approvals, where it can (--elicit). A password is typed by the
-user in the session (longterm attach): no form and no model gets to see it.`
+Over HTTP each request needs a token (Authorization: Bearer TOKEN), created by ` + "`longterm token new`" + ` or listed in
+--token-file, whose lines are TOKEN [LEVEL [NAME]]. Without --token-file one token is created in the state
+directory, and its file is printed on standard error. The server listens on the loopback address unless another
+one is given, and rejects requests for other host names and from other pages.
+
+--tools selects the tools: read (view), change (also run and type), all (also end and remove). The client can show
+approval requests as forms (--elicit). Passwords are typed by the user in the session (longterm attach); neither
+forms nor models see them.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), &f) }
 	fl := c.Flags()
-	fl.StringVar(&f.http, "http", "", "serve HTTP on this address, as in 127.0.0.1:7717 or :7717 (loopback)")
-	fl.StringVar(&f.tokens, "token-file", "", "with --http: the file of tokens, of mode 0600")
-	fl.StringArrayVar(&f.hosts, "host", nil, "with --http: a name under which the server is reached, besides localhost, repeatable")
-	fl.StringArrayVar(&f.origins, "origin", nil, "with --http: a page that may ask, as in https://example.org, repeatable")
-	fl.StringVar(&f.level, "tools", "all", "which tools there are: read, change or all; over HTTP the token's level counts, too")
-	fl.StringVar(&f.agent, "agent", "", "label of the agent in rules and records (default: LONGTERM_AGENT, the token's name, or what the client calls itself)")
-	fl.StringVar(&f.elicit, "elicit", "passwords", "questions that the client shows in forms: never, passwords (approvals only), or always (yes or no as well)")
+	fl.StringVar(&f.http, "http", "", "`ADDRESS` for HTTP, such as 127.0.0.1:7717 or :7717 (loopback)")
+	fl.StringVar(&f.tokens, "token-file", "", "with --http: `FILE` of tokens, mode 0600")
+	fl.StringArrayVar(&f.hosts, "host", nil, "with --http: additional host `NAME` of the server besides localhost; repeatable")
+	fl.StringArrayVar(&f.origins, "origin", nil, "with --http: `ORIGIN` of a page that may send requests, such as https://example.org; repeatable")
+	fl.StringVar(&f.level, "tools", "all", "`LEVEL` of tools: read, change or all; over HTTP also limited by the token's level")
+	fl.StringVar(&f.agent, "agent", "", "`LABEL` of the agent in rules and records (default: $LONGTERM_AGENT, the token's name, or the client's name)")
+	fl.StringVar(&f.elicit, "elicit", "passwords", "prompts that the client shows as forms: never, passwords (approvals only), always (also yes or no)")
 }
 
 func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
@@ -66,14 +69,14 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	switch mcp.Elicit(f.elicit) {
 	case mcp.ElicitNever, mcp.ElicitPasswords, mcp.ElicitAlways:
 	default:
-		return exit.Usagef("--elicit %q; there are never, passwords and always", f.elicit)
+		return exit.Usagef("--elicit %q: invalid value; use never, passwords or always", f.elicit)
 	}
-	f.agent = cmp.Or(f.agent, os.Getenv(actor.Env))
-	if err := actor.CheckLabel(f.agent); err != nil {
+	f.agent = cmp.Or(f.agent, os.Getenv(identity.Env))
+	if err := identity.CheckLabel(f.agent); err != nil {
 		return exit.Usagef("--agent: %w", err)
 	}
 	if f.http == "" && (f.tokens != "" || len(f.hosts)+len(f.origins) > 0) {
-		return exit.Usagef("--token-file, --host and --origin are for --http")
+		return exit.Usagef("--token-file, --host and --origin require --http")
 	}
 	b, err := a.connect()
 	if err != nil {
@@ -88,7 +91,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return fmt.Errorf("working directory: %w; start it in one that exists", err)
+		return fmt.Errorf("working directory: %w; change to an existing directory", err)
 	}
 	log := slog.New(slog.DiscardHandler)
 	if os.Getenv("LONGTERM_DEBUG") != "" {
@@ -105,7 +108,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	if f.http == "" {
 		err := s.Run(ctx, mcp.Stdio())
 		if ctx.Err() != nil {
-			return nil // told to end
+			return nil // ended by a signal
 		}
 		return err
 	}
@@ -121,17 +124,18 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	for i := range tokens {
 		tokens[i].Level = min(tokens[i].Level, level)
 	}
-	return a.serveMCPOverHTTP(ctx, s, s.Handler(tokens, access.Open(b.dirs.Tokens()), access.Source{Hosts: f.hosts, Origins: f.origins}), f)
+	return a.serveMCPOverHTTP(ctx, s, s.Handler(tokens, apitoken.Open(b.dirs.Tokens()), apitoken.Source{Hosts: f.hosts, Origins: f.origins}), f)
 }
 
-// agent is a client of the daemon for an agent by its label. What waits for a person is told by its answers.
+// agent returns a client of the daemon for the agent with this label. Its answers report pending approvals, so
+// OnApproval is unset.
 func (b *backend) agent(label, token string) *client.Client {
 	o := b.options
 	o.Agent, o.Token, o.OnApproval, o.OneVerb = label, token, nil, false
 	return client.New(o)
 }
 
-// ownToken is the file with the token that was made for this user.
+// ownToken returns the file with this user's token, and creates it if it does not exist.
 func ownToken(dir string) (string, error) {
 	path := filepath.Join(dir, "mcp.token")
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -140,13 +144,13 @@ func ownToken(dir string) (string, error) {
 	return path, atomicfile.Write(path, atomicfile.Options{Mode: 0o600}, []byte(rand.Text()+" all default\n"))
 }
 
-// stopTime is how long requests under way may take when the server is told to end.
+// stopTime limits how long open requests may take after the server was stopped.
 const stopTime = time.Second
 
 func (a *app) serveMCPOverHTTP(ctx context.Context, s *mcp.Server, h http.Handler, f *mcpFlags) error {
 	addr := f.http
 	if host, port, err := net.SplitHostPort(addr); err != nil {
-		return exit.Usagef("--http %q: give an address with a port, as in 127.0.0.1:7717", addr)
+		return exit.Usagef("--http %q: not an address with a port, such as 127.0.0.1:7717", addr)
 	} else if host == "" {
 		addr = net.JoinHostPort("127.0.0.1", port)
 	}

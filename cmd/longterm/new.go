@@ -13,34 +13,45 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 	"github.com/longterm-dev/longterm/cmd/internal/request"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/worktree"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 func newVerb(a *app, c *cobra.Command) {
 	var start request.StartFlags
-	var asking request.AskFlags
-	var ensured string
-	c.Long = `Start CMD, or the user's shell, in a session that outlives this terminal, and print the session's id.
+	var asking request.ApprovalFlags
+	var ensured, branch string
+	c.Long = `Start CMD, or the user's shell, in a session that survives this terminal, and print the session's id.
 
-With -A NAME there is one session of that name, whoever asks how often: it is started if there is none, started
-again below its history if it has ended, and attached to this terminal. Without a terminal, or with --json, it
-is not attached; its id is printed.`
+  longterm new --name work
+  longterm new --name build -- make all
+  longterm new --name fix --worktree -- claude
+
+-A NAME attaches to the session NAME. If it does not exist, it is started; if it has ended, it is restarted below
+its history. Without a terminal, or with --json, the id is printed instead.
+
+--worktree starts the session in a new git worktree, REPOSITORY.worktrees/NAME, with a branch of that name.
+` + "`longterm rm`" + ` removes the worktree if it has no uncommitted changes, and the branch if it is merged.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		n, err := start.Request(cmd, args)
 		if err != nil {
 			return err
 		}
-		n.Asking = asking.Asking()
-		n.AskID = shortcut.ID
+		n.ApprovalOptions = asking.Options()
+		n.AskID = fastpath.ID
+		inTree := cmd.Flags().Changed("worktree")
 		if cmd.Flags().Changed("attach") {
-			if strings.HasPrefix(ensured, "-") { // as in tmux's new -A -s NAME, where the flag has no name behind it
-				return exit.Usagef("-A has the session's name behind it, not %s: longterm new -A NAME", ensured)
+			if inTree {
+				return exit.Usagef("--worktree starts a new session: use -n NAME, not -A")
+			}
+			if strings.HasPrefix(ensured, "-") { // as in tmux's `new -A -s NAME`, where -A takes no name
+				return exit.Usagef("-A requires a session name, not %s; use `longterm new -A NAME`", ensured)
 			}
 			if n.Name != "" {
-				return exit.Usagef("-A %s names the session already; leave -n away", ensured)
+				return exit.Usagef("-A %s already names the session; omit -n", ensured)
 			}
 			n.Name = ensured
 			return a.attachOrCreate(cmd, n)
@@ -49,20 +60,27 @@ is not attached; its id is printed.`
 		if err != nil {
 			return err
 		}
-		s, err := b.client.NewSession(cmd.Context(), n)
+		var s api.Session
+		if inTree {
+			s, err = a.worktrees().Start(cmd.Context(), b.client, n, branch)
+		} else {
+			s, err = b.client.NewSession(cmd.Context(), n)
+		}
 		if err != nil {
-			return exit.Judged(err)
+			return exit.FromPolicy(err)
 		}
 		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
 	}
-	c.Flags().StringVarP(&ensured, "attach", "A", "", "NAME of a session to attach to, which is started if there is none")
+	c.Flags().StringVarP(&ensured, "attach", "A", "", "`NAME` of a session to attach to, started if it does not exist")
+	c.Flags().StringVar(&branch, "worktree", "", "new git worktree for the session, with `BRANCH` (default: the session's name)")
+	c.Flags().Lookup("worktree").NoOptDefVal = worktree.SessionBranch
 	start.Register(c)
 	asking.Register(c, &a.agent)
-	c.Flags().BoolVar(&start.Stdin, "stdin", false, "with --pipe: have a standard input that send types into, instead of none")
-	c.Flags().StringVar(&start.Restore, "restore", "", "what to start when the machine or the keeper went down under it: never, shell or command (default: shells.restore of the configuration)")
+	c.Flags().BoolVar(&start.Stdin, "stdin", false, "with --pipe: a standard input for text of send (default: none)")
+	c.Flags().StringVar(&start.Restore, "restore", "", "program to start after a crash of machine or keeper: never, shell or command (default: shells.restore)")
 }
 
-// attachOrCreate has a session of a name run, and puts it on the terminal where there is one.
+// attachOrCreate starts or restores the named session if needed, and attaches it to the terminal if there is one.
 func (a *app) attachOrCreate(cmd *cobra.Command, n api.NewSession) error {
 	b, err := a.connect()
 	if err != nil {
@@ -70,19 +88,19 @@ func (a *app) attachOrCreate(cmd *cobra.Command, n api.NewSession) error {
 	}
 	s, err := ensure(cmd.Context(), b.client, n)
 	if err != nil {
-		return exit.Judged(err)
+		return exit.FromPolicy(err)
 	}
-	if !a.forPerson() {
+	if !a.isInteractive() {
 		return a.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.ID) })
 	}
 	return a.attach(cmd, b.client.Session(s.ID), attachFlags{})
 }
 
-// ensure is the session of a name, running: found, restored or started. Where another one asks for it at the
-// same time, one of both starts it.
+// ensure returns the named session, running: it finds, restores or starts it. If two callers do so at the same time,
+// one of them starts it.
 func ensure(ctx context.Context, c *client.Client, n api.NewSession) (api.Session, error) {
 	if n.Name == "" {
-		return api.Session{}, exit.Usagef("a session that is found again needs a name")
+		return api.Session{}, exit.Usagef("-A requires a session name")
 	}
 	var last error
 	for range 3 {
@@ -106,10 +124,10 @@ func ensure(ctx context.Context, c *client.Client, n api.NewSession) (api.Sessio
 			return s, err
 		}
 		switch refused.Code {
-		case api.CodeNameTaken, api.CodeRunning: // another one was faster
-		case api.CodeUnavailable: // a daemon that died meanwhile may have done it
+		case api.CodeNameTaken, api.CodeRunning: // another caller was faster
+		case api.CodeUnavailable: // a daemon that died in the meantime may have started it
 			if i < 0 {
-				return s, err // which was asked again until it was known
+				return s, err // NewSession has already retried until the result was known
 			}
 		default:
 			return s, err

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/flagvalues"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/values"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
@@ -27,7 +27,7 @@ func outputVerb(a *app, c *cobra.Command) {
 			s = s.Stream(o.stream)
 		case "":
 		default:
-			return exit.Usagef("--stream %q: give stdout or stderr", o.stream)
+			return exit.Usagef("--stream %q: invalid value; use stdout or stderr", o.stream)
 		}
 		if err := o.budget.Check(); err != nil {
 			return err
@@ -36,7 +36,7 @@ func outputVerb(a *app, c *cobra.Command) {
 			s = s.Reveal()
 		}
 		if o.follow && o.to != "" {
-			return exit.Usagef("--follow has no end, --to is one; give one of them")
+			return exit.Usagef("--follow and --to exclude each other")
 		}
 		if o.transcript && o.tokens > 0 {
 			o.budget.Bytes = o.tokens * bytesPerToken
@@ -45,42 +45,46 @@ func outputVerb(a *app, c *cobra.Command) {
 			return a.transcript(cmd.Context(), s, &o)
 		}
 		if o.tokens < 0 || o.tokens > 0 && o.budget.Bytes > 0 {
-			return exit.Usagef("--max-tokens %d: give a number of tokens, or --max-output in bytes instead", o.tokens)
+			return exit.Usagef("--max-tokens %d: invalid; use a positive number, or --max-output in bytes", o.tokens)
 		}
 		if o.digest || o.tokens > 0 {
 			return a.digest(cmd.Context(), s, &o)
 		}
-		if a.JSON && o.budget.Given() {
+		if a.JSON && o.budget.IsSet() {
 			return a.outputText(cmd.Context(), s, &o)
 		}
 		return a.output(cmd.Context(), s, &o)
 	})
-	c.Long = `Print a session's output, from one point (an offset in bytes from its beginning, or a time) to another, or to
-the end of the output so far. By default this is text without escape sequences, binary data and the output of
-full-screen programs (see longterm screen); --raw prints the bytes unchanged. With --json each piece is a line
-{"data" (base64), "from", "next", "gap_bytes", "end"}; continue from the last "next". With --json and
---max-output it is one object with "text", "next" and "omitted".
+	c.Long = `Print a session's output: from a byte offset or time, to another one or to the end of the output so far.
 
---transcript prints what the terminal showed as lines, of full-screen programs too: what was scrolled off or replaced, in
-order and once, without what was only drawn anew; then what stands on the screen. Of programs that only draw over what
-they drew (top) it has little, and says so. Within --max-output the end is kept.`
+  longterm output build
+  longterm output build --from line:-20 --follow
+
+By default this is text without escape sequences, binary data and the output of full-screen programs (for these
+see longterm screen); --raw prints unchanged bytes. With --json each piece is a line {"data" (base64), "from",
+"next", "gap_bytes", "end"}; continue from the last "next". --json with --max-output prints one object with
+"text", "next" and "omitted".
+
+--transcript prints the lines that the terminal showed, including those of full-screen programs: lines that were
+scrolled off or replaced, in order and without repeats, then the current screen. For programs that only overwrite
+themselves (top) it holds little, and a note says so. --max-output keeps the end.`
 	f := c.Flags()
-	f.StringVar(&o.from, "from", "0", "where to begin: "+values.MomentForms)
-	f.StringVar(&o.to, "to", "", "where to end (default: the end of the output so far)")
-	f.StringVar(&o.stream, "stream", "", "of a session on pipes: only stdout, or only stderr")
-	f.BoolVar(&o.raw, "raw", false, "bytes, unchanged")
-	f.BoolVarP(&o.follow, "follow", "f", false, "keep printing until the session ends")
-	f.BoolVar(&o.digest, "digest", false, "within the budget keep the first failure, errors, warnings and the end before the rest")
-	f.IntVar(&o.tokens, "max-tokens", 0, "the budget in tokens of 4 bytes, for a model (default with --digest: 2000)")
-	f.BoolVar(&o.transcript, "transcript", false, "what the terminal showed, of full-screen programs too")
+	f.StringVar(&o.from, "from", "0", "start `MOMENT`: "+flagvalues.MomentForms)
+	f.StringVar(&o.to, "to", "", "end `MOMENT` (default: the end of the output so far)")
+	f.StringVar(&o.stream, "stream", "", "one stream of a session on pipes: stdout or stderr")
+	f.BoolVar(&o.raw, "raw", false, "unchanged bytes")
+	f.BoolVarP(&o.follow, "follow", "f", false, "new output too, until the session ends")
+	f.BoolVar(&o.digest, "digest", false, "digest within the budget: first failure, errors, warnings and the end before the rest")
+	f.IntVar(&o.tokens, "max-tokens", 0, "budget in tokens of 4 bytes, for a model (default with --digest: 2000)")
+	f.BoolVar(&o.transcript, "transcript", false, "lines that the terminal showed, of full-screen programs too")
 	f.BoolVar(&o.reveal, "reveal", false, revealHelp)
 	o.budget.Register(c)
 }
 
-// revealHelp is of --reveal.
-const revealHelp = "show secrets, which agents and exports are not handed (recorded; an agent's asking is put to a person)"
+// revealHelp describes --reveal.
+const revealHelp = "unredacted secrets (recorded in the audit log; agents need approval)"
 
-// outputFlags say what is to be printed of a session's output, and how.
+// outputFlags holds the flags of `output`.
 type outputFlags struct {
 	from, to, stream string
 	raw, follow      bool
@@ -97,7 +101,7 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 		return err
 	}
 	w := a.Writer(o.raw)
-	if o.budget.Given() {
+	if o.budget.IsSet() {
 		info, err := s.Info(ctx)
 		if err != nil {
 			return err
@@ -106,7 +110,7 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	}
 	take := func(p api.Output) error {
 		if p.Gap > 0 {
-			fmt.Fprintf(a.Stderr, "longterm: %d bytes from offset %d are lost\n", p.Gap, p.From-p.Gap)
+			fmt.Fprintf(a.Stderr, "longterm: gap of %d bytes from offset %d (lost output)\n", p.Gap, p.From-p.Gap)
 		}
 		return w.Put(p)
 	}
@@ -129,12 +133,12 @@ func (a *app) output(ctx context.Context, s *client.Session, o *outputFlags) err
 	}
 	err = errors.Join(err, w.Flush())
 	if b, ok := w.(*output.BudgetWriter); ok {
-		b.TellRest(a.Stderr)
+		b.PrintRest(a.Stderr)
 	}
 	return err
 }
 
-// offsetOf is the offset of a moment; empty: 0.
+// offsetOf returns the offset of a moment, or 0 if it is empty.
 func offsetOf(ctx context.Context, s *client.Session, moment string) (uint64, error) {
 	if moment == "" {
 		return 0, nil
@@ -146,7 +150,7 @@ func offsetOf(ctx context.Context, s *client.Session, moment string) (uint64, er
 	return o.From, err
 }
 
-// outputText prints text within a budget as one object.
+// outputText prints text within a budget as one JSON object.
 func (a *app) outputText(ctx context.Context, s *client.Session, o *outputFlags) error {
 	to, err := offsetOf(ctx, s, o.to)
 	if err != nil {
@@ -159,13 +163,13 @@ func (a *app) outputText(ctx context.Context, s *client.Session, o *outputFlags)
 	return a.Print(t, nil)
 }
 
-// defaultTokens is the budget of a digest, and bytesPerToken what a token counts.
+// defaultTokens is the default budget of a digest; bytesPerToken converts tokens to bytes.
 const defaultTokens, bytesPerToken = 2000, 4
 
 // digest prints output within a budget.
 func (a *app) digest(ctx context.Context, s *client.Session, o *outputFlags) error {
 	if o.raw || o.follow {
-		return exit.Usagef("--digest and --max-tokens are of text that is there: leave --raw and --follow out")
+		return exit.Usagef("--digest and --max-tokens exclude --raw and --follow")
 	}
 	to, err := offsetOf(ctx, s, o.to)
 	if err != nil {
@@ -177,18 +181,18 @@ func (a *app) digest(ctx context.Context, s *client.Session, o *outputFlags) err
 		return err
 	}
 	if !a.JSON && t.BinaryBytes > 0 {
-		defer a.BinaryProgress(t.BinaryBytes)
+		defer a.PrintBinaryProgress(t.BinaryBytes)
 	}
 	return a.Print(t, func(w io.Writer) { _, _ = io.WriteString(w, t.Text) })
 }
 
-// maxTranscript is how much of a transcript is asked for where nobody says, in bytes.
+// maxTranscript is the default budget of a transcript, in bytes.
 const maxTranscript = 16 << 20
 
-// transcript prints what the terminal showed.
+// transcript prints the lines that the terminal showed.
 func (a *app) transcript(ctx context.Context, s *client.Session, o *outputFlags) error {
 	if o.raw || o.follow || o.stream != "" || o.budget.Line > 0 {
-		return exit.Usagef("--transcript is a text of what a terminal showed: leave --raw, --follow, --stream and --max-line out")
+		return exit.Usagef("--transcript excludes --raw, --follow, --stream and --max-line")
 	}
 	to, err := offsetOf(ctx, s, o.to)
 	if err != nil {
@@ -202,7 +206,7 @@ func (a *app) transcript(ctx context.Context, s *client.Session, o *outputFlags)
 		return err
 	}
 	if t.Omitted != nil {
-		fmt.Fprintf(a.Stderr, "longterm: %d lines before are left out; --max-output asks for more, --to for earlier ones\n", t.Omitted.Lines)
+		fmt.Fprintf(a.Stderr, "longterm: %d earlier lines omitted; raise --max-output, or use --to for earlier ones\n", t.Omitted.Lines)
 	}
 	if t.Note != "" {
 		fmt.Fprintf(a.Stderr, "longterm: %s\n", t.Note)

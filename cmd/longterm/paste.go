@@ -20,8 +20,9 @@ func pasteVerb(a *app, c *cobra.Command) {
 		in.Paste = &p
 		return a.typeIn(cmd, s, in)
 	})
-	c.Long = "Paste a file, or standard input, as one paste: bracketed when the program asked for that."
-	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
+	c.Long = "Paste FILE or standard input as one paste: bracketed if the program has enabled bracketed paste.\n\n" +
+		"  longterm paste work notes.txt"
+	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "Enter after the text")
 	expectFlag(c, &in)
 	proveFlag(c, &in)
 }

@@ -22,26 +22,26 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// pipeLabel is the label of sessions that run a pipe, with the id of the session whose output they are given.
+// pipeLabel is the label of sessions that run a pipe. Its value is the id of the session that is read.
 const pipeLabel = tmuxcompat.PipeLabel
 
-// pipeFlags are what `pipe` is told.
+// pipeFlags holds the flags of `pipe`.
 type pipeFlags struct {
 	all, toggle, stop bool
-	asking            request.AskFlags
+	asking            request.ApprovalFlags
 }
 
-// piped is a pipe that was begun or ended.
+// piped is a started or ended pipe.
 type piped struct {
-	Session string `json:"session" doc:"whose output it is"`
+	Session string `json:"session" doc:"id of the session whose output is read"`
 	Pipe    string `json:"pipe" doc:"id of the session that runs the command"`
 	Name    string `json:"pipe_name"`
 	State   string `json:"state" enum:"running,ended"`
-	Exit    *int   `json:"exit_code,omitempty" doc:"the command's status, of one that was ended; absent where a signal ended it"`
-	Signal  string `json:"signal,omitempty" doc:"what ended a command that did not end with its input"`
+	Exit    *int   `json:"exit_code,omitempty" doc:"exit status of an ended pipe's command; absent if a signal ended it"`
+	Signal  string `json:"signal,omitempty" doc:"signal that ended the command"`
 }
 
-// text says what became of the pipe.
+// text returns the pipe's state as text.
 func (d *piped) text() string {
 	switch {
 	case d.Signal != "":
@@ -54,28 +54,29 @@ func (d *piped) text() string {
 
 func pipeVerb(a *app, c *cobra.Command) {
 	var p pipeFlags
-	c.Long = `Give what a session prints from now on, byte for byte, to a command's standard input, until the session or the
-command ends. The command runs in a session of its own, S-pipe, which is judged by the rules and outlives this
-terminal; it sees everything, also what is printed while a daemon is replaced. One session may have several. When a pipe
-is ended the command reads the end of its input, and gets a while to end by itself (exec.grace, and again after SIGTERM).
+	c.Long = `Pass a session's new output, unchanged, to a command's standard input, until the session or the command ends.
 
   longterm pipe build 'cat >>build.log'
-  longterm pipe build --stop          end the session's pipes
-  longterm pipe build -o 'cat >>log'  begin one if there is none, else end it (tmux's pipe-pane -o)`
+  longterm pipe build --stop          # end the session's pipes
+  longterm pipe build -o 'cat >>log'  # start a pipe, or end existing ones (tmux's pipe-pane -o)
+
+The command runs in a new session, S-pipe, which the policy checks and which survives this terminal. It receives
+all output, also while the daemon is replaced. A session may have several pipes. When a pipe ends, the command
+gets the end of its input and has the grace time to exit (exec.grace, and again after SIGTERM).`
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
 		switch {
 		case p.stop && len(args) > 0:
-			return exit.Usagef("--stop ends the pipes that there are; leave the command away")
+			return exit.Usagef("--stop excludes COMMAND")
 		case !p.stop && len(args) == 0:
-			return exit.Usagef("give the command as one argument, as in 'cat >>log', or --stop")
+			return exit.Usagef("COMMAND missing; put it into one argument, as in 'cat >>log', or use --stop")
 		case !p.stop && strings.TrimSpace(args[0]) == "":
-			return exit.Usagef("the command is empty: give one that reads the output, as in 'cat >>log', or --stop")
-		case a.host != "" && !p.stop: // it runs this program, in this directory
-			return exit.Usagef("a pipe runs on the host of its session: longterm -H %s run --cwd DIRECTORY -- longterm pipe S COMMAND; from here --stop ends it", a.host)
+			return exit.Usagef("COMMAND empty; use a command that reads the output, as in 'cat >>log', or --stop")
+		case a.host != "" && !p.stop: // the pipe runs this program, in this directory
+			return exit.Usagef("a pipe runs on its session's host; use `longterm -H %s run --cwd DIRECTORY -- longterm pipe S COMMAND` (--stop works from here)", a.host)
 		}
 		done, err := a.pipe(cmd.Context(), s, args, &p)
 		if err != nil {
-			return exit.Judged(err)
+			return exit.FromPolicy(err)
 		}
 		return a.Print(done, func(w io.Writer) {
 			for i := range done {
@@ -84,13 +85,13 @@ is ended the command reads the end of its input, and gets a while to end by itse
 		})
 	})
 	f := c.Flags()
-	f.BoolVar(&p.all, "all", false, "begin with the oldest output that is kept, not with what comes now")
-	f.BoolVarP(&p.toggle, "toggle", "o", false, "end the session's pipes if there are any, instead of beginning one")
+	f.BoolVar(&p.all, "all", false, "start at the oldest stored output instead of new output")
+	f.BoolVarP(&p.toggle, "toggle", "o", false, "end the session's pipes if it has any, else start one")
 	f.BoolVar(&p.stop, "stop", false, "end the session's pipes")
 	p.asking.Register(c, &a.agent)
 }
 
-// pipe begins or ends pipes of a session.
+// pipe starts or ends pipes of a session.
 func (a *app) pipe(ctx context.Context, s *client.Session, args []string, p *pipeFlags) ([]piped, error) {
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func (a *app) pipe(ctx context.Context, s *client.Session, args []string, p *pip
 		}
 	}
 	if info.State != "running" && !p.all {
-		return nil, api.Errorf(api.CodeEnded, "session %s has ended and prints nothing more", info.Name).WithHint("--all gives the command what it printed")
+		return nil, api.Errorf(api.CodeEnded, "session %s has ended: no new output", info.Name).WithHint("use --all for its stored output")
 	}
 	n, err := pipeStart(&info, args[0], p)
 	if err != nil {
@@ -144,12 +145,12 @@ func (a *app) pipe(ctx context.Context, s *client.Session, args []string, p *pip
 	}
 }
 
-// mostPipes bounds the pipes of one session.
+// mostPipes limits the pipes of one session.
 const mostPipes = 50
 
-// pipeStart starts our own output verb with the command behind it, on pipes. The command stands in the
-// line as it was given, so that rules see it. An interrupt, with which a pipe is ended, is for the verb alone: the command
-// reads the end of its input then, and ends in its own way and with its own status.
+// pipeStart returns the session that runs our own output verb and pipes it into command. The line contains command
+// unchanged, so that policy rules see it. The interrupt that ends a pipe reaches the verb alone: the command then reads
+// the end of its input and exits by itself, with its own status.
 func pipeStart(info *api.Session, command string, p *pipeFlags) (api.NewSession, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -166,6 +167,6 @@ func pipeStart(info *api.Session, command string, p *pipeFlags) (api.NewSession,
 	line := fmt.Sprintf("trap '' INT; (trap - INT; exec %s output %s --raw --follow --from %d) | {\n%s\n}", shellquote.Line([]string{self}), info.ID, from, command)
 	return api.NewSession{
 		Argv: []string{"sh", "-c", line}, Cwd: cwd, Env: os.Environ(), Pipe: true, Temporary: true,
-		Labels: map[string]string{pipeLabel: info.ID}, Asking: p.asking.Asking(),
+		Labels: map[string]string{pipeLabel: info.ID}, ApprovalOptions: p.asking.Options(),
 	}, nil
 }

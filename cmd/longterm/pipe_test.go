@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -17,7 +17,7 @@ import (
 // FEATURES: R3
 func TestPipesWhereThereIsNoTerminal(t *testing.T) {
 	i := e2e.New(t)
-	i.Env = append(i.Env, noPTYEnv+"=1", shortcut.Leave+"=1") // which package keeping knows nothing of
+	i.Env = append(i.Env, noPTYEnv+"=1", fastpath.DisableEnv+"=1") // which package keeping knows nothing of
 	out, errOut, code := i.Try("run", "--json", "--", "sh", "-c", "echo out; echo err >&2; exit 6")
 	res := e2e.Decode[api.Result](t, out)
 	if code != 6 || res.Mode != "pipe" || !strings.Contains(res.ModeReason, "no space left") || *res.Stdout != "out\n" || *res.Stderr != "err\n" {

@@ -23,17 +23,20 @@ func playVerb(a *app, c *cobra.Command) {
 	var o player.Options
 	var from string
 	var with int
-	c.Long = `Play the output of a running or ended session at its original pace; or a recording in a FILE
-(asciicast 2 or 3; a name with a slash or ending in .cast is a file).
+	c.Long = `Play the output of a running or ended session at its original speed, or a recording in a FILE (asciicast 2 or 3;
+a name with a slash or ending in .cast is a file).
 
-Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and End to the ends,
-+ and - change the speed, . shows the next piece of output, / searches, n searches on, q quits.`
+  longterm play work --from -5m
+  longterm play demo.cast --speed 2
+
+Keys: Space pauses, Left and Right seek 5 seconds, Up and Down a minute, Home and End to the start and end,
++ and - change the speed, . shows the next piece of output, / searches, n finds the next match, q quits.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !term.IsTerminal(int(a.stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
-			return fmt.Errorf("%w; `longterm export` writes a file", termio.ErrNoTerminal)
+			return fmt.Errorf("%w; use `longterm export` for a file", termio.ErrNoTerminal)
 		}
 		if with < 0 {
-			return exit.Usagef("--pid %d is no number of a process", with)
+			return exit.Usagef("--pid %d: invalid process id", with)
 		}
 		rec, err := a.recording(cmd.Context(), args[0], &o)
 		if err != nil {
@@ -51,14 +54,14 @@ Keys: Space pauses, Left and Right go 5 seconds, Up and Down a minute, Home and 
 		return player.Play(ctx, rec, o)
 	}
 	f := c.Flags()
-	f.Float64Var(&o.Speed, "speed", 1, "playback speed, 2 being twice as fast")
-	f.DurationVar(&o.IdleLimit, "idle-limit", 0, "shorten longer pauses to this")
-	f.BoolVar(&o.Paused, "paused", false, "stand still at first, until Space")
-	f.IntVar(&with, "pid", 0, "end when the process of this number has ended")
-	f.StringVar(&from, "from", "", "where to begin: how long after the start (90s), or how long before the end (-5m)")
+	f.Float64Var(&o.Speed, "speed", 1, "playback speed; 2 is twice as fast")
+	f.DurationVar(&o.IdleLimit, "idle-limit", 0, "maximum length of pauses")
+	f.BoolVar(&o.Paused, "paused", false, "paused at the start")
+	f.IntVar(&with, "pid", 0, "process id after whose exit playback ends")
+	f.StringVar(&from, "from", "", "start `TIME`: after the start (90s) or before the end (-5m)")
 }
 
-// startOf reads where to begin.
+// startOf returns the time at which playback starts.
 func startOf(rec player.Recording, from string) (time.Time, error) {
 	start, end := rec.Span()
 	if from == "" {
@@ -67,14 +70,14 @@ func startOf(rec player.Recording, from string) (time.Time, error) {
 	d, err := time.ParseDuration(from)
 	switch {
 	case err != nil:
-		return start, exit.Usagef("--from %q is no duration, as in 90s or -5m", from)
+		return start, exit.Usagef("--from %q: invalid duration; use a form such as 90s or -5m", from)
 	case d < 0:
 		return end.Add(d), nil
 	}
 	return start.Add(d), nil
 }
 
-// recording finds what to play.
+// recording opens the named session or file for playback.
 func (a *app) recording(ctx context.Context, name string, o *player.Options) (player.Recording, error) {
 	if recording.IsFile(name) {
 		o.Title = output.Printable(name)

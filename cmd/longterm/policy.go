@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +16,11 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/policycheck"
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
@@ -29,16 +29,17 @@ import (
 )
 
 func policyVerb(a *app, c *cobra.Command) {
-	c.Long = "Say what may run. Rules stand in policy.toml beside the configuration, and in .longterm/policy.toml of\n" +
-		"projects; docs/policy.md describes them. None of these verbs needs the daemon. Without a verb it prints the\n" +
-		"rules in effect, as `longterm policy show` does."
+	c.Long = "Check, show, test and trust the rules that decide which commands may run. Rules are in policy.toml beside the\n" +
+		"configuration, and in .longterm/policy.toml of projects (`longterm help policy`). These verbs need no daemon. Without\n" +
+		"a subcommand the rules in effect are printed, as by `longterm policy show`.\n\n" +
+		"  longterm policy check 'git push --force'"
 	c.RunE = func(*cobra.Command, []string) error {
-		return a.showPolicy(rulebook.Subject{Agent: os.Getenv(actor.Env)})
+		return a.showPolicy(rulebook.Subject{Agent: os.Getenv(identity.Env)})
 	}
 	c.AddCommand(policyCheck(a), policyShow(a), policyTest(a), policyTrust(a), policyUntrust(a), policyPath(a))
 }
 
-// rules are the rules in effect, as this process sees them.
+// rules returns the rules in effect for this process.
 func (a *app) rules(o rulebook.Options) (*rulebook.Book, paths.Dirs, error) {
 	dirs, err := paths.Default()
 	if err != nil {
@@ -50,7 +51,7 @@ func (a *app) rules(o rulebook.Options) (*rulebook.Book, paths.Dirs, error) {
 	o.Trust, o.Root = dirs.PolicyTrust(), dirs.Root()
 	conf := a.settings()
 	o.Person, o.Agents = policy.Preset(conf.Policy.Default), policy.Preset(conf.Policy.Agents)
-	o.Home, _ = os.UserHomeDir() // else it is not known
+	o.Home, _ = os.UserHomeDir() // on failure the home directory is unknown
 	return rulebook.Open(o), dirs, nil
 }
 
@@ -58,48 +59,48 @@ func policyCheck(a *app) *cobra.Command {
 	var q policycheck.Query
 	var batch bool
 	c := a.JSONFlag(&cobra.Command{
-		Use: "check LINE", Short: "Judge a command line, without running it", Args: cobra.MaximumNArgs(1),
-		Long: "Judge a command line, without running it: every command that it would run, each with its verdict.\n" +
+		Use: "check LINE", Short: "Check a command line against the rules", Args: cobra.MaximumNArgs(1),
+		Long: "Check a command line against the rules without running it, and print each command in it with its verdict.\n" +
 			"The exit status is 0 for allow, 10 for ask, 11 for deny.\n\n" +
-			"Without --preset, --allow and --deny the rules in effect for the directory are asked, and the file and\n" +
-			"line of the rule that decides are printed. Who asks is the agent of --agent, else that of LONGTERM_AGENT, else a\n" +
-			"person. With --allow, and no preset that allows more, nothing else\n" +
-			"is allowed than what it names.\n\n" +
-			"With --batch lines are read from standard input, as JSON objects: {\"id\", \"cmd\", \"preset\", \"allow\", \"deny\",\n" +
-			"\"shell\", \"cwd\"}, of which only cmd is needed. Each is answered in a line {\"id\", \"verdict\", …}; one that is\n" +
-			"wrong with the verdict ask and an \"error\". The exit status is then 0.",
+			"  longterm policy check 'rm -rf build && make'\n\n" +
+			"Without --preset, --allow and --deny the rules in effect for the directory apply, and the file and line of the\n" +
+			"deciding rule are printed. The caller is the agent of --agent, else of LONGTERM_AGENT, else a user. With --allow\n" +
+			"and no preset that allows more, only the named commands are allowed.\n\n" +
+			"With --batch the lines are JSON objects on standard input: {\"id\", \"cmd\", \"preset\", \"allow\", \"deny\",\n" +
+			"\"shell\", \"cwd\"}, of which only cmd is required. Each answer is a line {\"id\", \"verdict\", …}; an invalid\n" +
+			"line gets the verdict ask and an \"error\". The exit status is then 0.",
 	})
 	f := c.Flags()
-	f.StringVar(&q.Preset, "preset", "", "judge under a preset alone: off, hard, build, readonly, listed")
-	f.StringArrayVar(&q.Allow, "allow", nil, "allow commands that begin so, as in 'git log'; may be repeated")
-	f.StringArrayVar(&q.Deny, "deny", nil, "deny commands that begin so, as in 'git push --force'; may be repeated")
-	f.StringVar(&q.Shell, "shell", "", "shell that would run it: bash, zsh, sh, mksh, fish, powershell, cmd")
-	f.StringVar(&q.Cwd, "cwd", "", "directory in which it would run (default: this one)")
-	f.StringVar(&q.Agent, "agent", "", "judge as for the agent with this label (default: LONGTERM_AGENT; empty: a person)")
-	f.StringVar(&q.Policy, "policy", "", "judge as with --policy NAME of run and exec: a preset, or a section of your file")
-	f.BoolVar(&batch, "batch", false, "judge lines of JSON from standard input")
+	f.StringVar(&q.Preset, "preset", "", "only this `PRESET`, without rules: off, hard, build-draft, build, readonly, listed")
+	f.StringArrayVar(&q.Allow, "allow", nil, "`PREFIX` of allowed commands, such as 'git log'; repeatable")
+	f.StringArrayVar(&q.Deny, "deny", nil, "`PREFIX` of denied commands, such as 'git push --force'; repeatable")
+	f.StringVar(&q.Shell, "shell", "", "`SHELL` of the line: bash, zsh, sh, mksh, fish, powershell, cmd")
+	f.StringVar(&q.Cwd, "cwd", "", "working `DIR` of the line (default: this one)")
+	f.StringVar(&q.Agent, "agent", "", "`LABEL` of the calling agent (default: $LONGTERM_AGENT; empty: a user)")
+	f.StringVar(&q.Policy, "policy", "", "`NAME` as in --policy of run and exec: a preset, or a section of your file")
+	f.BoolVar(&batch, "batch", false, "lines of JSON from standard input")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if batch && q.Policy != "" {
-			return exit.Usagef("--policy is for one LINE: lines of --batch bring their own preset")
+			return exit.Usagef("--policy excludes --batch: each line has its own preset")
 		}
 		if batch != (len(args) == 0) {
-			return exit.Usagef("give one LINE, quoted, or --batch and lines on standard input")
+			return exit.Usagef("one LINE (quoted) required, or --batch with lines on standard input")
 		}
-		book, _, missing := a.rules(rulebook.Options{}) // lines that bring their own need none
-		cwd, _ := os.Getwd()                            // it may be gone: then it is not known
+		book, _, missing := a.rules(rulebook.Options{}) // lines with their own rules need no rulebook
+		cwd, _ := os.Getwd()                            // fails if the directory was removed; it is unknown then
 		home, _ := os.UserHomeDir()
-		judge := policycheck.Judge{Book: book, Missing: missing, Cwd: cwd, Home: home, Elsewhere: batch}
+		judge := policycheck.Checker{Book: book, Missing: missing, Cwd: cwd, Home: home, MayBeRemote: batch}
 		if batch {
 			return judge.Batch(a.stdin, a.Stdout)
 		}
 		q.Cmd = args[0]
 		asAgent(c, &q.Agent)
-		absent, err := placeOf(&q.Cwd)
+		absent, err := absDir(&q.Cwd)
 		if err != nil {
 			return err
 		}
 		if q.Policy != "" && (q.Preset != "" || len(q.Allow)+len(q.Deny) > 0) {
-			return exit.Usagef("--policy adds to the rules in effect, and --preset, --allow and --deny take their place: give one of them")
+			return exit.Usagef("--policy adds to the rules in effect; --preset, --allow and --deny replace them: use one or the other")
 		}
 		answer, err := judge.Answer(q)
 		switch {
@@ -120,16 +121,16 @@ func policyCheck(a *app) *cobra.Command {
 	return c
 }
 
-// asAgent has the rules asked for who asks here, where --agent does not say for whom.
+// asAgent sets agent from the environment unless --agent is given.
 func asAgent(c *cobra.Command, agent *string) {
 	if !c.Flags().Changed("agent") {
-		*agent = os.Getenv(actor.Env)
+		*agent = os.Getenv(identity.Env)
 	}
 }
 
-// placeOf makes a directory that was given absolute. One that is not there is no mistake: lines of another machine are judged, too;
-// but who mistyped it would take what is judged for what counts in his project.
-func placeOf(dir *string) (absent []string, err error) {
+// absDir makes *dir absolute. It returns a warning if dir does not exist: the line may be for another machine, but
+// after a typing error the project's rules would silently not apply.
+func absDir(dir *string) (absent []string, err error) {
 	if *dir == "" {
 		return nil, nil
 	}
@@ -137,7 +138,7 @@ func placeOf(dir *string) (absent []string, err error) {
 		return nil, err
 	}
 	if st, err := os.Stat(*dir); err != nil || !st.IsDir() {
-		absent = []string{fmt.Sprintf("--cwd %s: there is no such directory here, so no project's rules count; the line is judged as if it were there", *dir)}
+		absent = []string{fmt.Sprintf("--cwd %s: directory not found; no project rules apply", *dir)}
 	}
 	return absent, nil
 }
@@ -145,20 +146,21 @@ func placeOf(dir *string) (absent []string, err error) {
 func policyShow(a *app) *cobra.Command {
 	var s rulebook.Subject
 	c := a.JSONFlag(&cobra.Command{
-		Use: "show", Short: "Print the rules in effect, and where they come from", Args: cobra.NoArgs,
+		Use: "show", Short: "Print the rules in effect and their origin", Args: cobra.NoArgs,
 		Long: "Print the rules in effect for a directory: the preset, the files, and each rule with its file and line.\n" +
-			"Idle rules stand in a file and do not count: they expired, or allow in a project that is not trusted.",
+			"Idle rules have no effect: they are expired, or allow commands in a project that is not trusted.\n\n" +
+			"  longterm policy show --agent reviewer",
 	})
 	c.RunE = func(*cobra.Command, []string) error {
 		asAgent(c, &s.Agent)
 		return a.showPolicy(s)
 	}
 	f := c.Flags()
-	f.StringVar(&s.Cwd, "cwd", "", "for this directory (default: this one)")
-	f.StringVar(&s.Agent, "agent", "", "as for the agent with this label (default: LONGTERM_AGENT; empty: a person)")
-	f.StringVar(&s.Session, "session", "", "as for a session of this name")
-	f.StringToStringVar(&s.Labels, "label", nil, "as for a session with this label (KEY=VALUE)")
-	f.StringVar(&s.Policy, "policy", "", "as with --policy NAME")
+	f.StringVar(&s.Cwd, "cwd", "", "`DIR` whose rules to print (default: this one)")
+	f.StringVar(&s.Agent, "agent", "", "`LABEL` of the calling agent (default: $LONGTERM_AGENT; empty: a user)")
+	f.StringVar(&s.Session, "session", "", "`NAME` of the session")
+	f.StringToStringVar(&s.Labels, "label", nil, "label `KEY=VALUE` of the session")
+	f.StringVar(&s.Policy, "policy", "", "`NAME` as in --policy of run and exec")
 	return c
 }
 
@@ -172,12 +174,12 @@ func (a *app) showPolicy(s rulebook.Subject) error {
 			return exit.Usage(err)
 		}
 	}
-	absent, err := placeOf(&s.Cwd)
+	absent, err := absDir(&s.Cwd)
 	if err != nil {
 		return err
 	}
 	if s.Cwd == "" {
-		s.Cwd, _ = os.Getwd() // it may be gone
+		s.Cwd, _ = os.Getwd() // fails if the directory was removed
 	}
 	_, src := book.For(s)
 	for _, w := range append(src.Warnings(), absent...) {
@@ -188,7 +190,7 @@ func (a *app) showPolicy(s rulebook.Subject) error {
 }
 
 func policyPath(a *app) *cobra.Command {
-	return a.Path(&cobra.Command{Use: "path", Short: "Print where the file of rules is, or would be", Args: cobra.NoArgs}, func() (string, error) {
+	return a.Path(&cobra.Command{Use: "path", Short: "Print the path of the rule file", Args: cobra.NoArgs}, func() (string, error) {
 		dirs, err := paths.Default()
 		return dirs.PolicyFile(), err
 	})
@@ -198,27 +200,28 @@ func policyTest(a *app) *cobra.Command {
 	var past bool
 	var agent string
 	c := a.JSONFlag(&cobra.Command{
-		Use: "test FILE", Short: "Say what is wrong with a file of rules, and what it would change", Args: cobra.ExactArgs(1),
-		Long: "Say what is wrong with FILE: mistakes, examples that do not hold, rules that never decide anything. The\n" +
-			"exit status is 1 when it has mistakes.\n\n" +
-			"With --history every command that was ever run in a session is judged under the rules in effect and under\n" +
-			"FILE in place of policy.toml; what would now be asked, denied or allowed is printed with counts. So are the\n" +
-			"programs that sessions executed and the lines that were refused, of the audit trail. A FILE named\n" +
-			".longterm/policy.toml is a project's: it is judged as if it were trusted.",
+		Use: "test FILE", Short: "Check a rule file and its effect on the history", Args: cobra.ExactArgs(1),
+		Long: "Check a rule file: mistakes, failing examples, and rules that never decide. The exit status is 1 if it has\n" +
+			"mistakes.\n\n" +
+			"  longterm policy test new-policy.toml --history\n\n" +
+			"With --history every command of the history is checked twice: against the rules in effect, and with FILE in\n" +
+			"place of policy.toml. The changes are printed with counts: newly asked, denied or allowed. Executed programs\n" +
+			"and rejected lines of the audit log are included. A FILE named .longterm/policy.toml is checked as a trusted\n" +
+			"project's.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.testPolicy(cmd.Context(), args[0], past, agent)
 		},
 	})
-	c.Flags().BoolVar(&past, "history", false, "judge all commands of the history, too")
-	c.Flags().StringVar(&agent, "agent", "", "with --history: judge all as if the agent with this label had run them")
+	c.Flags().BoolVar(&past, "history", false, "check of all commands of the history too")
+	c.Flags().StringVar(&agent, "agent", "", "with --history: `LABEL` of the agent to assume as the caller of all commands")
 	return c
 }
 
-// policyReport is what `policy test --json` prints.
+// policyReport is the output of `policy test --json`.
 type policyReport struct {
 	File     string                 `json:"file"`
 	Rules    int                    `json:"rules"`
-	Problems []tomldoc.Problem      `json:"problems"` // mistakes: the file is not taken
+	Problems []tomldoc.Problem      `json:"problems"` // mistakes: the file is rejected
 	Odd      []tomldoc.Problem      `json:"odd"`      // rules that never decide
 	History  *policycheck.Rehearsal `json:"history,omitempty"`
 }
@@ -226,9 +229,9 @@ type policyReport struct {
 func (a *app) testPolicy(ctx context.Context, path string, past bool, agent string) error {
 	file, project, err := rulebook.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		mine, _ := paths.Default() // else it is not named
-		return exit.Usagef("no such file of rules: %s; name one that you want to try: `longterm policy path` prints where yours is (%s), a project's is "+
-			".longterm/policy.toml; docs/policy.md says how one is written", path, mine.PolicyFile())
+		mine, _ := paths.Default() // on failure the path is empty
+		return exit.Usagef("rule file not found: %s; yours is %s (`longterm policy path`), a project's is "+
+			".longterm/policy.toml; see `longterm help policy` for the format", path, mine.PolicyFile())
 	}
 	report := policyReport{File: path, Problems: tomldoc.ProblemsOf(err), Odd: []tomldoc.Problem{}}
 	if err != nil {
@@ -252,14 +255,15 @@ func (a *app) testPolicy(ctx context.Context, path string, past bool, agent stri
 		if report.History != nil {
 			report.History.Write(w)
 		}
-		fmt.Fprintf(w, "%s is in order: %s\n", path, output.HowMany(report.Rules, "rule", "rules"))
+		fmt.Fprintf(w, "%s: valid (%s)\n", path, output.CountNoun(report.Rules, "rule", "rules"))
 	})
 }
 
-// maxRehearsed bounds the records of the audit trail that are judged: the newest.
+// maxRehearsed limits the records of the audit log that are checked, newest first.
 const maxRehearsed = 200_000
 
-// rehearse judges the history under the rules in effect, and with a file in its place.
+// rehearse checks the history against the rules in effect, and against the same rules with file in place of the user's
+// or project's file.
 func (a *app) rehearse(ctx context.Context, file *rulebook.File, project bool, agent string) (*policycheck.Rehearsal, error) {
 	now, dirs, err := a.rules(rulebook.Options{})
 	if err != nil {
@@ -273,26 +277,27 @@ func (a *app) rehearse(ctx context.Context, file *rulebook.File, project bool, a
 	if err != nil {
 		return nil, err
 	}
-	home, _ := os.UserHomeDir() // else it is not known
-	stage := policycheck.Stage{Now: now, Then: then, File: file, Home: home, Agent: agent}
+	home, _ := os.UserHomeDir() // on failure the home directory is unknown
+	stage := policycheck.Rehearser{Now: now, Tested: then, File: file, Home: home, Agent: agent}
 	if stage.Trail, err = audit.Read(dirs.Audit(), audit.Query{Limit: maxRehearsed}); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read the audit trail: %w", err)
+		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
-	stage.Tell = func(done int) { fmt.Fprintf(a.Stderr, "longterm: %d commands judged\n", done) }
+	stage.OnProgress = func(done int) { fmt.Fprintf(a.Stderr, "longterm: %d commands checked\n", done) }
 	return stage.Rehearse(ctx, store.History(ctx, dirs.Database()))
 }
 
 func policyTrust(a *app) *cobra.Command {
 	var yes, list bool
 	c := a.JSONFlag(&cobra.Command{
-		Use: "trust [FILE]", Short: "Let a project's file of rules allow something, as long as it stays as it is", Args: cobra.MaximumNArgs(1),
-		Long: "Show a project's file of rules, .longterm/policy.toml, and ask whether it is trusted. Then the rules that\n" +
-			"allow something in it count, as long as the file stays exactly as it was shown. FILE may be the project's\n" +
-			"directory; without FILE it is this one. What only makes things stricter counts without trust.",
+		Use: "trust [FILE]", Short: "Trust a project's rule file until it changes", Args: cobra.MaximumNArgs(1),
+		Long: "Show a project's rule file, .longterm/policy.toml, and ask whether to trust it. Its rules that allow commands\n" +
+			"take effect only while the file is trusted and unchanged; rules that restrict always apply. FILE may be the\n" +
+			"project's directory (default: this one).\n\n" +
+			"  longterm policy trust ~/src/shop",
 	})
 	f := c.Flags()
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&list, "list", false, "list the files that are trusted, and what became of them")
+	f.BoolVarP(&yes, "yes", "y", false, "no confirmation")
+	f.BoolVar(&list, "list", false, "list of trusted files and their state")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		dirs, err := paths.Default()
 		if err != nil {
@@ -315,17 +320,17 @@ func policyTrust(a *app) *cobra.Command {
 }
 
 func (a *app) trustPolicy(ctx context.Context, dirs paths.Dirs, path string, yes bool) error {
-	if err := a.personOnly(ctx, "trusting files of rules"); err != nil {
+	if err := a.requireUser(ctx, "trusting files of rules"); err != nil {
 		return err
 	}
 	c, err := rulebook.ReadCandidate(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("trust: %w; give a project that has %s", err, ".longterm/policy.toml")
+		return fmt.Errorf("trust: %w; use a project with %s", err, ".longterm/policy.toml")
 	case err != nil:
 		return err
 	}
-	if err := a.askTrust(c, "Trust this file as it is? What it allows is then not asked about.", "--yes", yes); err != nil {
+	if err := a.askTrust(c, "Trust this file until it changes? Commands that it allows then need no approval.", "--yes", yes); err != nil {
 		return err
 	}
 	if err := rulebook.Trust(dirs.PolicyTrust(), c, fmt.Sprintf("uid %d", os.Getuid()), time.Now()); err != nil {
@@ -333,17 +338,17 @@ func (a *app) trustPolicy(ctx context.Context, dirs paths.Dirs, path string, yes
 	}
 	t := rulebook.Trusted{Path: c.Path, Hash: c.Hash, State: "trusted"}
 	return a.Print(t, func(w io.Writer) {
-		fmt.Fprintf(w, "%s is trusted as it is (%.12s)\n", output.Printable(c.Path), c.Hash)
+		fmt.Fprintf(w, "%s: trusted until it changes (%.12s)\n", output.Printable(c.Path), c.Hash)
 	})
 }
 
-// fewLines are as many as every terminal shows at once.
+// fewLines is a number of lines that every terminal shows at once.
 const fewLines = 15
 
-// askTrust shows a file and asks whether it is trusted; flag is what answers where nobody can be asked, or did.
+// askTrust shows a file and asks whether to trust it. flag is the flag that confirms without a question.
 func (a *app) askTrust(c *rulebook.Candidate, question, flag string, yes bool) error {
 	if !yes && (a.JSON || !term.IsTerminal(int(a.stdin.Fd()))) {
-		return exit.Usagef("nobody can be asked here: look at %s, then give %s", c.Path, flag)
+		return exit.Usagef("no terminal to confirm on: review %s, then use %s", c.Path, flag)
 	}
 	if !a.JSON {
 		fmt.Fprintf(a.Stdout, "%s\n\n", output.Printable(c.Path))
@@ -353,25 +358,24 @@ func (a *app) askTrust(c *rulebook.Candidate, question, flag string, yes bool) e
 			fmt.Fprintf(a.Stdout, "  %s\n", output.Printable(plaintext.Literal(strings.TrimRight(line, "\r\n"))))
 		}
 		if lines > fewLines {
-			fmt.Fprintf(a.Stdout, "\nThese were %d lines: scroll up to the first one.\n", lines)
+			fmt.Fprintf(a.Stdout, "\nThe file has %d lines: scroll up to the first one.\n", lines)
 		}
 	}
 	if yes {
 		return nil
 	}
-	fmt.Fprintf(a.Stdout, "\n%s [y/N] ", question)
-	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // without an end it is no
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return exit.With(api.ExitFailure, errors.New("nothing was changed"))
+	if !termio.Confirm(a.stdin, a.Stdout, "\n"+question) {
+		return exit.With(api.ExitFailure, errors.New("not changed"))
 	}
 	return nil
 }
 
 func policyUntrust(a *app) *cobra.Command {
 	return a.Done(&cobra.Command{
-		Use: "untrust [FILE]", Short: "Trust a project's file of rules no more", Args: cobra.MaximumNArgs(1),
-		Long: "Trust a project's file of rules no more; it only makes things stricter then. The file need not be there\n" +
-			"any more: `longterm policy trust --list` has the names.",
+		Use: "untrust [FILE]", Short: "Stop trusting a project's rule file", Args: cobra.MaximumNArgs(1),
+		Long: "Stop trusting a project's rule file: its rules that allow commands no longer apply. The file may be missing;\n" +
+			"`longterm policy trust --list` shows the names.\n\n" +
+			"  longterm policy untrust ~/src/shop",
 		RunE: func(_ *cobra.Command, args []string) error {
 			dirs, err := paths.Default()
 			if err != nil {
@@ -380,7 +384,7 @@ func policyUntrust(a *app) *cobra.Command {
 			path := append(args, ".")[0]
 			was, err := rulebook.Untrust(dirs.PolicyTrust(), path)
 			if err == nil && !was {
-				err = fmt.Errorf("%s was not trusted; `longterm policy trust --list` has those that are", path)
+				err = fmt.Errorf("%s: not trusted; see `longterm policy trust --list`", path)
 			}
 			return err
 		},

@@ -20,34 +20,38 @@ import (
 	"github.com/longterm-dev/longterm/session/web"
 )
 
-// relayAt is what is told of a relay that runs.
-type relayAt struct {
+// relayInfo describes where a relay listens, for --json.
+type relayInfo struct {
 	Listen string `json:"listen"`
 	URL    string `json:"url"`
 	TLS    bool   `json:"tls"`
 }
 
-// leastRate passes the longest message on before its receiver counts as dead.
+// leastRate is the lowest --rate at which the longest message arrives before its receiver counts as dead.
 const leastRate = 32 << 10
 
 func relayVerb(a *app, c *cobra.Command) {
-	c.Long = `Pass sessions on that others share with "longterm share S --relay URL", until it is ended. What it passes on is
-sealed: it has no keys and stores nothing. It needs neither a daemon nor sessions of its own. Browsers open sealed links
-at https addresses only: give a certificate (--tls-cert, --tls-key), or have a proxy with TLS before it (--behind-proxy).`
+	c.Long = `Run a relay server for sessions that users share with ` + "`longterm share S --relay URL`" + `. It forwards ciphertext, has no
+keys, stores nothing, and needs neither a daemon nor sessions. Stop it with Ctrl-C.
+
+  longterm relay --listen 0.0.0.0:7720 --tls-cert relay.pem --tls-key relay.key
+
+Browsers open shared links at https addresses only: use a certificate (--tls-cert, --tls-key), or a proxy with
+TLS (--behind-proxy).`
 	var listen, cert, key string
 	s := relay.New()
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if (cert == "") != (key == "") {
-			return exit.Usagef("a certificate and its key belong together: give --tls-cert and --tls-key")
+			return exit.Usagef("--tls-cert and --tls-key require each other")
 		}
 		if s.MaxRooms < 1 || s.Rate < leastRate {
-			return exit.Usagef("--shares is at least 1, --rate at least %d", leastRate)
+			return exit.Usagef("--shares must be at least 1, --rate at least %d", leastRate)
 		}
 		ln, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", listen)
 		if err != nil {
-			return fmt.Errorf("%w; give another address with --listen", err)
+			return fmt.Errorf("%w; use another address with --listen", err)
 		}
-		at := relayAt{Listen: ln.Addr().String(), TLS: cert != "", URL: "http://" + ln.Addr().String() + "/"}
+		at := relayInfo{Listen: ln.Addr().String(), TLS: cert != "", URL: "http://" + ln.Addr().String() + "/"}
 		if cert != "" {
 			files := &web.Certificate{Cert: cert, Key: key}
 			if _, err := files.Get(nil); err != nil {
@@ -69,10 +73,10 @@ at https addresses only: give a certificate (--tls-cert, --tls-key), or have a p
 		return nil
 	}
 	f := c.Flags()
-	f.StringVar(&listen, "listen", "127.0.0.1:7720", "the address, HOST:PORT; 0.0.0.0:7720 is all of this machine's")
-	f.StringVar(&cert, "tls-cert", "", "file with a certificate in PEM, and those above it")
-	f.StringVar(&key, "tls-key", "", "file with its key")
-	f.BoolVar(&s.Forwarded, "behind-proxy", false, "a proxy stands before it: the last address of X-Forwarded-For is who asks")
-	f.IntVar(&s.MaxRooms, "shares", s.MaxRooms, "how many shares there may be at a time")
-	f.IntVar(&s.Rate, "rate", s.Rate, "bytes a second that are passed on of each connection")
+	f.StringVar(&listen, "listen", "127.0.0.1:7720", "`HOST:PORT` to listen on; 0.0.0.0:7720 is every address of this machine")
+	f.StringVar(&cert, "tls-cert", "", "`FILE` with a certificate chain in PEM")
+	f.StringVar(&key, "tls-key", "", "`FILE` with the certificate's key")
+	f.BoolVar(&s.Forwarded, "behind-proxy", false, "client address from the last entry of X-Forwarded-For, set by a proxy")
+	f.IntVar(&s.MaxRooms, "shares", s.MaxRooms, "maximum `NUMBER` of shares at a time")
+	f.IntVar(&s.Rate, "rate", s.Rate, "maximum `BYTES` per second and connection")
 }

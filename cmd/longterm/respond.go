@@ -24,7 +24,7 @@ func respondVerb(a *app, c *cobra.Command) {
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, args []string) error {
 		ctx, action, rest := cmd.Context(), args[0], args[1:]
 		if len(rest) > 0 && action != "rm" {
-			return exit.Usagef("%q is too much; see `longterm respond --help`", rest[0])
+			return exit.Usagef("%q: unexpected argument; see `longterm respond --help`", rest[0])
 		}
 		switch action {
 		case "add":
@@ -37,7 +37,7 @@ func respondVerb(a *app, c *cobra.Command) {
 			return a.Print(list, func(w io.Writer) { ruleTable(w, list) })
 		case "rm", "remove":
 			if r.All == (len(rest) > 0) {
-				return exit.Usagef("name rules to remove, or give --all")
+				return exit.Usagef("no rule given; use rule numbers or --all")
 			}
 			removed, err := s.RemoveRules(ctx, rest...)
 			if err != nil {
@@ -47,10 +47,10 @@ func respondVerb(a *app, c *cobra.Command) {
 		case "log":
 			return a.printFirings(ctx, s)
 		}
-		return exit.Usagef("unknown action %q: there are add, ls, rm and log, after the session's name", action)
+		return exit.Usagef("unknown action %q; use add, ls, rm or log after the session's name", action)
 	})
-	c.Long = `Attach rules to a session: when a pattern appears, a reply is typed, while others go on using the
-session. Rules stay until they are removed, even when the daemon is restarted.
+	c.Long = `Attach response rules to a session: when the program prints a pattern, longterm types a reply. Clients can use the
+session as usual. Rules remain until they are removed, also across restarts of the daemon.
 
   longterm respond S add --on 'Continue? [y/N]' --line y
   longterm respond S add --regexp '^\[sudo\] password for \w+: $' --secret keyring:sudo/bob --max 1
@@ -60,14 +60,15 @@ session. Rules stay until they are removed, even when the daemon is restarted.
   longterm respond S rm 1
   longterm respond S log
 
-Text is matched in lines of output that no rule has answered yet, never in the echo of input.
-Replies are made in the order they are given. In --text, --line, --keys and --fail, $1 and ${name} are
-what groups of --regexp matched. A secret is referred to as env:NAME, file:PATH, cmd:COMMAND or
-keyring:SERVICE/ACCOUNT, and typed only while the terminal does not echo. env: is this command's
-environment, whose value the daemon keeps in memory only; the others are looked up when they are typed.
-A hook is a command line for sh with the match on its standard input and the groups as "$1"…; what it
-prints is typed. Give rules that send secrets a --max: a password that is refused is asked for again.
-See docs/expect.md.`
+A rule matches lines of output that no rule has answered yet, never the echo of input. Replies are typed in the
+given order. In --text, --line, --keys and --fail, $1 and ${name} stand for groups of --regexp.
+
+A secret is env:NAME, file:PATH, cmd:COMMAND or keyring:SERVICE/ACCOUNT. It is typed only while the terminal does
+not echo. env: reads this command's environment, and the daemon keeps the value only in memory; the others are
+read when they are typed. Use --max with secrets: a program that rejects a password asks again.
+
+A hook is a command line for sh, with the match on its standard input and the groups as "$1"…; its output is
+typed. See ` + "`longterm help expect`" + `.`
 	r.Register(c)
 }
 
@@ -89,7 +90,7 @@ func (a *app) addRules(cmd *cobra.Command, s *client.Session, r *request.RuleFla
 
 func ruleTable(w io.Writer, list []api.RespondAttached) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "no rules; `longterm respond S add` makes one")
+		fmt.Fprintln(w, "no rules; add one with `longterm respond S add`")
 		return
 	}
 	for _, r := range list {
@@ -106,7 +107,7 @@ func ruleTable(w io.Writer, list []api.RespondAttached) {
 		}
 		line := fmt.Sprintf("%3s  %-10s %6s  %s → %s", r.ID, output.Printable(r.Name), uses, pattern, replyText(r.Reply))
 		if r.Call {
-			line += "  (of a line that runs)"
+			line += "  (until its line ends)"
 		}
 		if r.Failed != "" {
 			line += "  ended: " + output.Printable(r.Failed)
@@ -115,7 +116,7 @@ func ruleTable(w io.Writer, list []api.RespondAttached) {
 	}
 }
 
-// replyText is what a rule does, in short.
+// replyText returns a short description of a rule's replies.
 func replyText(list []api.RespondReply) string {
 	var parts []string
 	for _, r := range list {

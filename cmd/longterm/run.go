@@ -3,33 +3,36 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/longterm-dev/longterm/cmd/internal/cirun"
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/internal/foreground"
-	"github.com/longterm-dev/longterm/cmd/internal/observe"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/request"
+	"github.com/longterm-dev/longterm/cmd/internal/sandboxlearn"
 	"github.com/longterm-dev/longterm/cmd/internal/termio"
+	"github.com/longterm-dev/longterm/cmd/internal/waitrun"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/pipeoutput"
+	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// runFlags are what `run` is told.
+// runFlags holds the flags of `run`.
 type runFlags struct {
 	request.StartFlags
 	request.CallFlags
 	notifyFlags
-	request.AskFlags
+	request.ApprovalFlags
 	request.RespondFlags
 	line      string
 	each      bool
@@ -39,59 +42,75 @@ type runFlags struct {
 	encoding  string
 	observe   string
 	replace   bool
+	ci        cirun.Flags
 }
 
 func runVerb(a *app, c *cobra.Command) {
 	var r runFlags
-	c.Long = `Run a command in a session of its own, print its output as it comes, and exit with its status.
-On a terminal the command gets the terminal: keys go to it, colours come through. Otherwise its output is
-printed as plain text (--raw: unchanged) and standard input is not read. A session whose command failed, ran
-for 10s or printed 16 KiB is kept for a day, and its job's id, from "longterm jobs", names it in other verbs, as in
-"longterm output JOB"; "longterm ls --label longterm.kept" lists these sessions. Others are removed at the end unless
---keep is given. In the background (--background, or after a timeout) the session stays until
-` + "`longterm jobs rm`" + `.
+	c.Long = `Run a command in a new session, print its output as it arrives, and exit with its exit status.
 
-With --pipe, with run.mode = "pipe" in the configuration, or when the system has no free terminal, the
-command runs on pipes: it reads our standard input (unless that is a terminal), and stdout and stderr stay
-separate. Pipes and files get its bytes unchanged; a terminal gets text, and the number of bytes that were
-not text.`
-	c.RunE = func(cmd *cobra.Command, args []string) error { return exit.Own(a.runVerb(cmd, &r, args)) }
+  longterm run -- make test
+  longterm run -c 'make && ./deploy' --timeout 10m
+
+On a terminal the command uses that terminal, with keys and colours. Otherwise its output is printed as plain
+text (--raw: unchanged bytes), and standard input is not read.
+
+The session is kept for a day if the command failed, ran for 10s or printed 16 KiB; other sessions are removed
+unless --keep is given. ` + "`longterm ls --label longterm.kept`" + ` lists kept sessions. The id of a job (longterm jobs)
+names its session in other verbs, as in ` + "`longterm output JOB`" + `. In the background (--background, or after a timeout)
+the session is kept until ` + "`longterm jobs rm`" + `.
+
+With --pipe, with run.mode = "pipe" in the configuration, or if the system has no free terminal, the command runs
+on pipes: it reads this command's standard input unless that is a terminal, and stdout and stderr are separate.
+Pipes and files receive unchanged bytes; a terminal receives text, and the number of bytes that are not text.
+
+With --ci errors in the output become annotations of GitHub Actions, and a summary of the job; GitLab gets a
+section and, with --ci-report, a code quality report. See ` + "`longterm help ci`" + `.`
+	c.RunE = func(cmd *cobra.Command, args []string) error { return exit.Internal(a.runVerb(cmd, &r, args)) }
 	r.StartFlags.Register(c)
 	r.CallFlags.Register(c, "kill")
 	r.notifyFlags.register(c)
-	r.AskFlags.Register(c, &a.agent)
-	r.AskFlags.RegisterTimeout(c)
+	r.ApprovalFlags.Register(c, &a.agent)
+	r.ApprovalFlags.RegisterTimeout(c)
 	r.RespondFlags.Register(c)
 	f := c.Flags()
-	f.StringVarP(&r.line, "command", "c", "", "command line for the shell")
-	f.StringVar(&r.observe, "observe", "", "run it in no sandbox, and write what it needed into sandbox.toml, as profile NAME")
-	f.BoolVar(&r.replace, "replace", false, "with --observe: also in the place of a profile that was not learned")
-	f.BoolVar(&r.raw, "raw", false, "print output bytes unchanged")
-	f.StringVar(&r.encoding, "encoding", "", "with --pipe: how the command writes text, as in latin1, shift_jis, utf-16le (default UTF-8)")
-	f.BoolVar(&r.each, "each", false, "every argument is a line: run them one after the other in a new shell")
-	f.BoolVar(&r.stop, "stop-on-error", false, "with --each, stop after a line that fails")
-	f.BoolVar(&r.keep, "keep", false, "keep the session")
-	f.BoolVar(&r.warm, "warm", false, "with -c, run LINE in a shell that was started in advance, for this directory and environment")
+	f.StringVarP(&r.line, "command", "c", "", "command `LINE` for the shell")
+	f.StringVar(&r.observe, "observe", "", "`NAME` of a sandbox profile to learn: the command runs without sandbox, and its needs are written to sandbox.toml")
+	f.BoolVar(&r.replace, "replace", false, "with --observe: replace a profile that was not learned too")
+	f.BoolVar(&r.raw, "raw", false, "unchanged bytes of output")
+	f.StringVar(&r.encoding, "encoding", "", "with --pipe: `ENCODING` of the command's text, such as latin1, shift_jis, utf-16le (default UTF-8)")
+	f.BoolVar(&r.each, "each", false, "one line per argument, run in order in a new shell")
+	f.BoolVar(&r.stop, "stop-on-error", false, "with --each: stop after the first line that fails")
+	f.BoolVar(&r.keep, "keep", false, "keep the session after the end")
+	f.BoolVar(&r.ci.On, "ci", false, "report errors to the CI system of the environment; keep the session, mask secrets")
+	f.StringVar(&r.ci.Report, "ci-report", "", "with --ci: `FILE` for errors and warnings as a GitLab code quality report")
+	f.StringVar(&r.ci.JUnit, "junit", "", "with --ci: `FILE` for the results of tests as JUnit XML")
+	f.BoolVar(&r.warm, "warm", false, "with -c: run LINE in a warm shell, started in advance for this directory and environment")
 }
 
 func (r *runFlags) request(a *app, cmd *cobra.Command, args []string) (api.Run, error) {
 	switch {
 	case r.line == "" && len(args) == 0:
-		return api.Run{}, exit.Usagef("no command; give -c LINE or -- CMD")
+		return api.Run{}, exit.Usagef("command missing; use -c LINE or -- CMD")
 	case r.line != "" && len(args) > 0:
-		return api.Run{}, exit.Usagef("both -c LINE and a command are given; give one of them")
+		return api.Run{}, exit.Usagef("-c LINE and -- CMD exclude each other")
+	case r.ci.On && (a.JSON || r.Background || r.warm || r.Format != ""):
+		return api.Run{}, exit.Usagef("--ci prints output as it arrives: it excludes --json, --format, --background and --warm")
 	case r.Background && len(r.ways) > 0:
-		return api.Run{}, exit.Usagef("--notify needs a caller who waits for the end, and --background does not wait; use `longterm jobs wait`, or notify.command of the configuration")
+		return api.Run{}, exit.Usagef("--notify excludes --background; use `longterm jobs wait`, or notify.command of the configuration")
 	case r.encoding != "" && !r.Pipe:
-		return api.Run{}, exit.Usagef("--encoding is for a command on pipes; give --pipe as well")
+		return api.Run{}, exit.Usagef("--encoding requires --pipe")
+	}
+	if err := r.ci.Check(); err != nil {
+		return api.Run{}, err
 	}
 	call, err := r.Call(cmd, &a.settings().Exec, a.JSON)
 	if err != nil {
 		return api.Run{}, err
 	}
 	n, err := r.StartFlags.Request(cmd, args)
-	n.Line, n.Asking = r.line, r.Asking()
-	return api.Run{Call: call, NewSession: n, Keep: r.keep, Start: !r.Background && !r.warm, Warm: r.warm}, err
+	n.Line, n.ApprovalOptions = r.line, r.Options()
+	return api.Run{Call: call, NewSession: n, Keep: r.keep || r.ci.On, Start: !r.Background && !r.warm, Warm: r.warm}, err
 }
 
 func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
@@ -115,28 +134,28 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		return err
 	}
 	if rules != nil && (r.warm || n.Pipe) {
-		return exit.Usagef("--respond answers on a terminal of the command's own; leave --warm and --pipe out")
+		return exit.Usagef("--respond requires a terminal of the command: it excludes --warm and --pipe")
 	}
 	b, err := a.connect()
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	told, err := a.told(ctx, &r.notifyFlags)
+	targets, err := a.notifyTargets(ctx, &r.notifyFlags)
 	if err != nil {
 		return err
 	}
 	if r.observe != "" && (r.Background || r.warm) {
-		return exit.Usagef("--observe waits for the end of a command of its own; leave --background and --warm out")
+		return exit.Usagef("--observe waits for the command's end: it excludes --background and --warm")
 	}
 	differs := n.OnDifference
-	if r.observe != "" { // of the profile that is made
+	if r.observe != "" { // it applies to the learned profile
 		n.OnDifference = ""
 	}
-	if err := observe.Begin(r.observe, r.replace, &n.NewSession); err != nil {
+	if err := sandboxlearn.Begin(r.observe, r.replace, &n.NewSession); err != nil {
 		return err
 	}
-	tty := term.IsTerminal(int(a.stdin.Fd())) && a.Stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.JSON && !r.Pipe && !r.Background && !r.warm && r.Format == ""
+	tty := term.IsTerminal(int(a.stdin.Fd())) && a.Stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())) && !a.JSON && !r.Pipe && !r.Background && !r.warm && r.Format == "" && !r.ci.On
 	if tty && n.Cols == 0 && n.Rows == 0 {
 		if cols, rows, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 			n.Cols, n.Rows = cols, rows
@@ -146,9 +165,9 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 		n.MaxOutput = maxWarm
 	}
 	if n.MaxOutput == 0 && !a.JSON { // the output is printed from the history
-		n.MaxOutput = foreground.ShortAnswer
+		n.MaxOutput = waitrun.ShortAnswer
 	}
-	if a.agent != "" && encoding.Other() && r.Budget.Bytes == 0 {
+	if a.agent != "" && encoding.NeedsDecoding() && r.Budget.Bytes == 0 {
 		r.Budget.Bytes = int(a.settings().Exec.MaxOutput)
 	}
 	res, err := b.client.Run(ctx, n)
@@ -158,7 +177,7 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	added, err := addRules(ctx, b.client.Session(res.Session), rules)
 	if err != nil {
 		_, stopErr := b.client.StopJob(context.WithoutCancel(ctx), res.Job, api.JobStop{})
-		return exit.Own(errors.Join(err, stopErr))
+		return exit.Internal(errors.Join(err, stopErr))
 	}
 	if r.warm && !r.Background {
 		return a.printWarm(r, &res)
@@ -168,50 +187,66 @@ func (a *app) runVerb(cmd *cobra.Command, r *runFlags, args []string) error {
 	}
 	line := r.line
 	if line == "" {
-		line = strings.Join(args, " ")
+		line = shellquote.Line(args)
 	}
-	c := a.caller(b)
-	err = c.Run(ctx, &foreground.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: r.keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: told, Rules: added}, res)
-	return errors.Join(err, observe.Learn(a.Stderr, r.observe, differs, &n.NewSession))
+	o := &waitrun.Options{CallFlags: &r.CallFlags, Raw: r.raw, Keep: n.Keep, Line: line, Encoding: encoding, Pipe: n.Pipe, Terminal: tty, Notify: targets, Rules: added}
+	return errors.Join(a.followRun(ctx, b, &r.ci, o, res), sandboxlearn.Learn(a.Stderr, r.observe, differs, &n.NewSession))
 }
 
-// addRules attaches rules to a command that was started. They also answer a question that it asked before.
+// followRun follows a command to its end, and reports it to the CI system with --ci.
+func (a *app) followRun(ctx context.Context, b *backend, f *cirun.Flags, o *waitrun.Options, res api.Result) error {
+	if !f.On {
+		return a.caller(b).Run(ctx, o, res)
+	}
+	masked := b.options
+	masked.Agent = cmp.Or(masked.Agent, "ci") // secrets are masked for agents
+	reader := client.New(masked)
+	defer reader.Close()
+	o.Reader = reader
+	r := cirun.Reporter{Flags: *f, Env: cirun.ReadEnv(os.Getenv), Client: reader, Stderr: a.Stderr, Line: o.Line, Job: res.Job, Host: a.host}
+	r.OpenSection(time.Now())
+	return r.End(ctx, a.caller(b).Run(ctx, o, res))
+}
+
+// addRules attaches rules to a command that was started. They also answer a prompt that it printed before.
 func addRules(ctx context.Context, s *client.Session, rules *api.RespondRules) ([]api.RespondAttached, error) {
 	if rules == nil {
 		return nil, nil
 	}
 	added, err := s.AddRules(ctx, *rules)
-	if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeEnded { // it asked nothing
+	if e := (*api.Error)(nil); errors.As(err, &e) && e.Code == api.CodeEnded { // ended without a prompt
 		return nil, nil
 	}
 	return added, err
 }
 
-// maxWarm bounds the output of a line in a warm shell, whose output is its answer's.
+// maxWarm limits the output of a line in a warm shell, in bytes: the result carries all of it.
 const maxWarm = 16 << 20
 
-// printWarm prints how a line in a warm shell went.
+// printWarm prints the result of a line in a warm shell.
 func (a *app) printWarm(r *runFlags, res *api.Result) error {
 	if a.JSON {
-		return errors.Join(a.PrintLine(res), foreground.Status(res, "", r.Timeout, r.Idle))
+		return errors.Join(a.PrintLine(res), waitrun.Status(res, "", r.Timeout, r.Idle))
 	}
 	text := res.Output
 	if r.Format != "" {
-		text = output.Labelled(r.line, res)
+		text = output.LabelledText(r.line, res)
 	}
 	_, err := io.WriteString(a.Stdout, output.ForAgent(text))
-	return errors.Join(err, foreground.Status(res, "", r.Timeout, r.Idle))
+	return errors.Join(err, waitrun.Status(res, "", r.Timeout, r.Idle))
 }
 
-// runEach runs lines one after the other in a shell of their own, which is removed then.
+// runEach runs lines in order in a new shell, which is removed afterwards.
 func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	switch {
+	case r.ci.On:
+		return exit.Usagef("--ci excludes --each; use `longterm run --ci -c LINE`")
 	case len(args) == 0 || r.line != "":
-		return exit.Usagef("--each is given lines: run --each LINE…")
+		return exit.Usagef("--each requires lines: use `longterm run --each LINE…`")
 	case r.RespondFlags.HasRules():
-		return exit.Usagef("rules are given with one command; --each has several")
+		return exit.Usagef("response rules exclude --each")
 	case r.Pipe || r.warm || r.Background:
-		return exit.Usagef("--each runs lines in a shell on a terminal, and waits for them; remove --pipe, --warm and --background")
+		return exit.Usagef("--each runs lines in a shell on a terminal and waits for them: it excludes --pipe, --warm and --background")
 	}
 	call, err := r.Call(cmd, &a.settings().Exec, a.JSON)
 	if err != nil {
@@ -221,7 +256,7 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	n.Temporary, n.Asking = !r.keep, r.Asking()
+	n.Temporary, n.ApprovalOptions = !r.keep, r.Options()
 	b, err := a.connect()
 	if err != nil {
 		return err
@@ -234,22 +269,22 @@ func (a *app) runEach(cmd *cobra.Command, r *runFlags, args []string) error {
 	s := b.client.Session(info.ID)
 	if !r.keep {
 		defer func() {
-			if err := s.Remove(context.WithoutCancel(ctx), true); err != nil && !isGone(err) {
+			if err := s.Remove(context.WithoutCancel(ctx), true); err != nil && !isNotFound(err) {
 				fmt.Fprintf(a.Stderr, "longterm: %v\n", err)
 			}
 		}()
 	}
-	return a.caller(b).Batch(ctx, s, &r.CallFlags, api.Batch{Call: call, Asking: n.Asking, Lines: args, Wait: true, StopOnError: r.stop})
+	return a.caller(b).Batch(ctx, s, &r.CallFlags, api.Batch{Call: call, ApprovalOptions: n.ApprovalOptions, Lines: args, Wait: true, StopOnError: r.stop})
 }
 
-func isGone(err error) bool {
+func isNotFound(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Code == api.CodeNotFound
 }
 
-// pipeRequest completes a request with what `run` wants of pipes.
-func pipeRequest(a *app, r *runFlags, n *api.NewSession) (capture.Encoding, error) {
-	e, err := capture.ParseEncoding(r.encoding)
+// pipeRequest sets the fields of n that concern pipes.
+func pipeRequest(a *app, r *runFlags, n *api.NewSession) (pipeoutput.Encoding, error) {
+	e, err := pipeoutput.ParseEncoding(r.encoding)
 	if err != nil {
 		return e, exit.Usagef("%w", err)
 	}

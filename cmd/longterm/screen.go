@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/flagvalues"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/values"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
@@ -15,15 +15,20 @@ func screenVerb(a *app, c *cobra.Command) {
 	var q client.ScreenQuery
 	var o output.ScreenFlags
 	var reveal bool
+	c.Long = `Print a session's screen as text, JSON, HTML or an image.
+
+  longterm screen work
+  longterm screen work --format png > work.png
+  longterm screen work --at -5m`
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		if err := o.Check(&a.Printer); err != nil {
 			return err
 		}
-		if err := values.OneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
+		if err := flagvalues.OneOf("--screen", q.Screen, "active", "primary", "alternate"); err != nil {
 			return err
 		}
 		if q.MaxOutput < 0 || q.MaxOutput > output.MaxBudget {
-			return exit.Usagef("--max-output is 1 to %d bytes; 0: all", output.MaxBudget)
+			return exit.Usagef("--max-output: out of range (1 to %d bytes, or 0 for all)", output.MaxBudget)
 		}
 		if reveal {
 			s = s.Reveal()
@@ -43,9 +48,9 @@ func screenVerb(a *app, c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&reveal, "reveal", false, revealHelp)
 	o.Add(f)
-	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this version (json)")
-	f.StringVar(&q.Screen, "screen", "active", "which one: active, primary, alternate")
-	f.StringVar(&q.Scrollback, "scrollback", "", "lines A:B of the history as well; 0 is the oldest, negative counts from the newest")
-	f.StringVar(&q.At, "at", "", "the screen at a point in the past: "+values.MomentForms)
-	f.IntVar(&q.MaxOutput, "max-output", 0, "text, ansi, md: bytes to print, head and tail (default: all)")
+	f.Uint64Var(&q.Since, "since", 0, "only rows that changed after this screen `VERSION` (json)")
+	f.StringVar(&q.Screen, "screen", "active", "`SCREEN`: active, primary, alternate")
+	f.StringVar(&q.Scrollback, "scrollback", "", "lines `A:B` of the scrollback too; 0 is the oldest, negative counts from the newest")
+	f.StringVar(&q.At, "at", "", "screen at an earlier `MOMENT`: "+flagvalues.MomentForms)
+	f.IntVar(&q.MaxOutput, "max-output", 0, "text, ansi, md: maximum `BYTES`, head and tail (default: all)")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -22,10 +23,13 @@ func TestScripts(t *testing.T) {
 		Dir:  filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"damage": damageLargest},
 		Condition: func(name string) (bool, error) {
-			if name != "full" {
-				return false, fmt.Errorf("condition %q not found; scripts know [full]", name)
+			switch name {
+			case "full":
+				return tier.IsFull(), nil
+			case "userns":
+				return exec.Command("unshare", "-Ur", "true").Run() == nil, nil
 			}
-			return tier.IsFull(), nil
+			return false, fmt.Errorf("condition %q not found; scripts know [full] and [userns]", name)
 		},
 		Setup: func(e *testscript.Env) error {
 			dir, err := os.MkdirTemp("", "lt")

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// typeIn types and prints the cursor that a later wait or output goes on from.
+// typeIn sends input, and with --json prints the cursor from which a later wait or output continues.
 func (a *app) typeIn(cmd *cobra.Command, s *client.Session, in api.Input) error {
 	t, err := s.Type(cmd.Context(), in)
 	if err != nil {
@@ -29,21 +29,21 @@ func (a *app) typeIn(cmd *cobra.Command, s *client.Session, in api.Input) error 
 		}
 	})
 	if err == nil && t.Taken != nil && t.Taken.Submitted == "no" {
-		return exit.With(api.ExitFailure, errors.New("the program did not take it as a message; `longterm screen` shows where it stands"))
+		return exit.With(api.ExitFailure, errors.New("message not accepted by the program; see `longterm screen`"))
 	}
 	return err
 }
 
 func expectFlag(c *cobra.Command, in *api.Input) {
 	f := c.Flags()
-	f.Uint64Var(&in.ExpectVersion, "expect-version", 0, "refuse when the screen is not at this version any more")
-	f.Uint64Var(&in.ExpectVersion, "if-version", 0, "the same as --expect-version")
-	f.BoolVar(&in.Force, "force", false, "type even if a person has begun a line there")
+	f.Uint64Var(&in.ExpectVersion, "expect-version", 0, "required screen `VERSION`: reject the input if the screen has changed since")
+	f.Uint64Var(&in.ExpectVersion, "if-version", 0, "same as --expect-version")
+	f.BoolVar(&in.Force, "force", false, "input even if the user has typed a partial line")
 }
 
-// proveFlag has a verb tell whether what it types is taken.
+// proveFlag adds --prove, which confirms the input.
 func proveFlag(c *cobra.Command, in *api.Input) {
-	f := c.Flags().VarPF(request.Millis(&in.ProveMS), "prove", "", "tell whether the program read, echoed and drew it, looking for at most this long")
+	f := c.Flags().VarPF(request.Millis(&in.ProveMS), "prove", "", "confirmation that the program read, echoed and drew the input; `DURATION` is the longest wait")
 	f.NoOptDefVal = "500ms"
 }
 
@@ -53,21 +53,25 @@ func sendVerb(a *app, c *cobra.Command) {
 		in.Text = args[0]
 		return a.typeIn(cmd, s, in)
 	})
-	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "press Enter afterwards")
-	c.Flags().BoolVar(&in.EOF, "eof", false, "afterwards close the standard input of a session on pipes (new --pipe --stdin)")
+	c.Flags().BoolVarP(&in.Enter, "enter", "e", false, "Enter after the text")
+	c.Flags().BoolVar(&in.EOF, "eof", false, "end of the standard input of a session on pipes (new --pipe --stdin)")
 	submit := false
-	c.Flags().BoolVar(&submit, "submit", false, "have the program, an agent say, take it as one message: pasted, and Enter once it is drawn")
+	c.Flags().BoolVar(&submit, "submit", false, "one message for a program with its own editor, such as an agent: a paste, and Enter once it is drawn")
 	c.PreRun = func(*cobra.Command, []string) {
 		if submit {
 			in.Submit, in.Enter, in.ID = "always", true, uuid.NewString()
 		}
 	}
-	c.Long = `Type text as it is. Refused while a person who is attached has begun a line there, unless --force is given.
+	c.Long = `Type TEXT unchanged into a session. The input is rejected while an attached user has a partial line there, unless
+--force is given.
 
-With --prove it is told what became of the text: whether the program read it (the terminal's queue is empty),
-whether it is on the screen, and whether the screen changed; what cannot be known is unknown. With --submit a
-program with an editor of its own takes the text as one message, once: it is pasted, Enter is pressed when it
-is drawn, and it is told whether the program took it; exit status 1 if it did not.`
+  longterm send work 'make test' -e
+  longterm send agent 'fix the failing test' --submit
+
+--prove reports what happened to the text: whether the program read it (the terminal's queue is empty), whether
+it is on the screen, and whether the screen changed, each as yes, no or unknown. --submit passes the text once, as
+one message, to a program with its own editor: it is pasted, and Enter is pressed when it is drawn. The exit
+status is 1 if the program did not accept it.`
 	expectFlag(c, &in)
 	proveFlag(c, &in)
 }

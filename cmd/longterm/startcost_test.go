@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
@@ -48,7 +48,7 @@ func TestLittleIsDoneBeforeMain(t *testing.T) {
 		mostEach = 400  // of any of them
 	)
 	cmd := exec.Command(e2e.Build(t), "version")
-	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", shortcut.Leave+"=1")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", fastpath.DisableEnv+"=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -80,7 +80,7 @@ func TestLittleIsDoneBeforeMain(t *testing.T) {
 // initialised. What comes before it is counted, in allocations.
 func TestKeepingComesEarly(t *testing.T) {
 	cmd := exec.Command(e2e.Build(t), "version")
-	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", shortcut.Leave+"=1")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", fastpath.DisableEnv+"=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -91,7 +91,7 @@ func TestKeepingComesEarly(t *testing.T) {
 		if len(f) < 11 || f[0] != "init" {
 			continue
 		}
-		if f[1] == module+"/cmd/internal/keeping" {
+		if f[1] == module+"/cmd/internal/keepermain" {
 			before = all
 		}
 		n, err := strconv.Atoi(f[9])

@@ -15,9 +15,12 @@ import (
 
 func statusVerb(a *app, c *cobra.Command) {
 	var file string
-	c.Long = `Say how the sessions of this directory's project are: whether they run, are ready, and are as its file says.
-Those that run and that the file does not have any more are listed last. Nothing is started. The exit status is 0 if all
-that the file has are ready, else 1.`
+	c.Long = `Show for each session of this directory's project whether it is running, ready and up to date with the project file.
+Running sessions that the file no longer lists come last. Nothing is started.
+
+  longterm status
+
+The exit status is 0 if all sessions of the file are ready, else 1.`
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := a.project(cmd.Context(), file, nil)
 		if err != nil {
@@ -27,15 +30,15 @@ that the file has are ready, else 1.`
 		if err != nil {
 			return err
 		}
-		up := func(s projectrun.State) bool { return s.Ready || s.Returns || s.State == "running" }
+		up := func(s projectrun.State) bool { return s.Ready || s.RestartPending || s.State == "running" }
 		err = a.Print(states, func(w io.Writer) {
-			writeStates(w, states)
+			writeStates(w, states, a.TableLook())
 			if !slices.ContainsFunc(states, up) {
-				fmt.Fprintln(w, "not up; `longterm up` starts it")
+				fmt.Fprintln(w, "not running; start it with `longterm up`")
 			}
 		})
 		if err == nil && slices.ContainsFunc(states, func(s projectrun.State) bool { return !s.Ready && !s.Unlisted }) {
-			err = exit.Silent(1) // that is an answer, and no failure to give one
+			err = exit.Silent(1) // the status is the answer, not an error
 		}
 		return err
 	}

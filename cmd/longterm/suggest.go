@@ -13,13 +13,15 @@ import (
 )
 
 func suggestVerb(a *app, c *cobra.Command) {
+	c.Long = "Suggest a command to run after a session's newest command, for example to fix its error, with the reason.\n\n" +
+		"  longterm suggest work"
 	c.RunE = a.onSession(func(cmd *cobra.Command, s *client.Session, _ []string) error {
 		list, err := s.Suggest(cmd.Context(), 0)
 		if err != nil {
 			return err
 		}
 		if len(list) == 0 && !a.JSON {
-			fmt.Fprintln(a.Stderr, "longterm: no suggestions for the newest command; `longterm errors` lists its errors")
+			fmt.Fprintln(a.Stderr, "longterm: no suggestions for the newest command; see `longterm errors` for its errors")
 		}
 		return a.Print(list, func(w io.Writer) {
 			for _, x := range list {

@@ -21,21 +21,23 @@ import (
 func tapeVerb(a *app, c *cobra.Command) {
 	var outputs []string
 	var check bool
-	c.Long = `Play a tape: a script that types into a shell and makes pictures of it, for documentation (docs/tapes.md;
-tapes of VHS mostly play unchanged). The shell runs in a terminal of its own, without its user's start files
-and without the daemon. FILE may be - for standard input.
+	c.Long = `Run a tape: a script that types into a shell and records pictures for documentation (` + "`longterm help tapes`" + `). Most VHS tapes
+run unchanged. The shell runs in its own terminal, without its user's start files and without the daemon. FILE may
+be - for standard input.
 
-What is made stands in the tape (Output, Screenshot): .gif, .apng, .svg, .cast; .mp4 and .webm where ffmpeg is
+  longterm tape demo.tape
+
+The tape names the files to write (Output, Screenshot): .gif, .apng, .svg, .cast; .mp4 and .webm if ffmpeg is
 installed; screenshots also .html, .txt, .md and .json. Paths are relative to the current directory.
 
-Exit status: 0 all was made, 1 a step failed (what was recorded until then is written), 2 the tape has mistakes.`
+Exit status: 0 success, 1 a step failed (files up to that step are written), 2 the tape has mistakes.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := a.readTape(args[0])
 		if err != nil {
 			return exit.Usage(err)
 		}
 		for _, name := range t.Ignored {
-			fmt.Fprintf(a.Stderr, "longterm: %s: %s means nothing here and is left out\n", args[0], name)
+			fmt.Fprintf(a.Stderr, "longterm: %s: %s ignored (no effect in longterm)\n", args[0], name)
 		}
 		if len(outputs) > 0 {
 			t.Outputs = outputs
@@ -47,11 +49,11 @@ Exit status: 0 all was made, 1 a step failed (what was recorded until then is wr
 		return p.Make(cmd.Context())
 	}
 	f := c.Flags()
-	f.StringArrayVarP(&outputs, "output", "o", nil, "file to make instead of those that the tape names, repeatable")
-	f.BoolVar(&check, "check", false, "only check the tape")
+	f.StringArrayVarP(&outputs, "output", "o", nil, "`FILE` to write instead of the tape's, repeatable")
+	f.BoolVar(&check, "check", false, "check of the tape without a run")
 }
 
-// readTape reads a tape and those within it, which are named from where it is.
+// readTape reads a tape and the tapes that it includes. Their paths are relative to the tape.
 func (a *app) readTape(file string) (*tape.Tape, error) {
 	read := func(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, tape.MaxBytes+1)) }
 	open := func(name string) (b []byte, err error) {

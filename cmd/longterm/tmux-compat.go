@@ -17,17 +17,18 @@ import (
 )
 
 func tmuxcompatVerb(a *app, c *cobra.Command) {
-	c.Long = "Answer tmux's commands with sessions, for programs that drive tmux: panes are sessions, and outlive what\n" +
-		"longterm's sessions outlive. Under the name tmux, longterm is this verb:\n\n" +
+	c.Long = "Run tmux commands on longterm sessions, for programs that drive tmux. A pane is a session, with its lifetime.\n" +
+		"If longterm is called as tmux, it runs this verb:\n\n" +
+		"  longterm tmux-compat list-panes -a\n" +
 		"  ln -s \"$(command -v longterm)\" ~/bin/tmux\n\n" +
-		"docs/tmux-compat.md has the commands, and what is not as in tmux."
-	c.DisableFlagParsing = true // they are tmux's
+		"`longterm help tmux-compat` lists the commands and the differences from tmux."
+	c.DisableFlagParsing = true // tmux's own flags
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 			return cmd.Help()
 		}
 		if len(args) > 0 && strings.HasPrefix(args[0], "--") {
-			return exit.Usagef("tmux has no %s; give tmux's own arguments, as in `longterm tmux-compat list-panes -a`", args[0])
+			return exit.Usagef("tmux has no %s; use tmux's own arguments, as in `longterm tmux-compat list-panes -a`", args[0])
 		}
 		b, err := a.connect()
 		if err != nil {
@@ -38,7 +39,7 @@ func tmuxcompatVerb(a *app, c *cobra.Command) {
 		}
 		cwd, err := os.Getwd()
 		if err != nil {
-			cwd = "/" // it is gone
+			cwd = "/" // the directory was removed
 		}
 		status := tmuxcompat.Run(cmd.Context(), tmuxcompat.Options{
 			Daemon:  func() (tmuxcompat.Daemon, error) { return b.client, b.client.Ensure(cmd.Context()) },
@@ -53,26 +54,26 @@ func tmuxcompatVerb(a *app, c *cobra.Command) {
 	}
 }
 
-// showSessions is the viewer, as a process of its own: it ends with the terminal's client.
+// showSessions runs the viewer in a separate process, which ends with the terminal's client.
 func showSessions(ctx context.Context, ids []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	c := exec.CommandContext(ctx, self, append([]string{"view"}, ids...)...)
-	c.Args[0] = "longterm" // it may be called tmux
+	c.Args[0] = "longterm" // os.Args[0] may be tmux
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return c.Run()
 }
 
-// pipeOutput is the verb pipe, as a process of its own. What it says of what it did is not tmux's.
+// pipeOutput runs the verb pipe in a separate process. Its output is dropped, because tmux prints none.
 func pipeOutput(ctx context.Context, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	c := exec.CommandContext(ctx, self, append([]string{"pipe"}, args...)...)
-	c.Args[0] = "longterm" // it may be called tmux
+	c.Args[0] = "longterm" // os.Args[0] may be tmux
 	c.Stderr = os.Stderr
 	return c.Run()
 }

@@ -6,45 +6,50 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 func tokenVerb(a *app, c *cobra.Command) {
-	c.Long = `Make and take back the tokens with which programs use the API over TCP (http.listen in the configuration) and the
-MCP server over HTTP. The daemon's own socket needs none: its file is its user's alone.
+	c.Long = `Create and revoke tokens, with which programs use the API over TCP (http.listen in the configuration) and the MCP
+server over HTTP. The daemon's socket needs no token: only its user can open it.
 
-What is kept of a token is its SHA-256. It lets its holder look (--level read), run and type, too (change), or also end,
-remove and answer approvals (all), in all sessions, in one (--session), or in those that have a label (--label). --may
-says it one by one instead: look, type, approve, manage (start, change, end and remove). Whoever shows a token of level read or change
-is judged and shown secrets as an agent is. What is done with a token is in the audit log under its name.`
+  longterm token new dashboard --level read
+  longterm token revoke dashboard
+
+A level limits what a token allows: read (view), change (also run and type), all (also end, remove and answer
+approval requests). --may lists single rights instead: look, type, approve, manage (start, change, end, remove).
+A token applies to all sessions, to one (--session), or to those with a label (--label).
+
+Callers with a token of level read or change are checked, and shown secrets, like an agent. The audit log records
+requests under the token's name. longterm stores only the SHA-256 of a token.`
 	c.AddCommand(a.tokenNew(), a.tokenLs(), a.tokenRevoke())
 }
 
-// tokenDays is how long a token counts unless another time is given.
+// tokenDays is the default validity of a token, in days.
 const tokenDays = 90
 
 func (a *app) tokenNew() *cobra.Command {
 	var n api.NewToken
-	c := &cobra.Command{Use: "new NAME", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "new NAME", Short: "Create a token and print it once", Args: cobra.ExactArgs(1)}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(n.May) > 0 && !cmd.Flags().Changed("level") {
 			n.Level = ""
-		} else if _, err := access.ParseLevel(n.Level); err != nil {
+		} else if _, err := apitoken.ParseLevel(n.Level); err != nil {
 			return exit.Usagef("--level %w", err)
 		}
-		if _, err := access.ParseRights(n.May); err != nil {
+		if _, err := apitoken.ParseRights(n.May); err != nil {
 			return exit.Usagef("--may %w", err)
 		}
 		if n.Days < 0 || n.Days > 36500 {
-			return exit.Usagef("--days %d: give 1 to 36500, or 0 for ever", n.Days)
+			return exit.Usagef("--days %d: out of range (1 to 36500, or 0 for no limit)", n.Days)
 		}
 		b, err := a.connect()
 		if err != nil {
@@ -58,17 +63,17 @@ func (a *app) tokenNew() *cobra.Command {
 		return a.Print(made, func(w io.Writer) { fmt.Fprintln(w, made.Secret) })
 	}
 	f := c.Flags()
-	f.StringVar(&n.Level, "level", "read", "what it is for: read, change or all")
-	f.StringSliceVar(&n.May, "may", nil, "rights one by one, in place of a level: look, type, approve, manage")
-	f.StringVar(&n.Session, "session", "", "for this session only")
-	f.StringVar(&n.Label, "label", "", "for sessions that have this label only, key=value")
-	f.StringVar(&n.Agent, "agent", "", "for this agent: what is asked with it is judged and recorded as the agent's, by this label")
-	f.IntVar(&n.Days, "days", tokenDays, "how many days it counts; 0: for ever")
+	f.StringVar(&n.Level, "level", "read", "`LEVEL` of access: read, change or all")
+	f.StringSliceVar(&n.May, "may", nil, "single `RIGHTS` instead of a level: look, type, approve, manage")
+	f.StringVar(&n.Session, "session", "", "only `SESSION` that the token applies to")
+	f.StringVar(&n.Label, "label", "", "only label `KEY=VALUE` of sessions that the token applies to")
+	f.StringVar(&n.Agent, "agent", "", "`LABEL` of an agent: requests with the token are checked and recorded as the agent's")
+	f.IntVar(&n.Days, "days", tokenDays, "validity in days; 0: no limit")
 	return a.JSONFlag(c)
 }
 
 func (a *app) tokenLs() *cobra.Command {
-	c := &cobra.Command{Use: "ls", Short: "List tokens, without their secrets", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "ls", Short: "List tokens without their secrets", Args: cobra.NoArgs}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		b, err := a.connect()
 		if err != nil {
@@ -78,18 +83,21 @@ func (a *app) tokenLs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(list, func(w io.Writer) { writeTokens(w, list) })
+		return a.Print(list, func(w io.Writer) { writeTokens(w, list, a.TableLook()) })
 	}
 	return a.JSONFlag(c)
 }
 
-func writeTokens(w io.Writer, list []api.Token) {
+func writeTokens(w io.Writer, list []api.Token, look listing.Look) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "there are no tokens; `longterm token new NAME` makes one")
+		fmt.Fprintln(w, "no tokens; create one with `longterm token new NAME`")
 		return
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tLEVEL\tSESSION\tAGENT\tMADE\tEXPIRES")
+	columns := []listing.Column{
+		{Head: "NAME", Least: 8, Style: listing.AsBold}, {Head: "LEVEL", Least: 8}, {Head: "SESSION", Least: 8}, {Head: "AGENT", Least: 6}, {Head: "MADE", Style: listing.AsFaint},
+		{Head: "EXPIRES", Style: listing.StateStyle},
+	}
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		k := &list[i]
 		expires, session, agent := "never", "all", "-"
@@ -111,13 +119,13 @@ func writeTokens(w io.Writer, list []api.Token) {
 		if k.Agent != "" {
 			agent = output.Printable(k.Agent)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", output.Printable(k.Name), level, session, agent, k.Created.Local().Format(time.DateOnly), expires)
+		rows = append(rows, []string{output.Printable(k.Name), level, session, agent, k.Created.Local().Format(time.DateOnly), expires})
 	}
-	_ = t.Flush()
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
 func (a *app) tokenRevoke() *cobra.Command {
-	c := &cobra.Command{Use: "revoke NAME…", Short: "Take tokens back, and end what is under way with them", Args: cobra.MinimumNArgs(1)}
+	c := &cobra.Command{Use: "revoke NAME…", Short: "Revoke tokens and end their requests", Args: cobra.MinimumNArgs(1)}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		b, err := a.connect()
 		if err != nil {

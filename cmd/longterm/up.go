@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/request"
 	"github.com/longterm-dev/longterm/cmd/internal/viewsource"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/session/project"
 )
@@ -30,39 +30,43 @@ import (
 func upVerb(a *app, c *cobra.Command) {
 	var file string
 	var trust, replace, show bool
-	var asking request.AskFlags
-	c.Long = `Have the sessions of a project's file, .longterm.toml, run: those that are named, with what they come after, or
-all. What runs is left alone, so up may be said again at any time; what has ended is started again below its history.
-It waits until each is ready, as the file says (docs/projects.md). The file is that of this directory, or of the
-nearest one above.
+	var asking request.ApprovalFlags
+	c.Long = `Start the sessions of this directory's project, as defined in .longterm.toml: the named ones with those they depend
+on, or all. The file is the one here or in the nearest directory above.
 
-The file may run anything, so it is shown and asked about first, and again whenever it has changed; --trust says yes.
-Its commands are judged by the rules like any other.
+  longterm up
+  longterm up web --view
 
---replace has sessions started anew whose definition has changed; the old ones stay, under another name.
---view opens the viewer with the file's tabs, or the sessions that are named; later longterm view --layout PROJECT opens
-the tabs. Where a person has saved a layout under the project's name, that one stays and is opened.`
+Running sessions are left alone, so up can be repeated at any time; ended ones start again below their history.
+up waits until each session is ready, as the file defines (` + "`longterm help projects`" + `).
+
+The file may run any command, so it is shown and confirmed first, and again after each change; --trust confirms
+it. The policy checks its commands like any other.
+
+--replace restarts sessions whose definition has changed; the old ones remain under another name. --view opens the
+viewer with the file's tabs, or with the named sessions; later ` + "`longterm view --layout PROJECT`" + ` opens the tabs. A layout
+that the user saved under the project's name is kept, and opened instead.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := a.project(cmd.Context(), file, func(c *rulebook.Candidate) error { return a.trustProject(cmd.Context(), c, trust) })
 		if err != nil {
 			return err
 		}
-		r.Asking, r.Replace, r.Only = asking.Asking(), replace, args
+		r.Approval, r.Replace, r.Only = asking.Options(), replace, args
 		if !a.JSON {
-			r.Tell = func(s projectrun.State) { fmt.Fprintf(a.Stderr, "%s: %s\n", s.Name, upText(&s)) }
+			r.Report = func(s projectrun.State) { fmt.Fprintf(a.Stderr, "%s: %s\n", s.Name, upText(&s)) }
 		}
 		states, err := r.Up(cmd.Context())
 		if states == nil {
-			return exit.Judged(err)
+			return exit.FromPolicy(err)
 		}
-		rest := a.unlisted(cmd.Context(), r)
+		rest := a.findUnlisted(cmd.Context(), r)
 		if l := r.Layout(states); l != nil && len(args) == 0 { // the project's layout has all
 			kept, lerr := viewsource.SaveProjectLayout(cmd.Context(), a.backend.dirs, r.File.Name, r.File.Root, l)
 			if lerr != nil {
-				return errors.Join(err, fmt.Errorf("keep the layout: %w", lerr))
+				return errors.Join(err, fmt.Errorf("save the layout: %w", lerr))
 			}
 			if !kept && !a.JSON {
-				fmt.Fprintf(a.Stderr, "layout %s: it was saved in a viewer and stays so; `longterm layout rm %[1]s`, then up, has the file's tabs\n", r.File.Name)
+				fmt.Fprintf(a.Stderr, "layout %s: not changed (saved by the user); for the file's tabs run `longterm layout rm %[1]s`, then `longterm up`\n", r.File.Name)
 			}
 		}
 		if err == nil && show {
@@ -83,37 +87,38 @@ the tabs. Where a person has saved a layout under the project's name, that one s
 	}
 	f := c.Flags()
 	projectFlag(c, &file)
-	f.BoolVar(&trust, "trust", false, "trust the file as it is, without being asked")
-	f.BoolVar(&replace, "replace", false, "start sessions anew whose definition has changed")
-	f.BoolVar(&show, "view", false, "open the viewer when all are ready")
+	f.BoolVar(&trust, "trust", false, "trust in the file without confirmation")
+	f.BoolVar(&replace, "replace", false, "restart of sessions whose definition has changed")
+	f.BoolVar(&show, "view", false, "open the viewer when all sessions are ready")
 	asking.Register(c, &a.agent)
 }
 
 func projectFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVarP(file, "file", "f", "", "the project's file, or its directory (default: .longterm.toml here or in the nearest directory above)")
+	c.Flags().StringVarP(file, "file", "f", "", "project `FILE` or its directory (default: .longterm.toml here or in the nearest directory above)")
 }
 
-// unlisted are the project's sessions that run and that its file does not have any more; a person is told of them.
-func (a *app) unlisted(ctx context.Context, r *projectrun.Runner) []projectrun.State {
+// findUnlisted returns running sessions of the project that its file no longer lists, and reports them unless the output is
+// JSON.
+func (a *app) findUnlisted(ctx context.Context, r *projectrun.Runner) []projectrun.State {
 	if len(r.Only) > 0 || ctx.Err() != nil {
 		return nil
 	}
-	rest, err := r.Unlisted(ctx)
+	rest, err := r.FindUnlisted(ctx)
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.Stderr, "longterm: whether sessions run that are not in the file any more is not known: %v\n", err)
+		fmt.Fprintf(a.Stderr, "longterm: check for running sessions outside the file failed: %v\n", err)
 	}
 	for i := 0; i < len(rest) && !a.JSON; i++ {
-		fmt.Fprintf(a.Stderr, "%s: runs, %s\n", output.Printable(rest[i].Name), notInFile(&rest[i]))
+		fmt.Fprintf(a.Stderr, "%s: running, %s\n", output.Printable(rest[i].Name), notInFile(&rest[i]))
 	}
 	return rest
 }
 
-// notInFile says what may be done about a session that goes on without the file.
+// notInFile returns the note for a running session that the file no longer lists.
 func notInFile(s *projectrun.State) string {
-	return fmt.Sprintf("not in the file any more; `longterm down %s` ends it", output.Printable(s.Name))
+	return fmt.Sprintf("not in the file; end it with `longterm down %s`", output.Printable(s.Name))
 }
 
-// sessionsOf are the ids of the sessions that are there.
+// sessionsOf returns the ids of the existing sessions.
 func sessionsOf(states []projectrun.State) (ids []string) {
 	for i := range states {
 		if id := states[i].Session; id != "" {
@@ -123,28 +128,28 @@ func sessionsOf(states []projectrun.State) (ids []string) {
 	return ids
 }
 
-// upText is what up did with a session.
+// upText describes what up did with a session.
 func upText(s *projectrun.State) string {
 	switch {
 	case s.Problem != "":
 		return output.Printable(s.Problem)
-	case s.Ready && s.Changed && s.Did == projectrun.Runs:
-		return "runs, and the file has changed since; up --replace starts it anew"
-	case s.Ready && s.Did == projectrun.Done:
-		return "done before"
+	case s.Ready && s.Changed && s.Action == projectrun.Runs:
+		return "running, but the file has changed; restart it with `longterm up --replace`"
+	case s.Ready && s.Action == projectrun.Done:
+		return "already done"
 	case s.Ready:
-		return s.Did + ", ready"
+		return s.Action + ", ready"
 	case len(s.WaitsFor) > 0:
-		return s.Did + ", waits for " + output.Printable(strings.Join(s.WaitsFor, " or "))
+		return s.Action + ", waiting for " + output.Printable(strings.Join(s.WaitsFor, " or "))
 	}
-	return s.Did
+	return s.Action
 }
 
-// findProject is the project's file: that which is given, or the nearest one above. A project is of the host that its
-// directory is on.
+// findProject returns the path of the project file: the given one, or the nearest one above. A project belongs to the
+// host of its directory, so --host is an error.
 func (a *app) findProject(given string) (string, error) {
 	if a.host != "" {
-		return "", exit.Usagef("a project's sessions run where its files are: longterm -H %s run --cwd DIRECTORY -- longterm %s", a.host,
+		return "", exit.Usagef("a project runs on the host of its files; use `longterm -H %s run --cwd DIRECTORY -- longterm %s`", a.host,
 			strings.Join(remote.WithoutHost(a.args), " "))
 	}
 	if given != "" {
@@ -163,13 +168,13 @@ func (a *app) findProject(given string) (string, error) {
 			return file, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", api.Errorf(api.CodeNotFound, "there is no %s in %s or above", project.Name, dir).
-				WithHint("write one (docs/projects.md), or name it with --file")
+			return "", api.Errorf(api.CodeNotFound, "%s not found in %s or above", project.Name, dir).
+				WithHint("create one (`longterm help projects`), or use --file")
 		}
 	}
 }
 
-// project reads the project's file and makes what runs it; allow looks at it before it counts.
+// project reads the project file and returns its runner. allow checks the file before it is used; nil allows any.
 func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Candidate) error) (*projectrun.Runner, error) {
 	path, err := a.findProject(given)
 	if err != nil {
@@ -177,7 +182,7 @@ func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Ca
 	}
 	c, err := rulebook.ReadOther(path, "a project's file")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, api.Errorf(api.CodeNotFound, "there is no file %s", path).WithHint("write one (docs/projects.md), or name another with --file")
+		return nil, api.Errorf(api.CodeNotFound, "%s: file not found", path).WithHint("create it (`longterm help projects`), or use another with --file")
 	}
 	if err != nil {
 		return nil, err
@@ -202,7 +207,7 @@ func (a *app) project(ctx context.Context, given string, allow func(*rulebook.Ca
 	return &projectrun.Runner{Client: b.client, File: f}, ctx.Err()
 }
 
-// trustProject lets a file that the person trusts pass, and asks about any other.
+// trustProject accepts a file that the user trusts, and asks about any other.
 func (a *app) trustProject(ctx context.Context, c *rulebook.Candidate, yes bool) error {
 	b, err := a.connect()
 	if err != nil {
@@ -212,19 +217,21 @@ func (a *app) trustProject(ctx context.Context, c *rulebook.Candidate, yes bool)
 	if rulebook.IsTrusted(dir, c) {
 		return nil
 	}
-	if err := a.personOnly(ctx, "trusting a project's file"); err != nil {
+	if err := a.requireUser(ctx, "trusting a project's file"); err != nil {
 		return err
 	}
-	if err := a.askTrust(c, "Trust this file as it is? It runs what it says.", "--trust", yes); err != nil {
+	if err := a.askTrust(c, "Trust this file until it changes? Its commands will run.", "--trust", yes); err != nil {
 		return err
 	}
 	return rulebook.Trust(dir, c, fmt.Sprintf("uid %d", os.Getuid()), time.Now())
 }
 
-// writeStates is a project's sessions as a table.
-func writeStates(w io.Writer, states []projectrun.State) {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tSESSION\tSTATE\tREADY\tTIME\tNOTE")
+// writeStates prints a project's sessions as a table.
+func writeStates(w io.Writer, states []projectrun.State, look listing.Look) {
+	columns := []listing.Column{
+		{Head: "NAME", Least: 8, Style: listing.AsBold}, {Head: "SESSION", Least: 8}, {Head: "STATE", Style: listing.StateStyle}, {Head: "READY"}, {Head: "TIME"}, {Head: "NOTE", Least: 10},
+	}
+	rows := make([][]string, 0, len(states))
 	for _, s := range states {
 		state, ready, took, note := s.State, "no", "", ""
 		switch {
@@ -245,14 +252,14 @@ func writeStates(w io.Writer, states []projectrun.State) {
 		switch {
 		case s.Unlisted:
 			note = notInFile(&s)
-		case s.Returns:
-			note = "starts again after a pause"
+		case s.RestartPending:
+			note = "restarts after a pause"
 		case s.Stopped:
 			note = "ended by request"
 		case s.Changed:
-			note = "the file has changed since"
+			note = "file changed since the start"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", output.Printable(s.Name), s.Called, state, ready, took, note)
+		rows = append(rows, []string{output.Printable(s.Name), s.SessionName, state, ready, took, note})
 	}
-	_ = tw.Flush()
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }

@@ -2,39 +2,43 @@ package main
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
+	"github.com/longterm-dev/longterm/cmd/internal/help"
+	"github.com/longterm-dev/longterm/cmd/internal/topics"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// verb is a row of the table of verbs. From it come registration, help, completion, docs/cli and the man pages;
-// what it does stands in a file of the verb's name, and a script in testdata/script drives it (verbs_test.go).
+// verb is a row of the table of verbs. Registration, help, completion, docs/cli and the man pages derive from it. The
+// file named after the verb implements it, and a script in testdata/script tests it (see verbs_test.go).
 type verb struct {
 	name, alias string
 	group       group
-	args        string               // as usage shows them
-	count       cobra.PositionalArgs // how many there may be; nil: any, or verbs of its own
+	args        string               // as shown in the usage line
+	count       cobra.PositionalArgs // allowed number of arguments; nil: any number, or the verb has subcommands
 	short       string
-	session     bool // the first argument is a session: names are completed, and onSession finds it
-	json        bool // it has --json
-	starts      bool // it starts the daemon when none runs
+	session     bool // the first argument is a session: names are completed, and onSession resolves it
+	json        bool // has a --json flag
+	starts      bool // starts the daemon if it is not running
 	hidden      bool
-	hosts       bool // it can be about several hosts at once
-	waits       bool // it waits for what a session does, by its own limits: a host that does not answer is not given up
-	there       bool // it is about the host itself, its files and processes: with --host it is run there
-	// build adds flags, the long text, and what runs.
+	hosts       bool // accepts several hosts
+	waits       bool // waits for a session with its own limits: no timeout for a silent host
+	there       bool // concerns the host's files and processes: with --host it runs on that host
+	// build sets the flags, the long text and RunE.
 	build func(*app, *cobra.Command)
 }
 
-// group is a part of help.
+// group is a section of the help.
 type group string
 
 const (
+	groupCommon   group = "Most used:"
 	groupSessions group = "Sessions:"
 	groupCommands group = "Commands and dialogues:"
 	groupInput    group = "Input and waiting:"
@@ -42,13 +46,16 @@ const (
 	groupUpkeep   group = "Upkeep:"
 )
 
-var groups = []group{groupSessions, groupCommands, groupInput, groupOutput, groupUpkeep}
+var groups = []group{groupCommon, groupSessions, groupCommands, groupInput, groupOutput, groupUpkeep}
 
-// portable are the verbs that work without a daemon, on every system.
+// mostUsed lists the verbs that the help lists first.
+var mostUsed = []string{"new", "attach", "ls", "run", "exec", "view", "web"}
+
+// portable lists the verbs that work without a daemon, on every system.
 var portable = []verb{
 	{
 		name: "render", group: groupOutput, args: "[FILE]", count: cobra.MaximumNArgs(1), json: true,
-		short: "Turn terminal output into a screen, without a daemon", build: renderVerb,
+		short: "Render terminal output to a screen, without a daemon", build: renderVerb,
 	},
 	{
 		name: "bench", there: true, group: groupUpkeep,
@@ -56,7 +63,7 @@ var portable = []verb{
 	},
 	{
 		name: "relay", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
-		short: "Pass shared sessions on, sealed, for machines that nobody can reach", build: relayVerb,
+		short: "Run a relay server for shared sessions", build: relayVerb,
 	},
 	{
 		name: "config", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
@@ -64,11 +71,11 @@ var portable = []verb{
 	},
 	{
 		name: "policy", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
-		short: "Say what may run: check lines, show, try and trust files of rules", build: policyVerb,
+		short: "Check, show, test and trust policy rules", build: policyVerb,
 	},
 	{
 		name: "agent", there: true, group: groupUpkeep,
-		short: "Put longterm into agents' programs, and tell models how it is used", build: agentVerb,
+		short: "Set up agents' programs and report their state", build: agentVerb,
 	},
 	{
 		name: "version", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
@@ -76,9 +83,12 @@ var portable = []verb{
 	},
 }
 
-// command is the verb's command.
+// command returns the cobra command of v.
 func (v *verb) command(a *app) *cobra.Command {
 	c := &cobra.Command{Use: v.name, Short: v.short, Args: v.count, Hidden: v.hidden, GroupID: string(v.group)}
+	if slices.Contains(mostUsed, v.name) {
+		c.GroupID = string(groupCommon)
+	}
 	if v.args != "" {
 		c.Use += " " + v.args
 	}
@@ -90,7 +100,7 @@ func (v *verb) command(a *app) *cobra.Command {
 	}
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		a.starts = v.starts
-		return a.place(v, cmd, args)
+		return a.selectHost(v, cmd, args)
 	}
 	v.build(a, c)
 	if v.json && c.Flags().Lookup("json") == nil {
@@ -99,8 +109,8 @@ func (v *verb) command(a *app) *cobra.Command {
 	return c
 }
 
-// addVerbs adds the verb that is called, or all of them for help and completion:
-// making two dozen commands takes longer than most of them run.
+// addVerbs adds only the called verb, or all verbs for help and completion: building all of them takes longer than most
+// verbs run.
 func addVerbs(a *app, root *cobra.Command, called string) {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: string(g), Title: string(g)})
@@ -114,23 +124,37 @@ func addVerbs(a *app, root *cobra.Command, called string) {
 	for i := range verbs {
 		root.AddCommand(verbs[i].command(a))
 	}
-	checkHelp(root)
+	checkHelp(a, root)
 }
 
-// checkHelp makes `help` of a verb that does not exist a usage error.
-func checkHelp(root *cobra.Command) {
+// checkHelp makes `help` of an unknown verb a usage error.
+func checkHelp(a *app, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "help" })
 	if i < 0 {
 		return
 	}
-	help := root.Commands()[i]
-	show := help.Run
-	help.Run, help.RunE = nil, func(cmd *cobra.Command, args []string) error {
+	c := root.Commands()[i]
+	show := c.Run
+	c.Long += "\n\nTopics, whose pages are part of the program:\n" + topics.List()
+	c.Run, c.RunE = nil, func(cmd *cobra.Command, args []string) error {
 		found, rest, err := root.Find(args)
+		if len(args) == 1 && args[0] == "topics" {
+			_, err := io.WriteString(a.Stdout, topics.List())
+			return err
+		}
+		if topic, ok := topics.Find(strings.Join(args, " ")); ok {
+			var usage strings.Builder // of the verb with the topic's name
+			if found != root {
+				found.SetOut(&usage)
+				_ = found.Help()
+				usage.WriteString("\n")
+			}
+			return topic.Print(a.Stdout, usage.String())
+		}
 		switch {
 		case err != nil:
-			return exit.Usagef("%w; see `longterm --help`", err)
+			return exit.Usagef("%w; see `longterm --help` and `longterm help topics`", err)
 		case len(rest) > 0 && found == root:
 			return unknownVerb(root, rest[0])
 		case len(rest) > 0:
@@ -148,18 +172,17 @@ func rootCommand(a *app, args []string) *cobra.Command {
 	}
 	root := &cobra.Command{
 		Use:   "longterm",
-		Short: "Terminals that outlive everything, for people and programs",
-		Long: `longterm keeps terminals alive and makes them usable by programs.
+		Short: "Keep terminal sessions alive for people and programs",
+		Long: `longterm runs programs in terminal sessions that survive closed windows, lost connections and restarts of the
+daemon. People attach to them; programs and agents start, read and control them.
 
-Without a verb it opens the viewer, starting a shell if there is no session.
-A session S is named by its id, its name, or a unique prefix of either.
+Without a verb it opens the viewer, and starts a shell if there is no session.
+S stands for a session: its id, its name, or a unique prefix of either.
 
-Exit status: 0 success, 1 failure, 2 wrong usage, 3 no such session,
-4 conflict (ambiguous, name taken, already ended), 5 daemon unreachable,
-124 timeout, 130 interrupted; run and exec exit with the command's own status,
-128+N when signal N ended it, or with 111 to 123 when it was refused (reasons in
-docs/errors.md), 125 when longterm itself failed or the status is unknown (0 and a
-note for a REPL's line), 126 when the program cannot be run, 127 when it does not exist. With --json errors are JSON too, on standard error.`,
+  longterm new --name work       # start a session
+  longterm attach work           # use it in this terminal
+
+Exit statuses are those of the command for run and exec, else 0 for success (` + "`longterm help exit-status`" + `).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -171,34 +194,36 @@ note for a REPL's line), 126 when the program cannot be run, 127 when it does no
 		RunE: func(cmd *cobra.Command, _ []string) error { return noVerb(a, cmd) },
 	}
 	root.Version = version()
-	root.SetVersionTemplate(shortcut.VersionLine()) // which has no braces
+	root.SetVersionTemplate(fastpath.VersionLine()) // contains no template braces
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if !cmd.HasParent() && called != "" && called[0] != '-' { // its flags are of a verb that there is not
+		if !cmd.HasParent() && called != "" && called[0] != '-' { // the flags belong to an unknown verb
 			return unknownVerb(cmd, called)
 		}
-		return exit.Usagef("%w; see `%s --help`", err, cmd.CommandPath())
+		return exit.Usagef("%w; see `%s --help`", help.FlagError(cmd, err), cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // of no verb; each verb has its own
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // only without a verb; each verb has its own
 		a.starts = true
-		return a.place(&verb{hosts: true}, cmd, args)
+		return a.selectHost(&verb{hosts: true}, cmd, args)
 	}
+	root.PersistentFlags().Var(&a.Color, "color", "colour in tables: auto, always or never")
 	hostFlags(a, root)
 	addVerbs(a, root, called)
+	help.Install(root, mostUsed)
 	wrapArgs(root)
 	return root
 }
 
-// wrapArgs makes wrong arguments usage errors that name the way out.
+// wrapArgs turns wrong arguments into usage errors that show the correct usage.
 func wrapArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		wrapArgs(sub)
 	}
 	check := c.Args
 	if !c.HasParent() {
-		return // its arguments are a verb
+		return // its arguments are verbs
 	}
 	if check == nil && c.HasSubCommands() { // a group of verbs does nothing by itself
 		c.Args = cobra.ArbitraryArgs
@@ -217,8 +242,13 @@ func wrapArgs(c *cobra.Command) {
 		if err != nil && cmd.HasSubCommands() && len(args) > 0 {
 			return unknownVerb(cmd, args[0])
 		}
-		if err == nil { // cobra looks at these later, and its errors are of no kind
+		if err != nil {
+			err = help.ArgsError(cmd, check, args, err)
+		} else { // cobra checks these later, with errors that exit does not recognise
 			err = errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+			if err != nil {
+				err = help.GroupError(err)
+			}
 		}
 		if err != nil {
 			return exit.Usagef("%w; usage: %s", err, cmd.UseLine())
@@ -227,7 +257,7 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// unknownVerb is a word that is no verb, with the one that was probably meant.
+// unknownVerb returns the error for a word that is not a verb, with the verb probably meant.
 func unknownVerb(cmd *cobra.Command, word string) error {
 	if lacking != "" && !cmd.HasParent() {
 		return lacksVerb(word, lacking)
@@ -239,49 +269,49 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 		}
 	}
 	slices.Sort(names)
-	for _, e := range elsewhere {
+	for _, e := range foreignVerbs {
 		if e.verb == word && !cmd.HasParent() {
 			return exit.Usagef("unknown verb %q; %s; see `%s --help`", word, e.here, cmd.CommandPath())
 		}
 	}
-	if near := spelling.Nearest(word, names); near != "" {
-		return exit.Usagef("unknown verb %q; `%s %s` is the nearest; see `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
+	if near := suggestname.Nearest(word, names); near != "" {
+		return exit.Usagef("unknown verb %q; did you mean `%s %s`? See `%s --help`", word, cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return exit.Usagef("unknown verb %q; see `%s --help`", word, cmd.CommandPath())
 }
 
-// elsewhere are verbs of other programs, and what does that here.
-var elsewhere = []struct{ verb, here string }{
-	{"tail", "`longterm output S -f` follows what a session prints, and `--from line:-20` prints the last lines"},
-	{"logs", "`longterm output S` prints what a session printed, with -f also what comes"},
-	{"log", "`longterm output S` prints what a session printed, with -f also what comes"},
-	{"cat", "`longterm output S` prints what a session printed, and `longterm screen S` what it shows"},
-	{"notify", "`longterm run --notify` and `longterm watch --notify` tell when a command has ended, and `longterm config` says how (notify)"},
-	{"ps", "`longterm ls` lists sessions, and `longterm jobs` what is run in them"},
+// foreignVerbs lists verbs of other programs with the longterm verbs to use instead.
+var foreignVerbs = []struct{ verb, here string }{
+	{"tail", "`longterm output S -f` follows a session's output, and `--from line:-20` prints the last lines"},
+	{"logs", "`longterm output S` prints a session's output, with -f new output too"},
+	{"log", "`longterm output S` prints a session's output, with -f new output too"},
+	{"cat", "`longterm output S` prints a session's output, and `longterm screen S` its screen"},
+	{"notify", "`longterm run --notify` and `longterm watch --notify` notify when a command has ended; configure it with `longterm config` (notify)"},
+	{"ps", "`longterm ls` lists sessions, and `longterm jobs` their jobs"},
 	{"stop", "`longterm kill S` ends a session's processes"},
-	{"start", "`longterm new` starts a session, and `longterm restore S` one that has ended"},
-	{"detach", "`longterm clients` shows who is attached, and detaches them"},
-	{"kill-session", "`longterm kill S` does that" + asTmuxSays},
-	{"kill-server", "`longterm daemon stop` does that" + asTmuxSays},
-	{"new-session", "`longterm new` does that" + asTmuxSays},
-	{"attach-session", "`longterm attach S` does that" + asTmuxSays},
-	{"list-sessions", "`longterm ls` does that" + asTmuxSays},
-	{"has-session", "`longterm info S` says so" + asTmuxSays},
-	{"send-keys", "`longterm send S TEXT -e` and `longterm keys S KEY` do that" + asTmuxSays},
-	{"capture-pane", "`longterm screen S` does that" + asTmuxSays},
-	{"rename-session", "`longterm rename S NAME` does that" + asTmuxSays},
-	{"split-window", "`longterm layout` does that" + asTmuxSays},
+	{"start", "`longterm new` starts a session, and `longterm restore S` an ended one"},
+	{"detach", "`longterm clients` lists and detaches clients"},
+	{"kill-session", "use `longterm kill S`" + tmuxHint},
+	{"kill-server", "use `longterm daemon stop`" + tmuxHint},
+	{"new-session", "use `longterm new`" + tmuxHint},
+	{"attach-session", "use `longterm attach S`" + tmuxHint},
+	{"list-sessions", "use `longterm ls`" + tmuxHint},
+	{"has-session", "use `longterm info S`" + tmuxHint},
+	{"send-keys", "use `longterm send S TEXT -e` and `longterm keys S KEY`" + tmuxHint},
+	{"capture-pane", "use `longterm screen S`" + tmuxHint},
+	{"rename-session", "use `longterm rename S NAME`" + tmuxHint},
+	{"split-window", "use `longterm layout`" + tmuxHint},
 }
 
-// asTmuxSays is for who knows tmux's commands.
-const asTmuxSays = ", and `longterm tmux-compat` takes tmux's commands as they are"
+// tmuxHint follows the suggestion for a tmux command.
+const tmuxHint = ", or tmux's own command with `longterm tmux-compat`"
 
-// lacksVerb is a word that is no verb on a system that has the portable ones only: it may be one elsewhere.
+// lacksVerb returns the error for a word that is not a verb on a system with the portable verbs only.
 func lacksVerb(word, lacking string) error {
 	names := make([]string, len(portable))
 	for i := range portable {
 		names[i] = portable[i].name
 	}
 	slices.Sort(names)
-	return exit.Usagef("there is no `longterm %s` here: %s; there are %s", word, lacking, strings.Join(names, ", "))
+	return exit.Usagef("`longterm %s`: not available (%s); available: %s", word, lacking, strings.Join(names, ", "))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
+	"github.com/longterm-dev/longterm/cmd/internal/help"
 	"github.com/longterm-dev/longterm/session/config"
 )
 
@@ -78,6 +79,30 @@ func readText(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// FAULT: H19
+func TestVerbs_HaveExamples(t *testing.T) {
+	example := regexp.MustCompile(`(?m)^ *(?:[^ ].*[ |("])?longterm `)
+	var visit func(c *cobra.Command, least int)
+	visit = func(c *cobra.Command, least int) {
+		if found := len(example.FindAllString(c.Long+"\n"+c.Example, -1)); found < least && !c.Hidden && c.Runnable() && c.Name() != "help" {
+			t.Errorf("%s has %d examples, and needs %d", c.CommandPath(), found, least)
+		}
+		for _, sub := range c.Commands() {
+			visit(sub, 1)
+		}
+	}
+	root := rootCommand(newApp(), nil)
+	for _, c := range root.Commands() {
+		visit(c, 2)
+	}
+	for i, name := range mostUsed {
+		if page := help.Page(root, 80, false, mostUsed); strings.Index(page, "\n  "+name+" ") < strings.Index(page, "Most used:") ||
+			i > 0 && strings.Index(page, "\n  "+name+" ") < strings.Index(page, "\n  "+mostUsed[i-1]+" ") {
+			t.Errorf("%s is not in its place:\n%s", name, page)
+		}
+	}
 }
 
 // What a row says is what its command does.

@@ -12,7 +12,7 @@ import (
 
 func init() { probeLine = daemon.ProbeLine }
 
-// verbs are all verbs of this system.
+// verbs lists all verbs of this system.
 var verbs = append([]verb{
 	{
 		name: "new", group: groupSessions, args: "[flags] [-- CMD…]", json: true, starts: true,
@@ -27,6 +27,10 @@ var verbs = append([]verb{
 		short: "Describe a session", build: infoVerb,
 	},
 	{
+		name: "open", group: groupSessions, args: "S [PORT]", count: cobra.RangeArgs(1, 2), session: true, json: true, starts: true,
+		short: "Open a session's web server in the browser", build: openVerb,
+	},
+	{
 		name: "attach", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, starts: true,
 		short: "Attach this terminal to a session", build: attachVerb,
 	},
@@ -36,19 +40,19 @@ var verbs = append([]verb{
 	},
 	{
 		name: "layout", group: groupSessions, starts: true,
-		short: "Arrange sessions in the viewers that are open", build: layoutVerb,
+		short: "Arrange sessions in open viewers", build: layoutVerb,
 	},
 	{
 		name: "rename", group: groupSessions, args: "S NAME", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
-		short: "Give a session another name", build: renameVerb,
+		short: "Rename a session", build: renameVerb,
 	},
 	{
 		name: "label", group: groupSessions, args: "S NAME=VALUE…", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
-		short: "Label a session; an empty VALUE removes the label", build: labelVerb,
+		short: "Set or remove labels of a session", build: labelVerb,
 	},
 	{
 		name: "clients", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "List who is attached to a session; have them look only, or leave", build: clientsVerb,
+		short: "List, restrict or detach a session's clients", build: clientsVerb,
 	},
 	{
 		name: "resize", group: groupSessions, args: "S COLSxROWS", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
@@ -60,99 +64,139 @@ var verbs = append([]verb{
 	},
 	{
 		name: "kill", group: groupSessions, args: "S…", count: cobra.ArbitraryArgs, session: true, json: true, starts: true,
-		short: "End sessions' processes and all their descendants", build: killVerb,
+		short: "End sessions with all their processes", build: killVerb,
 	},
 	{
 		name: "restore", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "Start the process of an ended session again, below its history", build: restoreVerb,
+		short: "Restart an ended session's program", build: restoreVerb,
 	},
 	{
 		name: "rm", group: groupSessions, args: "S…", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true,
-		short: "Forget sessions and their history", build: rmVerb,
+		short: "Remove sessions and their history", build: rmVerb,
+	},
+	{
+		name: "fan", group: groupSessions, args: "(N | FILE | --agent NAME,NAME…) [flags] -- CMD…", count: cobra.ArbitraryArgs, json: true, starts: true,
+		short: "Run several attempts in worktrees, compare them, keep one", build: fanVerb,
+	},
+	{
+		name: "changes", group: groupSessions, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
+		short: "List the file changes in a session's draft", build: changesVerb,
+	},
+	{
+		name: "diff", group: groupSessions, args: "S [PATH…]", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true,
+		short: "Show a draft's file changes, or compare two runs", build: diffVerb,
+	},
+	{
+		name: "commit", group: groupSessions, args: "S [PATH…]", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true,
+		short: "Apply the file changes in a session's draft", build: commitVerb,
+	},
+	{
+		name: "discard", group: groupSessions, args: "S [PATH…]", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true,
+		short: "Discard a session's draft, or changes in it", build: discardVerb,
+	},
+	{
+		name: "undo", group: groupSessions, args: "S:N", count: cobra.ExactArgs(1), json: true, starts: true,
+		short: "Undo the file changes of a command in a draft", build: undoVerb,
 	},
 	{
 		name: "up", group: groupSessions, args: "[NAME…]", count: cobra.ArbitraryArgs, json: true, starts: true,
-		short: "Have the sessions of a project's file run", build: upVerb,
+		short: "Start a project's sessions", build: upVerb,
 	},
 	{
 		name: "down", group: groupSessions, args: "[NAME…]", count: cobra.ArbitraryArgs, json: true, starts: true,
-		short: "End the sessions of a project", build: downVerb,
+		short: "End a project's sessions", build: downVerb,
 	},
 	{
 		name: "status", group: groupSessions, count: cobra.NoArgs, json: true, starts: true,
-		short: "Say how the sessions of a project are", build: statusVerb,
+		short: "Show the state of a project's sessions", build: statusVerb,
 	},
 	{
 		name: "run", group: groupCommands, args: "[flags] (-c LINE | -- CMD…)", json: true, starts: true, waits: true,
-		short: "Run a command in a session of its own and exit with its status", build: runVerb,
+		short: "Run a command in a new session and return its status", build: runVerb,
 	},
 	{
 		name: "exec", group: groupCommands, args: "S [flags] LINE…", count: cobra.ArbitraryArgs, session: true, json: true, starts: true, waits: true,
-		short: "Run a line in a session's shell and exit with its status", build: execVerb,
+		short: "Run a line in a session's shell and return its status", build: execVerb,
 	},
 	{
 		name: "jobs", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
-		short: "List commands and lines that were run, in the background too", build: jobsVerb,
+		short: "List and control jobs (commands run by run and exec)", build: jobsVerb,
+	},
+	{
+		name: "inbox", group: groupCommands, count: cobra.NoArgs, json: true, starts: true,
+		short: "List and answer what needs your attention", build: inboxVerb,
 	},
 	{
 		name: "approvals", group: groupCommands, count: cobra.NoArgs, json: true, starts: true,
-		short: "See and answer what a person has to allow", build: approvalsVerb,
+		short: "List and answer approval requests", build: approvalsVerb,
 	},
 	{
 		name: "commands", group: groupCommands, args: "[S [N]]", count: cobra.MaximumNArgs(2), session: true, json: true, starts: true,
-		short: "List the commands that shells ran, or print what one printed", build: commandsVerb,
+		short: "List commands of shells, or print one's output", build: commandsVerb,
 	},
 	{
 		name: "errors", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
-		short: "List the errors that a session printed as places in files, and open them", build: errorsVerb,
+		short: "List errors with file and line from a session's output", build: errorsVerb,
+	},
+	{
+		name: "why", group: groupCommands, args: "[S | S:N | JOB] [S:N]", count: cobra.MaximumNArgs(2), session: true, json: true, starts: true,
+		short: "Explain why a command failed, by a good run of it", build: whyVerb,
 	},
 	{
 		name: "context", group: groupCommands, args: "[S]", count: cobra.MaximumNArgs(1), session: true, json: true, starts: true,
-		short: "Print what a person ran since the last asking, for an agent", build: contextVerb,
+		short: "Print a user's commands since the last call, for agents", build: contextVerb,
 	},
 	{
 		name: "expand", group: groupCommands, args: "FILE [ARGS…]", count: cobra.MinimumNArgs(1), json: true, starts: true,
-		short: "Print a template with what its commands print", build: expandVerb,
+		short: "Expand a template with the output of its commands", build: expandVerb,
 	},
 	{
 		name: "suggest", group: groupCommands, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "Suggest what to do after a session's newest command", build: suggestVerb,
+		short: "Suggest the next step after the newest command", build: suggestVerb,
 	},
 	{
 		name: "watch", group: groupCommands, args: "[flags] (-c LINE | [--] CMD…)", json: true, starts: true,
-		short: "Run a command again whenever files change", build: watchVerb,
+		short: "Run a command each time files change", build: watchVerb,
 	},
 	{
 		name: "events", group: groupCommands, args: "[flags]", count: cobra.NoArgs, json: true, starts: true,
-		short: "Print what happens, or what ended since it was last acknowledged", build: eventsVerb,
+		short: "Print events, or completions not yet acknowledged", build: eventsVerb,
 	},
 	{
 		name: "respond", group: groupCommands, args: "S (add | ls | rm RULE… | log) [flags]", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
-		short: "Answer the questions of a session's program by rules", build: respondVerb,
+		short: "Answer a program's prompts by rules", build: respondVerb,
 	},
 	{
 		name: "expect", group: groupCommands, args: "(SCRIPT [flags] | --record OUT -- CMD…)", json: true, starts: true,
-		short: "Run a dialogue with a program from a script, or record one", build: expectVerb,
+		short: "Run or record a scripted dialogue with a program", build: expectVerb,
 	},
 	{
 		name: "send", group: groupInput, args: "S TEXT", count: cobra.ExactArgs(2), session: true, json: true, starts: true,
-		short: "Type text as it is", build: sendVerb,
+		short: "Type text into a session", build: sendVerb,
+	},
+	{
+		name: "put", group: groupInput, args: "S FILE…", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true, waits: true,
+		short: "Store copies of files with a session, on its host", build: putVerb,
+	},
+	{
+		name: "get", group: groupOutput, args: "S [PATH]", count: cobra.RangeArgs(1, 2), session: true, json: true, starts: true, waits: true,
+		short: "Copy a file from a session's host", build: getVerb,
 	},
 	{
 		name: "keys", group: groupInput, args: "S KEY…", count: cobra.MinimumNArgs(2), session: true, json: true, starts: true,
-		short: "Press keys", build: keysVerb,
+		short: "Press keys in a session", build: keysVerb,
 	},
 	{
 		name: "paste", group: groupInput, args: "S [FILE]", count: cobra.RangeArgs(1, 2), session: true, json: true, starts: true,
-		short: "Paste a file, or standard input", build: pasteVerb,
+		short: "Paste a file or standard input into a session", build: pasteVerb,
 	},
 	{
 		name: "wait", group: groupInput, args: "S… --for COND…", count: cobra.MinimumNArgs(1), session: true, json: true, starts: true, waits: true,
-		short: "Wait for conditions", build: waitVerb,
+		short: "Wait until sessions meet conditions", build: waitVerb,
 	},
 	{
 		name: "screen", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "Print a session's screen, or a picture of it", build: screenVerb,
+		short: "Print a session's screen as text or image", build: screenVerb,
 	},
 	{
 		name: "output", group: groupOutput, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true, waits: true,
@@ -160,7 +204,7 @@ var verbs = append([]verb{
 	},
 	{
 		name: "pipe", group: groupOutput, args: "S [COMMAND]", count: cobra.RangeArgs(1, 2), session: true, json: true, starts: true,
-		short: "Give what a session prints to a command", build: pipeVerb,
+		short: "Pipe a session's output into a command", build: pipeVerb,
 	},
 	{
 		name: "search", group: groupOutput, args: "QUERY…", count: cobra.MinimumNArgs(1), json: true, starts: true,
@@ -168,11 +212,11 @@ var verbs = append([]verb{
 	},
 	{
 		name: "play", group: groupOutput, args: "S|FILE", count: cobra.ExactArgs(1), session: true, starts: true,
-		short: "Play a session's output, or a recording", build: playVerb,
+		short: "Play back a session or a recording", build: playVerb,
 	},
 	{
 		name: "tape", group: groupOutput, args: "FILE", count: cobra.ExactArgs(1), json: true,
-		short: "Play a script of typing and make pictures of it", build: tapeVerb,
+		short: "Run a script of keystrokes and render pictures of it", build: tapeVerb,
 	},
 	{
 		name: "export", group: groupOutput, args: "S|FILE", count: cobra.ExactArgs(1), session: true, starts: true,
@@ -180,11 +224,11 @@ var verbs = append([]verb{
 	},
 	{
 		name: "audit", group: groupUpkeep, count: cobra.NoArgs, json: true, starts: true,
-		short: "List what was asked, decided and done, and check that the list is whole", build: auditVerb,
+		short: "List and verify the audit log", build: auditVerb,
 	},
 	{
 		name: "prune", group: groupUpkeep, count: cobra.NoArgs, json: true, starts: true,
-		short: "Drop old history", build: pruneVerb,
+		short: "Remove old history", build: pruneVerb,
 	},
 	{
 		name: "daemon", there: true, group: groupUpkeep, starts: true,
@@ -192,35 +236,35 @@ var verbs = append([]verb{
 	},
 	{
 		name: "doctor", there: true, group: groupUpkeep, count: cobra.NoArgs, json: true,
-		short: "Say what is wrong and how to fix it", build: doctorVerb,
+		short: "Diagnose problems and suggest fixes", build: doctorVerb,
 	},
 	{
 		name: "token", group: groupUpkeep, starts: true,
-		short: "Make and take back tokens for the API over TCP", build: tokenVerb,
+		short: "Create and revoke API tokens", build: tokenVerb,
 	},
 	{
 		name: "web", group: groupSessions, count: cobra.NoArgs, json: true, starts: true,
-		short: "Show every session in a browser", build: webVerb,
+		short: "Show sessions in a browser", build: webVerb,
 	},
 	{
 		name: "share", group: groupSessions, args: "S", count: cobra.ExactArgs(1), session: true, json: true, starts: true,
-		short: "Make a link that shows a session in a browser to others", build: shareVerb,
+		short: "Create a link that shows a session to others", build: shareVerb,
 	},
 	{
 		name: "fleet", group: groupUpkeep, starts: true,
-		short: "Have several machines' sessions in one place", build: fleetVerb,
+		short: "Manage sessions of several machines as a fleet", build: fleetVerb,
 	},
 	{
 		name: "mcp", there: true, group: groupUpkeep, count: cobra.NoArgs, starts: true,
-		short: "Serve agents: the Model Context Protocol on standard input and output, or over HTTP", build: mcpVerb,
+		short: "Serve agents over the Model Context Protocol (MCP)", build: mcpVerb,
 	},
 	{
 		name: "tmux-compat", group: groupUpkeep, args: "[tmux's arguments]", starts: true,
-		short: "Answer tmux's commands, for programs that drive tmux", build: tmuxcompatVerb,
+		short: "Run tmux commands on longterm sessions", build: tmuxcompatVerb,
 	},
 	{
 		name: "hosts", group: groupUpkeep, count: cobra.NoArgs, json: true,
-		short: "List other hosts, install longterm there, end connections", build: hostsVerb,
+		short: "List, set up and disconnect remote hosts", build: hostsVerb,
 	},
 	{
 		name: "bridge", group: groupUpkeep, count: cobra.NoArgs, starts: true, hidden: true,
@@ -228,19 +272,19 @@ var verbs = append([]verb{
 	},
 	{
 		name: "keeper", group: groupUpkeep, count: cobra.ArbitraryArgs, hidden: true,
-		short: "Hold sessions (started by itself)", build: keeperVerb,
+		short: "Hold sessions (started automatically)", build: keeperVerb,
 	},
 }, portable...)
 
-// platform is what the verbs share on systems with keepers.
+// platform is the state that the verbs share on systems with keepers.
 type platform struct {
-	backend *backend        // made on first use
-	agent   string          // label of the agent that asks; empty: that of the environment
-	host    string          // whose daemon is asked; empty: this host's
-	named   []string        // all hosts that were given, in order
-	given   bool            // the host stands before the verb
-	ctx     context.Context // of the verb that is called
-	install bool            // longterm, on a host that has none
+	backend *backend        // created on first use
+	agent   string          // label of the calling agent; empty: from the environment
+	host    string          // host whose daemon is used; empty: this host
+	named   []string        // all given hosts, in order
+	given   bool            // the host was given before the verb
+	ctx     context.Context // context of the called verb
+	install bool            // install longterm on a host without it
 }
 
 func (p *platform) close() {
@@ -249,8 +293,8 @@ func (p *platform) close() {
 	}
 }
 
-// lacking is nothing: all verbs are there.
+// lacking is empty: all verbs are available.
 const lacking = ""
 
-// noVerb is longterm by itself: the viewer.
+// noVerb runs longterm without a verb: it opens the viewer.
 func noVerb(a *app, cmd *cobra.Command) error { return a.viewDefault(cmd) }

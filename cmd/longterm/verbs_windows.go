@@ -11,11 +11,11 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// verbs are what works on Windows. Sessions need a keeper, which needs descriptors
-// that can be passed and pseudoterminals that can be kept: not there yet, and not faked.
+// verbs lists the verbs that work on Windows. Sessions need a keeper, which passes descriptors and keeps
+// pseudoterminals open; longterm cannot do that on Windows yet.
 var verbs = portable
 
-// lacking says what this system lacks, and so why most verbs are not there.
+// lacking is the reason why most verbs are missing on this system.
 const lacking = "sessions are not supported on Windows yet"
 
 type platform struct{}
@@ -23,38 +23,38 @@ type platform struct{}
 func (platform) close() {}
 
 func noVerb(*app, *cobra.Command) error {
-	return errors.New(lacking + "; `longterm --help` lists what there is")
+	return errors.New(lacking + "; see `longterm --help` for the available verbs")
 }
 
 func (*app) completeSession(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveNoFileComp // there are none
+	return nil, cobra.ShellCompDirectiveNoFileComp // without sessions nothing completes
 }
 
-// seenAs is nobody in a session: there are none.
-func (*app) seenAs(context.Context) api.Caller { return api.Caller{} }
+// identifySelf returns the zero Caller: without sessions no caller is in one.
+func (*app) identifySelf(context.Context) api.Caller { return api.Caller{} }
 
-// agentHook has no session to tell anything: it is done, as everywhere outside of one.
+// agentHook returns a verb that does nothing, because no agent runs in a session here.
 func agentHook(*app) *cobra.Command {
-	return &cobra.Command{Use: "hook [EVENT] [JSON]", Short: "Tell the session how the agent in it gets on; for agents' hooks", RunE: func(*cobra.Command, []string) error { return nil }}
+	return &cobra.Command{Use: "hook [EVENT] [JSON]", Short: "Report agent state to the session", RunE: func(*cobra.Command, []string) error { return nil }}
 }
 
-// There is no way to other hosts: clients of their daemons are not there yet.
+// hostFlags adds no flags: clients of remote daemons are not supported on Windows yet.
 func hostFlags(*app, *cobra.Command) {}
 
 func (*app) leading(args []string) []string { return args }
 
-func (*app) place(*verb, *cobra.Command, []string) error { return nil }
+func (*app) selectHost(*verb, *cobra.Command, []string) error { return nil }
 
-// listenForLeaving has nothing to listen for: no terminal is taken here.
+// listenForLeaving returns nil: the fast path takes no terminal here.
 func listenForLeaving() chan os.Signal { return nil }
 
-// outliveFileLimit has no limit to outlive.
+// outliveFileLimit does nothing: Windows has no file size limit.
 func outliveFileLimit() {}
 
-func leftOnTheWay(_ chan os.Signal, err error) error { return err }
+func detachedError(_ chan os.Signal, err error) error { return err }
 
-// giveTerminalBack has nothing to give: no terminal is taken here.
+// giveTerminalBack does nothing: the fast path takes no terminal here.
 func giveTerminalBack() {}
 
-// awaitConfig waits for no daemon.
+// awaitConfig does nothing: no daemon runs here.
 func (*app) awaitConfig(context.Context, string, time.Time) {}

@@ -7,17 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 )
 
-// version names this build: the release, else the commit it was made from.
-func version() string { return shortcut.Version() }
+// version returns the name of this build: the release, or the commit it was built from.
+func version() string { return fastpath.Version() }
 
-// probeLine is what this program says of itself to one whose place it is to take; nil: it
-// takes none's.
+// probeLine returns the line with which an upgrade checks this executable; nil: this system has no daemon.
 var probeLine func() string
 
 func versionVerb(a *app, c *cobra.Command) {
+	c.Long = "Print the version of longterm, with --json also those of Go, system and architecture.\n\n  longterm version --json"
 	probe := false
 	c.RunE = func(*cobra.Command, []string) error {
 		if probe && probeLine != nil {
@@ -31,9 +31,9 @@ func versionVerb(a *app, c *cobra.Command) {
 			Arch    string `json:"arch"`
 		}{version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
 		return a.Print(v, func(w io.Writer) {
-			_, _ = io.WriteString(w, shortcut.VersionLine())
+			_, _ = io.WriteString(w, fastpath.VersionLine())
 		})
 	}
-	c.Flags().BoolVar(&probe, "probe", false, "say what an upgrade asks")
-	_ = c.Flags().MarkHidden("probe") // it is there
+	c.Flags().BoolVar(&probe, "probe", false, "check line for an upgrade")
+	_ = c.Flags().MarkHidden("probe") // the flag exists
 }

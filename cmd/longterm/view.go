@@ -27,8 +27,10 @@ import (
 
 func viewVerb(a *app, c *cobra.Command) {
 	f, all := viewsource.Flags{}, false
-	c.Long = `Show sessions in panes on this terminal: those named, or all that run, arranged as they were last.
-Ctrl-Space, then ?, lists the keys; docs/viewer.md tells the rest.
+	c.Long = `Open the viewer on this terminal, with the named sessions in panes, or all running ones in their last layout.
+Press Ctrl-Space, then ?, for the keys; see ` + "`longterm help viewer`" + `.
+
+  longterm view work tests
 
 With several hosts their sessions are shown together, as HOST/SESSION; -H '' is this host:
 
@@ -36,7 +38,7 @@ With several hosts their sessions are shown together, as HOST/SESSION; -H '' is 
   longterm view tests build/work
   longterm view --all-hosts`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		h, err := a.viewHosts(cmd.Context(), args, request.GivenOr(cmd, "all-hosts", all, a.viewsAll()))
+		h, err := a.viewHosts(cmd.Context(), args, request.FlagOr(cmd, "all-hosts", all, a.viewsAll()))
 		if err != nil {
 			return err
 		}
@@ -47,24 +49,24 @@ With several hosts their sessions are shown together, as HOST/SESSION; -H '' is 
 		}
 		return a.view(cmd.Context(), h, only, f)
 	}
-	c.Flags().StringVar(&f.Theme, "theme", "", strings.Join(theme.Names(), ", ")+", or one of the configuration; default: as it was last, or what suits the terminal ($LONGTERM_THEME)")
-	c.Flags().StringVar(&f.Prefix, "prefix", "", "key that begins a command, as in C-Space, C-a, F12 (default C-Space; $LONGTERM_PREFIX)")
-	c.Flags().StringVar(&f.Keys, "keys", "", strings.Join(keymap.PresetNames(), ", ")+": whose keys (default: the configuration's, longterm)")
-	c.Flags().StringVar(&f.Layout, "layout", "", "layout to begin with; default: as it was last")
-	c.Flags().BoolVar(&all, "all-hosts", false, "the sessions of this host, of all of hosts.names and of the fleet's hosts (default: the configuration's, false)")
+	c.Flags().StringVar(&f.Theme, "theme", "", "`NAME` of the theme: "+strings.Join(theme.Names(), ", ")+", or one of the configuration (default: the last one, or one that suits the terminal; $LONGTERM_THEME)")
+	c.Flags().StringVar(&f.Prefix, "prefix", "", "`KEY` that starts a command, such as C-Space, C-a, F12 (default C-Space; $LONGTERM_PREFIX)")
+	c.Flags().StringVar(&f.Keys, "keys", "", "`PRESET` of keys: "+strings.Join(keymap.PresetNames(), ", ")+" (default: view.keys, longterm)")
+	c.Flags().StringVar(&f.Layout, "layout", "", "`NAME` of the first layout (default: the last one)")
+	c.Flags().BoolVar(&all, "all-hosts", false, "sessions of this host, of all of hosts.names and of the fleet (default: view.all_hosts, false)")
 }
 
-// viewDefault is longterm without a verb: the viewer, with a shell to begin with.
+// viewDefault opens the viewer for longterm without a verb, and starts a shell if no session runs.
 func (a *app) viewDefault(cmd *cobra.Command) error {
 	if !a.onTerminal() {
-		return exit.Usagef("%w; `longterm --help` lists the verbs", termio.ErrNoTerminal)
+		return exit.Usagef("%w; see `longterm --help` for the verbs", termio.ErrNoTerminal)
 	}
 	h, err := a.viewHosts(cmd.Context(), nil, a.viewsAll())
 	if err != nil {
 		return err
 	}
 	defer h.close()
-	if len(h.list) == 1 { // of several, some may not answer now
+	if len(h.list) == 1 { // with several hosts, some may not answer now
 		if err := startFirst(cmd.Context(), h.list[0].Client); err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func (a *app) viewDefault(cmd *cobra.Command) error {
 	return a.view(cmd.Context(), h, nil, viewsource.Flags{})
 }
 
-// startFirst starts a shell where no session runs.
+// startFirst starts a shell if no session runs.
 func startFirst(ctx context.Context, c *client.Client) error {
 	list, err := c.List(ctx)
 	if err != nil || slices.ContainsFunc(list, func(s api.Session) bool { return s.State == "running" }) {
@@ -99,7 +101,7 @@ func (a *app) view(ctx context.Context, h *viewHosts, only []string, f viewsourc
 		return err
 	}
 	if f.Layout != "" {
-		if err := viewsource.LayoutKept(dirs, f.Layout); err != nil {
+		if err := viewsource.CheckLayoutExists(dirs, f.Layout); err != nil {
 			return exit.Usage(err)
 		}
 	}
@@ -107,44 +109,45 @@ func (a *app) view(ctx context.Context, h *viewHosts, only []string, f viewsourc
 		return termio.ErrNoTerminal
 	}
 	if i := slices.IndexFunc(h.list, func(o viewsource.Host) bool { return o.Name == "" }); i >= 0 {
-		a.passAgentOn(dirs)
+		a.forwardSSHAgent(dirs)
 		a.renew(ctx, h.list[i].Client)
 	}
-	return viewsource.Run(ctx, viewsource.Program{Hosts: h.list, Dirs: dirs, Version: version, Stdin: a.stdin, Again: h.again}, o, only)
+	return viewsource.Run(ctx, viewsource.Program{Hosts: h.list, Dirs: dirs, Version: version, Stdin: a.stdin, ReopenCommand: h.reopenCommand}, o, only)
 }
 
-// viewsAll says that the configuration has the viewer show all hosts: one that the environment names comes before it.
+// viewsAll reports whether the configuration selects all hosts. A host of the command line or the environment takes
+// precedence.
 func (a *app) viewsAll() bool { return a.host == "" && a.settings().View.AllHosts }
 
-// maxViewHosts bounds the hosts of one viewer: it has a connection to each.
+// maxViewHosts limits the hosts of one viewer, which has a connection to each.
 const maxViewHosts = 64
 
-// viewHosts are the hosts whose sessions a viewer shows.
+// viewHosts holds the hosts whose sessions a viewer shows.
 type viewHosts struct {
-	list  []viewsource.Host
-	again string // the command line that shows them again
-	own   []*client.Client
+	list          []viewsource.Host
+	reopenCommand string           // command line that opens the same hosts again
+	clients       []*client.Client // clients to close at the end
 }
 
 func (v *viewHosts) close() {
-	for _, c := range v.own {
+	for _, c := range v.clients {
 		c.Close()
 	}
 }
 
-// viewHosts are those that were named, by themselves or before the names of sessions; all is for those of the
-// configuration and of the fleet; else it is one.
+// viewHosts returns the named hosts: by -H, or in the names of sessions. all selects this host, those of the
+// configuration and those of the fleet. Otherwise there is one host.
 func (a *app) viewHosts(ctx context.Context, refs []string, all bool) (*viewHosts, error) {
-	v := &viewHosts{again: "longterm"}
+	v := &viewHosts{reopenCommand: "longterm"}
 	names := a.named
 	switch {
 	case len(names) > 1 || len(names) == 1 && names[0] != "":
-		v.again = "longterm view"
+		v.reopenCommand = "longterm view"
 		for _, n := range names {
-			v.again += " -H " + cmp.Or(n, "''") // a host's name has no character that a shell minds
+			v.reopenCommand += " -H " + cmp.Or(n, "''") // host names need no quotes
 		}
 	case all && len(names) == 0:
-		v.again = "longterm view --all-hosts"
+		v.reopenCommand = "longterm view --all-hosts"
 		var err error
 		if names, err = a.allHosts(ctx); err != nil {
 			return nil, err
@@ -168,7 +171,7 @@ func (a *app) viewHosts(ctx context.Context, refs []string, all bool) (*viewHost
 		unique = []string{""}
 	}
 	if len(unique) > maxViewHosts {
-		return nil, exit.Usagef("these are %d hosts, and a viewer shows at most %d; name those that you want with -H", len(unique), maxViewHosts)
+		return nil, exit.Usagef("%d hosts: too many for one viewer (maximum %d); select hosts with -H", len(unique), maxViewHosts)
 	}
 	for _, name := range unique {
 		if err := a.viewHost(v, name, len(unique) == 1); err != nil {
@@ -179,7 +182,7 @@ func (a *app) viewHosts(ctx context.Context, refs []string, all bool) (*viewHost
 	return v, nil
 }
 
-// viewHost adds one. The only one may ask for a password; of several, each has to be reached without.
+// viewHost adds a host. The only host may ask for a password; with several, none may.
 func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 	if only {
 		a.host = name
@@ -203,25 +206,25 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 		}
 		forViewer(o.Way, only)
 		c = client.New(o)
-		v.own = append(v.own, c)
+		v.clients = append(v.clients, c)
 	}
 	v.list = append(v.list, viewsource.Host{Name: name, Client: c})
 	return nil
 }
 
-// forViewer has a way be one for a viewer, which shows that host only or others, too.
+// forViewer adapts a way to a viewer that shows this host only, or several.
 func forViewer(way client.Way, only bool) {
 	switch w := way.(type) {
 	case *hosts.Way:
 		if !only {
-			w.Asks, w.Bare = false, nil // the terminal is the viewer's
+			w.Asks, w.Bare = false, nil // the terminal belongs to the viewer
 		}
 	case *client.ViaFleet:
-		w.Live = true // one that is away now comes back, and a copy is not followed
+		w.Live = true // the viewer waits for the host to return instead of following its replica
 	}
 }
 
-// allHosts are this host, those of the configuration, and those of the fleet that are connected.
+// allHosts returns this host, those of the configuration, and the connected hosts of the fleet.
 func (a *app) allHosts(ctx context.Context) ([]string, error) {
 	names := append([]string{""}, a.settings().Hosts.Names...)
 	b, err := a.connect()
@@ -241,7 +244,7 @@ func (a *app) allHosts(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// only are the ids of sessions that were named, as the viewer knows them; none: all.
+// only returns the ids of the named sessions, as the viewer uses them. An empty list means all.
 func (v *viewHosts) only(ctx context.Context, refs []string) (ids []string, err error) {
 	for _, ref := range refs {
 		host, session, far := hosts.Split(ref)

@@ -33,7 +33,7 @@ func waitVerb(a *app, c *cobra.Command) {
 			return err
 		}
 		limit := waitLimit(cmd, timeout)
-		timeout := request.GivenOr(cmd, "timeout", timeout, a.settings().Exec.Timeout) // for messages
+		timeout := request.FlagOr(cmd, "timeout", timeout, a.settings().Exec.Timeout) // for messages
 		w := api.Wait{All: all, TimeoutMS: limit}
 		for _, c := range conds {
 			cond, err := request.Condition(c)
@@ -43,7 +43,7 @@ func waitVerb(a *app, c *cobra.Command) {
 			w.Conds = append(w.Conds, cond)
 		}
 		if all && len(w.Conds) == 0 {
-			return exit.Usagef("--all of nothing; give --for, as in --for text=ready --for prompt")
+			return exit.Usagef("--all requires --for, as in --for text=ready --for prompt")
 		}
 		if yield < 0 || timeout < 0 {
 			return exit.Usagef("--yield and --timeout must not be negative")
@@ -52,12 +52,12 @@ func waitVerb(a *app, c *cobra.Command) {
 			w.TimeoutMS = max(1, yield.Milliseconds())
 		}
 		if len(args) > 1 {
-			return a.waitForSeveral(cmd.Context(), b.client, args, &several{w, since != "", every, yield > 0, timeout})
+			return a.waitForSeveral(cmd.Context(), b.client, args, &multiWait{w, since != "", every, yield > 0, timeout})
 		}
 		if since != "" {
 			n, err := strconv.ParseUint(since, 10, 64)
 			if err != nil {
-				return exit.Usagef("--since %q is not an output offset", since)
+				return exit.Usagef("--since %q: not an output offset", since)
 			}
 			w.Since = &n
 		}
@@ -68,44 +68,52 @@ func waitVerb(a *app, c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return a.waited(&r, timeout, yield > 0)
+		return a.printWaited(&r, timeout, yield > 0)
 	}
-	c.Long = `Wait until a condition holds, and print which one. Conditions:
+	c.Long = `Wait until a condition holds in a session, and print which one.
+
+  longterm wait work --for prompt
+  longterm wait build --for 'text=BUILD OK' --for exit --timeout 10m
+
+Conditions:
 
   text=TEXT     TEXT appears in new output or on a changed row
-  regexp=RE     RE (RE2) matches a line of either; also re=RE
+  regexp=RE     RE (RE2) matches such a line; also re=RE
   gone=TEXT     TEXT is on no row of the screen; also gone=re=RE
-  prompt        the shell waits for a line; in a session whose program is a REPL, that does
+  prompt        the shell, or the session's REPL, waits for a line
   command       a command of the shell ends
   exit          the session's process ends
-  quiet=1s      no new output for that long; spinners, clocks and progress bars do not count as new
-  input         the program waits for input; input=password, =confirm, =menu, =text or =screen: of that kind
-  agent         the coding agent in it waits for its person; agent=idle (done, too), =needs_input,
+  quiet=1s      no new output for this duration; spinners, clocks and progress bars do not count
+  input         the program waits for input; only of one kind: input=password, =confirm, =menu, =text, =screen
+  agent         the coding agent in the session waits for its user; agent=idle (includes done), =needs_input,
                 =needs_approval, =done, =working or =unknown: it is in that state since the last input
-  fullscreen    a full-screen program runs (=off: none does)
+  fullscreen    a full-screen program runs (=off: none runs)
   title=TEXT    the window title contains TEXT
   bell          the bell rings
   progress=50   the program reports (OSC 9;4) or prints ([16/40], 40%) at least this percentage
-  cursor=R,C    the cursor is at row R, column C, from 0; either may be left out
+  port=3000     a process of the session accepts connections at this TCP port; port=any: at some port (Linux)
+  cursor=R,C    the cursor is at row R, column C, counted from 0; either may be omitted
 
-Text counts from the last input to the session (or from --since): what was printed since then counts, even
-before the call; older text and the echo of the input do not. The same holds for prompt, command and bell.
-Exit status 124 on timeout; 4, at once, when the session has ended and the condition can no longer hold. With --yield it
-answers after that time in any case, with status 0 and "timeout" as outcome in --json: then wait again.
+Only output since the last input (or --since) counts, even if it arrived before the call; older text and the echo
+of the input do not. The same holds for prompt, command and bell.
 
-Without --for it waits for a prompt, a question or the end, whichever comes first; of a session with a coding agent, until
-the agent waits for its person, or for its end. With --all give --for.
+Without --for the conditions are prompt, input and exit; with a coding agent in the session, agent and exit.
 
-Of several sessions it waits for the first in which a condition holds or no longer can (--every: for all of them), and says
-of each how it stands.`
+Exit status: 124 after a timeout; 4, at once, if the session has ended and the condition can no longer hold.
+
+With --yield TIME the command returns after TIME at the latest, with status 0 even if nothing happened (outcome
+"timeout" with --json). Then call it again.
+
+With several sessions it waits until a condition holds, or can no longer hold, in one of them (--every: in all),
+and prints the state of each.`
 	f := c.Flags()
-	f.StringArrayVar(&conds, "for", nil, "condition, repeatable")
+	f.StringArrayVar(&conds, "for", nil, "`CONDITION`, repeatable")
 	f.BoolVar(&all, "all", false, "wait for all conditions")
-	f.BoolVar(&anyOf, "any", false, "wait for any condition (the default)")
-	f.StringVar(&since, "since", "", "output offset (cursor) after which text counts")
-	f.BoolVar(&every, "every", false, "of several sessions wait for every one; default: for the first")
-	f.DurationVar(&yield, "yield", 0, "answer after this time with how it stands, as success")
-	f.DurationVar(&timeout, "timeout", 0, "time limit; 0: no limit (default: no limit; for agents exec.timeout of the configuration, 1m)")
+	f.BoolVar(&anyOf, "any", false, "wait for any condition (default)")
+	f.StringVar(&since, "since", "", "output `OFFSET` (cursor) after which text counts")
+	f.BoolVar(&every, "every", false, "wait for every session (default: the first)")
+	f.DurationVar(&yield, "yield", 0, "time after which to return successfully with the current state")
+	f.DurationVar(&timeout, "timeout", 0, "time limit; 0: no limit (default: no limit; for agents exec.timeout, 1m)")
 	c.MarkFlagsMutuallyExclusive("all", "any")
 	c.MarkFlagsMutuallyExclusive("yield", "timeout")
 }
@@ -122,7 +130,7 @@ func waitLimit(cmd *cobra.Command, timeout time.Duration) int64 {
 	return max(1, timeout.Milliseconds())
 }
 
-// usualConds are the conditions given, or where there are none those that one waits for as a rule in a session.
+// usualConds returns the given conditions, or the default ones for the session.
 func usualConds(ctx context.Context, s *client.Session, given []api.Condition) ([]api.Condition, error) {
 	if len(given) > 0 {
 		return given, nil
@@ -137,18 +145,18 @@ func usualConds(ctx context.Context, s *client.Session, given []api.Condition) (
 	return []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}, nil
 }
 
-// goesOn says what a session is doing in which the condition did not hold.
-func goesOn(s *api.Session) string {
+// stateText describes the state of the session in which a condition did not hold.
+func stateText(s *api.Session) string {
 	if s.State == "running" {
 		return "is still running"
 	}
-	return "has ended (" + output.StateText(s) + "), but processes that it left hold its terminal"
+	return "has ended (" + output.StateText(s) + "), but leftover processes hold its terminal"
 }
 
-func (a *app) waited(r *api.Waited, timeout time.Duration, yields bool) error {
+func (a *app) printWaited(r *api.Waited, timeout time.Duration, yields bool) error {
 	err := a.Print(r, func(w io.Writer) {
 		if yields && r.Outcome == "timeout" {
-			fmt.Fprintf(w, "timeout: %s %s\n", r.Session.Name, goesOn(&r.Session))
+			fmt.Fprintf(w, "timeout: %s %s\n", r.Session.Name, stateText(&r.Session))
 		}
 		for _, f := range r.Fired {
 			fmt.Fprintln(w, strings.TrimSuffix(f.Condition.Kind+"="+output.Printable(f.Match), "="))
@@ -162,37 +170,37 @@ func (a *app) waited(r *api.Waited, timeout time.Duration, yields bool) error {
 		if yields {
 			return nil
 		}
-		return exit.With(api.ExitTimeout, fmt.Errorf("none of the conditions held within %s; the session %s", timeout, goesOn(&r.Session)))
+		return exit.With(api.ExitTimeout, fmt.Errorf("timeout after %s: no condition held; the session %s", timeout, stateText(&r.Session)))
 	case "ended":
 		return api.Errorf(api.CodeEnded, "session %s has ended (%s): the condition can no longer hold", r.Session.Name, output.StateText(&r.Session)).
-			WithHint("its screen and output can still be read")
+			WithHint("its screen and output remain available")
 	}
 	return nil
 }
 
-// several is what is waited for in more than one session.
-type several struct {
+// multiWait holds the parameters of a wait for more than one session.
+type multiWait struct {
 	api.Wait
 	since   bool
-	every   bool
+	every   bool // wait for all sessions instead of the first one
 	yields  bool
 	timeout time.Duration
 }
 
-// waitedFor is how a session stands of several that are waited for.
-type waitedFor struct {
-	Session string `json:"session"` // as it was named
+// sessionOutcome is the result for one of several sessions.
+type sessionOutcome struct {
+	Session string `json:"session"` // name as given
 	api.Waited
-	Why string `json:"why"`
+	Why string `json:"why"` // why the condition did not hold
 }
 
-// waitForSeveral waits for the first of several sessions, or for all, and says how each stands.
-func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []string, w *several) error {
+// waitForSeveral waits for the first of several sessions, or for all, and prints the state of each.
+func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []string, w *multiWait) error {
 	if w.since {
-		return exit.Usagef("--since is an offset of one session; leave it out, or wait for one")
+		return exit.Usagef("--since requires one session: it is an offset of its output")
 	}
 	waits := make([]api.Wait, len(names))
-	for i, name := range names { // each is there, before any is waited for
+	for i, name := range names { // check that all sessions exist before waiting for any
 		if _, err := c.Session(name).Info(ctx); err != nil {
 			return err
 		}
@@ -202,7 +210,7 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 			return err
 		}
 	}
-	list := make([]waitedFor, len(names))
+	list := make([]sessionOutcome, len(names))
 	errs := make([]error, len(names))
 	first, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -211,7 +219,7 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 		all.Go(func() {
 			list[i].Session = names[i]
 			list[i].Waited, errs[i] = c.Session(names[i]).Wait(first, waits[i])
-			if errs[i] != nil && first.Err() != nil { // another one was first
+			if errs[i] != nil && first.Err() != nil { // another session was first
 				errs[i] = nil
 			} else if !w.every && list[i].Outcome != "timeout" || errs[i] != nil {
 				cancel()
@@ -224,7 +232,7 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 	}
 	held, over := 0, 0
 	for i := range list {
-		if list[i].Outcome == "" { // as it stands now
+		if list[i].Outcome == "" { // current state
 			r, err := c.Session(names[i]).Wait(ctx, api.Wait{Conds: waits[i].Conds, All: w.All, TimeoutMS: 1})
 			if err != nil {
 				return err
@@ -250,14 +258,14 @@ func (a *app) waitForSeveral(ctx context.Context, c *client.Client, names []stri
 	case held == len(list), held > 0 && !w.every, w.yields && over == 0:
 		return nil
 	case over > 0:
-		return api.Errorf(api.CodeEnded, "%d of %d sessions have ended without what was waited for", over, len(list)).
-			WithHint("their screens and output can still be read")
+		return api.Errorf(api.CodeEnded, "%d of %d sessions have ended without meeting the condition", over, len(list)).
+			WithHint("their screens and output remain available")
 	}
-	return exit.With(api.ExitTimeout, fmt.Errorf("the conditions held in %d of %d sessions within %s", held, len(list), w.timeout))
+	return exit.With(api.ExitTimeout, fmt.Errorf("timeout after %s: the condition held in %d of %d sessions", w.timeout, held, len(list)))
 }
 
-// why says in words how a session stands.
-func (w *waitedFor) why() string {
+// why describes the session's result.
+func (w *sessionOutcome) why() string {
 	switch w.Outcome {
 	case "fired":
 		var held []string
@@ -268,5 +276,5 @@ func (w *waitedFor) why() string {
 	case "ended":
 		return "ended (" + output.StateText(&w.Waited.Session) + ")"
 	}
-	return goesOn(&w.Waited.Session)
+	return stateText(&w.Waited.Session)
 }

@@ -16,25 +16,29 @@ import (
 	"rsc.io/qr"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 )
 
 func webVerb(a *app, c *cobra.Command) {
-	c.Long = `Have the daemon serve a page for the browser, with every session, live and past, and print a link that logs one
-browser in. The link is good once and for five minutes; the login counts for 30 days (--days), is listed by
-"longterm token ls" and taken back by "longterm token revoke". The page is served until --off, by later daemons, too.
+	c.Long = `Serve a web page with every session, running and ended, and print a link that logs one browser in.
 
-It is served at 127.0.0.1 alone unless --listen says otherwise. Whoever can read what goes over a network can read along
-then: give a certificate (--tls-cert, --tls-key), or have a proxy with TLS before it (docs/web.md).`
+  longterm web
+  longterm web --listen 0.0.0.0:7719 --tls-cert web.pem --tls-key web.key
+
+The link works once and within five minutes. The login is valid for 30 days (--days); ` + "`longterm token ls`" + ` lists it,
+and ` + "`longterm token revoke`" + ` ends it. The daemon serves the page until --off, also after a restart.
+
+The address is 127.0.0.1 unless --listen is given. On a network without TLS, others can read all traffic: use a
+certificate (--tls-cert, --tls-key), or a proxy with TLS (` + "`longterm help web`" + `).`
 	var o api.OpenWeb
 	var open, off, noQR bool
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if _, err := access.ParseRights(o.May); err != nil {
+		if _, err := apitoken.ParseRights(o.May); err != nil {
 			return exit.Usagef("--may %w", err)
 		}
 		if o.Days < 0 || o.Days > 400 || o.Days == 0 && cmd.Flags().Changed("days") {
-			return exit.Usagef("--days %d: give 1 to 400", o.Days)
+			return exit.Usagef("--days %d: out of range (1 to 400)", o.Days)
 		}
 		for _, path := range []*string{&o.TLSCert, &o.TLSKey} {
 			if *path == "" {
@@ -62,7 +66,7 @@ then: give a certificate (--tls-cert, --tls-key), or have a proxy with TLS befor
 		}
 		if open && v.Link != "" {
 			if err := openBrowser(v.Link); err != nil {
-				fmt.Fprintf(a.Stderr, "no browser was opened: %v\n", err)
+				fmt.Fprintf(a.Stderr, "browser not opened: %v\n", err)
 			}
 		}
 		return a.Print(v, func(w io.Writer) {
@@ -71,30 +75,30 @@ then: give a certificate (--tls-cert, --tls-key), or have a proxy with TLS befor
 				return
 			}
 			writeQR(w, v.Link)
-			fmt.Fprintf(w, "good once, until %s\n", v.Expires.Local().Format("15:04:05"))
+			fmt.Fprintf(w, "valid once, until %s\n", v.Expires.Local().Format("15:04:05"))
 			if !v.Local && !v.TLS {
-				fmt.Fprintln(w, "without TLS: whoever can read what goes over the network sees what you see, and can log in as you")
+				fmt.Fprintln(w, "warning: no TLS: others on the network can read your sessions and log in as you")
 			}
 		})
 	}
 	f := c.Flags()
-	f.StringVar(&o.Listen, "listen", "", "serve it at this address, HOST:PORT; 0.0.0.0:7719 is all of this machine's")
-	f.StringVar(&o.TLSCert, "tls-cert", "", "file with a certificate in PEM, and those above it")
-	f.StringVar(&o.TLSKey, "tls-key", "", "file with its key")
-	f.StringSliceVar(&o.May, "may", nil, "what the login allows: look, type, approve, manage (default: everything)")
-	f.StringVar(&o.Session, "session", "", "the login is for this session only")
-	f.StringVar(&o.Label, "label", "", "the login is for sessions that have this label only, key=value")
-	f.IntVar(&o.Days, "days", 0, "how many days the login counts (default 30)")
-	f.BoolVar(&o.Masked, "masked", false, "mask secrets in output")
-	f.BoolVar(&open, "open", false, "open the link in a browser, too")
-	f.BoolVar(&off, "off", false, "serve the page no longer")
-	f.BoolVar(&noQR, "no-qr", false, "draw no code for a phone's camera")
+	f.StringVar(&o.Listen, "listen", "", "`HOST:PORT` to listen on; 0.0.0.0:7719 is every address of this machine")
+	f.StringVar(&o.TLSCert, "tls-cert", "", "`FILE` with a certificate chain in PEM")
+	f.StringVar(&o.TLSKey, "tls-key", "", "`FILE` with the certificate's key")
+	f.StringSliceVar(&o.May, "may", nil, "`RIGHTS` of the login: look, type, approve, manage (default: all)")
+	f.StringVar(&o.Session, "session", "", "only `SESSION` that the login may see")
+	f.StringVar(&o.Label, "label", "", "only label `KEY=VALUE` of sessions that the login may see")
+	f.IntVar(&o.Days, "days", 0, "validity of the login in days (default 30)")
+	f.BoolVar(&o.Masked, "masked", false, "redacted secrets in output")
+	f.BoolVar(&open, "open", false, "open the link in a browser")
+	f.BoolVar(&off, "off", false, "stop serving the page")
+	f.BoolVar(&noQR, "no-qr", false, "no QR code of the link")
 	c.MarkFlagsMutuallyExclusive("off", "open")
 	c.MarkFlagsMutuallyExclusive("off", "listen")
 }
 
-// openBrowser shows a page by the system's own means. The link is on a command line for a moment; it is good once,
-// and whoever sees the user's command lines is mostly the user.
+// openBrowser opens a link with the system's own program. The link is visible in the process list for a moment, but it
+// works only once, and usually only its own user sees it there.
 func openBrowser(link string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
@@ -107,13 +111,13 @@ func openBrowser(link string) error {
 	return c.Process.Release()
 }
 
-// writeQR draws a code of half blocks, dark on light whatever the terminal's colours are.
+// writeQR draws a QR code of half blocks, dark on light in every colour scheme.
 func writeQR(w io.Writer, text string) {
 	code, err := qr.Encode(text, qr.L)
-	if err != nil { // too long: the link itself is there
+	if err != nil { // too long for a code: the link itself was printed
 		return
 	}
-	const quiet = 2 // modules around it; cameras do with less than the standard's four
+	const quiet = 2 // width of the border in modules; cameras need less than the standard's four
 	dark := func(x, y int) bool { return x >= 0 && y >= 0 && x < code.Size && y < code.Size && code.Black(x, y) }
 	for y := -quiet; y < code.Size+quiet; y += 2 {
 		var line strings.Builder

@@ -18,27 +18,28 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/companion"
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 	"github.com/longterm-dev/longterm/cmd/internal/fleets"
-	"github.com/longterm-dev/longterm/cmd/internal/foreground"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/remote"
 	"github.com/longterm-dev/longterm/cmd/internal/request"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
 	"github.com/longterm-dev/longterm/cmd/internal/termio"
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/cmd/internal/waitrun"
+	"github.com/longterm-dev/longterm/cmd/internal/worktree"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/hosts"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// backend is how the verbs reach the daemon.
+// backend holds the clients with which verbs reach the daemon.
 type backend struct {
 	dirs   paths.Dirs
-	client *client.Client // starts the daemon where the verb may
-	quiet  *client.Client // never starts anything
+	client *client.Client // may start the daemon, if the verb may
+	quiet  *client.Client // never starts the daemon
 
-	options client.Options // of client
+	options client.Options // options of client
 }
 
 func (b *backend) close() {
@@ -46,7 +47,7 @@ func (b *backend) close() {
 	b.quiet.Close()
 }
 
-// connect makes the backend; nothing is contacted yet.
+// connect creates the backend, once. It sends no request yet.
 func (a *app) connect() (*backend, error) {
 	if a.backend != nil {
 		return a.backend, nil
@@ -55,13 +56,13 @@ func (a *app) connect() (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	label := cmp.Or(a.agent, os.Getenv(actor.Env))
-	if err := actor.CheckLabel(label); err != nil {
+	label := cmp.Or(a.agent, os.Getenv(identity.Env))
+	if err := identity.CheckLabel(label); err != nil {
 		return nil, exit.Usage(err)
 	}
-	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.tellWaiting, OnCopy: a.tellCopy, OnSilent: a.tellSilent, OneVerb: true}
+	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.reportPending, OnCopy: a.reportReplica, OnSilent: a.reportSilent, OneVerb: true}
 	if a.waits {
-		o.OnAway = a.tellAway
+		o.OnAway = a.reportUnreachable
 	}
 	if a.host != "" {
 		if err := a.onHost(&o, a.host); err != nil {
@@ -74,30 +75,31 @@ func (a *app) connect() (*backend, error) {
 	}
 	first := o
 	if a.host == "" {
-		first.Begun = begun()
+		first.Begun = prefetchedRequest()
 	}
 	a.backend = &backend{dirs, client.New(first), quiet, o}
 	return a.backend, nil
 }
 
-// begun is what was asked before the program was initialised and is left to the verb; nil: nothing.
-func begun() *client.Begun {
-	r := &shortcut.Begun
+// prefetchedRequest returns the request that the fast path sent before the program was initialised and left to the verb, or
+// nil.
+func prefetchedRequest() *client.PrefetchedRequest {
+	r := &fastpath.Sent
 	if r.Conn == nil {
 		return nil
 	}
-	conn, err := net.FileConn(r.Conn) // a copy
+	conn, err := net.FileConn(r.Conn) // duplicates the descriptor
 	_ = r.Conn.Close()
 	if r.Conn = nil; err != nil {
-		return &client.Begun{Method: r.Method, URI: r.URI, Answer: io.NopCloser(strings.NewReader(r.Got))}
+		return &client.PrefetchedRequest{Method: r.Method, URI: r.URI, Answer: io.NopCloser(strings.NewReader(r.Got))}
 	}
-	return &client.Begun{Method: r.Method, URI: r.URI, Conn: conn, Answer: struct {
+	return &client.PrefetchedRequest{Method: r.Method, URI: r.URI, Conn: conn, Answer: struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(strings.NewReader(r.Got), conn), conn}}
 }
 
-// hosts is what makes ways to other hosts.
+// hosts returns the factory of ways to remote hosts.
 func (a *app) hosts() (*remote.Hosts, error) {
 	dirs, err := paths.Default()
 	if err != nil {
@@ -106,7 +108,7 @@ func (a *app) hosts() (*remote.Hosts, error) {
 	return &remote.Hosts{Printer: &a.Printer, Stdin: a.stdin, Dirs: dirs, Settings: a.settings(), Install: a.install}, nil
 }
 
-// onHost has what a client asks for be asked of the daemon of another host.
+// onHost directs a client's requests to the daemon of a remote host.
 func (a *app) onHost(o *client.Options, name string) error {
 	if w, err := a.viaFleet(a.ctx, *o, name); err != nil || w != nil {
 		o.Way, o.KeeperArgv = w, nil
@@ -124,12 +126,12 @@ func (a *app) onHost(o *client.Options, name string) error {
 	return nil
 }
 
-// thereMark is the annotation of verbs below others that are about the host itself.
-const thereMark = "there"
+// remoteMark is the annotation of subcommands that concern the host itself.
+const remoteMark = "there"
 
-// place is what holds for a verb before it begins: which host it is about. A verb whose subject is the host itself
-// is run there, and done here.
-func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
+// selectHost selects the host that a verb concerns before the verb runs. A verb about the host itself (verb.there) runs on
+// that host instead of here.
+func (a *app) selectHost(v *verb, cmd *cobra.Command, args []string) error {
 	a.ctx = cmd.Context()
 	if !a.given && !cmd.Root().PersistentFlags().Changed("host") {
 		a.host = os.Getenv(remote.Env)
@@ -139,9 +141,9 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 	}
 	a.waits = v.waits
 	if len(a.named) > 1 {
-		return exit.Usagef("this is about one host at a time; `longterm view` shows several: %s", strings.Join(a.named, ", "))
+		return exit.Usagef("one host at a time; see several with `longterm view`: %s", strings.Join(a.named, ", "))
 	}
-	if a.host != "" && (v.there || cmd.Annotations[thereMark] != "") && !cmd.Hidden {
+	if a.host != "" && (v.there || cmd.Annotations[remoteMark] != "") && !cmd.Hidden {
 		dirs, err := paths.Default()
 		if err != nil {
 			return err
@@ -149,32 +151,33 @@ func (a *app) place(v *verb, cmd *cobra.Command, args []string) error {
 		if w, err := a.viaFleet(cmd.Context(), client.Options{Dirs: dirs, Build: version}, a.host); err != nil {
 			return err
 		} else if w != nil {
-			return exit.Usagef("%s is about the files and programs of its host, and runs there: longterm -H %s run -- longterm %s",
+			return exit.Usagef("%s concerns files and programs of its host; use `longterm -H %[2]s run -- longterm %[3]s`",
 				strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), a.host, strings.Join(remote.WithoutHost(a.args), " "))
 		}
 		h, err := a.hosts()
 		if err != nil {
 			return err
 		}
-		return h.There(cmd.Context(), a.host, remote.WithoutHost(a.args))
+		return h.RunVerb(cmd.Context(), a.host, remote.WithoutHost(a.args))
 	}
 	if !v.session {
 		return nil
 	}
 	last := min(1, len(args))
-	if strings.Contains(strings.Fields(v.args + " ")[0], "…") { // all are sessions
+	if strings.Contains(strings.Fields(v.args + " ")[0], "…") { // all arguments are sessions
 		last = len(args)
 	}
 	return a.takeHosts(args[:last], strings.Contains(v.args, "FILE"))
 }
 
-// takeHosts takes the hosts off the names of sessions.
+// takeHosts removes the host from session names in refs, and sets a.host. files reports that an argument may be a file
+// instead.
 func (a *app) takeHosts(refs []string, files bool) error {
-	first := "" // that names a host
+	first := "" // first session name with a host
 	for i, ref := range refs {
 		host, session, ok := hosts.Split(ref)
 		if !ok && first != "" {
-			return exit.Usagef("%s is a session of %s, %s one of this host; name sessions of one host", first, a.host, ref)
+			return exit.Usagef("%s is a session of %s, but %s of this host; use sessions of one host", first, a.host, ref)
 		}
 		if !ok {
 			continue
@@ -183,10 +186,10 @@ func (a *app) takeHosts(refs []string, files bool) error {
 			continue
 		}
 		if a.host != "" && a.host != host {
-			return exit.Usagef("%s is a session of %s, and this is about %s; name sessions of one host", ref, host, a.host)
+			return exit.Usagef("%s is a session of %s, not of %s; use sessions of one host", ref, host, a.host)
 		}
 		if i > 0 && a.host == "" {
-			return exit.Usagef("%s is a session of %s, %s one of this host; name sessions of one host", ref, host, refs[0])
+			return exit.Usagef("%s is a session of %s, but %s of this host; use sessions of one host", ref, host, refs[0])
 		}
 		if a.host == "" {
 			first = ref
@@ -196,8 +199,7 @@ func (a *app) takeHosts(refs []string, files bool) error {
 	return nil
 }
 
-// leading takes what says which host it is about off the arguments before the verb, for any verb: some have a flag
-// of that name themselves.
+// leading removes host flags in front of the verb. It works for every verb: some have their own --host flag.
 func (a *app) leading(args []string) []string {
 	for len(args) > 0 {
 		switch arg := args[0]; {
@@ -219,12 +221,12 @@ func (a *app) leading(args []string) []string {
 	return args
 }
 
-// name takes a host that was given.
+// name records a host of the command line.
 func (a *app) name(host string) {
 	a.host, a.given, a.named = host, true, append(a.named, host)
 }
 
-// hostFlag is the host that a verb is about, or one of several.
+// hostFlag is the value of --host.
 type hostFlag struct{ *app }
 
 func (h hostFlag) Set(host string) error {
@@ -241,57 +243,57 @@ func (h hostFlag) String() string {
 	return h.host
 }
 
-// hostFlags are those that every verb has.
+// hostFlags adds the flags that every verb has.
 func hostFlags(a *app, root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.VarP(hostFlag{a}, "host", "H", "do it on this host, over ssh: USER@HOST, or a name of ~/.ssh/config ($LONGTERM_HOST)")
-	f.BoolVar(&a.install, "install", a.install, "with --host: copy longterm there if there is none, without asking")
+	f.VarP(hostFlag{a}, "host", "H", "remote `HOST` to use, over ssh: USER@HOST, or a name of ~/.ssh/config ($LONGTERM_HOST)")
+	f.BoolVar(&a.install, "install", a.install, "with --host: install longterm there without a question if it is missing")
 }
 
-// tellAway says that another host is not reached, and asked again.
-func (a *app) tellAway(why error) {
+// reportUnreachable prints that a remote host is unreachable and the request will be retried.
+func (a *app) reportUnreachable(why error) {
 	if a.JSON {
 		line, _ := json.Marshal(map[string]string{"unreachable": why.Error()})
 		fmt.Fprintf(a.Stderr, "%s\n", line)
 		return
 	}
-	fmt.Fprintf(a.Stderr, "longterm: %v; it is tried again\n", why)
+	fmt.Fprintf(a.Stderr, "longterm: %v; retrying\n", why)
 }
 
-// tellSilent says that the daemon answers nothing, while it is waited for.
-func (a *app) tellSilent(s client.Silence) {
+// reportSilent reports that the daemon does not respond.
+func (a *app) reportSilent(s client.UnresponsiveError) {
 	if a.JSON {
 		line, _ := json.Marshal(map[string]string{"silent": s.String()})
 		fmt.Fprintf(a.Stderr, "%s\n", line)
 		return
 	}
-	fmt.Fprintf(a.Stderr, "longterm: %v; it is waited for\n", s)
+	fmt.Fprintf(a.Stderr, "longterm: %v; still waiting\n", s)
 }
 
-// tellWaiting says that what was asked for waits for a person.
-func (a *app) tellWaiting(id string) {
+// reportPending reports that a request waits for approval.
+func (a *app) reportPending(id string) {
 	if a.JSON {
 		fmt.Fprintf(a.Stderr, "{\"waiting_for_approval\":%q}\n", id)
 		return
 	}
-	fmt.Fprintln(a.Stderr, foreground.Waits(a.host, id))
+	fmt.Fprintln(a.Stderr, waitrun.Waits(a.host, id))
 }
 
-// tellCopy says that what is printed is from the fleet's copy of a host, as often as there is something else to say of it.
-func (a *app) tellCopy(c api.FleetCopy) {
+// reportReplica reports that the output comes from a replica, once per state of the replica.
+func (a *app) reportReplica(c api.FleetCopy) {
 	if a.Copy != nil && *a.Copy == c {
 		return
 	}
 	a.Copy = &c
 	if a.JSON {
-		b, _ := json.Marshal(c) // strings, numbers and a time
+		b, _ := json.Marshal(c) // marshals strings, numbers and a time: no error
 		fmt.Fprintf(a.Stderr, "{\"copy\":%s}\n", b)
 		return
 	}
 	fmt.Fprintf(a.Stderr, "longterm: %s\n", fleets.CopyText(&c))
 }
 
-// session is a client for one session, by id, name or prefix.
+// session returns a client for one session, by id, name or prefix.
 func (a *app) session(ref string) (*client.Session, error) {
 	b, err := a.connect()
 	if err != nil {
@@ -300,22 +302,26 @@ func (a *app) session(ref string) (*client.Session, error) {
 	return b.client.Session(ref), nil
 }
 
-// forPerson says that a person uses it: keys come from a terminal, and what is
-// printed goes to one.
-func (a *app) forPerson() bool {
+// isInteractive reports whether a user sits at the terminal: input and output are terminals, and the output is not JSON.
+func (a *app) isInteractive() bool {
 	return !a.JSON && termio.IsTerminal(a.stdin) && termio.IsTerminal(a.Stdout)
 }
 
-// input is where files come from that verbs are given.
-func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stderr: a.Stderr} }
-
-// caller is for verbs that wait for the ends of what they run.
-func (a *app) caller(b *backend) *foreground.Caller {
-	return &foreground.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client, Host: a.host, Waiting: a.tellWaiting}
+// worktrees returns what verbs do with the git worktrees of sessions.
+func (a *app) worktrees() *worktree.Sessions {
+	return &worktree.Sessions{Host: a.host, Agent: cmp.Or(a.agent, os.Getenv(identity.Env)), Stderr: a.Stderr}
 }
 
-// seenAs is who this process is to the daemon; where there is none, there is no session that it could be in.
-func (a *app) seenAs(ctx context.Context) api.Caller {
+// input returns the source of files that verbs read.
+func (a *app) input() request.Input { return request.Input{Stdin: a.stdin, Stderr: a.Stderr} }
+
+// caller returns the waitrun.Caller of verbs that wait for the end of a command.
+func (a *app) caller(b *backend) *waitrun.Caller {
+	return &waitrun.Caller{Printer: &a.Printer, Stdin: a.stdin, Client: b.client, Host: a.host, OnApproval: a.reportPending}
+}
+
+// identifySelf returns how the daemon identifies this process, or the zero Caller if no daemon runs.
+func (a *app) identifySelf(ctx context.Context) api.Caller {
 	b, err := a.connect()
 	if err != nil {
 		return api.Caller{}
@@ -327,17 +333,17 @@ func (a *app) seenAs(ctx context.Context) api.Caller {
 	return st.Caller
 }
 
-// takenWithin is how long the daemon is given to take a file that was written: it looks each second.
-const takenWithin = 3 * time.Second
+// applyTimeout is the timeout for the daemon to apply a changed file, which it checks every second.
+const applyTimeout = 3 * time.Second
 
-// awaitConfig waits until the daemon, if there is one that reads this file, goes by what was written: who has made rules
-// stricter counts on them from here on.
+// awaitConfig waits until the daemon, if it reads this file, has applied the change. A caller that made rules stricter
+// can rely on them afterwards.
 func (a *app) awaitConfig(ctx context.Context, path string, written time.Time) {
 	b, err := a.connect()
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, takenWithin)
+	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
@@ -345,7 +351,7 @@ func (a *app) awaitConfig(ctx context.Context, path string, written time.Time) {
 		st, err := b.quiet.Status(ctx)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			fmt.Fprintln(a.Stderr, "longterm: the daemon has not taken it yet; `longterm daemon status` says which file it goes by")
+			fmt.Fprintln(a.Stderr, "longterm: not applied yet; see `longterm daemon status`")
 			return
 		case err != nil || st.Config.File != path || st.Config.Loaded.After(written):
 			return
@@ -357,8 +363,7 @@ func (a *app) awaitConfig(ctx context.Context, path string, written time.Time) {
 	}
 }
 
-// completeSession completes the first argument with sessions' names. It starts nothing:
-// a press of Tab is no wish for a daemon.
+// completeSession completes the first argument with names of sessions. It does not start the daemon.
 func (a *app) completeSession(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	b, err := a.connect()
 	if err != nil || len(args) > 0 {
@@ -377,7 +382,7 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, toComplete stri
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// onSession makes what a verb does of what it does with the session that its first argument names.
+// onSession returns the function of a verb whose first argument is a session.
 func (a *app) onSession(do func(*cobra.Command, *client.Session, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s, err := a.session(args[0])

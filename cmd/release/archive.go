@@ -22,7 +22,7 @@ import (
 
 func host() target { return target{runtime.GOOS, runtime.GOARCH} }
 
-// makeTarget makes what there is for one system, and names it.
+// makeTarget builds the files of one system and returns their names.
 func (r *release) makeTarget(t target) ([]string, error) {
 	names := []string{t.binary()}
 	exe := filepath.Join(r.out, t.binary())
@@ -41,12 +41,12 @@ func (r *release) makeTarget(t target) ([]string, error) {
 		}
 		list = append(list, file{served, "longterm-fleetd", "/usr/bin/longterm-fleetd", 0o755})
 	}
-	base := "longterm_" + r.plain() + "_" + t.os + "_" + t.arch
+	base := "longterm_" + r.packageVersion() + "_" + t.os + "_" + t.arch
 	pack, name := r.tar, base+".tar.gz"
 	if t.os == "windows" {
 		pack, name = r.zip, base+".zip"
 	}
-	if err := replaced(filepath.Join(r.out, name), func(w io.Writer) error { return pack(w, base, list) }); err != nil {
+	if err := writeAtomically(filepath.Join(r.out, name), func(w io.Writer) error { return pack(w, base, list) }); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	names = append(names, name)
@@ -55,7 +55,7 @@ func (r *release) makeTarget(t target) ([]string, error) {
 	}
 	for _, format := range []string{"deb", "rpm", "apk"} {
 		name := base + "." + format
-		if err := replaced(filepath.Join(r.out, name), func(w io.Writer) error { return r.pack(w, format, t, list) }); err != nil {
+		if err := writeAtomically(filepath.Join(r.out, name), func(w io.Writer) error { return r.pack(w, format, t, list) }); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		names = append(names, name)
@@ -63,8 +63,8 @@ func (r *release) makeTarget(t target) ([]string, error) {
 	return names, nil
 }
 
-// replaced writes a file whole or not at all.
-func replaced(path string, write func(w io.Writer) error) error {
+// writeAtomically writes a file completely, or not at all.
+func writeAtomically(path string, write func(w io.Writer) error) error {
 	f, err := os.Create(path + ".part")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func replaced(path string, write func(w io.Writer) error) error {
 	return err
 }
 
-// tar writes files as an archive that says nothing of who made it, or when.
+// tar writes files as a reproducible archive, without times, users or other traces of the builder.
 func (r *release) tar(w io.Writer, top string, list []file) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
@@ -102,6 +102,7 @@ func (r *release) tar(w io.Writer, top string, list []file) error {
 	return errors.Join(a.Close(), z.Close())
 }
 
+// zip writes files as a reproducible archive.
 func (r *release) zip(w io.Writer, top string, list []file) error {
 	a := zip.NewWriter(w)
 	for _, f := range list {
@@ -140,8 +141,8 @@ func (r *release) pack(w io.Writer, format string, t target, list []file) error 
 	return packager.Package(info, w)
 }
 
-// contents are the files of a package, and the directory that is the package's own: it goes with it. Debian alone has a
-// directory for completions of zsh that packages bring along.
+// contents returns the files of a package, and the directories that are removed with it. Only Debian has a directory
+// for the zsh completions of packages.
 func (r *release) contents(format string, list []file) (all files.Contents) {
 	own := func(dir string) {
 		all = append(all, &files.Content{
@@ -151,7 +152,7 @@ func (r *release) contents(format string, list []file) (all files.Contents) {
 	}
 	own("/usr/share/doc/longterm")
 	if format == "rpm" {
-		for _, dir := range shared {
+		for _, dir := range sharedDirs {
 			own(dir)
 		}
 	}
@@ -171,20 +172,20 @@ func (r *release) contents(format string, list []file) (all files.Contents) {
 	return all
 }
 
-// shared are directories that not each system has, and that other packages bring along too. RPM takes a directory that it
-// made for a file away again only with the last package that names it; dpkg and apk are told of all of them.
-var shared = []string{
+// sharedDirs lists directories that other packages also own and that some systems lack. RPM removes a directory created for
+// a file only with the last package that owns it; dpkg and apk receive all directories.
+var sharedDirs = []string{
 	"/usr/lib/systemd", "/usr/lib/systemd/user", "/usr/share/bash-completion", "/usr/share/bash-completion/completions",
 	"/usr/share/fish", "/usr/share/fish/vendor_completions.d", "/usr/share/zsh", "/usr/share/zsh/site-functions",
 }
 
-// gzipFile packs a file as manual pages are, with neither name nor time.
+// gzipFile compresses a file like a manual page, with neither name nor time.
 func gzipFile(from, to string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	return replaced(to, func(w io.Writer) error {
+	return writeAtomically(to, func(w io.Writer) error {
 		z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ var (
 	flake string
 )
 
-// system and archive are what Homebrew and Nix call those that we have.
+// system and archive describe a system and its archives in the terms of Homebrew and Nix.
 type (
 	system struct {
 		Word, os string
@@ -36,18 +36,18 @@ type (
 	archive struct{ CPU, Nix, Name, Sum string }
 )
 
-// describe writes what names the files made: how they are installed, and what is inside.
+// describe writes the files that refer to the archives: installers, package descriptions and SBOMs.
 func (r *release) describe() ([]string, error) {
 	values := struct {
 		Version, Plain string
 		Brew           []system
-	}{r.version, r.plain(), nil}
+	}{r.version, r.packageVersion(), nil}
 	for _, s := range []system{{Word: "macos", os: "darwin"}, {Word: "linux", os: "linux"}} {
 		for _, t := range r.targets {
 			if t.os != s.os {
 				continue
 			}
-			name := "longterm_" + r.plain() + "_" + t.os + "_" + t.arch + ".tar.gz"
+			name := "longterm_" + r.packageVersion() + "_" + t.os + "_" + t.arch + ".tar.gz"
 			sum, err := sumOf(filepath.Join(r.out, name))
 			if err != nil {
 				return nil, err
@@ -77,14 +77,14 @@ func (r *release) describe() ([]string, error) {
 	if err := os.WriteFile(filepath.Join(r.out, "install.sh"), installScript, 0o755); err != nil {
 		return nil, err
 	}
-	if err := r.inside(filepath.Join(r.out, r.targets[0].binary()), filepath.Join(r.out, "longterm.cdx.json")); err != nil {
+	if err := r.writeSBOM(filepath.Join(r.out, r.targets[0].binary()), filepath.Join(r.out, "longterm.cdx.json")); err != nil {
 		return nil, err
 	}
 	return append(names, "install.sh", "longterm.cdx.json"), nil
 }
 
-// inside writes the modules that an executable was linked of, which it says itself, as a CycloneDX document.
-func (r *release) inside(exe, to string) error {
+// writeSBOM writes the modules linked into an executable, from its build information, as a CycloneDX document.
+func (r *release) writeSBOM(exe, to string) error {
 	info, err := buildinfo.ReadFile(exe)
 	if err != nil {
 		return err
@@ -112,15 +112,15 @@ func (r *release) inside(exe, to string) error {
 	}
 	bom.Components = &parts
 	bom.Dependencies = &[]cdx.Dependency{{Ref: "longterm", Dependencies: &refs}}
-	return replaced(to, func(w io.Writer) error {
+	return writeAtomically(to, func(w io.Writer) error {
 		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
 	})
 }
 
-// sum writes the sums of all files, as sha256sum -c reads them.
+// sum writes the checksums of all files, as sha256sum -c reads them.
 func (r *release) sum(names []string) error {
 	slices.Sort(names)
-	return replaced(filepath.Join(r.out, "SHA256SUMS"), func(w io.Writer) error {
+	return writeAtomically(filepath.Join(r.out, "SHA256SUMS"), func(w io.Writer) error {
 		for _, name := range names {
 			sum, err := sumOf(filepath.Join(r.out, name))
 			if err != nil {

@@ -1,8 +1,8 @@
-// Command release makes what longterm is published as, from the repository it runs in: static executables for each
-// system, archives, packages for Debian, RPM and Alpine, a Homebrew formula and a Nix flake, the install script, what
-// is inside (a CycloneDX SBOM), and SHA-256 sums of all of it. The same commit makes the same bytes, whoever builds it.
+// Command release makes longterm's release files from the repository it runs in: static executables for each system,
+// archives, packages for Debian, RPM and Alpine, a Homebrew formula and a Nix flake, the install script, a CycloneDX
+// SBOM, and SHA-256 checksums of all of it. The same commit makes the same bytes on every machine.
 //
-// It is a module of its own: what packages are made with is nothing that longterm is built or tested with.
+// It is a separate module, so that longterm does not depend on the libraries that make packages.
 package main
 
 import (
@@ -47,11 +47,11 @@ func fatal(err error) {
 	os.Exit(1)
 }
 
-// repository is the root of the repository that this is run in.
+// repository returns the root of the repository that contains the working directory.
 func repository() (string, error) {
 	out, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {
-		return "", fmt.Errorf("this is run inside the repository, whose commit the release is made of: %w", err)
+		return "", fmt.Errorf("not inside the repository of longterm: %w", err)
 	}
 	root := strings.TrimSpace(string(out))
 	if _, err := os.Stat(filepath.Join(root, "cmd", "longterm")); err != nil {

@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// release is one run.
+// release is one execution of the program.
 type release struct {
 	root, out, version string
-	site               bool
+	site               bool // also build the documentation site
 	targets            []target
 
 	commit string
-	date   time.Time // the commit's: the only time that is written anywhere
-	work   string    // files that archives and packages are made of
-	docs   []file    // those that are the same for each system
+	date   time.Time // commit time: the only time written to any file
+	work   string    // directory of intermediate files
+	docs   []file    // files that are the same for each system
 }
 
-// target is a system that longterm is built for, in Go's words.
+// target is an operating system and architecture in Go's names.
 type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// binary is the name under which its executable is published alone: other machines' longterm looks for it.
+// binary returns the name under which the executable is published alone. longterm on other machines looks for it.
 func (t target) binary() string {
 	name := "longterm-" + t.os + "-" + t.arch
 	if t.os == "windows" {
@@ -43,11 +43,11 @@ var all = []target{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// file is a file of an archive or a package.
+// file is a file in an archive or a package.
 type file struct {
-	from string // on this machine
-	name string // its place in an archive
-	to   string // its place on a Linux system; empty: packages do not have it
+	from string // path on this machine
+	name string // path in the archive
+	to   string // place on a Linux system; empty: not in packages
 	mode os.FileMode
 }
 
@@ -66,8 +66,8 @@ func (r *release) choose(only string) error {
 	return nil
 }
 
-// versions are those that packages of all kinds can carry.
-var versions = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
+// versionPattern matches the version numbers that all package formats accept.
+var versionPattern = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
 func (r *release) make() (err error) {
 	if !filepath.IsAbs(r.out) {
@@ -106,7 +106,7 @@ func (r *release) make() (err error) {
 	return r.sum(append(made, rest...))
 }
 
-// identify says what is released: a commit, its time and a version.
+// identify determines what is released: a commit, its time and a version.
 func (r *release) identify() error {
 	head, err := r.git("log", "-1", "--format=%H %ct")
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *release) identify() error {
 			r.version = "v0.0.0-dev." + commit[:12]
 		}
 	}
-	if !versions.MatchString(r.version) {
+	if !versionPattern.MatchString(r.version) {
 		return fmt.Errorf("%q is no version; one looks like v1.2.3 or v1.2.3-rc.1", r.version)
 	}
 	return nil
@@ -139,12 +139,12 @@ func (r *release) git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// plain is the version without its v, as packages want it.
-func (r *release) plain() string { return strings.TrimPrefix(r.version, "v") }
+// packageVersion returns the version without its v, for packages.
+func (r *release) packageVersion() string { return strings.TrimPrefix(r.version, "v") }
 
-// build makes an executable: static, without paths of this machine, and without what differs between builds.
+// build makes an executable: static, without paths of this machine, and reproducible.
 func (r *release) build(t target, program, to string) error {
-	const setting = "github.com/longterm-dev/longterm/cmd/internal/shortcut.Release"
+	const setting = "github.com/longterm-dev/longterm/cmd/internal/fastpath.Release"
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", to,
 		"-ldflags", "-s -w -buildid= -X "+setting+"="+r.version, "./cmd/"+program)
 	c.Dir = r.root
@@ -155,7 +155,7 @@ func (r *release) build(t target, program, to string) error {
 	return nil
 }
 
-// writeDocs gathers what each archive has besides its executable: manual, completions, service, licence.
+// writeDocs collects the files beside the executable in each archive: manual, completions, service, licence.
 func (r *release) writeDocs() error {
 	own := filepath.Join(r.work, "own")
 	if err := r.build(host(), "longterm", own); err != nil {

@@ -197,7 +197,7 @@ func TestContentsOfPackages(t *testing.T) {
 		}
 		want := []string{"/usr/share/doc/longterm"}
 		if format == "rpm" { // which leaves others that it made
-			want = append(want, shared...)
+			want = append(want, sharedDirs...)
 		}
 		if want = append(want, "/usr/share/zsh/"+dir+"/_longterm"); !slices.Equal(got, want) {
 			t.Errorf("%s: %q; want %q", format, got, want)
@@ -284,6 +284,11 @@ func TestSite(t *testing.T) {
 				t.Errorf("%s links to %s", name, m[1])
 			}
 			checked++
+		}
+	}
+	for _, part := range []string{"On this page", `rel="prev"`, `rel="next"`, `aria-current="page"`} {
+		if !strings.Contains(text["policy.html"], part) {
+			t.Errorf("policy.html lacks %s", part)
 		}
 	}
 	if checked < 1000 {

@@ -28,20 +28,25 @@ var siteFiles embed.FS
 // page is a page of the documentation.
 type page struct {
 	Path, Title string // Path as in cli/longterm_ls.html
-	Root        string // how to get from it to the first page's directory
+	Root        string // relative path from the page to the site's root
 	Version     string
 	Body        template.HTML
 	Groups      []group
-	parts       []part
+	Sections    []section // for "On this page"
+	Prev, Next  *page     // in the order of the list of pages; nil at its ends, and for verbs
+	parts       []part    // parts for the search index
 }
 
-// group is a part of the list of pages.
+// section is a second-level heading.
+type section struct{ Anchor, Title string }
+
+// group is a group in the list of pages.
 type group struct {
 	Name  string
 	Pages []*page
 }
 
-// part is what search finds: the text below a heading.
+// part is an entry of the search index: the text below a heading.
 type part struct {
 	Page    string `json:"p"`
 	Anchor  string `json:"a,omitempty"`
@@ -50,25 +55,28 @@ type part struct {
 	Text    string `json:"x"`
 }
 
-// groups says where a page is listed; what is not named is listed below the last but one.
+// groups lists the pages of each group, in the order of the README's links. The last group lists verbs; unnamed pages
+// belong to the one before.
 var groups = []struct {
 	name  string
 	pages []string
 }{
-	{"Begin", []string{"index", "install", "tour", "attach", "viewer", "from-tmux", "from-zellij", "watching", "pictures", "tapes", "config", "hosts", "fleet"}},
-	{"Programs and agents", []string{"agents", "mcp", "agent-sessions", "completions", "transcript", "expect", "library", "clients", "tmux-compat", "web", "errors"}},
-	{"Safety", []string{"policy", "approvals", "executions", "sandbox", "secrets", "audit"}},
-	{"How it works", nil},
+	{"Start", []string{"index", "tour", "install", "viewer", "picture-book", "web", "attach", "from-tmux", "from-zellij"}},
+	{"Automate", []string{"errors", "expect", "from-scripts", "tapes", "pictures", "completions", "files", "library", "clients"}},
+	{"Build", []string{"watching", "ci", "why", "projects", "ports", "transcript"}},
+	{"Agents", []string{"agents", "mcp", "agent-sessions", "policy", "executions", "approvals", "inbox", "sandbox", "drafts", "secrets", "audit", "worktrees", "overnight"}},
+	{"Operate", []string{"config", "hosts", "fleet", "tmux-compat"}},
+	{"Internals", nil},
 	{"Verbs", nil},
 }
 
-// makeSite makes pages of the documentation, which link to each other and are searched without a server.
+// makeSite makes the documentation's pages, which link to each other and can be searched without a server.
 func makeSite(docs, readme, out, version string) error {
 	pages, pictures, err := readPages(docs, readme)
 	if err != nil {
 		return err
 	}
-	listed := arrange(pages)
+	listed := groupPages(pages)
 	tmpl, err := template.ParseFS(siteFiles, "files/site.html")
 	if err != nil {
 		return err
@@ -124,7 +132,7 @@ func put(dir, name string, b []byte) error {
 	return os.WriteFile(at, b, 0o644)
 }
 
-// readPages reads all pages, and names the files beside them that they may show.
+// readPages reads all pages, and returns the files beside them that they may show.
 func readPages(docs, readme string) (pages []*page, pictures []string, err error) {
 	b, err := os.ReadFile(readme)
 	if err != nil {
@@ -150,7 +158,7 @@ func readPages(docs, readme string) (pages []*page, pictures []string, err error
 			p, err := readPage(name, b)
 			pages = append(pages, p)
 			return err
-		case ".png", ".svg", ".gif", ".json", ".txt", ".py", ".ts":
+		case ".png", ".svg", ".gif", ".json", ".txt", ".py", ".ts", ".tape":
 			pictures = append(pictures, name)
 		}
 		return nil
@@ -160,7 +168,7 @@ func readPages(docs, readme string) (pages []*page, pictures []string, err error
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// readPage makes a page of Markdown. Links to other Markdown lead to their pages.
+// readPage makes a page of Markdown. Links to other Markdown files lead to their pages.
 func readPage(name string, src []byte) (*page, error) {
 	p := &page{Path: strings.TrimSuffix(name, ".md") + ".html", Root: strings.Repeat("../", strings.Count(name, "/"))}
 	doc := markdown.Parser().Parse(text.NewReader(src))
@@ -188,6 +196,9 @@ func readPage(name string, src []byte) (*page, error) {
 			flush()
 			id, _ := n.AttributeString("id")
 			anchor, _ := id.([]byte)
+			if n.Level == 2 {
+				p.Sections = append(p.Sections, section{string(anchor), title})
+			}
 			in = part{Page: p.Path, Title: p.Title, Heading: title, Anchor: string(anchor)}
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			in.Text += string(n.Lines().Value(src)) + " "
@@ -209,11 +220,11 @@ func readPage(name string, src []byte) (*page, error) {
 	if err := markdown.Renderer().Render(&b, src, doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	p.Body = template.HTML(b.String()) // our own pages, and goldmark leaves out raw HTML
+	p.Body = template.HTML(b.String()) // trusted pages; goldmark omits raw HTML
 	return p, nil
 }
 
-// linkTo is a link of a page as it is on the site: the README, which is the first page, and the directory docs are one.
+// linkTo returns the link to another page on the site, where the README is the start page in the directory of docs.
 func linkTo(name, to string) string {
 	if to == "" || strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "mailto:") {
 		return to
@@ -225,7 +236,7 @@ func linkTo(name, to string) string {
 	switch {
 	case strings.HasSuffix(file, "README.md"):
 		file = strings.TrimSuffix(file, "README.md") + "index.html"
-		file = strings.TrimPrefix(file, "../") // docs/x.md says ../README.md
+		file = strings.TrimPrefix(file, "../") // docs/x.md links to ../README.md
 	case strings.HasSuffix(file, ".md"):
 		file = strings.TrimSuffix(file, ".md") + ".html"
 	case strings.HasPrefix(path.Join(path.Dir("docs/"+name), file), "docs"):
@@ -249,8 +260,8 @@ func textOf(n ast.Node, src []byte) string {
 	return b.String()
 }
 
-// arrange lists pages in groups.
-func arrange(pages []*page) []group {
+// groupPages returns the pages in their groups.
+func groupPages(pages []*page) []group {
 	byName := map[string]*page{}
 	for _, p := range pages {
 		byName[strings.TrimSuffix(p.Path, ".html")] = p
@@ -274,6 +285,15 @@ func arrange(pages []*page) []group {
 			at++
 		}
 		list[at].Pages = append(list[at].Pages, p)
+	}
+	var last *page
+	for _, g := range list[:len(list)-1] {
+		for _, p := range g.Pages {
+			if p.Prev = last; last != nil {
+				last.Next = p
+			}
+			last = p
+		}
 	}
 	return list
 }

@@ -1,6 +1,6 @@
 /**
- * A client of longterm in one file: Node 22.18 or newer runs it as it is (--experimental-strip-types before that), and
- * it needs nothing but Node. Copy it into your project.
+ * A client of longterm in one file without dependencies, for Node 22.18 or newer (older ones need --experimental-strip-types).
+ * Copy it into your project.
  *
  *     import { Longterm } from "./longterm.ts";
  *
@@ -9,8 +9,8 @@
  *     const done = await lt.exec("build", "make test", { timeout_ms: 600_000 });
  *     console.log(done.exit_code, done.output);
  *
- * Requests and answers are the JSON of the HTTP API (docs/openapi.json). What goes wrong is thrown as LongtermError,
- * with the code of docs/errors.md. The daemon has to run: `longterm daemon start`.
+ * Requests and results are the JSON of the HTTP API (docs/openapi.json). Methods throw LongtermError with a code of
+ * docs/errors.md. The daemon must run: `longterm daemon start`.
  */
 
 import { randomUUID } from "node:crypto";
@@ -28,16 +28,17 @@ type Query = Record<string, string | number | boolean | undefined>;
 export interface Options {
   /** The daemon's socket. */
   path?: string;
-  /** Where a daemon serves TCP (http.listen), with a token of `longterm token new`. */
+  /** URL of a daemon that serves TCP (http.listen). */
   url?: string;
+  /** Token for url, of `longterm token new`. */
   token?: string;
-  /** Label of the agent that asks. */
+  /** Label of the agent that makes the requests. */
   agent?: string;
-  /** How long requests that may be repeated are, while the daemon is being replaced; milliseconds. */
+  /** Time for which safe requests are retried while the daemon is being replaced; milliseconds. */
   patience?: number;
 }
 
-/** What the daemon refused. */
+/** An error of the daemon. */
 export class LongtermError extends Error {
   status: number;
   code: string;
@@ -91,7 +92,7 @@ export class Longterm {
     });
   }
 
-  /** Any request of the API: path is below /v1. again says that it may be made twice (default: GET). */
+  /** Send any request of the API; path is below /v1. again allows retries (default: for GET). */
   async request(method: string, path: string, body?: Json, query: Query = {}, again = method === "GET"): Promise<Json> {
     const until = Date.now() + this.patience;
     const where = "/v1" + path + queryText(query);
@@ -120,7 +121,7 @@ export class Longterm {
 
   // Sessions.
 
-  /** Start a session: a shell, a line for one, or a program with its arguments (argv). */
+  /** Start a session: a shell, a shell that runs a line, or a program with its arguments (argv). */
   start(session: { line?: string; argv?: string[]; name?: string; cwd?: string; labels?: Record<string, string>; [more: string]: Json } = {}): Promise<Json> {
     return this.request("POST", "/sessions", { cwd: process.cwd(), env: environment(), ...session });
   }
@@ -133,12 +134,12 @@ export class Longterm {
     return this.request("GET", at(session));
   }
 
-  /** End the process and all its descendants. */
+  /** End a session's process and all its descendants. */
   kill(session: string, grace_ms?: number): Promise<Json> {
     return this.request("POST", at(session, "kill"), { grace_ms });
   }
 
-  /** Forget a session and its history. */
+  /** Remove a session and its history. */
   remove(session: string, force = false): Promise<Json> {
     return this.request("DELETE", at(session), undefined, { force });
   }
@@ -146,14 +147,14 @@ export class Longterm {
   // Lines and commands.
 
   /**
-   * Run a line in a session's shell. The answer has exit_code, output and state; with background, or when yield_ms
-   * passed, it goes on as the job that the answer names. The same job is never run twice.
+   * Run a line in a session's shell. The result has exit_code, output and state. With background, or after yield_ms, the line
+   * continues as the job that the result names. A job id is never run twice.
    */
   exec(session: string, line: string, how: { timeout_ms?: number; background?: boolean; yield_ms?: number; job?: string; [more: string]: Json } = {}): Promise<Json> {
     return this.request("POST", at(session, "exec"), { job: randomUUID(), ...how, line }, {}, true);
   }
 
-  /** Run a command in a session of its own. */
+  /** Run a command in a new session, with the results and options of exec. */
   run(command: { line?: string; argv?: string[]; cwd?: string; timeout_ms?: number; background?: boolean; yield_ms?: number; job?: string; [more: string]: Json }): Promise<Json> {
     return this.request("POST", "/run", { job: randomUUID(), cwd: process.cwd(), env: environment(), ...command }, {}, true);
   }
@@ -162,7 +163,7 @@ export class Longterm {
     return this.request("GET", "/jobs", undefined, query);
   }
 
-  /** A job; with await_ms, once it ended or so much time passed. */
+  /** Return a job. With await_ms, first wait for its end, for that time at most. */
   job(job: string, query: { await_ms?: number; max_output?: number } = {}): Promise<Json> {
     return this.request("GET", "/jobs/" + encodeURIComponent(job), undefined, query);
   }
@@ -173,32 +174,32 @@ export class Longterm {
 
   // Input, waiting, output.
 
-  /** Type text as it is, press keys (Enter, C-c, Up …), or paste. */
+  /** Type text unchanged, press keys (Enter, C-c, Up …), or paste. */
   send(session: string, input: { text?: string; enter?: boolean; keys?: string[]; paste?: string; secret?: boolean; id?: string }): Promise<Json> {
     return this.request("POST", at(session, "input"), { id: randomUUID(), ...input }, {}, true);
   }
 
-  /** Wait for the first of some conditions, as in { kind: "text", text: "ready" }; fired is empty when the time ran out. */
+  /** Wait for the first of some conditions, as in { kind: "text", text: "ready" }. After a timeout, fired is empty. */
   wait(session: string, conditions: Json | Json[], timeout_ms = 60_000): Promise<Json> {
     return this.request("POST", at(session, "wait"), { conditions: [conditions].flat(), timeout_ms }, {}, true);
   }
 
-  /** What the terminal shows, in a format: text, ansi, html, svg … */
+  /** Return the terminal's screen as text, ansi, html, svg … */
   async screen(session: string, format = "text"): Promise<string> {
     const shown = await this.request("GET", at(session, "screen/" + format));
     return shown.toString();
   }
 
-  /** Output as text from an offset on, within a budget of bytes: text, next and omitted. */
+  /** Return output from an offset as text, of max_output bytes at most: text, next and omitted. */
   output(session: string, from = 0, max_output?: number): Promise<Json> {
     return this.request("GET", at(session, "output/text"), undefined, { from, max_output });
   }
 
-  // What happens.
+  // Events.
 
   /**
-   * What happens, for ever, or until signal aborts. Where the connection ends it goes on with the next event; an event
-   * of kind "lost" says that some could not be told: look at what matters anew.
+   * Yield events, without end or until signal aborts. After a lost connection it continues with the next event. After an event
+   * of kind "lost", events are missing: read the state again.
    */
   async *events(how: { after?: number; output?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<Json, void, void> {
     let after = how.after;
@@ -231,9 +232,9 @@ export class Longterm {
     }
   }
 
-  // What ended, also while nobody listened (docs/completions.md).
+  // Completions: ends of jobs, lines and sessions, kept until they are acknowledged (docs/completions.md).
 
-  /** A subscription from now on, or the one there is; kinds are job, command, session, input and approval. */
+  /** Make a subscription that starts now, or return the existing one; kinds are job, command, session, input and approval. */
   subscribe(name: string, what: { kinds?: string[]; session?: string } = {}): Promise<Json> {
     return this.request("PUT", subscription(name), what, {}, true);
   }
@@ -247,22 +248,22 @@ export class Longterm {
   }
 
   /**
-   * What a subscription has not acknowledged, oldest first; wait_ms is how long for the first, 50000 at most. The answer's
-   * cursor is acknowledged when these were dealt with, by acknowledge or with the next request; until then they come again.
+   * Return completions that are not acknowledged, oldest first. wait_ms is the time for the first one, 50000 at most. Acknowledge the
+   * result's cursor by acknowledge, or by ack of the next call, once they are processed; else they are returned again.
    */
   completions(name: string, how: { wait_ms?: number; ack?: number; after?: number; limit?: number; reader?: string; take?: boolean } = {}): Promise<Json> {
     return this.request("POST", subscription(name, "read"), how, {}, true);
   }
 
-  /** Completions up to here were dealt with: they never come again. */
+  /** Acknowledge completions up to a cursor: they are not returned again. */
   acknowledge(name: string, cursor: number, reader?: string): Promise<Json> {
     return this.request("POST", subscription(name, "ack"), { cursor, reader }, {}, true);
   }
 
   /**
-   * Each completion of a subscription, for ever, or until none came for so long. One is acknowledged when the next is asked
-   * for: a program that dies in between is given it again. Whoever reads last has the subscription; the one before is
-   * refused (stale).
+   * Yield completions of a subscription, without end, or until there is none for wait_ms. A completion is acknowledged when the
+   * next one is requested, so a program that dies in between gets it again. The newest reader has the subscription; an
+   * earlier one gets an error (stale).
    */
   async *each(name: string, wait_ms = Infinity): AsyncGenerator<Json, void, void> {
     const reader = randomUUID();
@@ -317,7 +318,7 @@ function refusal(status: number, data: Buffer): LongtermError {
     const body = JSON.parse(data.toString());
     if (body && typeof body === "object") return new LongtermError(status, body);
   } catch {
-    // not ours: told as it is
+    // no error of the daemon: its text is the message
   }
   return new LongtermError(status, { message: data.toString().slice(0, 200) });
 }

@@ -355,12 +355,12 @@ func TestQuantize(t *testing.T) {
 
 func TestChanged(t *testing.T) {
 	a, b := image.NewRGBA(image.Rect(0, 0, 20, 10)), image.NewRGBA(image.Rect(0, 0, 20, 10))
-	if r := changed(a, b); !r.Empty() {
+	if r := changedArea(a, b); !r.Empty() {
 		t.Errorf("nothing changed in %v", r)
 	}
 	b.Set(3, 2, color.White)
 	b.Set(10, 7, color.RGBA{0, 0, 1, 0})
-	if r := changed(a, b); r != image.Rect(3, 2, 11, 8) {
+	if r := changedArea(a, b); r != image.Rect(3, 2, 11, 8) {
 		t.Errorf("changed is %v", r)
 	}
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/longterm-dev/longterm/render/pixel"
 )
 
-// NewAPNG writes an animated PNG (PNG specification, third edition): true colour, each
-// picture as large as what changed. The number of pictures stands in front of them, so
-// the file is written to once more at the end.
+// NewAPNG writes an animated PNG (PNG specification, third edition): true colour, each picture as large as the changed
+// area. The number of pictures precedes them, so the writer seeks back at the end.
 func NewAPNG(w io.WriteSeeker, cols, rows int, o pixel.Options) (Writer, error) {
 	return newPixels(cols, rows, o, func(image.Point) encoder { return &apng{w: w} })
 }
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// framesAt is where the number of pictures is: after signature, IHDR and the head of acTL.
+// framesAt is the file position of the number of frames: after the signature, IHDR and the head of acTL.
 const framesAt = 8 + 25 + 8
 
+// apng writes an animated PNG.
 type apng struct {
 	w        io.WriteSeeker
 	frames   uint32
 	sequence uint32
-	ticks    int64 // shown so far, in milliseconds
+	ticks    int64 // duration of the frames so far, in milliseconds
 }
 
 func (a *apng) frame(img *image.RGBA, _, end time.Duration) error {
@@ -86,6 +86,7 @@ func (a *apng) close() error {
 	return err
 }
 
+// appendChunk appends a PNG chunk.
 func appendChunk(dst []byte, kind string, data []byte) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(data)))
 	start := len(dst)
@@ -93,7 +94,7 @@ func appendChunk(dst []byte, kind string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[start:]))
 }
 
-// pngData is the header and the compressed pixels of a PNG file.
+// pngData returns the header and the compressed pixels of a PNG file.
 func pngData(file []byte) (header, data []byte, err error) {
 	for at := len(pngSignature); at+12 <= len(file); {
 		n := int(binary.BigEndian.Uint32(file[at:]))
@@ -110,5 +111,5 @@ func pngData(file []byte) (header, data []byte, err error) {
 		}
 		at += 12 + n
 	}
-	return nil, nil, fmt.Errorf("a PNG of %d bytes breaks off", len(file))
+	return nil, nil, fmt.Errorf("PNG: truncated (%d bytes)", len(file))
 }

@@ -1,11 +1,9 @@
-// Package anim makes moving pictures of recordings: GIF, APNG and SVG.
+// Package anim turns recordings into animations: GIF, APNG and SVG.
 //
-//	recording → Film (emulator, clock) → shots → Writer
-//
-// A Film takes what was printed with its times, shortens pauses, changes the speed, and
-// takes a shot whenever the screen has changed, at most so many a second. Writers leave
-// out what did not change, write each picture as soon as its end is known, and keep two
-// pictures in memory; an SVG is kept whole, and bounded.
+// A Film feeds output with its times to an emulator, shortens pauses and changes the speed. It passes a Shot of the
+// screen to a Writer when the screen has changed, up to a number of frames per second. Writers omit unchanged parts,
+// write each frame as soon as its end is known, and keep two frames in memory. An SVG is kept in memory completely,
+// with a limit.
 package anim
 
 import (
@@ -15,24 +13,24 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Options say how a recording becomes a moving picture.
+// Options controls the conversion of a recording to an animation.
 type Options struct {
 	Theme     string // name, as for render.ThemeFor
 	FPS       float64
-	Speed     float64       // how much faster than it was; 0 is 1
-	IdleLimit time.Duration // longer pauses are shortened to this; 0: none is
-	// Hold is how long the last shot is shown before it begins again.
+	Speed     float64       // factor of the playback speed; 0 is 1
+	IdleLimit time.Duration // longer pauses are shortened to this; 0: none
+	// Hold is how long the last shot is shown before the animation repeats.
 	Hold time.Duration
 }
 
 // Bounds of the options.
 const (
-	MaxFPS   = 50 // players of GIFs show faster ones at 10
+	MaxFPS   = 50 // players of GIFs slow faster ones down to 10
 	MinSpeed = 0.01
 	MaxSpeed = 1000
 )
 
-// Shot is a screen and when it was first to be seen.
+// Shot is a screen and the time at which it appears.
 type Shot struct {
 	Screen *render.Screen
 	Theme  render.Theme
@@ -42,29 +40,29 @@ type Shot struct {
 // Writer takes shots in the order of their times.
 type Writer interface {
 	Add(Shot) error
-	// Close ends the picture; end is how long it is.
+	// Close ends the animation; end is its duration.
 	Close(end time.Duration) error
 }
 
-// syncPatience is how long a program may hold the picture back (mode 2026).
-const syncPatience = 150 * time.Millisecond
+// maxSyncDelay is how long a program may delay a frame by synchronized output (mode 2026).
+const maxSyncDelay = 150 * time.Millisecond
 
-// Film cuts a recording into shots.
+// Film converts a recording to shots.
 type Film struct {
 	o        Options
 	w        Writer
 	engine   vterm.Engine
 	interval time.Duration
 
-	last  time.Duration // of the newest event, in the recording
-	now   time.Duration // of the newest event, in the film
-	dirty bool          // something was printed that no shot shows
-	since time.Duration // film time of the first change that no shot shows
-	shot  time.Duration // film time of the newest shot
-	any   bool          // there is a shot
+	last    time.Duration // time of the newest event in the recording
+	now     time.Duration // time of the newest event in the animation
+	dirty   bool          // the screen changed since the last shot
+	since   time.Duration // animation time of the first change since the last shot
+	shot    time.Duration // animation time of the last shot
+	hasShot bool          // a shot was taken
 }
 
-// NewFilm begins with an empty screen of a size in cells.
+// NewFilm returns a film with an empty screen of this size in cells.
 func NewFilm(w Writer, cols, rows int, o Options) *Film {
 	if o.Speed == 0 {
 		o.Speed = 1
@@ -77,14 +75,14 @@ func NewFilm(w Writer, cols, rows int, o Options) *Film {
 	return f
 }
 
-// Clear begins with an empty screen again.
+// Clear replaces the screen by an empty one.
 func (f *Film) Clear(cols, rows int) {
 	cols, rows = clampSize(cols, rows)
 	f.engine = vterm.New(vterm.Options{Cols: cols, Rows: rows, ScrollbackLines: -1})
 	f.change()
 }
 
-// Output takes what was printed at a time of the recording.
+// Output processes output printed at a time of the recording.
 func (f *Film) Output(at time.Duration, data []byte) error {
 	if err := f.advance(at); err != nil {
 		return err
@@ -96,7 +94,7 @@ func (f *Film) Output(at time.Duration, data []byte) error {
 	return nil
 }
 
-// Resize takes a new size.
+// Resize processes a change of the screen's size.
 func (f *Film) Resize(at time.Duration, cols, rows int) error {
 	if err := f.advance(at); err != nil {
 		return err
@@ -106,9 +104,9 @@ func (f *Film) Resize(at time.Duration, cols, rows int) error {
 	return nil
 }
 
-// Close takes the last shot and ends the picture.
+// Close takes the last shot and ends the animation.
 func (f *Film) Close() error {
-	if f.dirty || !f.any {
+	if f.dirty || !f.hasShot {
 		if err := f.take(); err != nil {
 			return err
 		}
@@ -116,7 +114,7 @@ func (f *Film) Close() error {
 	return f.w.Close(max(f.now, f.shot) + f.o.Hold)
 }
 
-// advance moves the clock, after a shot of what there is to see so far if it is time.
+// advance moves the clock, after a shot of the current screen if one is due.
 func (f *Film) advance(at time.Duration) error {
 	pause := max(at-f.last, 0)
 	f.last = max(f.last, at)
@@ -126,7 +124,7 @@ func (f *Film) advance(at time.Duration) error {
 	f.now += time.Duration(float64(pause) / f.o.Speed)
 	wait := f.interval
 	if f.engine.Modes().Sync {
-		wait = max(wait, syncPatience)
+		wait = max(wait, maxSyncDelay)
 	}
 	if f.dirty && f.now-f.since >= wait {
 		return f.take()
@@ -137,12 +135,13 @@ func (f *Film) advance(at time.Duration) error {
 func (f *Film) change() {
 	if !f.dirty {
 		f.dirty, f.since = true, f.now
-		if f.any {
+		if f.hasShot {
 			f.since = max(f.since, f.shot+f.interval)
 		}
 	}
 }
 
+// take writes a shot of the current screen.
 func (f *Film) take() error {
 	var frame vterm.Frame
 	f.engine.Frame(&frame, vterm.Query{})
@@ -153,9 +152,9 @@ func (f *Film) take() error {
 		return err
 	}
 	if f.engine.Modes().ReverseVideo {
-		theme = theme.Reversed()
+		theme = theme.ReverseVideo()
 	}
-	f.dirty, f.any, f.shot = false, true, f.since
+	f.dirty, f.hasShot, f.shot = false, true, f.since
 	return f.w.Add(Shot{s, theme, f.since})
 }
 

@@ -9,23 +9,23 @@ import (
 	"github.com/longterm-dev/longterm/render/pixel"
 )
 
-// MaxPixels bounds a moving picture's size.
+// MaxPixels limits the size of an animation, in pixels.
 const MaxPixels = pixel.MaxPixels / 4
 
-// encoder writes pictures one after the other; each covers what changed.
+// encoder writes the changed parts of successive frames.
 type encoder interface {
-	// frame writes a part of the picture that is to be seen from start to end.
+	// frame writes a part of a frame that is shown from start to end.
 	frame(img *image.RGBA, start, end time.Duration) error
 	// close ends the file.
 	close() error
 }
 
-// pixels is a Writer that draws.
+// pixels is a Writer that draws shots as pixels.
 type pixels struct {
 	painter   *pixel.Painter
 	encoder   encoder
-	now, next *image.RGBA // the picture shown, and one to draw on
-	// pending is the part of the newest picture that changed; its end is not known yet.
+	now, next *image.RGBA // the current frame, and one to draw on
+	// pending is the changed part of the newest frame, whose end is not known yet.
 	pending *image.RGBA
 	start   time.Duration
 }
@@ -37,7 +37,7 @@ func newPixels(cols, rows int, o pixel.Options, make func(size image.Point) enco
 	}
 	size := p.Size()
 	if size.X*size.Y > MaxPixels || size.X > 0xffff || size.Y > 0xffff {
-		return nil, fmt.Errorf("a moving picture of %d×%d pixels is too large (%d million at most): take a smaller scale", size.X, size.Y, MaxPixels>>20)
+		return nil, fmt.Errorf("video: too large (%d×%d pixels, limit %d million): use a smaller scale", size.X, size.Y, MaxPixels>>20)
 	}
 	r := image.Rectangle{Max: size}
 	return &pixels{painter: p, encoder: make(size), now: image.NewRGBA(r), next: image.NewRGBA(r)}, nil
@@ -49,7 +49,7 @@ func (p *pixels) Add(s Shot) error {
 	p.painter.DrawOn(p.next, s.Screen)
 	area := p.next.Bounds()
 	if p.pending != nil {
-		area = changed(p.now, p.next)
+		area = changedArea(p.now, p.next)
 		if area.Empty() {
 			return nil
 		}
@@ -65,7 +65,7 @@ func (p *pixels) Add(s Shot) error {
 	return nil
 }
 
-// Close writes the last picture.
+// Close writes the last frame.
 func (p *pixels) Close(end time.Duration) error {
 	if p.pending != nil {
 		if err := p.encoder.frame(p.pending, p.start, max(end, p.start)); err != nil {
@@ -75,8 +75,8 @@ func (p *pixels) Close(end time.Duration) error {
 	return p.encoder.close()
 }
 
-// changed is the smallest area outside of which two pictures of one size are the same.
-func changed(a, b *image.RGBA) image.Rectangle {
+// changedArea returns the smallest area that contains all differences of two pictures of one size.
+func changedArea(a, b *image.RGBA) image.Rectangle {
 	var out image.Rectangle
 	w, h := a.Rect.Dx(), a.Rect.Dy()
 	for y := range h {

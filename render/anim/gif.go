@@ -12,18 +12,18 @@ import (
 	"github.com/longterm-dev/longterm/render/pixel"
 )
 
-// NewGIF writes an animated GIF (GIF89a): each picture as large as what changed, with up
-// to 256 colours of its own.
+// NewGIF writes an animated GIF (GIF89a): each picture as large as the changed area, with its own palette of up to 256
+// colours.
 func NewGIF(w io.Writer, cols, rows int, o pixel.Options) (Writer, error) {
 	return newPixels(cols, rows, o, func(size image.Point) encoder { return &gif{w: w, size: size} })
 }
 
-// image/gif wants all pictures in memory at once, so the blocks are written here.
+// gif writes GIF blocks one by one: package image/gif would need all pictures in memory at once.
 type gif struct {
 	w     io.Writer
 	size  image.Point
-	begun bool
-	ticks int64 // shown so far, in hundredths of a second
+	begun bool  // the header was written
+	ticks int64 // duration of the frames so far, in hundredths of a second
 }
 
 func (g *gif) frame(img *image.RGBA, _, end time.Duration) error {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// tint is a colour, 0xRRGGBB, and how many pixels have it.
+// tint is a colour, 0xRRGGBB, and the number of pixels that have it.
 type tint struct {
 	color uint32
 	count int
@@ -14,12 +14,12 @@ type tint struct {
 
 const (
 	maxColors = 256
-	// exactColors are kept as they are when there are too many: a terminal's own colours
-	// are its most frequent ones, the rest are the edges of characters.
+	// exactColors is the number of the most frequent colours that are kept exactly if there are too many: those of the
+	// terminal. The others are edges of characters.
 	exactColors = 160
 )
 
-// quantize finds at most 256 colours for a picture and each pixel's index among them.
+// quantize returns at most 256 colours for a picture, and the index of each pixel's colour.
 func quantize(img *image.RGBA) (palette []uint32, indexes []byte) {
 	counts := map[uint32]int{}
 	each(img, func(c uint32) { counts[c]++ })
@@ -89,7 +89,7 @@ func medianCut(tints []tint, n int) []uint32 {
 	return out
 }
 
-// widest is the largest range of a channel, and the channel's shift.
+// widest returns the largest range of a channel, and the channel's shift.
 func widest(b []tint) (width, shift int) {
 	for s := 0; s <= 16; s += 8 {
 		low, high := 255, 0

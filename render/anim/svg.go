@@ -10,14 +10,14 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// Bounds of an animated SVG, which is in memory as a whole, here and where it is shown.
+// Limits of an animated SVG, which is in memory completely, here and in its viewer.
 const (
 	maxSVGBytes = 64 << 20
 	maxSVGShots = 20000
 )
 
-// NewSVG writes an SVG that moves by CSS. Text stays text; a line that is seen again is
-// written once. Readers who want no motion see the last screen.
+// NewSVG writes an SVG animated by CSS. Text stays text; repeated lines are written once. Readers with reduced motion
+// see the last screen.
 func NewSVG(w io.Writer, cols, rows int, title string, o render.PictureOptions) Writer {
 	return &film{
 		w: w, o: o, cols: cols, rows: rows, lines: map[string]int{},
@@ -25,14 +25,14 @@ func NewSVG(w io.Writer, cols, rows int, title string, o render.PictureOptions) 
 	}
 }
 
-// film is a sheet of screens, in columns of inColumn; the sheet moves in steps behind a
-// window of a screen's size. One long strip would go beyond what browsers count exactly.
+// film arranges screens on a sheet, in columns of screensPerColumn, which moves in steps behind a window of a screen's size. A
+// single column would exceed the coordinates that browsers compute exactly.
 type film struct {
 	w          io.Writer
 	o          render.PictureOptions
 	doc        *render.SVG
 	cols, rows int
-	lines      map[string]int // numbers of the lines' elements
+	lines      map[string]int // element numbers of the lines
 	defs       strings.Builder
 	sheet      strings.Builder
 	last       string // the newest screen on the sheet
@@ -60,20 +60,20 @@ func (f *film) Add(s Shot) error {
 	fmt.Fprintf(&f.sheet, `<g transform="translate(%d %d)">%s</g>`+"\n", x, y, f.last)
 	f.starts = append(f.starts, s.At)
 	if f.defs.Len()+f.sheet.Len() > maxSVGBytes || len(f.starts) > maxSVGShots {
-		return fmt.Errorf("the recording is too long for an SVG (%d MiB, %d screens at most): take a part of it, fewer frames a second, or GIF",
+		return fmt.Errorf("svg: recording too long (limit %d MiB, %d screens): use a part of it, fewer frames per second, or GIF",
 			maxSVGBytes>>20, maxSVGShots)
 	}
 	return nil
 }
 
-const inColumn = 100
+const screensPerColumn = 100
 
-// place is where a screen is on the sheet.
+// place returns the position of a screen on the sheet.
 func (f *film) place(n int) (x, y int) {
-	return n / inColumn * f.cols * render.CellWidth, n % inColumn * f.rows * render.CellHeight
+	return n / screensPerColumn * f.cols * render.CellWidth, n % screensPerColumn * f.rows * render.CellHeight
 }
 
-// line is the number of a line's element.
+// line returns the number of a line's element.
 func (f *film) line(row []byte) int {
 	n, ok := f.lines[string(row)]
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/render/pixel"
 )
 
-// NewVideo writes whole pictures, 4 bytes a pixel (red, green, blue, alpha), row by row and so many a second, to what
-// open gives for their size: what programs that encode videos read.
+// NewVideo writes whole pictures at a constant rate to the writer that open returns for their size. A picture has 4
+// bytes per pixel (red, green, blue, alpha), row by row: the input of video encoders.
 func NewVideo(cols, rows int, fps float64, o pixel.Options, open func(size image.Point) (io.WriteCloser, error)) (Writer, error) {
 	v := &video{fps: fps}
 	p, err := newPixels(cols, rows, o, func(size image.Point) encoder {
@@ -30,7 +30,7 @@ type video struct {
 	w      io.WriteCloser
 	fps    float64
 	canvas *image.RGBA
-	shown  int64 // pictures so far
+	shown  int64 // number of frames so far
 }
 
 func (v *video) frame(img *image.RGBA, _, end time.Duration) error {

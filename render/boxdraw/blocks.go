@@ -25,8 +25,7 @@ func (c *canvas) block(r rune) {
 	}
 }
 
-// mosaic fills the fields, two beside each other, of which bits are set; bit 0 is the
-// upper left one.
+// mosaic fills the fields, two per row, whose bits are set. Bit 0 is the upper left one.
 func (c *canvas) mosaic(bits, rows int) {
 	for i := range 2 * rows {
 		if bits&(1<<i) != 0 {
@@ -41,7 +40,7 @@ func (c *canvas) mosaic(bits, rows int) {
 func (c *canvas) legacy(r rune) {
 	n := float32(r & 0xf)
 	switch {
-	case r <= 0x1fb3b: // sextants; those that block elements have are left out of the row
+	case r <= 0x1fb3b: // sextants; the block skips those that block elements have
 		bits := int(r-0x1fb00) + 1
 		if bits >= 0x15 {
 			bits++
@@ -63,7 +62,7 @@ func (c *canvas) legacy(r rune) {
 
 var legacyEighths = [5]float32{2, 3, 5, 6, 7}
 
-// brailleDots are the places of dots 1 to 8: column and row.
+// brailleDots are the positions of dots 1 to 8: column and row.
 var brailleDots = [8][2]float32{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {1, 3}}
 
 func (c *canvas) braille(bits int) {
@@ -76,7 +75,7 @@ func (c *canvas) braille(bits int) {
 	}
 }
 
-// Signs that the viewer shows.
+// Symbols that the viewer shows.
 const (
 	pause      = 0x23f8
 	twoSquares = 0x29c9
@@ -92,7 +91,7 @@ func (c *canvas) sign(r rune) {
 	c.outline(0.35, 0.25, 0.9, 0.6)
 }
 
-// outline is the rim of a part of the cell.
+// outline draws the edge of a part of the cell.
 func (c *canvas) outline(x1, y1, x2, y2 float32) {
 	x1, x2 = whole(x1, x2, c.w)
 	y1, y2 = whole(y1, y2, c.h)
@@ -134,12 +133,12 @@ func (c *canvas) powerline(r rune) {
 	}
 }
 
-// stroke is a slanting line from an upper to a lower point, thin units wide.
+// stroke draws a slanting line from an upper to a lower point, thin units wide.
 func (c *canvas) stroke(x1, y1, x2, y2 float32) {
 	c.polygon(x1, y1, x1+c.thin, y1, x2+c.thin, y2, x2, y2)
 }
 
-// halfCircle is a half ellipse on the cell's edge, as an area or as its rim.
+// halfCircle draws half of an ellipse on the cell's edge, filled or as an outline.
 func (c *canvas) halfCircle(left, rim bool) {
 	const k = 0.5523
 	at := func(x float32) float32 {

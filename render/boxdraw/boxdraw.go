@@ -1,10 +1,9 @@
-// Package boxdraw has the shapes of characters that must join with those in the cells
-// beside them: box drawing (U+2500–257F), block elements (U+2580–259F), Braille patterns
-// (U+2800–28FF), sextants and eighths of Symbols for Legacy Computing (U+1FB00…), and the
-// separators of Powerline (U+E0B0…); and two signs of the viewer's that fonts lack. Fonts draw these for their own line height; here
-// they fill the cell whatever its size, so that no seam shows.
+// Package boxdraw draws the characters that must join with those in neighbouring cells: box drawing (U+2500–257F),
+// block elements (U+2580–259F), Braille patterns (U+2800–28FF), sextants and eighths of Symbols for Legacy Computing
+// (U+1FB00…), and the separators of Powerline (U+E0B0…); and two signs of the viewer that fonts lack. Fonts draw these
+// for their own line height; here they fill a cell of any size, so that no seam shows.
 //
-// Edges lie on whole units: a picture whose cells are whole pixels has no blurred line.
+// Edges are on whole units: a picture whose cells are whole pixels has no blurred line.
 package boxdraw
 
 import (
@@ -12,7 +11,7 @@ import (
 	"strconv"
 )
 
-// Op is what a segment does.
+// Op is the operation of a path segment.
 type Op byte
 
 // Segment kinds, named as in SVG paths: M and L use the first point, C uses three.
@@ -23,7 +22,7 @@ const (
 	Close   Op = 'Z'
 )
 
-// Segment is a piece of a path; (0, 0) is the cell's upper left corner.
+// Segment is a segment of a path. (0, 0) is the cell's upper left corner.
 type Segment struct {
 	Op Op
 	P  [6]float32
@@ -32,7 +31,7 @@ type Segment struct {
 // Shape is a character as an area to fill by the non-zero rule.
 type Shape struct {
 	Path []Segment
-	// Alpha is how much of the area is covered, of 255: shades are not solid.
+	// Alpha is the opacity of the area, up to 255; shades are not opaque.
 	Alpha uint8
 }
 
@@ -49,7 +48,7 @@ func Has(r rune) bool {
 	return false
 }
 
-// Draw makes the shape of a character in a cell of a size. A light line is thin units wide.
+// Draw returns the shape of a character in a cell of this size. A light line is thin units wide.
 func Draw(r rune, width, height, thin float32) (Shape, bool) {
 	if !Has(r) {
 		return Shape{}, false
@@ -102,8 +101,7 @@ func (c *canvas) rect(x1, y1, x2, y2 float32) {
 	}
 }
 
-// part is a rectangle in fractions of the cell, its edges on whole units, one at least
-// apart.
+// part fills a rectangle given in fractions of the cell, with its edges on whole units, at least one apart.
 func (c *canvas) part(x1, y1, x2, y2 float32) {
 	x1, x2 = whole(x1, x2, c.w)
 	y1, y2 = whole(y1, y2, c.h)
@@ -115,7 +113,7 @@ func whole(from, to, size float32) (a, b float32) {
 	return a, max(round(to*size), a+1)
 }
 
-// polygon takes its corners clockwise: areas that overlap must turn the same way.
+// polygon fills a polygon with clockwise corners: overlapping areas must have the same orientation.
 func (c *canvas) polygon(xy ...float32) {
 	c.move(xy[0], xy[1])
 	for i := 2; i+1 < len(xy); i += 2 {
@@ -124,8 +122,8 @@ func (c *canvas) polygon(xy ...float32) {
 	c.close()
 }
 
-// Decorate makes a line along n cells: the underlines single, double, curly, dotted and
-// dashed, and strike and overline. base is the text's baseline.
+// Decorate returns a line along n cells: the underlines single, double, curly, dotted and dashed, strike and overline.
+// base is the text's baseline.
 func Decorate(kind string, n int, width, height, thin, base float32) Shape {
 	c := canvas{w: width, h: height, thin: max(1, round(thin)), alpha: 255}
 	t, end := c.thin, width*float32(n)
@@ -159,7 +157,7 @@ func Decorate(kind string, n int, width, height, thin, base float32) Shape {
 	return Shape{c.path, c.alpha}
 }
 
-// wave is one period of a wavy line, a cell wide, around a height.
+// wave draws one period of a wavy line, one cell wide.
 func (c *canvas) wave(x, y, t float32) {
 	half := c.w / 2
 	top := max(t, c.h/20) / 0.75 // of the control points, for the crest's height
@@ -176,7 +174,7 @@ func (c *canvas) wave(x, y, t float32) {
 	c.close()
 }
 
-// AppendSVG appends the shape as the data of an SVG path, moved to a place.
+// AppendSVG appends the shape as SVG path data, moved by x and y.
 func (s *Shape) AppendSVG(dst []byte, x, y float32) []byte {
 	at := [2]float32{x, y}
 	for _, seg := range s.Path {

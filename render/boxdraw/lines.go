@@ -1,6 +1,6 @@
 package boxdraw
 
-// weight is how an arm of a line character is drawn.
+// weight is the weight of an arm of a line character.
 type weight byte
 
 const (
@@ -10,8 +10,7 @@ const (
 	double weight = '3'
 )
 
-// arms are the weights of U+2500–257F, in order: up, right, down, left. An empty entry
-// is a character that is no crossing of lines.
+// arms holds the weights of U+2500–257F: up, right, down, left. An empty entry is not a crossing of lines.
 var arms = [128]string{
 	"0101", "0202", "1010", "2020", "", "", "", "",
 	"", "", "", "", "0110", "0210", "0120", "0220",
@@ -31,8 +30,8 @@ var arms = [128]string{
 	"0002", "2000", "0200", "0020", "0201", "1020", "0102", "2010",
 }
 
-// Arms are the weights of the arms of a character that is a crossing of lines, for who draws it elsewhere: up, right,
-// down and left, each 0 (none), 1 (light), 2 (heavy) or 3 (double). Empty: it is no crossing.
+// Arms returns the weights of a crossing of lines, for callers that draw it themselves: up, right, down and left, each
+// 0 (none), 1 (light), 2 (heavy) or 3 (double). It returns "" for other characters.
 func Arms(r rune) string {
 	if r < 0x2500 || r > 0x257f {
 		return ""
@@ -59,16 +58,15 @@ func (c *canvas) box(r rune) {
 	}
 }
 
-// axis has the edges of lines of each weight across one direction of the cell.
+// axis holds the edges of lines of each weight along one direction of the cell.
 type axis struct{ thin, light, heavy, size float32 }
 
 func axisOf(size, thin float32) axis {
 	return axis{thin, float32(int((size - thin) / 2)), float32(int((size - 2*thin) / 2)), size}
 }
 
-// end is how far an arm from the side of lower coordinates reaches, so that it fills the
-// crossing: past the heaviest line across it, or, where a double line only passes by, up
-// to the line's near half.
+// end returns how far an arm from the side of lower coordinates extends to fill the crossing: past the heaviest
+// crossing line, or, if a double line only passes by, up to its nearer half.
 func (x axis) end(this, opposite, a, b weight) float32 {
 	switch {
 	case a == heavy || b == heavy:
@@ -119,8 +117,8 @@ func (c *canvas) crossing(up, right, down, left weight) {
 	arm(right, left, up, down, mirror(h), v, func(a1, l1, a2, l2 float32) { c.rect(c.w-l2, a1, c.w-l1, a2) })
 }
 
-// dashes draws a broken line; gaps are as wide at the ends together as inside, so that
-// the line goes on evenly in the next cell.
+// dashes draws a broken line. The gaps at both ends together are as wide as one inside, so that the line continues
+// evenly in the next cell.
 func (c *canvas) dashes(n int, thick, vertical bool) {
 	size, across := c.w, axisOf(c.h, c.thin)
 	if vertical {
@@ -143,7 +141,7 @@ func (c *canvas) dashes(n int, thick, vertical bool) {
 	}
 }
 
-// corner draws ╭ ╮ ╯ ╰: a quarter of an ellipse's rim between straight ends.
+// corner draws ╭ ╮ ╯ ╰: a quarter of an ellipse's outline between straight ends.
 func (c *canvas) corner(r rune) {
 	right, down := r == 0x256d || r == 0x2570, r == 0x256d || r == 0x256e
 	h, v := axisOf(c.w, c.thin), axisOf(c.h, c.thin)

@@ -62,14 +62,14 @@ type header3 struct {
 	Env       map[string]string `json:"env,omitempty"`
 }
 
-// Writer writes a recording. Times never go back: an event that claims to be earlier than
-// the one before has its time.
+// Writer writes a recording. Times never decrease: an event with an earlier time than its predecessor gets the
+// predecessor's.
 type Writer struct {
 	w       *bufio.Writer
 	version int
 	began   time.Time
 	last    time.Duration // of the newest event, since began
-	held    []byte        // the first bytes of a character
+	held    []byte        // incomplete character at the end of the output
 	line    []byte
 }
 
@@ -100,10 +100,10 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return c, err
 }
 
-// Output records what was printed at a time.
+// Output records output that was printed at a time.
 func (c *Writer) Output(at time.Time, p []byte) error {
 	c.held = append(c.held, p...)
-	whole := len(c.held) - unfinished(c.held)
+	whole := len(c.held) - incompleteLen(c.held)
 	if whole == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (c *Writer) Exit(at time.Time, status int) error {
 	return c.event(at, "x", strconv.Itoa(status))
 }
 
-// Close writes what is held and flushes.
+// Close writes an incomplete character and flushes.
 func (c *Writer) Close() error {
 	var err error
 	if len(c.held) > 0 {
@@ -137,7 +137,7 @@ func (c *Writer) Close() error {
 	return errors.Join(err, c.w.Flush())
 }
 
-// event writes a line. Numbers have microseconds, as asciinema's own.
+// event writes a line. Times have microseconds, as asciinema writes them.
 func (c *Writer) event(at time.Time, code, data string) error {
 	t := c.last
 	if !at.IsZero() && !c.began.IsZero() {
@@ -164,8 +164,8 @@ func (c *Writer) event(at time.Time, code, data string) error {
 	return err
 }
 
-// unfinished is how many bytes at the end of p are the beginning of a character.
-func unfinished(p []byte) int {
+// incompleteLen returns how many bytes at the end of p are an incomplete character.
+func incompleteLen(p []byte) int {
 	for n := 1; n <= min(len(p), utf8.UTFMax-1); n++ {
 		b := p[len(p)-n]
 		if !utf8.RuneStart(b) {

@@ -137,11 +137,11 @@ func TestReadErrors(t *testing.T) {
 	const head = `{"version":2,"width":80,"height":24}` + "\n"
 	for in, want := range map[string]string{
 		"":                                   "empty",
-		"hello":                              "line 1 is no header",
+		"hello":                              "no header in line 1",
 		`{"version":9,"width":1}`:            "version 9",
-		`{"version":2,"width":0,"height":1}`: "size is 0×1",
-		head + `[1]`:                         "line 2 is no event",
-		head + "\n" + `[-1,"o","x"]`:         "line 3 has the time -1",
+		`{"version":2,"width":0,"height":1}`: "invalid size 0×1",
+		head + `[1]`:                         "invalid event in line 2",
+		head + "\n" + `[-1,"o","x"]`:         "invalid time in line 3 (-1)",
 	} {
 		r, err := NewReader(strings.NewReader(in))
 		if err == nil {

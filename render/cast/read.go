@@ -15,17 +15,17 @@ import (
 // maxLine bounds a line of a recording, in bytes.
 const maxLine = 64 << 20
 
-// ErrFormat is returned for what is no recording.
+// ErrFormat is returned for a file that is not a recording.
 var ErrFormat = errors.New("not an asciicast recording")
 
-// Event is an entry of a recording.
+// Event is an event of a recording.
 type Event struct {
 	At   time.Duration // since the beginning
-	Code string        // o, i, r, m, x, or what later versions have
+	Code string        // o, i, r, m, x, or a code of later versions
 	Data string
 }
 
-// Size is what a resize event says.
+// Size returns the size in a resize event.
 func (e *Event) Size() (cols, rows int, ok bool) {
 	c, r, ok := strings.Cut(e.Data, "x")
 	cols, errC := strconv.Atoi(c)
@@ -47,7 +47,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	c.sc.Buffer(nil, maxLine)
 	line, err := c.next()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: it is empty", ErrFormat)
+		return nil, fmt.Errorf("%w: empty file", ErrFormat)
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	var two header2
 	var three header3
 	if json.Unmarshal(line, &two) != nil || json.Unmarshal(line, &three) != nil {
-		return nil, fmt.Errorf("%w: line 1 is no header", ErrFormat)
+		return nil, fmt.Errorf("%w: no header in line 1", ErrFormat)
 	}
 	c.Header = Header{Version: two.Version, Cols: two.Width, Rows: two.Height, Command: two.Command, Title: two.Title, Env: two.Env}
 	switch two.Version {
@@ -66,7 +66,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, fmt.Errorf("%w: version %d; 2 and 3 are understood", ErrFormat, two.Version)
 	}
 	if c.Header.Cols < 1 || c.Header.Rows < 1 {
-		return nil, fmt.Errorf("%w: its size is %d×%d", ErrFormat, c.Header.Cols, c.Header.Rows)
+		return nil, fmt.Errorf("%w: invalid size %d×%d", ErrFormat, c.Header.Cols, c.Header.Rows)
 	}
 	if two.Timestamp > 0 {
 		c.Header.Started = time.Unix(two.Timestamp, 0)
@@ -74,7 +74,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return c, nil
 }
 
-// next is the next line with content; comments (version 3) are skipped.
+// next returns the next line with content; comments (version 3) are skipped.
 func (c *Reader) next() ([]byte, error) {
 	for c.sc.Scan() {
 		c.line++
@@ -89,7 +89,7 @@ func (c *Reader) next() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// Next is the next event; io.EOF after the last one.
+// Next returns the next event, or io.EOF after the last one.
 func (c *Reader) Next() (Event, error) {
 	line, err := c.next()
 	if err != nil {
@@ -100,10 +100,10 @@ func (c *Reader) Next() (Event, error) {
 	var e Event
 	if json.Unmarshal(line, &fields) != nil || len(fields) < 3 ||
 		json.Unmarshal(fields[0], &seconds) != nil || json.Unmarshal(fields[1], &e.Code) != nil || json.Unmarshal(fields[2], &e.Data) != nil {
-		return e, fmt.Errorf("%w: line %d is no event", ErrFormat, c.line)
+		return e, fmt.Errorf("%w: invalid event in line %d", ErrFormat, c.line)
 	}
 	if !(seconds >= 0 && seconds < 1e9) {
-		return e, fmt.Errorf("%w: line %d has the time %g", ErrFormat, c.line, seconds)
+		return e, fmt.Errorf("%w: invalid time in line %d (%g)", ErrFormat, c.line, seconds)
 	}
 	d := time.Duration(seconds * float64(time.Second))
 	if c.Header.Version == V3 {

@@ -1,4 +1,4 @@
-// Package format writes frames in the formats that people ask for by name.
+// Package format writes frames in formats selected by name.
 package format
 
 import (
@@ -13,23 +13,22 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Options say how a frame is written; formats take what concerns them.
+// Options controls how a frame is written. Each format uses some of the fields.
 type Options struct {
-	Theme string  // of render.ThemeNames; empty: the first
+	Theme string  // of render.ThemeNames; "" for the first
 	Scale float64 // of pictures; 0 is 1
-	// Padding is the space around the cells of a picture, in pixels at scale 1; 0 is
-	// DefaultPadding, negative is none.
+	// Padding is the space around the cells of a picture, in pixels at scale 1; 0 is DefaultPadding, negative is none.
 	Padding     int
 	NoCursor    bool
-	CursorShape string // block, underline, bar; empty: the program's
+	CursorShape string // block, underline, bar; "" for the program's
 	// Fonts is "system" (or empty) to use fonts of the machine where the embedded ones
 	// lack a character, "embedded" for pictures that are the same everywhere.
 	Fonts    string
-	Styles   bool   // Markdown: list what stands out by its style
-	State    string // Markdown: of the session, in a few words
+	Styles   bool   // Markdown: list text with a conspicuous style
+	State    string // Markdown: short description of the session's state
 	Reversed bool   // DECSCNM is set
 	NoColor  bool   // every colour is the terminal's default; attributes stay
-	Trim     bool   // json, gemini: leave empty rows at the end out, but not the cursor's
+	Trim     bool   // json, gemini: omit empty rows at the end, except the cursor's
 }
 
 // DefaultPadding and MaxPadding are the padding of pictures, in pixels at scale 1.
@@ -38,7 +37,7 @@ const (
 	MaxPadding     = 500
 )
 
-// format is one of the formats.
+// format is an output format.
 type format struct {
 	name, mediaType string
 	picture         bool
@@ -56,7 +55,7 @@ var formats = []format{
 	{"gemini", "application/json", true, appendGemini},
 }
 
-// Names are the formats' names.
+// Names returns the formats' names.
 func Names() []string {
 	var names []string
 	for i := range formats {
@@ -65,30 +64,30 @@ func Names() []string {
 	return names
 }
 
-func named(name string) *format {
+func formatNamed(name string) *format {
 	if i := slices.IndexFunc(formats, func(f format) bool { return f.name == name }); i >= 0 {
 		return &formats[i]
 	}
 	return nil
 }
 
-// Whole reports formats that show a whole screen: for them a delta makes no sense.
-func Whole(name string) bool {
-	f := named(name)
+// IsWholeScreen reports whether a format shows a whole screen, so that a delta makes no sense.
+func IsWholeScreen(name string) bool {
+	f := formatNamed(name)
 	return f != nil && f.picture
 }
 
-// MediaType is the content type of a format.
+// MediaType returns the content type of a format.
 func MediaType(name string) string {
-	if f := named(name); f != nil {
+	if f := formatNamed(name); f != nil {
 		return f.mediaType
 	}
 	return ""
 }
 
-// Append appends a frame, and history lines before it, in a format.
+// Append appends a frame, preceded by history lines, in a format.
 func Append(dst []byte, name string, f *vterm.Frame, history []vterm.Line, o Options) ([]byte, error) {
-	format := named(name)
+	format := formatNamed(name)
 	if format == nil {
 		return dst, fmt.Errorf("unknown format %q; there are %s", name, strings.Join(Names(), ", "))
 	}
@@ -98,7 +97,7 @@ func Append(dst []byte, name string, f *vterm.Frame, history []vterm.Line, o Opt
 	return format.append(dst, f, history, &o)
 }
 
-// withoutColors is a frame that looks as on a terminal that has no colours.
+// withoutColors returns a frame as a terminal without colours shows it.
 func withoutColors(f *vterm.Frame) *vterm.Frame {
 	plain := *f
 	plain.Styles = slices.Clone(f.Styles)
@@ -128,7 +127,7 @@ func appendJSON(dst []byte, f *vterm.Frame, history []vterm.Line, o *Options) ([
 	return render.AppendJSON(dst, s), nil
 }
 
-// appendGemini is the screen alone, in Gemini CLI's form.
+// appendGemini appends the screen without history, in Gemini CLI's form.
 func appendGemini(dst []byte, f *vterm.Frame, _ []vterm.Line, o *Options) ([]byte, error) {
 	s := screenOf(f, nil)
 	if o.Trim {
@@ -144,25 +143,25 @@ func appendANSI(dst []byte, f *vterm.Frame, history []vterm.Line, _ *Options) ([
 	return render.AppendANSI(dst, &all, render.ANSIOptions{}), nil
 }
 
-// Picture is what the options say to renderers of pictures.
+// Picture returns the options for HTML and SVG.
 func (o *Options) Picture(p *vterm.Palette) (render.PictureOptions, error) {
 	theme, err := render.ThemeFor(o.Theme, p)
 	if err != nil {
 		return render.PictureOptions{}, err
 	}
 	if o.Reversed {
-		theme = theme.Reversed()
+		theme = theme.ReverseVideo()
 	}
 	switch o.CursorShape {
 	case "", "block", "underline", "bar":
 	default:
-		return render.PictureOptions{}, fmt.Errorf("unknown cursor %q; there are block, underline, bar", o.CursorShape)
+		return render.PictureOptions{}, fmt.Errorf("unknown cursor %q; use block, underline or bar", o.CursorShape)
 	}
 	if o.Scale != 0 && !(o.Scale >= pixel.MinScale && o.Scale <= pixel.MaxScale) {
 		return render.PictureOptions{}, fmt.Errorf("scale %g: give %g to %d", o.Scale, pixel.MinScale, pixel.MaxScale)
 	}
 	if o.Padding > MaxPadding {
-		return render.PictureOptions{}, fmt.Errorf("padding %d: give up to %d", o.Padding, MaxPadding)
+		return render.PictureOptions{}, fmt.Errorf("padding %d: too large (limit %d)", o.Padding, MaxPadding)
 	}
 	padding := max(o.Padding, 0)
 	if o.Padding == 0 {
@@ -173,7 +172,7 @@ func (o *Options) Picture(p *vterm.Palette) (render.PictureOptions, error) {
 	}, nil
 }
 
-// Pixels is what the options say to painters.
+// Pixels returns the options for pixel images.
 func (o *Options) Pixels(p *vterm.Palette) (pixel.Options, error) {
 	picture, err := o.Picture(p)
 	if err != nil {
@@ -182,18 +181,18 @@ func (o *Options) Pixels(p *vterm.Palette) (pixel.Options, error) {
 	switch o.Fonts {
 	case "", "system", "embedded":
 	default:
-		return pixel.Options{}, fmt.Errorf("unknown fonts %q; there are system, embedded", o.Fonts)
+		return pixel.Options{}, fmt.Errorf("unknown fonts %q; use system or embedded", o.Fonts)
 	}
 	return pixel.Options{PictureOptions: picture, SystemFonts: o.Fonts != "embedded"}, nil
 }
 
-// MaxCells bounds a picture in HTML or SVG: each cell may be an element of its own.
+// MaxCells limits a picture in HTML or SVG: each cell may be a separate element.
 const MaxCells = 2 << 20
 
-// picture is what the options say to renderers of HTML and SVG.
+// picture returns the options for HTML and SVG, or an error if there are too many cells.
 func (o *Options) picture(f *vterm.Frame, history []vterm.Line) (render.PictureOptions, error) {
 	if lines := f.Rows + len(history); lines*f.Cols > MaxCells {
-		return render.PictureOptions{}, fmt.Errorf("a picture of %d×%d cells is too large (%d million at most): take fewer lines",
+		return render.PictureOptions{}, fmt.Errorf("picture: too large (%d×%d cells, limit %d million): use fewer lines",
 			f.Cols, lines, MaxCells>>20)
 	}
 	return o.Picture(f.Palette)

@@ -81,20 +81,20 @@ func TestErrors(t *testing.T) {
 		{"pdf", "there are text, json", Options{}},
 		{"html", `unknown theme "x"`, Options{Theme: "x"}},
 		{"svg", "give 0.25 to 8", Options{Scale: 9}},
-		{"png", "there are system, embedded", Options{Fonts: "x"}},
-		{"png", "give up to 500", Options{Padding: 501}},
-		{"png", "there are block", Options{CursorShape: "x"}},
+		{"png", "use system or embedded", Options{Fonts: "x"}},
+		{"png", "limit 500", Options{Padding: 501}},
+		{"png", "use block", Options{CursorShape: "x"}},
 	} {
 		if _, err := Append(nil, tt.format, f, nil, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %+v: %v", tt.format, tt.o, err)
 		}
 	}
 	for _, format := range []string{"html", "svg", "png"} {
-		if _, err := Append(nil, format, f, make([]vterm.Line, 200_000), Options{}); err == nil || !strings.Contains(err.Error(), "take fewer lines") {
+		if _, err := Append(nil, format, f, make([]vterm.Line, 200_000), Options{}); err == nil || !strings.Contains(err.Error(), "use fewer lines") {
 			t.Errorf("%s of 200,000 lines: %v", format, err)
 		}
 	}
-	if MediaType("pdf") != "" || Whole("json") || !Whole("png") {
+	if MediaType("pdf") != "" || IsWholeScreen("json") || !IsWholeScreen("png") {
 		t.Error("formats are not what they are")
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// Fence counts the queries of device attributes (DA1) that a terminal has not answered. A terminal answers in order: once it has
-// answered the last one, no answer can arrive later and reach a shell as typed input. Its methods may be called from any goroutine.
+// Fence counts the queries of device attributes (DA1) that a terminal has not answered. A terminal answers in order, so
+// once it has answered the last one, no answer can arrive later and reach a shell as typed input. Its methods may be
+// called from any goroutine.
 type Fence struct {
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	first    time.Time  // time of the first query
 	pending  int
 	answered bool
@@ -17,9 +18,9 @@ type Fence struct {
 }
 
 const (
-	// firstAnswerTime bounds the wait for a terminal that has never answered.
+	// firstAnswerTime is the timeout for a terminal that has never answered.
 	firstAnswerTime = 2 * time.Second
-	// lastAnswerTime bounds the wait for the last answer of a terminal that has answered before.
+	// lastAnswerTime is the timeout for the last answer of a terminal that has answered before.
 	lastAnswerTime = time.Second
 )
 
@@ -48,7 +49,7 @@ func (f *Fence) CountAnswers(n int) {
 	}
 }
 
-// Timeout returns how long to wait for the terminal's last answer, 0 if no answer can come.
+// Timeout returns how long to wait for the terminal's last answer, or 0 if none is expected.
 func (f *Fence) Timeout(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,10 +1,10 @@
-// Package outer has queries for the terminal that longterm runs in, and finds its answers among typed keys: colours, light or
-// dark scheme, keyboard protocol, pixels of a cell. Attach and the viewer send the answers to sessions as a vterm.Outer.
+// Package outer queries the terminal in which longterm runs and finds its answers among the typed keys: colours, light
+// or dark scheme, keyboard protocol, pixels of a cell. Attach and the viewer send the result to sessions as a
+// vterm.Outer.
 //
-//	Ask, then Attributes ──> terminal ──> answers among keys ──> Answers.Feed ──> keys
-//	                                                                   └──> Outer
-//
-// The answer to Attributes (DA1) comes last, so Fence counts these to know when all answers have arrived. The package does no I/O.
+// The caller writes queries, followed by Attributes, to the terminal and passes its input to Answers.Feed, which
+// returns the typed keys and updates Answers.Outer. The answer to Attributes (DA1) comes last, so Fence counts these to
+// detect that all answers have arrived. The package does no I/O.
 package outer
 
 import (
@@ -27,22 +27,22 @@ const (
 	AskKeys = "\x1b[?u"
 	// AskCell queries the pixels of a cell.
 	AskCell = "\x1b[16t"
-	// Follow sets reports of a colour scheme that changes, Unfollow resets them.
+	// Follow enables reports of changes of the colour scheme, Unfollow disables them.
 	Follow, Unfollow = "\x1b[?2031h", "\x1b[?2031l"
-	// StopReports resets all reports that a terminal sends by itself.
+	// StopReports disables all reports that a terminal sends by itself.
 	StopReports = "\x1b[=1;1u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l" + Unfollow
 )
 
-// Answers finds a terminal's answers among what is typed, in pieces of any size.
+// Answers finds a terminal's answers in its input, which may arrive in pieces of any size.
 type Answers struct {
 	Outer      vterm.Outer // from the answers so far
 	Attributes int         // answers to DA1 so far
-	// Waiting is set while answers are expected. Feed then holds back the start of any answer at the end of a piece. Otherwise it
-	// holds back only the start of a report, which no key sends.
+	// Waiting is set while answers are expected. Feed then holds back the start of any answer at the end of a piece.
+	// Otherwise it holds back only the start of a report, which no key sends.
 	Waiting bool
 
-	held   []byte // the beginning of a sequence
-	passed int    // bytes of held that Feed has returned
+	held   []byte // the start of a sequence
+	passed int    // bytes of held that Feed has already returned
 }
 
 // maxAnswer is longer than any answer, in bytes.
@@ -50,8 +50,8 @@ const maxAnswer = 64
 
 const esc = 0x1b
 
-// Feed takes the answers out of p, the next piece of input, and appends the rest to dst. It calls onScheme, if not nil, with the
-// colour scheme of each answer that has one.
+// Feed removes the answers from p, the next piece of input, and appends the rest to dst. It calls onScheme, if not nil,
+// with each reported colour scheme.
 func (a *Answers) Feed(dst, p []byte, onScheme func(scheme string)) []byte {
 	for len(p) > 0 {
 		if len(a.held) == 0 {
@@ -73,7 +73,7 @@ func (a *Answers) Feed(dst, p []byte, onScheme func(scheme string)) []byte {
 	return dst
 }
 
-// step takes the next byte while a sequence is held back.
+// step processes the next byte while a sequence is held back.
 func (a *Answers) step(dst []byte, b byte, onScheme func(string)) []byte {
 	n := len(a.held)
 	inString := n > 1 && a.held[1] == ']'
@@ -109,14 +109,15 @@ func (a *Answers) step(dst []byte, b byte, onScheme func(string)) []byte {
 	return a.flush(dst)
 }
 
-// flush appends the held sequence to dst: it is no answer.
+// flush appends the held sequence to dst, because it is not an answer.
 func (a *Answers) flush(dst []byte) []byte {
 	dst = append(dst, a.held[a.passed:]...)
 	a.held, a.passed = a.held[:0], 0
 	return dst
 }
 
-// take stores the answer in a whole sequence, and returns its colour scheme, if any. ok is false if the sequence is no answer.
+// take stores the answer in a whole sequence and returns its colour scheme, if any. ok is false if the sequence is not
+// an answer.
 func (a *Answers) take(text string) (scheme string, ok bool) {
 	o := &a.Outer
 	body, control := strings.CutPrefix(text, "\x1b[")
@@ -152,7 +153,7 @@ func (a *Answers) take(text string) (scheme string, ok bool) {
 	return scheme, true
 }
 
-// maxCell bounds the pixels of a cell, in each direction.
+// maxCell limits the pixels of a cell, in each direction.
 const maxCell = 200
 
 // cellPixels returns the number in text, or 0 if no cell can have that many pixels.

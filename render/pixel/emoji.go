@@ -11,8 +11,7 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// bitmapEmoji is a font of PNG pictures (OpenType tables CBLC and CBDT), as Noto Color
-// Emoji.
+// bitmapEmoji is a font with PNG pictures (OpenType tables CBLC and CBDT), such as Noto Color Emoji.
 type bitmapEmoji struct {
 	font      *sfnt.Font
 	index     []byte            // CBLC
@@ -20,7 +19,7 @@ type bitmapEmoji struct {
 	ligatures map[uint16][]ligature
 }
 
-// newBitmapEmoji reads a font file; nil when it is no such font.
+// newBitmapEmoji reads a font file. It returns nil for another kind of file.
 func newBitmapEmoji(file io.ReaderAt) *bitmapEmoji {
 	f, err := sfnt.ParseReaderAt(file)
 	if err != nil {
@@ -30,10 +29,10 @@ func newBitmapEmoji(file io.ReaderAt) *bitmapEmoji {
 	if index == nil || data == nil {
 		return nil
 	}
-	return &bitmapEmoji{font: f, index: whole(index), data: data, ligatures: ligatures(whole(table(file, "GSUB")))}
+	return &bitmapEmoji{font: f, index: readTable(index), data: data, ligatures: ligatures(readTable(table(file, "GSUB")))}
 }
 
-// table is a table of a font file; nil when it is not there.
+// table returns a table of a font file, or nil if it is missing.
 func table(file io.ReaderAt, tag string) *io.SectionReader {
 	head := make([]byte, 12)
 	if _, err := file.ReadAt(head, 0); err != nil {
@@ -51,11 +50,11 @@ func table(file io.ReaderAt, tag string) *io.SectionReader {
 	return nil
 }
 
-// maxTable bounds a table that is read as a whole, in bytes.
+// maxTable limits a table that is read completely, in bytes.
 const maxTable = 4 << 20
 
-// whole is all of a table; nil when there is none, or it is not all there.
-func whole(table *io.SectionReader) []byte {
+// readTable returns a complete table, or nil if it is missing or truncated.
+func readTable(table *io.SectionReader) []byte {
 	if table == nil {
 		return nil
 	}
@@ -66,8 +65,8 @@ func whole(table *io.SectionReader) []byte {
 	return b
 }
 
-// part is a piece of data; nil when it is not all there.
-func part(data []byte, from, n uint32) []byte {
+// slice returns a range of data, or nil if it is truncated.
+func slice(data []byte, from, n uint32) []byte {
 	end := uint64(from) + uint64(n)
 	if end > uint64(len(data)) {
 		return nil
@@ -75,8 +74,7 @@ func part(data []byte, from, n uint32) []byte {
 	return data[from:end]
 }
 
-// draw draws an emoji in the middle of a box. Of a sequence that the font does not join
-// the first one is drawn.
+// draw draws an emoji in the middle of a box. Of a sequence without a ligature in the font it draws the first emoji.
 func (e *bitmapEmoji) draw(text string, w, h int) *image.RGBA {
 	var buf sfnt.Buffer
 	var sequence []uint16
@@ -110,24 +108,24 @@ func (e *bitmapEmoji) draw(text string, w, h int) *image.RGBA {
 	return out
 }
 
-// maxEmoji bounds a picture in a font, in pixels across.
+// maxEmoji limits a picture in a font, in pixels per side.
 const maxEmoji = 1024
 
-// picture is a glyph's PNG (OpenType, "CBLC" and "CBDT").
+// picture returns a glyph's PNG (OpenType, "CBLC" and "CBDT").
 func (e *bitmapEmoji) picture(g uint16) []byte {
 	be := binary.BigEndian
-	sizes := part(e.index, 4, 4)
+	sizes := slice(e.index, 4, 4)
 	if sizes == nil {
 		return nil
 	}
 	for i := range be.Uint32(sizes) {
-		size := part(e.index, 8+48*i, 48)
+		size := slice(e.index, 8+48*i, 48)
 		if size == nil {
 			return nil
 		}
 		list, n := be.Uint32(size), be.Uint32(size[8:])
 		for j := range n {
-			entry := part(e.index, list+8*j, 8)
+			entry := slice(e.index, list+8*j, 8)
 			if entry == nil {
 				break
 			}
@@ -143,7 +141,7 @@ func (e *bitmapEmoji) picture(g uint16) []byte {
 // (format 3), or one size for all (formats 2 and 5).
 func (e *bitmapEmoji) fromSubtable(at, n uint32, g uint16) []byte {
 	be := binary.BigEndian
-	head := part(e.index, at, 8)
+	head := slice(e.index, at, 8)
 	if head == nil {
 		return nil
 	}
@@ -151,15 +149,15 @@ func (e *bitmapEmoji) fromSubtable(at, n uint32, g uint16) []byte {
 	var offset uint32
 	switch be.Uint16(head) {
 	case 1:
-		if p := part(e.index, at+8+4*n, 4); p != nil {
+		if p := slice(e.index, at+8+4*n, 4); p != nil {
 			offset = be.Uint32(p)
 		}
 	case 3:
-		if p := part(e.index, at+8+2*n, 2); p != nil {
+		if p := slice(e.index, at+8+2*n, 2); p != nil {
 			offset = uint32(be.Uint16(p))
 		}
 	case 2:
-		if p := part(e.index, at+8, 4); p != nil {
+		if p := slice(e.index, at+8, 4); p != nil {
 			offset = n * be.Uint32(p)
 		}
 	default:
@@ -168,7 +166,7 @@ func (e *bitmapEmoji) fromSubtable(at, n uint32, g uint16) []byte {
 	return e.payload(be.Uint16(head[2:]), base+offset)
 }
 
-// payload is the PNG after the metrics of an image format.
+// payload returns the PNG after the metrics of an image format.
 func (e *bitmapEmoji) payload(format uint16, at uint32) []byte {
 	skip, ok := map[uint16]int64{17: 5, 18: 8, 19: 0}[format]
 	if !ok {

@@ -17,11 +17,11 @@ import (
 // advance of the embedded font's characters, in em.
 const advance = 1233.0 / 2048
 
-// fonts is what characters are looked for in.
+// fonts is a list of fonts in which characters are searched.
 type fonts struct {
-	// own is the embedded font: plain, bold, italic, both.
-	own [4]*sfnt.Font
-	// more are fonts of the machine, in order of preference, and color its emoji.
+	// embedded is the embedded font: plain, bold, italic, both.
+	embedded [4]*sfnt.Font
+	// more are fonts of the machine in order of preference; color has its emoji.
 	more  []*sfnt.Font
 	color *bitmapEmoji
 }
@@ -33,12 +33,12 @@ var embedded = sync.OnceValue(func() *fonts {
 		if err != nil {
 			panic("embedded font: " + err.Error())
 		}
-		f.own[i] = parsed
+		f.embedded[i] = parsed
 	}
 	return f
 })
 
-// find is the first font that has a character.
+// find returns the first font that has a character.
 func (f *fonts) find(buf *sfnt.Buffer, r rune, bold, italic bool) (*sfnt.Font, sfnt.GlyphIndex) {
 	style := 0
 	if bold {
@@ -47,7 +47,7 @@ func (f *fonts) find(buf *sfnt.Buffer, r rune, bold, italic bool) (*sfnt.Font, s
 	if italic {
 		style |= 2
 	}
-	for _, own := range []*sfnt.Font{f.own[style], f.own[0]} {
+	for _, own := range []*sfnt.Font{f.embedded[style], f.embedded[0]} {
 		if i, err := own.GlyphIndex(buf, r); err == nil && i != 0 {
 			return own, i
 		}
@@ -60,14 +60,13 @@ func (f *fonts) find(buf *sfnt.Buffer, r rune, bold, italic bool) (*sfnt.Font, s
 	return nil, 0
 }
 
-// Size of the bitmap font's full-width characters, in its pixels.
+// bitmapSize is the size of the bitmap font's full-width characters, in its pixels.
 const bitmapSize = 12
 
-// bitmapMu: the bitmap font hands out one image for all its glyphs.
+// bitmapMu guards the bitmap font, which returns the same image for all its glyphs.
 var bitmapMu sync.Mutex
 
-// bitmap draws a character of the bitmap font, enlarged to its cells: box is their size in
-// a line that is not doubled.
+// bitmap draws a character of the bitmap font, enlarged to its cells. box is the size in a line of normal size.
 func (f *fonts) bitmap(r rune, box image.Point, base int, doubled image.Point) *image.Alpha {
 	bitmapMu.Lock()
 	defer bitmapMu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/render/boxdraw"
 )
 
-// glyphKey names a drawn character.
+// glyphKey identifies a drawn character.
 type glyphKey struct {
 	text         string
 	bold, italic bool
@@ -20,14 +20,13 @@ type glyphKey struct {
 	doubled      image.Point
 }
 
-// glyph is a drawn character, placed in relation to its cell's upper left corner: a mask,
-// or a picture with colours of its own.
+// glyph is a drawn character, relative to its cell's upper left corner: a mask, or a coloured picture.
 type glyph struct {
 	mask  *image.Alpha
 	color *image.RGBA
 }
 
-// glyphs draws characters and remembers them.
+// glyphs draws characters and caches them.
 type glyphs struct {
 	cell   image.Point
 	base   int
@@ -35,10 +34,10 @@ type glyphs struct {
 	fonts  *fonts
 	buf    sfnt.Buffer
 	known  map[glyphKey]*glyph
-	pixels int // kept in known
+	pixels int // size of the cached glyphs
 }
 
-// maxKept bounds what is remembered, in pixels.
+// maxKept limits the cached glyphs, in pixels.
 const maxKept = 16 << 20
 
 func (g *glyphs) init(cell image.Point, base int, thin float32, system bool) {
@@ -50,8 +49,8 @@ func (g *glyphs) init(cell image.Point, base int, thin float32, system bool) {
 	g.known = map[glyphKey]*glyph{}
 }
 
-// of is the glyph of a character; nil when there is nothing to see.
-func (g *glyphs) of(k glyphKey) *glyph {
+// glyph returns the glyph of a character, or nil for an invisible one.
+func (g *glyphs) glyph(k glyphKey) *glyph {
 	if known, ok := g.known[k]; ok {
 		return known
 	}
@@ -86,7 +85,7 @@ func (g *glyphs) draw(k glyphKey) *glyph {
 	return g.outlines(k, w, h)
 }
 
-// outlines draws a character and what is combined with it, one over the other.
+// outlines draws a character and its combining characters over each other.
 func (g *glyphs) outlines(k glyphKey, w, h int) *glyph {
 	var out *glyph
 	for _, r := range k.text {
@@ -110,7 +109,7 @@ func (g *glyphs) outlines(k glyphKey, w, h int) *glyph {
 	return out
 }
 
-// outline draws one code point; nil when no font has it.
+// outline draws one code point. It returns nil if no font has it.
 func (g *glyphs) outline(k glyphKey, r rune) *image.Alpha {
 	f, index := g.fonts.find(&g.buf, r, k.bold, k.italic)
 	if f == nil {
@@ -129,8 +128,7 @@ func (g *glyphs) outline(k glyphKey, r rune) *image.Alpha {
 	return g.place(segments, k, float32(adv)/64)
 }
 
-// place rasterises outlines in the cells of a character: those of another advance in the
-// middle, too wide ones narrowed.
+// place rasterises outlines in the cells of a character: centred if the advance differs, narrowed if too wide.
 func (g *glyphs) place(segments sfnt.Segments, k glyphKey, adv float32) *image.Alpha {
 	box := float32(k.width * g.cell.X)
 	shrink := float32(1)
@@ -153,10 +151,10 @@ func (g *glyphs) place(segments sfnt.Segments, k glyphKey, adv float32) *image.A
 	at := func(p fixed.Point26_6) (x, y float32) {
 		return float32(p.X)/64*sx + dx - float32(area.Min.X), float32(p.Y)/64*sy + dy - float32(area.Min.Y)
 	}
-	return rasterised(trace(segments, area, at), area, 255)
+	return rasterize(trace(segments, area, at), area, 255)
 }
 
-// trace draws outlines, each point moved to where at says.
+// trace draws outlines, with each point mapped by at.
 func trace(segments sfnt.Segments, area image.Rectangle, at func(fixed.Point26_6) (x, y float32)) *vector.Rasterizer {
 	z := vector.NewRasterizer(area.Dx(), area.Dy())
 	for i := range segments {
@@ -180,8 +178,8 @@ func trace(segments sfnt.Segments, area image.Rectangle, at func(fixed.Point26_6
 	return z
 }
 
-// rasterised is what a rasterizer has collected, as a mask on an area.
-func rasterised(z *vector.Rasterizer, area image.Rectangle, alpha uint8) *image.Alpha {
+// rasterize returns the shapes collected by z as a mask of an area.
+func rasterize(z *vector.Rasterizer, area image.Rectangle, alpha uint8) *image.Alpha {
 	out := image.NewAlpha(area)
 	z.DrawOp = draw.Src
 	z.Draw(out, area, image.Opaque, image.Point{})
@@ -193,7 +191,7 @@ func rasterised(z *vector.Rasterizer, area image.Rectangle, alpha uint8) *image.
 	return out
 }
 
-// fillShape rasterises a shape, enlarged as its line is, on a mask of a size.
+// fillShape rasterises a shape as a mask, enlarged by the factors of its line.
 func fillShape(s *boxdraw.Shape, w, h int, doubled image.Point) *image.Alpha {
 	area := image.Rect(0, 0, w, h)
 	if area.Empty() {
@@ -214,7 +212,7 @@ func fillShape(s *boxdraw.Shape, w, h int, doubled image.Point) *image.Alpha {
 			z.ClosePath()
 		}
 	}
-	return rasterised(z, area, s.Alpha)
+	return rasterize(z, area, s.Alpha)
 }
 
 func union(a, b *image.Alpha) *image.Alpha {
@@ -231,14 +229,14 @@ func union(a, b *image.Alpha) *image.Alpha {
 	return out
 }
 
-// invisible code points steer others.
+// invisible reports whether a code point only affects others.
 func invisible(r rune) bool {
 	return r == 0x200b || r == 0x200c || r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r == 0xad ||
 		r >= 0xe0000 && r <= 0xe0fff || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == ' ' || r == 0x3000
 }
 
-// emojiLike reports characters that are shown in colour: wide ones outside of scripts, or
-// those that ask for it by variation selector 16.
+// emojiLike reports whether a character is shown in colour: wide ones outside of scripts, or those with variation
+// selector 16.
 func emojiLike(text string, r rune, width int) bool {
 	if r >= 0x1f000 && r <= 0x1faff {
 		return true

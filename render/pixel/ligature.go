@@ -2,17 +2,17 @@ package pixel
 
 import "encoding/binary"
 
-// ligature is glyphs that a font joins into one (OpenType, "GSUB", lookup type 4).
+// ligature is a sequence of glyphs that a font replaces by one (OpenType, "GSUB", lookup type 4).
 type ligature struct {
-	rest []uint16 // after the first
-	into uint16
+	rest  []uint16 // glyphs after the first
+	glyph uint16   // the replacement
 }
 
-// maxLigatures bounds what is read of a font.
+// maxLigatures limits the ligatures read from a font.
 const maxLigatures = 1 << 16
 
-// ligatures are those of a GSUB table, by their first glyph. Features and languages are
-// not looked at: emoji fonts have ligatures for sequences only.
+// ligatures returns the ligatures of a GSUB table, by their first glyph. It ignores features and languages: emoji fonts
+// have ligatures for sequences only.
 func ligatures(gsub []byte) map[uint16][]ligature {
 	out := map[uint16][]ligature{}
 	left := maxLigatures
@@ -35,7 +35,7 @@ func ligatures(gsub []byte) map[uint16][]ligature {
 }
 
 func readLigatures(out map[uint16][]ligature, subtable []byte, left *int) {
-	firsts := covered(from(subtable, u16(subtable, 2)))
+	firsts := coverageGlyphs(from(subtable, u16(subtable, 2)))
 	for i := range min(u16(subtable, 4), len(firsts)) {
 		set := from(subtable, u16(subtable, 6+2*i))
 		for j := range u16(set, 0) {
@@ -43,7 +43,7 @@ func readLigatures(out map[uint16][]ligature, subtable []byte, left *int) {
 				return
 			}
 			l := from(set, u16(set, 2+2*j))
-			made := ligature{into: uint16(u16(l, 0))}
+			made := ligature{glyph: uint16(u16(l, 0))}
 			for k := range min(u16(l, 2), 32) - 1 {
 				made.rest = append(made.rest, uint16(u16(l, 4+2*k)))
 			}
@@ -52,8 +52,8 @@ func readLigatures(out map[uint16][]ligature, subtable []byte, left *int) {
 	}
 }
 
-// covered are the glyphs of a coverage table, in order.
-func covered(table []byte) []uint16 {
+// coverageGlyphs returns the glyphs of a coverage table, in order.
+func coverageGlyphs(table []byte) []uint16 {
 	var out []uint16
 	for i := range u16(table, 2) {
 		switch u16(table, 0) {
@@ -72,13 +72,13 @@ func covered(table []byte) []uint16 {
 func join(glyphs []uint16, known map[uint16][]ligature) []uint16 {
 	var out []uint16
 	for len(glyphs) > 0 {
-		best := ligature{into: glyphs[0]}
+		best := ligature{glyph: glyphs[0]}
 		for _, l := range known[glyphs[0]] {
 			if len(l.rest) > len(best.rest) && starts(glyphs[1:], l.rest) {
 				best = l
 			}
 		}
-		out = append(out, best.into)
+		out = append(out, best.glyph)
 		glyphs = glyphs[1+len(best.rest):]
 	}
 	return out
@@ -96,7 +96,7 @@ func starts(glyphs, with []uint16) bool {
 	return true
 }
 
-// from is data from an offset on, and u16 a number in it; empty and 0 past the end.
+// from returns the data from an offset on, or nothing past the end; u16 returns a number in it, or 0 past the end.
 func from(data []byte, at int) []byte {
 	if at <= 0 || at >= len(data) {
 		return nil

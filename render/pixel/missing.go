@@ -7,7 +7,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// missing is a frame with the code point in it, in hexadecimal.
+// missing draws a box with the code point in hexadecimal.
 func (g *glyphs) missing(k glyphKey, r rune, w, h int) *image.Alpha {
 	const digits = "0123456789ABCDEF"
 	out := image.NewAlpha(image.Rect(0, 0, w, h))

@@ -22,16 +22,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// MaxPixels bounds a picture; it takes four bytes a pixel while it is made.
+// MaxPixels limits a picture, which takes four bytes per pixel.
 const MaxPixels = 32 << 20
 
-// Bounds of the scale.
+// Limits of the scale.
 const (
 	MinScale = 0.25
 	MaxScale = 8
 )
 
-// Options say how a screen becomes pixels.
+// Options controls how a screen is drawn as pixels.
 type Options struct {
 	render.PictureOptions
 	// SystemFonts allows fonts found on this machine for characters that the embedded
@@ -48,7 +48,7 @@ func WritePNG(w io.Writer, s *render.Screen, o Options) error {
 	return png.Encode(w, p.Draw(s))
 }
 
-// Painter draws screens of one size. It is not safe for use by several goroutines.
+// Painter draws screens of one size. It is not safe for concurrent use.
 type Painter struct {
 	o          Options
 	cols, rows int
@@ -58,12 +58,12 @@ type Painter struct {
 	glyphs     glyphs
 	images     termimage.Drawer
 	size       image.Point
-	doubled    image.Point // factors of the line being drawn
+	doubled    image.Point // enlargement of the line being drawn
 }
 
-// NewPainter prepares for screens of a size in cells.
+// NewPainter returns a painter for screens of a size in cells.
 func NewPainter(cols, rows int, o Options) (*Painter, error) {
-	scale := o.Scaled()
+	scale := o.ScaleFactor()
 	if !(scale >= MinScale && scale <= MaxScale) {
 		return nil, fmt.Errorf("scale %g: give %g to %d", scale, MinScale, MaxScale)
 	}
@@ -78,18 +78,18 @@ func NewPainter(cols, rows int, o Options) (*Painter, error) {
 	}
 	p.base = int(math.Round(float64(p.cell.Y) * 0.76))
 	if cols < 1 || rows < 1 || cols > vterm.MaxCols*2 || rows > MaxPixels {
-		return nil, fmt.Errorf("a picture of %d×%d cells cannot be drawn", cols, rows)
+		return nil, fmt.Errorf("picture: invalid size (%d×%d cells)", cols, rows)
 	}
 	p.size = image.Pt(cols*p.cell.X+2*p.pad, rows*p.cell.Y+2*p.pad)
 	if n := int64(p.size.X) * int64(p.size.Y); n > MaxPixels {
-		return nil, fmt.Errorf("a picture of %d×%d pixels is too large (%d million at most): take fewer lines, or a smaller scale",
+		return nil, fmt.Errorf("picture: too large (%d×%d pixels, limit %d million): use fewer lines or a smaller scale",
 			p.size.X, p.size.Y, MaxPixels>>20)
 	}
 	p.glyphs.init(p.cell, p.base, p.thin, o.SystemFonts)
 	return p, nil
 }
 
-// Size is that of the pictures, in pixels.
+// Size returns the size of the pictures, in pixels.
 func (p *Painter) Size() image.Point { return p.size }
 
 // Draw draws a screen on a new picture.
@@ -99,8 +99,8 @@ func (p *Painter) Draw(s *render.Screen) *image.RGBA {
 	return img
 }
 
-// DrawOn draws a screen over what a picture of this painter held. A screen of another
-// size is cut, or has background around it.
+// DrawOn draws a screen over a previous picture of this painter. A screen of another size is cropped, or surrounded by
+// background.
 func (p *Painter) DrawOn(img *image.RGBA, s *render.Screen) {
 	fill(img, img.Bounds(), p.o.Theme.BG)
 	shape, row, col := p.o.CursorOn(s)
@@ -116,7 +116,7 @@ func (p *Painter) DrawOn(img *image.RGBA, s *render.Screen) {
 	}
 }
 
-// line draws one line: backgrounds, then ink, then the cursor.
+// line draws one line: backgrounds, then characters, then the cursor.
 func (p *Painter) line(img *image.RGBA, l *render.Line, y, cursorCol int, shape string) {
 	top := p.pad + y*p.cell.Y
 	row := img.SubImage(image.Rect(0, top, p.size.X, top+p.cell.Y)).(*image.RGBA)
@@ -151,7 +151,7 @@ func (p *Painter) line(img *image.RGBA, l *render.Line, y, cursorCol int, shape 
 	}
 }
 
-// span draws the ink of a span. The character in the cursor's column is left in under.
+// span draws the characters of a span. It stores the character in the cursor's column in under.
 func (p *Painter) span(row *image.RGBA, s *render.Span, top, cursorCol int, under *render.Span) {
 	paint := p.o.Theme.Paint(s)
 	s.Characters(func(text string, col, width int) bool {
@@ -159,25 +159,25 @@ func (p *Painter) span(row *image.RGBA, s *render.Span, top, cursorCol int, unde
 			*under = *s
 			under.Text, under.Col, under.Width, under.Widths = text, col, width, nil
 		}
-		p.ink(row, text, col, width, top, s, paint)
+		p.character(row, text, col, width, top, s, paint)
 		return col < p.cols
 	})
 	p.decorate(row, s, top, paint)
 }
 
-// area is where columns of a line are.
+// area returns the area of columns of a line.
 func (p *Painter) area(col, width, top int) image.Rectangle {
 	w := p.cell.X * p.doubled.X
 	x := p.pad + min(max(col, 0), p.cols)*w
 	return image.Rect(x, top, x+min(max(width, 0), p.cols)*w, top+p.cell.Y*p.doubled.Y)
 }
 
-// ink draws a character.
-func (p *Painter) ink(row *image.RGBA, text string, col, width, top int, s *render.Span, paint render.Paint) {
+// character draws a character.
+func (p *Painter) character(row *image.RGBA, text string, col, width, top int, s *render.Span, paint render.Paint) {
 	if text == " " || paint.Hidden {
 		return
 	}
-	g := p.glyphs.of(glyphKey{text: text, bold: s.Bold, italic: s.Italic, width: width, doubled: p.doubled})
+	g := p.glyphs.glyph(glyphKey{text: text, bold: s.Bold, italic: s.Italic, width: width, doubled: p.doubled})
 	if g == nil {
 		return
 	}
@@ -211,10 +211,10 @@ func (p *Painter) decorate(row *image.RGBA, s *render.Span, top int, paint rende
 	}
 }
 
-// cursor draws the cursor on the character it stands on.
+// cursor draws the cursor over its character.
 func (p *Painter) cursor(row *image.RGBA, under *render.Span, top int, shape string) {
 	at := p.area(under.Col, under.Width, top)
-	line := max(1, int(math.Round(2*p.o.Scaled())))
+	line := max(1, int(math.Round(2*p.o.ScaleFactor())))
 	switch shape {
 	case "bar":
 		at.Max.X = at.Min.X + line
@@ -225,7 +225,7 @@ func (p *Painter) cursor(row *image.RGBA, under *render.Span, top int, shape str
 	if shape == "block" {
 		paint := p.o.Theme.Paint(under)
 		paint.FG, paint.UL = p.o.Theme.BG, p.o.Theme.BG
-		p.ink(row, under.Text, under.Col, under.Width, top, under, paint)
+		p.character(row, under.Text, under.Col, under.Width, top, under, paint)
 		p.decorate(row, under, top, paint)
 	}
 }
@@ -238,11 +238,11 @@ func fill(img *image.RGBA, r image.Rectangle, c uint32) {
 	draw.Draw(img, r, image.NewUniform(rgba(c)), image.Point{}, draw.Src)
 }
 
-// stamp puts a colour where the mask is.
+// stamp fills the mask with a colour.
 func stamp(img *image.RGBA, mask *image.Alpha, at image.Point, c uint32) {
 	r := mask.Bounds().Add(at)
 	draw.DrawMask(img, r, image.NewUniform(rgba(c)), image.Point{}, mask, mask.Bounds().Min, draw.Over)
 }
 
-// SetTheme changes the colours of the pictures that follow.
+// SetTheme changes the colours of later pictures.
 func (p *Painter) SetTheme(t render.Theme) { p.o.Theme = t }

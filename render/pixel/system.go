@@ -9,8 +9,8 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// systemFonts are names of files of fonts with many characters, best first, as systems
-// install them; for each the first one found is taken.
+// systemFonts lists names of font files with many characters, as systems install them, best first. The first existing
+// file of each list is used.
 var systemFonts = [][]string{
 	{"NotoSansMonoCJKsc-Regular.otf", "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansCJKjp-Regular.otf",
 		"SourceHanSans-Regular.ttc", "wqy-microhei.ttc", "wqy-zenhei.ttc", "PingFang.ttc", "Hiragino Sans GB.ttc", "msyh.ttc", "msgothic.ttc"},
@@ -22,7 +22,7 @@ var systemFonts = [][]string{
 
 var systemEmoji = []string{"NotoColorEmoji.ttf"}
 
-// fontDirs are where systems keep fonts.
+// fontDirs returns the font directories of the supported systems.
 func fontDirs() []string {
 	dirs := []string{"/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts"}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -34,10 +34,10 @@ func fontDirs() []string {
 	return dirs
 }
 
-// maxFontEntries bounds the search for fonts.
+// maxFontEntries limits the search for fonts.
 const maxFontEntries = 20000
 
-// fontFiles are the files below the font directories, by name.
+// fontFiles returns the files below the font directories, by name.
 func fontFiles() map[string]string {
 	files := map[string]string{}
 	left := maxFontEntries
@@ -55,7 +55,7 @@ func fontFiles() map[string]string {
 	return files
 }
 
-// withSystem is the embedded fonts and those of the machine, looked for on first use.
+// withSystem returns the embedded fonts and those of the machine, which it searches on first use.
 var withSystem = sync.OnceValue(func() *fonts {
 	f := *embedded()
 	files := fontFiles()
@@ -75,8 +75,8 @@ var withSystem = sync.OnceValue(func() *fonts {
 	return &f
 })
 
-// openFont opens a font's file; nil when it cannot be used. It stays open: such fonts have
-// tens of megabytes, of which a picture needs a few characters.
+// openFont opens a font's file, or returns nil if it is unusable. It stays open: such fonts have tens of megabytes, but
+// a picture needs a few characters.
 func openFont(path string) *os.File {
 	if path == "" {
 		return nil
@@ -88,7 +88,7 @@ func openFont(path string) *os.File {
 	return f
 }
 
-// readFont is the first font of a file; nil when it cannot be used.
+// readFont returns the first font of a file, or nil if it is unusable.
 func readFont(path string) *sfnt.Font {
 	file := openFont(path)
 	if file == nil {
@@ -104,7 +104,7 @@ func readFont(path string) *sfnt.Font {
 	return nil
 }
 
-// emoji is a character as a colour picture that fits a box; nil when no font has it.
+// emoji returns a character as a colour picture that fits a box, or nil if no font has it.
 func (f *fonts) emoji(text string, w, h int) *image.RGBA {
 	if f.color == nil {
 		return nil

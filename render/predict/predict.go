@@ -1,10 +1,10 @@
-// Package predict draws what a person types before the other end has echoed it, for links whose round trip can be felt
-// (the idea is mosh's). Machine is pure: what was typed, what was taken, what is shown and the time go in, cells to draw
-// over the screen come out. Terminal has those drawn on a real terminal, between the bytes that come for it.
+// Package predict draws typed text before its echo arrives, for links with a noticeable round trip (mosh's idea).
+// Machine does no I/O: it takes typed input, acknowledgements, the screen and the time, and returns cells to draw over
+// the screen. Terminal draws these on a real terminal, between the bytes for it.
 //
-// Nothing is drawn before the echo of a line proved that there is one: the first character after Enter, Escape or any
-// key that is not text waits for its echo. So what is typed while nothing is echoed, a password, is never drawn. A guess
-// that turns out wrong takes all others with it. Rows and columns count from 0; messages of typing from 1.
+// Nothing is drawn before the echo of a line was seen: the first character after Enter, Escape or any key that is not
+// text waits for its echo. So text typed without echo, such as a password, is never drawn. A wrong prediction removes
+// all others. Rows and columns count from 0; input messages from 1.
 package predict
 
 import (
@@ -13,39 +13,39 @@ import (
 	"unicode/utf8"
 )
 
-// Times of guesses.
+// Timing of predictions.
 const (
-	// settleTime is how long after a message was taken its echo may come.
+	// settleTime is how long after the acknowledgement of a message its echo may arrive.
 	settleTime = 150 * time.Millisecond
-	// slowTime is the round trip from which on it can be felt.
+	// slowTime is the round trip time from which a link counts as slow.
 	slowTime = 30 * time.Millisecond
 )
 
-// maxGuesses bounds what is guessed ahead.
+// maxGuesses limits the pending predictions.
 const maxGuesses = 256
 
-// Screen is what the other end's screen shows.
+// Screen is the screen that the session shows.
 type Screen interface {
-	// Cursor is where the next character goes; ok is false where that is not plain.
+	// Cursor returns the position of the next character; ok is false while it is not well defined.
 	Cursor() (row, col int, ok bool)
-	// Rune is a cell's character: ' ' where it is blank, 0 where it is not a narrow character.
+	// Rune returns a cell's character: ' ' for a blank, 0 for a character that is not narrow.
 	Rune(row, col int) rune
 	Cols() int
 }
 
-// Cell is a character to be drawn over the screen.
+// Cell is a character to draw over the screen.
 type Cell struct {
 	Row, Col int
 	Rune     rune
-	Erased   bool // nothing stands there
+	Erased   bool // the prediction is an empty cell
 }
 
-// guess is what a key is thought to do: a character at a cell, one taken away from there, or only a cursor there.
+// guess is the predicted effect of a key: a character in a cell, an erased cell, or a cursor position.
 type guess struct {
-	kind     kind
-	row, col int
-	r, was   rune
-	message  uint64
+	kind      kind
+	row, col  int
+	r, before rune   // predicted character, and the character before
+	message   uint64 // number of the message that caused it
 }
 
 type kind uint8
@@ -56,35 +56,35 @@ const (
 	move
 )
 
-// message is one of typing that is on its way.
+// message is an input message that may not have been echoed.
 type message struct {
-	n           uint64
-	sent, taken time.Time // zero: it was not taken yet
+	number      uint64
+	sent, acked time.Time // times of sending and of the acknowledgement; zero: not acknowledged
 }
 
-// Machine guesses. The zero value is ready.
+// Machine computes predictions. The zero value is ready.
 type Machine struct {
-	Always bool // also where the link is fast
+	Always bool // predict on fast links too
 
-	guesses  []guess
-	row, col int // the cursor, behind all guesses; where there are none, where the last of them left it
-	left     int // how far the cursor may go left
-	proven   bool
-	blind    uint64 // until this message was taken nothing is known of where keys go; 0: it is known
-	ahead    []guess
-	flight   []message
-	taken    uint64
-	trip     time.Duration
+	guesses      []guess
+	row, col     int           // cursor after all predictions; without predictions, where the last of them left it
+	leftLimit    int           // how many columns the cursor may move left
+	echoSeen     bool          // the line's echo was seen, so predictions may be drawn
+	unknownUntil uint64        // until this message is acknowledged, the effect of keys is unknown; 0: it is known
+	deferred     []guess       // predictions to make once the effect of keys is known
+	inFlight     []message     // messages that may not have been echoed
+	acked        uint64        // number of the last acknowledged message
+	roundTrip    time.Duration // measured round trip time
 }
 
-// Slow says that guesses are worth being drawn.
-func (m *Machine) Slow() bool { return m.Always || m.trip > slowTime }
+// Slow reports whether the link is slow enough to draw guesses.
+func (m *Machine) Slow() bool { return m.Always || m.roundTrip > slowTime }
 
-// Typed takes the n-th message of typing.
-func (m *Machine) Typed(b []byte, n uint64, s Screen, now time.Time) {
-	m.flight = append(m.flight, message{n: n, sent: now})
-	if len(m.flight) > maxGuesses {
-		m.forget(n)
+// AddInput predicts the effect of input message n.
+func (m *Machine) AddInput(b []byte, n uint64, s Screen, now time.Time) {
+	m.inFlight = append(m.inFlight, message{number: n, sent: now})
+	if len(m.inFlight) > maxGuesses {
+		m.dropUntil(n)
 	}
 	for len(b) > 0 {
 		switch {
@@ -101,7 +101,7 @@ func (m *Machine) Typed(b []byte, n uint64, s Screen, now time.Time) {
 		default:
 			r, size := utf8.DecodeRune(b)
 			if !narrow(r) {
-				m.forget(n) // what it does, and the rest, is to be seen
+				m.dropUntil(n) // its effect and the rest must arrive first
 				return
 			}
 			m.key(guess{kind: put, r: r, message: n}, s)
@@ -110,29 +110,29 @@ func (m *Machine) Typed(b []byte, n uint64, s Screen, now time.Time) {
 	}
 }
 
-// narrow says that a character takes one column in every terminal.
+// narrow reports whether a character takes one column in every terminal.
 func narrow(r rune) bool { return r >= ' ' && r < 0x7f || r >= 0xa1 && r < 0x300 && r != 0xad }
 
-// key guesses what one key does.
+// key predicts the effect of one key.
 func (m *Machine) key(g guess, s Screen) {
 	switch {
-	case m.blind > 0:
-		if m.ahead = append(m.ahead, g); len(m.ahead) > maxGuesses {
-			m.forget(g.message)
+	case m.unknownUntil > 0:
+		if m.deferred = append(m.deferred, g); len(m.deferred) > maxGuesses {
+			m.dropUntil(g.message)
 		}
 		return
 	case len(m.guesses) == 0:
 		row, col, ok := s.Cursor()
 		if !ok {
-			m.forget(g.message)
+			m.dropUntil(g.message)
 			return
 		}
 		if row != m.row || col != m.col { // output moved it: what asks here may echo nothing
-			m.proven = false
+			m.echoSeen = false
 		}
 		m.row, m.col = row, col
-		if !m.proven {
-			m.left = m.col
+		if !m.echoSeen {
+			m.leftLimit = m.col
 		}
 	}
 	d := g.col
@@ -140,34 +140,34 @@ func (m *Machine) key(g guess, s Screen) {
 	switch g.kind {
 	case put:
 		if g.col >= s.Cols()-1 || !m.blankFrom(g.col, s) {
-			m.forget(g.message)
+			m.dropUntil(g.message)
 			return
 		}
 		m.col++
 	case erase:
-		if g.col <= m.left || !m.blankFrom(g.col, s) {
-			m.forget(g.message)
+		if g.col <= m.leftLimit || !m.blankFrom(g.col, s) {
+			m.dropUntil(g.message)
 			return
 		}
 		g.col--
 		g.r = ' '
 		m.col--
 	case move:
-		if g.col += d; g.col < m.left || d > 0 && m.at(g.col-1, s) == ' ' {
-			m.forget(g.message)
+		if g.col += d; g.col < m.leftLimit || d > 0 && m.runeAt(g.col-1, s) == ' ' {
+			m.dropUntil(g.message)
 			return
 		}
 		m.col = g.col
 	}
-	if g.was = s.Rune(g.row, g.col); len(m.guesses) >= maxGuesses {
-		m.forget(g.message)
+	if g.before = s.Rune(g.row, g.col); len(m.guesses) >= maxGuesses {
+		m.dropUntil(g.message)
 		return
 	}
 	m.guesses = append(m.guesses, g)
 }
 
-// at is what the guesses have a cell of the cursor's row be.
-func (m *Machine) at(col int, s Screen) rune {
+// runeAt returns the character of a cell in the cursor's row after all predictions.
+func (m *Machine) runeAt(col int, s Screen) rune {
 	for i := len(m.guesses) - 1; i >= 0; i-- {
 		if g := &m.guesses[i]; g.kind != move && g.row == m.row && g.col == col {
 			return g.r
@@ -176,78 +176,78 @@ func (m *Machine) at(col int, s Screen) rune {
 	return s.Rune(m.row, col)
 }
 
-// blankFrom says that nothing stands from a column on: a character put there moves no other.
+// blankFrom reports whether a row is empty from a column on, so that a character printed there moves no other.
 func (m *Machine) blankFrom(col int, s Screen) bool {
 	for c := col; c < s.Cols(); c++ {
-		if m.at(c, s) != ' ' {
+		if m.runeAt(c, s) != ' ' {
 			return false
 		}
 	}
 	return true
 }
 
-// forget gives all guesses up, and makes none before a message was taken and its echo has come.
-func (m *Machine) forget(n uint64) {
-	m.guesses, m.ahead, m.proven, m.blind = nil, nil, false, max(n, 1)
+// dropUntil drops all predictions, and makes none before message n was acknowledged and its echo has arrived.
+func (m *Machine) dropUntil(n uint64) {
+	m.guesses, m.deferred, m.echoSeen, m.unknownUntil = nil, nil, false, max(n, 1)
 }
 
-// Reset gives all up: the screen is another, or the connection was lost. n is the newest message.
+// Reset drops all predictions after a switch of the screen or a lost connection. n is the newest message.
 func (m *Machine) Reset(n uint64) {
-	m.flight = nil
-	m.forget(n)
-	if n <= m.taken {
-		m.blind = 0
+	m.inFlight = nil
+	m.dropUntil(n)
+	if n <= m.acked {
+		m.unknownUntil = 0
 	}
 }
 
-// Taken takes notice that the other end has messages up to the n-th.
-func (m *Machine) Taken(n uint64, now time.Time) {
-	m.taken = max(m.taken, n)
-	for i := range m.flight {
-		f := &m.flight[i]
-		if f.n > n || !f.taken.IsZero() {
+// Acknowledge records that the session has received all messages up to n.
+func (m *Machine) Acknowledge(n uint64, now time.Time) {
+	m.acked = max(m.acked, n)
+	for i := range m.inFlight {
+		f := &m.inFlight[i]
+		if f.number > n || !f.acked.IsZero() {
 			continue
 		}
-		f.taken = now
-		if trip := now.Sub(f.sent); m.trip == 0 {
-			m.trip = trip
+		f.acked = now
+		if trip := now.Sub(f.sent); m.roundTrip == 0 {
+			m.roundTrip = trip
 		} else {
-			m.trip += (trip - m.trip) / 8
+			m.roundTrip += (trip - m.roundTrip) / 8
 		}
 	}
 }
 
-// settled says that the echo of a message has come, if there is one. One that is not known of came long ago.
-func (m *Machine) settled(n uint64, now time.Time) bool {
-	for i := range m.flight {
-		if f := &m.flight[i]; f.n == n {
-			return !f.taken.IsZero() && now.Sub(f.taken) >= settleTime
+// hasSettled reports whether enough time has passed for the echo of a message. An unknown message was echoed long ago.
+func (m *Machine) hasSettled(n uint64, now time.Time) bool {
+	for i := range m.inFlight {
+		if f := &m.inFlight[i]; f.number == n {
+			return !f.acked.IsZero() && now.Sub(f.acked) >= settleTime
 		}
 	}
-	return n <= m.taken
+	return n <= m.acked
 }
 
-// Look compares guesses with what the screen shows now.
-func (m *Machine) Look(s Screen, now time.Time) {
-	m.see(s, now)
+// Compare compares the predictions with the screen.
+func (m *Machine) Compare(s Screen, now time.Time) {
+	m.resumePredictions(s, now)
 	row, col, plain := s.Cursor()
 	for len(m.guesses) > 0 {
 		g := m.guesses[0]
 		right := false
 		switch g.kind {
 		case put:
-			right = plain && row == g.row && s.Rune(g.row, g.col) == g.r && (col > g.col || g.message <= m.taken && m.turns())
+			right = plain && row == g.row && s.Rune(g.row, g.col) == g.r && (col > g.col || g.message <= m.acked && m.movesBack())
 		case erase:
-			right = plain && g.message <= m.taken && row == g.row && col <= g.col && s.Rune(g.row, g.col) == ' '
+			right = plain && g.message <= m.acked && row == g.row && col <= g.col && s.Rune(g.row, g.col) == ' '
 		case move:
-			right = plain && g.message <= m.taken && row == g.row && col == g.col
+			right = plain && g.message <= m.acked && row == g.row && col == g.col
 		}
 		switch {
 		case right:
-			m.proven = m.proven || g.kind == put && g.was != g.r
-		case g.message <= m.taken && m.superseded():
-		case m.settled(g.message, now), g.kind == put && g.message <= m.taken && m.other(g, s):
-			m.forget(m.newest())
+			m.echoSeen = m.echoSeen || g.kind == put && g.before != g.r
+		case g.message <= m.acked && m.isSuperseded():
+		case m.hasSettled(g.message, now), g.kind == put && g.message <= m.acked && m.isOverwritten(g, s):
+			m.dropUntil(m.newest())
 			return
 		default:
 			return
@@ -256,35 +256,36 @@ func (m *Machine) Look(s Screen, now time.Time) {
 	}
 }
 
-// see ends the time in which nothing is known of where keys go; what was typed since is guessed then.
-func (m *Machine) see(s Screen, now time.Time) {
-	if m.blind > 0 && m.settled(m.blind, now) {
-		ahead := m.ahead
-		m.ahead, m.blind = nil, 0
+// resumePredictions ends the time in which the effect of keys is unknown, and predicts the effect of input typed since.
+func (m *Machine) resumePredictions(s Screen, now time.Time) {
+	if m.unknownUntil > 0 && m.hasSettled(m.unknownUntil, now) {
+		ahead := m.deferred
+		m.deferred, m.unknownUntil = nil, 0
 		for _, g := range ahead {
-			if g.message > m.taken {
+			if g.message > m.acked {
 				m.key(g, s)
 			}
 		}
 	}
-	for len(m.flight) > 0 && m.settled(m.flight[0].n, now) {
-		m.flight = m.flight[1:]
+	for len(m.inFlight) > 0 && m.hasSettled(m.inFlight[0].number, now) {
+		m.inFlight = m.inFlight[1:]
 	}
 }
 
-// other says that something else came to stand where a character was to be.
-func (m *Machine) other(g guess, s Screen) bool {
+// isOverwritten reports whether a cell shows neither the guess nor its former character.
+func (m *Machine) isOverwritten(g guess, s Screen) bool {
 	r := s.Rune(g.row, g.col)
-	return r != g.r && r != g.was
+	return r != g.r && r != g.before
 }
 
-// turns says that a later guess has the cursor go back.
-func (m *Machine) turns() bool {
+// movesBack reports whether a later prediction moves the cursor back.
+func (m *Machine) movesBack() bool {
 	return slices.ContainsFunc(m.guesses[1:], func(g guess) bool { return g.kind != put })
 }
 
-// superseded says that a later guess is about the cell of the first one, or where the cursor is.
-func (m *Machine) superseded() bool {
+// isSuperseded reports whether a later guess changes the first one's cell, or moves the cursor if the first one is a
+// move.
+func (m *Machine) isSuperseded() bool {
 	g := &m.guesses[0]
 	for i := range m.guesses[1:] {
 		if o := &m.guesses[1+i]; g.kind == move || o.kind != move && o.row == g.row && o.col == g.col {
@@ -295,26 +296,26 @@ func (m *Machine) superseded() bool {
 }
 
 func (m *Machine) newest() uint64 {
-	if n := len(m.flight); n > 0 {
-		return m.flight[n-1].n
+	if n := len(m.inFlight); n > 0 {
+		return m.inFlight[n-1].number
 	}
-	return m.taken
+	return m.acked
 }
 
-// Next is when to look again although nothing came; zero: not before something comes.
+// Next returns when to call Compare again without new input; zero: never.
 func (m *Machine) Next() (at time.Time) {
-	for i := range m.flight {
-		if f := &m.flight[i]; !f.taken.IsZero() {
-			return f.taken.Add(settleTime)
+	for i := range m.inFlight {
+		if f := &m.inFlight[i]; !f.acked.IsZero() {
+			return f.acked.Add(settleTime)
 		}
 	}
 	return at
 }
 
-// Drawn are the cells to be drawn over the screen, a later one over an earlier, and the cursor; ok is false where the
-// screen is to be shown as it is.
+// Drawn returns the cells to draw over the screen, later ones over earlier ones, and the cursor. ok is false if the
+// screen is shown unchanged.
 func (m *Machine) Drawn() (cells []Cell, row, col int, ok bool) {
-	if !m.proven || !m.Slow() || len(m.guesses) == 0 {
+	if !m.echoSeen || !m.Slow() || len(m.guesses) == 0 {
 		return nil, 0, 0, false
 	}
 	for _, g := range m.guesses {

@@ -44,7 +44,7 @@ func (l *link) key(seq string) {
 // arrives has time pass, the other end take what was typed up to a message, and print.
 func (l *link) arrives(taken uint64, output string) {
 	l.now = l.now.Add(100 * time.Millisecond)
-	l.out(l.t.Take(taken, l.now))
+	l.out(l.t.Acknowledged(taken, l.now))
 	_, _ = l.plain.Write([]byte(output))
 	l.out(l.t.Write([]byte(output), true, l.now))
 }
@@ -175,7 +175,7 @@ func TestFastLinks(t *testing.T) {
 		_, _ = l.t.vt.Write([]byte("$ "))
 		l.out(l.t.Write(nil, true, l.now))
 		l.types("a")
-		l.out(l.t.Take(1, l.now.Add(time.Millisecond)))
+		l.out(l.t.Acknowledged(1, l.now.Add(time.Millisecond)))
 		l.out(l.t.Write([]byte("a"), true, l.now))
 		l.types("b")
 		if got := strings.Contains(shows(l.real), "<b>"); got != always {
@@ -190,6 +190,8 @@ func FuzzGuesses(f *testing.F) {
 	f.Add([]byte("tatbEabtcTxPhello\x1b[4mEtdte"))
 	f.Add([]byte("P\x1b[2;5r\x1b[?6htaEaTtbEbR"))
 	f.Add([]byte("P\x1b(0taEqTtbtcW\x1b7xtdEd"))
+	f.Add([]byte("tat0Ea02000000000\x1b70000000"))
+	f.Add([]byte("tatbEatc0\x03\x1b[b"))
 	f.Add([]byte("P\x1b[?69h\x1b[3;9staEaTtbtctdtx"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		l := newLink(12, 4)

@@ -11,32 +11,32 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// maxScaled bounds a scaled image that is kept; of a larger one each row of cells is drawn from the pixels it has.
+// maxScaled limits a cached scaled image, in pixels. Larger ones are scaled row by row while they are drawn.
 const maxScaled = 1 << 22
 
-// Bounds of what a Drawer keeps: pixels, and images.
+// Limits of a Drawer's cache: pixels, and images.
 const (
 	maxDrawn = 1 << 24
 	maxKept  = 256
 )
 
-// Drawer draws images over cells, and keeps what it has decoded and scaled, not what that was made of. It belongs to
-// one goroutine; the zero value is ready.
+// Drawer draws images over cells, and caches decoded and scaled images without their source data. It must be used by
+// one goroutine. The zero value is ready.
 type Drawer struct {
-	decoded map[weak.Pointer[vterm.Image]]*image.NRGBA // nil: it is none
+	decoded map[weak.Pointer[vterm.Image]]*image.NRGBA // nil means not an image
 	scaled  map[size]*image.NRGBA
-	pixels  int // of both
+	pixels  int // size of both caches
 }
 
-// size is an image over cells of so many pixels.
+// size identifies an image scaled to a size in pixels.
 type size struct {
-	img  weak.Pointer[vterm.Image] // it may be large, and may be gone
+	img  weak.Pointer[vterm.Image] // weak, because an image may be large and already dropped
 	w, h int
 }
 
-// Draw draws a part of an image over cells: the image is spread over cols × rows cells of cell pixels each, the part
-// begins at its cell from (0-based) and is so many cells wide and one high. at is where the part's upper left corner
-// is on dst. What does not decode is not drawn.
+// Draw draws a part of an image over cells. The image spans cols × rows cells of cell pixels each. The part starts at
+// its cell from (0-based), is width cells wide and one high, and goes to at on dst. Images that do not decode are
+// skipped.
 func (d *Drawer) Draw(dst draw.Image, at image.Point, img *vterm.Image, cols, rows float64, cell, from image.Point, width int) {
 	pic := d.decode(img)
 	w, h := int(math.Round(cols*float64(cell.X))), int(math.Round(rows*float64(cell.Y)))
@@ -76,7 +76,7 @@ func (d *Drawer) decode(img *vterm.Image) *image.NRGBA {
 	if pic != nil {
 		n = pic.Rect.Dx() * pic.Rect.Dy()
 	}
-	d.keep(n)
+	d.makeRoom(n)
 	d.decoded[at] = pic
 	return pic
 }
@@ -91,13 +91,13 @@ func (d *Drawer) scale(img *vterm.Image, pic *image.NRGBA, w, h int) *image.NRGB
 	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	xdraw.BiLinear.Scale(out, out.Rect, pic, pic.Rect, xdraw.Src, nil)
-	d.keep(w * h)
+	d.makeRoom(w * h)
 	d.scaled[key] = out
 	return out
 }
 
-// keep makes room for so many pixels.
-func (d *Drawer) keep(pixels int) {
+// makeRoom evicts cached images until there is room for a number of pixels.
+func (d *Drawer) makeRoom(pixels int) {
 	if d.decoded == nil || d.pixels+pixels > maxDrawn || len(d.decoded)+len(d.scaled) >= maxKept {
 		d.decoded, d.scaled, d.pixels = map[weak.Pointer[vterm.Image]]*image.NRGBA{}, map[size]*image.NRGBA{}, 0
 	}

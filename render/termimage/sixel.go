@@ -7,13 +7,13 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// registers are a sixel image's colours at its beginning (VT340, "Sixel Graphics", table 2-2).
+// registers are the initial colours of a sixel image (VT340, "Sixel Graphics", table 2-2).
 var registers = [16]color.NRGBA{
 	percent(0, 0, 0), percent(20, 20, 80), percent(80, 13, 13), percent(20, 80, 20), percent(80, 20, 80), percent(20, 80, 80), percent(80, 80, 20), percent(53, 53, 53),
 	percent(26, 26, 26), percent(33, 33, 60), percent(60, 26, 26), percent(33, 60, 33), percent(60, 33, 60), percent(33, 60, 60), percent(60, 60, 33), percent(80, 80, 80),
 }
 
-// maxRegisters bounds a palette; others are taken for those below.
+// maxRegisters is the size of the palette; numbers above it wrap around.
 const maxRegisters = 1024
 
 func percent(r, g, b int) color.NRGBA {
@@ -21,17 +21,17 @@ func percent(r, g, b int) color.NRGBA {
 	return color.NRGBA{part(r), part(g), part(b), 0xff}
 }
 
-// painter draws sixels: six pixels above each other, a band of them from left to right.
+// painter draws sixels: six vertical pixels each, in bands from left to right.
 type painter struct {
 	out     *image.NRGBA
 	palette [maxRegisters]color.NRGBA
 	pen     color.NRGBA
 	x, y    int
-	work    int // pixels that may be drawn yet: repeats could draw the same ones for ever
+	work    int // number of pixels that may still be drawn: repeats could draw the same ones forever
 }
 
 func sixel(img *vterm.Image) (*image.NRGBA, error) {
-	out, err := sized(img.Width, img.Height)
+	out, err := newImage(img.Width, img.Height)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (p *painter) draw(data []byte) {
 	}
 }
 
-// put draws the pixels of a sixel that are set, so many times.
+// put draws the set pixels of a sixel, repeat times.
 func (p *painter) put(bits byte, repeat int) {
 	to := min(p.x+repeat, p.out.Rect.Dx())
 	for dy := 0; bits != 0; dy, bits = dy+1, bits>>1 {
@@ -87,7 +87,7 @@ func (p *painter) put(bits byte, repeat int) {
 	p.x = max(p.x, to)
 }
 
-// choose takes a colour, after defining it if the parameters say what it is.
+// choose selects a colour, after defining it if the parameters do so.
 func (p *painter) choose(params []int) {
 	i := params[0] % maxRegisters
 	if len(params) >= 5 {
@@ -101,7 +101,7 @@ func (p *painter) choose(params []int) {
 	p.pen = p.palette[i]
 }
 
-// hls is a colour by hue (0 is blue, as DEC has it), lightness and saturation.
+// hls returns a colour by hue (0 is blue, as in DEC's terminals), lightness and saturation.
 func hls(hue, light, sat int) color.NRGBA {
 	h := float64((hue+240)%360) / 60
 	l, s := float64(min(light, 100))/100, float64(min(sat, 100))/100
@@ -130,7 +130,7 @@ func hls(hue, light, sat int) color.NRGBA {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// numbers reads those between semicolons, and tells how many bytes they take. There is one at least.
+// numbers parses numbers separated by semicolons, at least one, and returns the number of bytes read.
 func numbers(b []byte, dst []int) ([]int, int) {
 	v := 0
 	for i, c := range b {

@@ -10,21 +10,22 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// maxSmall bounds the pixels that a Small keeps.
+// maxSmall limits the pixels that a Thumbnails caches.
 const maxSmall = 1 << 21
 
-// decoding bounds how many images are made small at a time: each takes tens of megabytes while that lasts.
+// decoding limits how many images are scaled concurrently: each takes tens of megabytes while it is scaled.
 var decoding = make(chan struct{}, 1)
 
-// Small keeps images with few pixels, and not those they were made of. It belongs to one goroutine; the zero value is
-// ready.
-type Small struct {
-	known  map[size]*image.NRGBA // nil: it is none
+// Thumbnails scales images down and caches the results, without their source data. It must be used by one goroutine. The
+// zero value is ready.
+type Thumbnails struct {
+	known  map[size]*image.NRGBA // nil means not an image
 	pixels int
 }
 
-// Of is an image with w × h pixels; nil: it is none, or would be no small one, or ctx ended before it was made.
-func (s *Small) Of(ctx context.Context, img *vterm.Image, w, h int) *image.NRGBA {
+// Scaled returns an image scaled to w × h pixels. It returns nil if the image is undecodable, would not be small, or ctx
+// ended first.
+func (s *Thumbnails) Scaled(ctx context.Context, img *vterm.Image, w, h int) *image.NRGBA {
 	if w < 1 || h < 1 || h > maxSmall/w {
 		return nil
 	}
@@ -48,7 +49,7 @@ func (s *Small) Of(ctx context.Context, img *vterm.Image, w, h int) *image.NRGBA
 	return out
 }
 
-// smaller gives the place among those who decode back.
+// smaller scales an image and releases the caller's decoding slot.
 func smaller(img *vterm.Image, w, h int) *image.NRGBA {
 	defer func() { <-decoding }()
 	pic, err := Decode(img)

@@ -1,10 +1,10 @@
-// Package termimage makes PNG of images that programs sent to a terminal: sixel, those of the kitty graphics
+// Package termimage converts images that programs sent to a terminal into PNG: sixel, images of the kitty graphics
 // protocol, and files of iTerm2.
 //
-//	vterm.Image (as sent) → decode, within bounds → pixels → PNG of our own making
+//	vterm.Image (as sent) → decode, within bounds → pixels → new PNG
 //
-// What a program sent is hostile: nothing of it is passed on as it came, sides, pixels and work are bounded, and what
-// does not decode is an error. A sixel image that is cut off is as far as it goes.
+// Images are hostile input: no byte is passed on as it came, sides, pixels and work are bounded, and an undecodable
+// image is an error. A truncated sixel image keeps its decoded part.
 package termimage
 
 import (
@@ -26,21 +26,21 @@ import (
 )
 
 const (
-	// MaxPixels bounds an image that is decoded; a larger one is refused.
+	// MaxPixels is the largest image that is decoded, in pixels.
 	MaxPixels = 1 << 23
-	// MaxBytes bounds a PNG; of an image that takes more every second, third … pixel is left out.
+	// MaxBytes limits a PNG. Of a larger image only every second, third … pixel is kept.
 	MaxBytes = 700 << 10
-	// maxSent is how many pixels are tried first.
+	// maxSent is the number of pixels of the first attempt.
 	maxSent = 1 << 21
-	// maxScans bounds the scans of a JPEG, thumbnails' too: each may go over all pixels and take few bytes.
+	// maxScans limits the scans of a JPEG, including those of thumbnails: each may cover all pixels and take few bytes.
 	maxScans = 64
-	// KeyLen is how long a key is.
+	// KeyLen is the length of a key.
 	KeyLen = 24
 )
 
-var errTooLarge = fmt.Errorf("the image has more than %d pixels", MaxPixels)
+var errTooLarge = fmt.Errorf("image: too large (more than %d pixels)", MaxPixels)
 
-// PNG is an image as a PNG.
+// PNG returns an image as a PNG.
 func PNG(img *vterm.Image) ([]byte, error) {
 	pic, err := Decode(img)
 	if err != nil {
@@ -53,7 +53,7 @@ func PNG(img *vterm.Image) ([]byte, error) {
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
 	for {
 		var b bytes.Buffer
-		if err := enc.Encode(&b, thinned(pic, by)); err != nil {
+		if err := enc.Encode(&b, thin(pic, by)); err != nil {
 			return nil, err
 		}
 		if b.Len() <= MaxBytes {
@@ -63,7 +63,7 @@ func PNG(img *vterm.Image) ([]byte, error) {
 	}
 }
 
-// Decode is an image's pixels.
+// Decode returns an image's pixels.
 func Decode(img *vterm.Image) (*image.NRGBA, error) {
 	switch img.Format {
 	case vterm.ImageSixel:
@@ -72,7 +72,7 @@ func Decode(img *vterm.Image) (*image.NRGBA, error) {
 		return decode(img, png.DecodeConfig, png.Decode)
 	case vterm.ImageJPEG:
 		if bytes.Count(img.Data, []byte{0xff, 0xda}) > maxScans {
-			return nil, errors.New("the image has too many scans")
+			return nil, errors.New("image: too many scans")
 		}
 		return decode(img, jpeg.DecodeConfig, jpeg.Decode)
 	case vterm.ImageGIF:
@@ -80,12 +80,12 @@ func Decode(img *vterm.Image) (*image.NRGBA, error) {
 	case vterm.ImageRGB, vterm.ImageRGBA:
 		return raw(img)
 	}
-	return nil, errors.New("the image's format is not known")
+	return nil, errors.New("image: unknown format")
 }
 
-func sized(w, h int) (*image.NRGBA, error) {
+func newImage(w, h int) (*image.NRGBA, error) {
 	if w <= 0 || h <= 0 {
-		return nil, errors.New("the image has no pixels")
+		return nil, errors.New("image: no pixels")
 	}
 	if w > MaxPixels || h > MaxPixels/w {
 		return nil, errTooLarge
@@ -101,7 +101,7 @@ func data(img *vterm.Image) (io.Reader, error) {
 	return zlib.NewReader(r)
 }
 
-// decode decodes what is a file of its own, once its head says that it is not too large.
+// decode decodes an image file after its header has shown an acceptable size.
 func decode(img *vterm.Image, head func(io.Reader) (image.Config, error), whole func(io.Reader) (image.Image, error)) (*image.NRGBA, error) {
 	r, err := data(img)
 	if err != nil {
@@ -115,7 +115,7 @@ func decode(img *vterm.Image, head func(io.Reader) (image.Config, error), whole 
 	if err != nil {
 		return nil, err
 	}
-	out, err := sized(c.Width, c.Height)
+	out, err := newImage(c.Width, c.Height)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func decode(img *vterm.Image, head func(io.Reader) (image.Config, error), whole 
 }
 
 func raw(img *vterm.Image) (*image.NRGBA, error) {
-	out, err := sized(img.Width, img.Height)
+	out, err := newImage(img.Width, img.Height)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +153,8 @@ func raw(img *vterm.Image) (*image.NRGBA, error) {
 	return out, nil
 }
 
-// thinned has one of so many pixels in each direction.
-func thinned(pic *image.NRGBA, by int) *image.NRGBA {
+// thin keeps every by-th pixel in each direction.
+func thin(pic *image.NRGBA, by int) *image.NRGBA {
 	if by == 1 {
 		return pic
 	}
@@ -169,16 +169,17 @@ func thinned(pic *image.NRGBA, by int) *image.NRGBA {
 	return out
 }
 
-// Keys names images by what they are. It belongs to one goroutine and keeps no image; the zero value is ready.
+// Keys computes keys of images from their content. It must be used by one goroutine and keeps no image. The zero value
+// is ready.
 type Keys struct {
 	known map[weak.Pointer[vterm.Image]]string
 }
 
-// maxKeys bounds the images whose keys are kept: more than a screen shows, as a key costs a hash of all that was sent.
+// maxKeys limits the cached keys: more than a screen shows, because a key costs a hash of the image's data.
 const maxKeys = 4096
 
-// Of is an image's key, of KeyLen characters: the same for the same image, and never another's.
-func (k *Keys) Of(img *vterm.Image) string {
+// Key returns an image's key of KeyLen characters: equal for equal images, and different for others.
+func (k *Keys) Key(img *vterm.Image) string {
 	at := weak.Make(img)
 	if key, known := k.known[at]; known {
 		return key

@@ -228,16 +228,16 @@ func TestFiles(t *testing.T) {
 func TestKeys(t *testing.T) {
 	var k Keys
 	a, same, other := sixels(1, 1, "@"), sixels(1, 1, "@"), sixels(1, 2, "@")
-	if k.Of(a) != k.Of(same) || k.Of(a) == k.Of(other) || len(k.Of(a)) != KeyLen {
-		t.Errorf("%s, %s, %s", k.Of(a), k.Of(same), k.Of(other))
+	if k.Key(a) != k.Key(same) || k.Key(a) == k.Key(other) || len(k.Key(a)) != KeyLen {
+		t.Errorf("%s, %s, %s", k.Key(a), k.Key(same), k.Key(other))
 	}
 	bare := vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: []byte{1, 2, 3}}
 	packed := bare
-	if packed.Deflated = true; k.Of(&bare) == k.Of(&packed) {
+	if packed.Deflated = true; k.Key(&bare) == k.Key(&packed) {
 		t.Error("what is deflated has the key of the same bytes that are not")
 	}
 	for range 10 * maxKeys {
-		k.Of(sixels(1, 1, "@"))
+		k.Key(sixels(1, 1, "@"))
 	}
 	if len(k.known) > maxKeys {
 		t.Errorf("%d images are kept", len(k.known))
@@ -305,9 +305,9 @@ func TestDrawer(t *testing.T) {
 // What was made of an image does not keep what a program sent.
 //
 // FEATURES: R36
-func TestNothingSentIsKept(t *testing.T) {
+func TestDecodedImage_DoesNotRetainInput(t *testing.T) {
 	var d Drawer
-	var s Small
+	var s Thumbnails
 	var gone []weak.Pointer[vterm.Image]
 	for i := range 20 {
 		img := &vterm.Image{Format: vterm.ImageRGB, Width: 2, Height: 2, Data: make([]byte, 12)}
@@ -315,12 +315,12 @@ func TestNothingSentIsKept(t *testing.T) {
 			img.Format, img.Data = vterm.ImagePNG, make([]byte, 1000) // none
 		}
 		d.Draw(image.NewNRGBA(image.Rect(0, 0, 8, 8)), image.Point{}, img, 8, 8, image.Pt(4, 4), image.Point{}, 8)
-		if got := s.Of(t.Context(), img, 3, 3); (got == nil) != (i%2 > 0) || s.Of(t.Context(), img, 3, 3) != got {
+		if got := s.Scaled(t.Context(), img, 3, 3); (got == nil) != (i%2 > 0) || s.Scaled(t.Context(), img, 3, 3) != got {
 			t.Fatalf("image %d made small: %v", i, got)
 		}
 		gone = append(gone, weak.Make(img))
 	}
-	if s.Of(t.Context(), &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1<<21, 2) != nil {
+	if s.Scaled(t.Context(), &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1<<21, 2) != nil {
 		t.Error("more pixels than are kept are made")
 	}
 	runtime.GC()
@@ -335,7 +335,7 @@ func TestNothingSentIsKept(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	decoding <- struct{}{} // somebody else decodes
-	if s.Of(ended, &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1, 1) != nil {
+	if s.Scaled(ended, &vterm.Image{Format: vterm.ImageRGB, Width: 1, Height: 1, Data: make([]byte, 3)}, 1, 1) != nil {
 		t.Error("made after the end")
 	}
 	<-decoding

@@ -11,14 +11,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// growBy is how much a pane grows with one key, in cells.
+// growBy is the number of cells by which one key grows a pane.
 const growBy = 4
 
-// action is what a key after the prefix does.
+// action is the function of a key after the prefix.
 type action func(v *viewer, k input.Key)
 
-// actions has one row for every action of keymap.Prefix, which says what it is called, what
-// help says of it and which keys it has by default.
+// actions maps every action of keymap.Prefix to its function. keymap.Prefix holds the names, help texts and default
+// keys.
 var actions map[keymap.Action]action
 
 func init() { // a table that its own functions refer to
@@ -55,11 +55,11 @@ func init() { // a table that its own functions refer to
 		"shorter":     growing(true, -1),
 		"even":        always(func(v *viewer) { v.m.Even(v.paneArea()) }),
 		"arrange":     always(rearrange),
-		"tiles":       arranged("tiles"),
-		"main-left":   arranged("main left"),
-		"main-above":  arranged("main above"),
-		"columns":     arranged("columns"),
-		"rows":        arranged("rows"),
+		"tiles":       arrangeAs("tiles"),
+		"main-left":   arrangeAs("main left"),
+		"main-above":  arrangeAs("main above"),
+		"columns":     arrangeAs("columns"),
+		"rows":        arrangeAs("rows"),
 		"swap":        always(func(v *viewer) { v.m.Swap(v.paneArea(), 1) }),
 		"swap-before": always(func(v *viewer) { v.m.Swap(v.paneArea(), -1) }),
 
@@ -72,9 +72,9 @@ func init() { // a table that its own functions refer to
 		"float-right": moving(1, 0),
 		"pin":         always(togglePin),
 		"stack":       always(toggleStack),
-		"frames":      always(func(v *viewer) { v.unframed = !v.unframed }),
+		"frames":      always(func(v *viewer) { v.framesToggled = !v.framesToggled }),
 
-		"past": always(openPast),
+		"past": always(openPlayback),
 
 		"tab-new":      always(newTab),
 		"tab-next":     always(func(v *viewer) { v.m.StepTab(1) }),
@@ -97,7 +97,7 @@ func init() { // a table that its own functions refer to
 
 		"shell":     always(func(v *viewer) { openFooter(v, "shell") }),
 		"prompt":    always(func(v *viewer) { openFooter(v, "prompt") }),
-		"sync":      always(func(v *viewer) { t := v.m.Tab(); t.Sync, v.fresh = !t.Sync, true }),
+		"sync":      always(func(v *viewer) { t := v.m.Tab(); t.Sync, v.needsRedraw = !t.Sync, true }),
 		"read-only": always(func(v *viewer) { v.m.ReadOnly = !v.m.ReadOnly }),
 		"follow":    always(func(v *viewer) { v.m.Follow = !v.m.Follow }),
 		"size":      always(openSizes),
@@ -109,12 +109,13 @@ func init() { // a table that its own functions refer to
 	}
 }
 
-// always is an action that is the same whatever its key.
+// always returns an action that ignores its key.
 func always(f func(v *viewer)) action { return func(v *viewer, _ input.Key) { f(v) } }
 
+// step returns an action that moves the focus by n panes.
 func step(n int) action { return always(func(v *viewer) { v.m.Step(n) }) }
 
-// toward goes to the pane beside, which a zoomed one hides.
+// toward returns an action that moves the focus to the neighbouring pane, and ends the zoom that hides it.
 func toward(dx, dy int) action {
 	return always(func(v *viewer) {
 		if v.m.Zoomed {
@@ -125,21 +126,21 @@ func toward(dx, dy int) action {
 	})
 }
 
-// growing has the pane grow (1) or shrink (-1).
-func growing(stacked bool, way int) action {
+// growing returns an action that grows (direction 1) or shrinks (direction -1) the focused pane.
+func growing(stacked bool, direction int) action {
 	return func(v *viewer, k input.Key) {
 		move := v.m.Grow
 		if v.pointing(k) {
 			move = v.m.MoveBorder
 		}
-		if !move(v.paneArea(), stacked, way*v.growBy(stacked, k)) {
+		if !move(v.paneArea(), stacked, direction*v.growBy(stacked, k)) {
 			v.message = noBorder
 		}
 	}
 }
 
-// pointing reports that a key says where a border moves to, as with tmux's and zellij's keys, whichever side of it the pane is on.
-// Our own say what becomes of the pane.
+// pointing reports whether a key moves a border in the key's direction, as in tmux and zellij. longterm's own keys grow
+// or shrink the pane instead.
 func (v *viewer) pointing(k input.Key) bool {
 	if !v.o.Tmux && len(v.o.Modes) == 0 {
 		return false
@@ -151,7 +152,8 @@ func (v *viewer) pointing(k input.Key) bool {
 	return k.Mods == 0 && strings.ContainsRune("hjkl", k.Code)
 }
 
-// growBy is by how many cells a key resizes; one of tmux's by as many as there: one with Ctrl, five with Alt.
+// growBy returns the number of cells by which a key resizes. tmux's keys resize by 1 with Ctrl and 5 with Alt, as in
+// tmux.
 func (v *viewer) growBy(stacked bool, k input.Key) int {
 	switch {
 	case v.o.Tmux && k.Mods&input.Ctrl != 0:
@@ -164,28 +166,28 @@ func (v *viewer) growBy(stacked bool, k input.Key) int {
 	return growBy
 }
 
-// command does what a key after the prefix asks for.
+// command runs the action of a key that follows the prefix.
 func (v *viewer) command(k input.Key) {
 	if k.Code == input.KeyEscape {
 		return
 	}
 	if a := v.keys.AfterPrefix(k); a != "" {
 		if actions[a](v, k); v.o.Tmux && keymap.Repeats(a) {
-			v.repeats = v.o.Now().Add(v.o.Repeat)
+			v.repeatUntil = v.o.Now().Add(v.o.Repeat)
 		}
 		return
 	}
 	if v.o.Tmux && v.tmuxKey(k) {
 		return
 	}
-	v.message = "no such key; " + v.keys.Chord("help") + " lists them"
+	v.message = "key not bound; " + v.keys.Chord("help") + " lists the keys"
 }
 
-// emptyKey does what a key asks for while there is no session. One that may have been meant for the session that has just gone
-// asks for nothing, nor do those that would take a line to run.
+// emptyKey runs the action of a key while no session exists. It ignores keys that were probably meant for the session
+// that just ended, and actions that start a command line.
 func (v *viewer) emptyKey(k input.Key) {
 	a := v.keys.Direct(k)
-	if a == "" && !v.strays() {
+	if a == "" && !v.isStrayKey() {
 		a = v.keys.AfterPrefix(k)
 	}
 	if slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "approvals"}, a) {
@@ -193,20 +195,20 @@ func (v *viewer) emptyKey(k input.Key) {
 	}
 }
 
-// strayTime is how long nothing has to be typed after the last session is gone, until keys are for the viewer.
+// strayTime is how long after the last session ended no key may arrive before keys act on the viewer.
 const strayTime = time.Second
 
-// strays says that a key is one of those that were being typed when the last session went.
-func (v *viewer) strays() bool {
+// isStrayKey reports whether a key belongs to text that was being typed when the last session ended.
+func (v *viewer) isStrayKey() bool {
 	now := v.o.Now()
-	if v.emptied.IsZero() || now.Sub(v.emptied) >= strayTime {
+	if v.emptySince.IsZero() || now.Sub(v.emptySince) >= strayTime {
 		return false
 	}
-	v.emptied = now
+	v.emptySince = now
 	return true
 }
 
-// paneArea is where the panes are.
+// paneArea returns the rectangle of the panes.
 func (v *viewer) paneArea() layout.Rect {
 	area, _ := v.areas()
 	return area

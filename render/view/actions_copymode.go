@@ -6,16 +6,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// copyMode has a pane in copy mode, with a cursor for the keyboard.
+// copyMode enters copy mode in a pane, with a cursor for the keyboard.
 func copyMode(p *panes.Pane) *copymode.Mode {
 	m := p.CopyMode()
 	m.UseKeys()
 	return m
 }
 
-// startScroll begins copy mode: with PageUp a page up.
+// startScroll enters copy mode; with PageUp it also scrolls up a page.
 func startScroll(v *viewer, k input.Key) {
-	p := v.focused()
+	p := v.focusedPane()
 	if p == nil {
 		return
 	}
@@ -24,38 +24,38 @@ func startScroll(v *viewer, k input.Key) {
 		m.PageUp()
 	}
 	m.Fetch(nil)
-	if !m.Loaded() && v.o.History == nil {
-		v.message = "no history is kept here"
+	if !m.HasHistory() && v.o.History == nil {
+		v.message = "no history available"
 	}
 }
 
 func startSearch(v *viewer) {
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		copyMode(p).Search()
 	}
 }
 
 func lastCommand(v *viewer) {
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		copyMode(p).StepCommand(-1)
 	}
 }
 
-// pasteCopied pastes what was copied in this viewer last.
+// pasteCopied pastes the text that was last copied in this viewer.
 func pasteCopied(v *viewer) {
 	if v.copied == "" {
-		v.message = "nothing was copied here yet"
+		v.message = "nothing copied yet"
 		return
 	}
 	text := v.copied
-	if p := v.focused(); p != nil {
-		p.Present()
+	if p := v.focusedPane(); p != nil {
+		p.LeaveCopyMode()
 	}
-	v.act(panes.Input{Paste: &text})
+	v.sendInput(panes.Input{Paste: &text})
 }
 
 func copyLast(v *viewer) {
-	p := v.focused()
+	p := v.focusedPane()
 	if p == nil {
 		return
 	}

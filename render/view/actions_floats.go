@@ -5,7 +5,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/panes"
 )
 
-// noFloats is said on a terminal too small for panes over others.
+// noFloats is the message on a terminal too small for floating panes.
 const noFloats = "too small for floating panes"
 
 func toggleFloats(v *viewer) {
@@ -18,7 +18,7 @@ func toggleFloats(v *viewer) {
 	}
 }
 
-// newFloat starts a session in a pane that lies over the others.
+// newFloat starts a session in a floating pane.
 func newFloat(v *viewer) {
 	if !layout.CanFloat(v.paneArea()) {
 		v.message = noFloats
@@ -33,53 +33,54 @@ func toggleFloat(v *viewer) {
 	case !v.m.Floats(v.m.Focus) && !layout.CanFloat(v.paneArea()):
 		v.message = noFloats
 	case !v.m.ToggleFloat():
-		v.message = "it is the only pane: there is nothing that it could float over"
+		v.message = "cannot float: only pane of the tab"
 	}
 }
 
 func togglePin(v *viewer) {
 	switch pinned, ok := v.m.TogglePin(); {
 	case !ok:
-		v.message = "it is the only pane: there is nothing that it could float over"
+		v.message = "cannot float: only pane of the tab"
 	case pinned:
-		v.message = "it stays in sight, in all tabs; " + v.keys.Chord("pin") + " ends this"
+		v.message = "pinned: visible in all tabs; " + v.keys.Chord("pin") + " unpins it"
 	default:
-		v.message = "it is hidden with the other floating panes of this tab"
+		v.message = "unpinned: hidden with the tab's floating panes"
 	}
 }
 
 func toggleStack(v *viewer) {
 	switch stacked, ok := v.m.ToggleStack(v.paneArea()); {
 	case !ok && v.m.Floats(v.m.Focus):
-		v.message = "it floats; " + v.keys.Chord("float") + " puts it beside the others"
+		v.message = "pane floats; " + v.keys.Chord("float") + " tiles it"
 	case !ok:
-		v.message = "there is no other pane"
+		v.message = "cannot stack: only pane of the tab"
 	case stacked:
-		v.message = "stacked: the pane with the focus is open; " + v.keys.Chord("stack") + " takes it out"
+		v.message = "stacked: only the focused pane is open; " + v.keys.Chord("stack") + " unstacks it"
 	}
 }
 
-// moving moves the focused pane, if it floats.
+// moving returns an action that moves the focused floating pane.
 func moving(dx, dy int) action {
 	return always(func(v *viewer) {
 		if !v.m.MoveFloat(v.paneArea(), dx*growBy, dy*growBy/2) && !v.m.Floats(v.m.Focus) {
-			v.message = "it does not float; " + v.keys.Chord("float") + " makes it"
+			v.message = "pane does not float; " + v.keys.Chord("float") + " floats it"
 		}
 	})
 }
 
-// floatDrag is a floating pane that is moved or resized with the mouse. The zero value is none.
+// floatDrag is the floating pane that the mouse moves or resizes. The zero value means no drag.
 type floatDrag struct {
 	id     string
-	x, y   int  // where the mouse was
-	resize bool // by its lower right corner
-	left   bool // by its left edge
+	x, y   int  // last position of the mouse
+	resize bool // resize by the lower right corner
+	left   bool // resize by the left edge
 	moved  bool
 }
 
-func (d *floatDrag) on() bool { return d.id != "" }
+// isActive reports whether a drag is in progress.
+func (d *floatDrag) isActive() bool { return d.id != "" }
 
-// grabFloat begins to move a floating pane by its title, or to resize it by its other edges.
+// grabFloat starts to move a floating pane by its title, or to resize it by another edge. It reports whether it did.
 func (v *viewer) grabFloat(p *panes.Pane, x, y int) bool {
 	if p == nil || v.m.Float(p.ID) == nil || v.m.Zoomed || p.Inner().Contains(x, y) || !layout.CanFloat(v.paneArea()) {
 		return false
@@ -89,7 +90,7 @@ func (v *viewer) grabFloat(p *panes.Pane, x, y int) bool {
 	return true
 }
 
-// clickFloat gives the focus to a floating pane whose border is clicked, which can be dragged then.
+// clickFloat focuses a floating pane whose border is clicked, and starts a drag. It reports whether it did.
 func (v *viewer) clickFloat(p *panes.Pane, x, y int) bool {
 	if !v.grabFloat(p, x, y) {
 		return false
@@ -98,7 +99,7 @@ func (v *viewer) clickFloat(p *panes.Pane, x, y int) bool {
 	return true
 }
 
-// dragFloat goes on with it until the button is let go.
+// dragFloat continues the drag until the button is released.
 func (v *viewer) dragFloat(x, y int, held bool) {
 	d, area := &v.pointer.float, v.paneArea()
 	dx, dy := x-d.x, y-d.y

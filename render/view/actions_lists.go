@@ -5,25 +5,25 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// openPicker lists the sessions: those that run first, the newest before older ones.
+// openPicker opens the list of sessions: running ones first, then by start time, newest first.
 func openPicker(v *viewer) {
 	v.open(&overlays.List{Title: "Sessions", Preview: true, Items: func() []overlays.Item {
 		return overlays.Sessions(&v.m, v.look(), v.o.Home, v.o.Now(), v.m.GoTo)
 	}})
 }
 
-// openPalette lists everything that can be done.
+// openPalette opens the list of all actions.
 func openPalette(v *viewer) {
 	v.open(&overlays.List{
-		Title: "What to do", Items: func() []overlays.Item { return paletteItems(v) },
-		Typed: func(line string, found bool) *overlays.Item { return typedCommand(v, line, found) },
+		Title: "Command palette", Items: func() []overlays.Item { return paletteItems(v) },
+		ItemForLine: func(line string, found bool) *overlays.Item { return typedCommand(v, line, found) },
 	})
 }
 
@@ -34,11 +34,11 @@ func paletteItems(v *viewer) []overlays.Item {
 		if r.Action == "go" || r.Action == "tab-go" || r.Action == "palette" {
 			continue
 		}
-		it := overlays.Item{Name: r.Name(), Text: r.Help, Also: r.Also(), Do: func() { actions[r.Action](v, input.Key{}) }}
+		it := overlays.Item{Name: r.Name(), Text: r.Help, Names: r.SearchNames(), Do: func() { actions[r.Action](v, input.Key{}) }}
 		if len(r.Chords) > 0 {
 			it.Extra = v.keys.PrefixName + " " + keymap.Label(r.Chords[0])
 		}
-		if isOn := switches[r.Action]; isOn != nil && isOn(v) {
+		if isOn := toggles[r.Action]; isOn != nil && isOn(v) {
 			it.Sign, it.Color = "✓", v.look().Good
 		}
 		out = append(out, it)
@@ -50,8 +50,8 @@ func paletteItems(v *viewer) []overlays.Item {
 		}
 		if s.State == model.StateRunning {
 			out = append(out, overlays.Item{
-				Name: "go to", Text: bars.Label(s, v.o.Home), Extra: bars.ShortPath(s.Cwd, v.o.Home, 30), Sign: "●",
-				Color: bars.StateColor(v.look(), s), Do: func() { v.m.GoTo(id) },
+				Name: "go to", Text: statusbar.Label(s, v.o.Home), Extra: statusbar.ShortPath(s.Cwd, v.o.Home, 30), Sign: "●",
+				Color: statusbar.StateColor(v.look(), s), Do: func() { v.m.GoTo(id) },
 			})
 		}
 	}
@@ -68,42 +68,42 @@ func paletteItems(v *viewer) []overlays.Item {
 	return append(out, sizeItems(v)...)
 }
 
-// switches are the actions that turn something on and off, and whether it is on.
-var switches = map[keymap.Action]func(v *viewer) bool{
+// toggles maps the actions that toggle something to functions that report whether it is on.
+var toggles = map[keymap.Action]func(v *viewer) bool{
 	"zoom":      func(v *viewer) bool { return v.m.Zoomed },
 	"sync":      func(v *viewer) bool { return v.m.Tab().Sync },
 	"read-only": func(v *viewer) bool { return v.m.ReadOnly },
 	"follow":    func(v *viewer) bool { return v.m.Follow },
-	"floats":    func(v *viewer) bool { return v.m.Tab().Over },
+	"floats":    func(v *viewer) bool { return v.m.Tab().FloatsShown },
 	"float":     func(v *viewer) bool { return v.m.Floats(v.m.Focus) },
 	"pin":       func(v *viewer) bool { return v.m.IsPinned(v.m.Focus) },
-	"stack":     func(v *viewer) bool { return v.m.Tab().Tree.InPile(v.m.Focus) },
-	"frames":    func(v *viewer) bool { return v.framed() },
+	"stack":     func(v *viewer) bool { return v.m.Tab().Tree.InStack(v.m.Focus) },
+	"frames":    func(v *viewer) bool { return v.usesFrames() },
 	"all":       func(v *viewer) bool { return v.m.Tab().Auto && len(v.m.Tabs) > 1 },
 }
 
-// sizes are whose size a session may take.
-var sizes = []struct{ name, help string }{
-	{"latest", "of who typed last"},
-	{"largest", "the largest of all that look"},
-	{"smallest", "the smallest of all that look"},
-	{"fixed", "as it is now, whatever clients there are"},
-	{"none", "this viewer has no say; others may"},
+// sizePolicies lists the size policies.
+var sizePolicies = []struct{ name, help string }{
+	{"latest", "size of the client that typed last"},
+	{"largest", "size of the largest client"},
+	{"smallest", "size of the smallest client"},
+	{"fixed", "current size, whatever clients attach"},
+	{"none", "ignore this viewer's size"},
 }
 
 func openSizes(v *viewer) {
 	if v.m.Session(v.m.Focus) == nil {
 		return
 	}
-	v.open(&overlays.List{Title: "Size of the session", Items: func() []overlays.Item { return sizeItems(v) }})
+	v.open(&overlays.List{Title: "Session size", Items: func() []overlays.Item { return sizeItems(v) }})
 }
 
 func sizeItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
-	for _, size := range sizes {
+	for _, size := range sizePolicies {
 		it := overlays.Item{Name: "size: " + size.name, Text: size.help, Do: func() { setSize(v, size.name) }}
 		s := v.m.Session(v.m.Focus)
-		if s != nil && (size.name == "none") == v.mute[s.ID] && (size.name == "none" || size.name == s.Size) {
+		if s != nil && (size.name == "none") == v.ignoresSize[s.ID] && (size.name == "none" || size.name == s.Size) {
 			it.Sign, it.Color = "✓", v.look().Good
 		}
 		out = append(out, it)
@@ -111,19 +111,19 @@ func sizeItems(v *viewer) []overlays.Item {
 	return out
 }
 
-// setSize says whose size the focused session takes.
+// setSize sets the size policy of the focused session.
 func setSize(v *viewer, policy string) {
 	id := v.m.Focus
 	if v.m.Session(id) == nil {
 		return
 	}
-	v.mute[id] = policy == "none"
+	v.ignoresSize[id] = policy == "none"
 	v.message = "size: " + policy
-	if policy == "none" || v.o.Steward == nil {
+	if policy == "none" || v.o.SessionManager == nil {
 		return
 	}
 	v.spawn(func() {
-		if err := v.o.Steward.SizeBy(v.ctx, id, policy); err != nil {
+		if err := v.o.SessionManager.SizeBy(v.ctx, id, policy); err != nil {
 			v.later(func() { v.message = "size not changed: " + err.Error() })
 		}
 	})
@@ -131,7 +131,7 @@ func setSize(v *viewer, policy string) {
 
 func openLayouts(v *viewer) {
 	if len(v.layouts.names) == 0 {
-		v.message = "no layout was saved; " + v.keys.Chord("layout-save") + " saves one"
+		v.message = "no saved layouts; " + v.keys.Chord("layout-save") + " saves one"
 		return
 	}
 	v.open(&overlays.List{Title: "Layouts", Items: func() []overlays.Item {
@@ -145,10 +145,10 @@ func openLayouts(v *viewer) {
 
 func askLayoutName(v *viewer) {
 	if v.o.Layouts == nil {
-		v.message = "layouts are not kept here"
+		v.message = "layouts are not saved here"
 		return
 	}
-	v.open(overlays.NewPrompt("save the layout as: ", "", func(name string) {
+	v.open(overlays.NewPrompt("save layout as: ", "", func(name string) {
 		if name = strings.TrimSpace(name); name != "" {
 			v.layouts.saveAs(name)
 		}

@@ -7,25 +7,25 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// moveToTab gives the pane a tab of its own, out of the one it is in, as a new tab leaves that one as it stands.
+// moveToTab moves the pane from its tab to a new tab. The old tab keeps its arrangement, as with newTabOf.
 func moveToTab(v *viewer) {
-	if len(v.m.Tabs) == 1 && len(v.m.Tiled(v.m.Tab())) > 1 {
+	if len(v.m.Tabs) == 1 && len(v.m.TiledPanes(v.m.Tab())) > 1 {
 		v.m.Manual(v.paneArea())
 	}
 	if !v.m.MoveToTab() {
-		v.message = "it has a tab of its own"
+		v.message = "pane is already alone in its tab"
 	}
 }
 
 func lastPane(v *viewer) {
 	if !v.m.Last() {
-		v.message = "no other pane of this tab had the focus before"
+		v.message = "no previous pane in this tab"
 	}
 }
 
 func lastTab(v *viewer) {
 	if !v.m.LastTab() {
-		v.message = "no other tab was shown before"
+		v.message = "no previous tab"
 	}
 }
 
@@ -35,8 +35,8 @@ func rearrange(v *viewer) {
 	}
 }
 
-// arranged gives the tab a ready-made arrangement, by its name.
-func arranged(name string) action {
+// arrangeAs returns an action that applies a built-in arrangement to the tab.
+func arrangeAs(name string) action {
 	return always(func(v *viewer) {
 		if v.m.ArrangeAs(v.paneArea(), name) {
 			v.message = name
@@ -48,18 +48,18 @@ func askPane(v *viewer) {
 	v.open(&overlays.Number{Text: "go to pane", Take: v.goToPane})
 }
 
-// goToPane gives the pane of a number the focus.
+// goToPane focuses the pane with a number.
 func (v *viewer) goToPane(n int) {
-	if n < 1 || n > len(v.m.Shown()) {
-		v.message = fmt.Sprintf("no pane %d; they count from 1", n)
+	if n < 1 || n > len(v.m.ShownPanes()) {
+		v.message = fmt.Sprintf("no pane %d; panes count from 1", n)
 		return
 	}
 	v.m.Pick(n - 1)
 }
 
-// goToTab shows the tab of a number or a name.
+// goToTab shows the tab with a number or a name.
 func (v *viewer) goToTab(name string) {
-	i, why := v.tabCalled(name)
+	i, why := v.tabNamed(name)
 	if why != "" {
 		v.message = why
 		return
@@ -69,9 +69,9 @@ func (v *viewer) goToTab(name string) {
 
 func askTabName(v *viewer) {
 	t, shown := v.m.Tab(), v.m.Title(v.m.Current)
-	v.open(overlays.NewPrompt("name of the tab: ", shown, func(name string) {
+	v.open(overlays.NewPrompt("tab name: ", shown, func(name string) {
 		if name = strings.TrimSpace(name); name == shown && t.Name == "" {
-			return // it goes on being called as what it shows
+			return // an unnamed tab keeps its automatic title
 		}
 		t.Name = name
 	}))

@@ -10,36 +10,36 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// made says what is started: a shell, or a line that one runs, in the directory of the focused session, or another.
-type made struct {
-	line, dir string
-	behind    bool // the focus stays
+// startSpec describes a new session: a shell or a shell line, in a directory (default: that of the focused session).
+type startSpec struct {
+	line, dir    string
+	inBackground bool // the focus does not move to the new session
 }
 
-// create starts a shell beside the focused session, and places it once it is there.
+// create starts a shell, and calls place once the session exists.
 func create(v *viewer, place func(id string)) {
-	createOf(v, made{}, func(id string) {
+	createFrom(v, startSpec{}, func(id string) {
 		place(id)
 		v.m.Focus, v.m.Zoomed = id, false
 	})
 }
 
-// createOf starts a session and calls then once it is there. Keys wait for it if it gets the focus.
-func createOf(v *viewer, what made, then func(id string)) {
+// createFrom starts a session and calls then once it exists. If it will get the focus, keys wait for it.
+func createFrom(v *viewer, spec startSpec, then func(id string)) {
 	beside := v.m.Focus
-	if !what.behind {
-		v.ahead.starting++
+	if !spec.inBackground {
+		v.typeAhead.starting++
 	}
 	v.spawn(func() {
-		id, err := v.src.New(v.ctx, beside, what.dir, what.line)
+		id, err := v.src.New(v.ctx, beside, spec.dir, spec.line)
 		v.later(func() {
-			if !what.behind {
-				v.ahead.starting = max(v.ahead.starting-1, 0)
+			if !spec.inBackground {
+				v.typeAhead.starting = max(v.typeAhead.starting-1, 0)
 			}
 			defer v.releaseInput()
 			if err != nil {
-				v.ahead.events = nil // they were meant for that session
-				v.message = "no new session: " + err.Error()
+				v.typeAhead.events = nil // they were meant for that session
+				v.message = "session not started: " + err.Error()
 				return
 			}
 			v.m.Expect(id)
@@ -48,52 +48,51 @@ func createOf(v *viewer, what made, then func(id string)) {
 	})
 }
 
-// newHere starts a session in the current tab: in the grid, or beside the focused pane
-// where it has more room.
+// newHere starts a session in the current tab: in the grid, or next to the focused pane on the side with more room.
 func newHere(v *viewer) {
 	t, at := v.m.Tab(), v.m.Focus
 	create(v, func(id string) { v.m.Insert(t, at, id) })
 }
 
 // split starts a session to the right of the focused one, or below it.
-func split(v *viewer, stacked bool) { splitOf(v, layout.Splitting{Stacked: stacked}, 0, made{}) }
+func split(v *viewer, stacked bool) { splitOf(v, layout.Splitting{Stacked: stacked}, 0, startSpec{}) }
 
-// splitOf is split with more to say: where the pane stands, and how many cells long it is; 0: as its part says.
-func splitOf(v *viewer, s layout.Splitting, cells int, what made) {
-	if v.m.Focus == "" && what == (made{}) {
+// splitOf is split with a position and a length in cells; 0 means the share of the splitting.
+func splitOf(v *viewer, s layout.Splitting, cells int, spec startSpec) {
+	if v.m.Focus == "" && spec == (startSpec{}) {
 		newHere(v)
 		return
 	}
-	p := v.panes.Get(v.m.Below())
-	if p != nil && !s.Whole && (s.Stacked && p.Area.H < 2*layout.MinHeight || !s.Stacked && p.Area.W < 2*layout.MinWidth+1) {
+	p := v.panes.Get(v.m.LastTiled())
+	if p != nil && !s.FullLength && (s.Stacked && p.Area.H < 2*layout.MinHeight || !s.Stacked && p.Area.W < 2*layout.MinWidth+1) {
 		v.message = "too small to split; " + v.keys.Chord("tab-new") + " opens a tab"
 		return
 	}
-	t, at := v.m.Manual(v.paneArea()), v.m.Below()
-	createOf(v, what, func(id string) {
+	t, at := v.m.Manual(v.paneArea()), v.m.LastTiled()
+	createFrom(v, spec, func(id string) {
 		v.m.SplitBy(t, v.paneArea(), at, id, s, cells)
-		if !what.behind {
+		if !spec.inBackground {
 			v.m.Focus, v.m.Zoomed = id, false
 		}
 	})
 }
 
-func newTab(v *viewer) { newTabOf(v, "", made{}, false) }
+func newTab(v *viewer) { newTabOf(v, "", startSpec{}, false) }
 
-// newTabOf starts a session in a tab of its own, right behind the current one or where new ones go. The tab of all sessions, where it is the only one, stays as it stands then: who
-// opens a tab does not mean to change the one there is.
-func newTabOf(v *viewer, name string, what made, right bool) {
+// newTabOf starts a session in a new tab, right after the current tab or at the end. If the tab of all sessions is the
+// only one, it becomes manual first: a new tab must not change the arrangement of the old one.
+func newTabOf(v *viewer, name string, spec startSpec, right bool) {
 	if len(v.m.Tabs) == 1 {
 		v.m.Manual(v.paneArea())
 	}
-	createOf(v, what, func(id string) {
+	createFrom(v, spec, func(id string) {
 		shown := v.m.Tab()
 		add := v.m.AddTab
 		if right {
 			add = v.m.AddTabBeside
 		}
 		add(&model.Tab{Name: name, Tree: layout.Leaf(id), Focus: id})
-		if what.behind {
+		if spec.inBackground {
 			v.m.Show(slices.Index(v.m.Tabs, shown))
 		}
 	})
@@ -102,15 +101,16 @@ func newTabOf(v *viewer, name string, what made, right bool) {
 func goToAlert(v *viewer) {
 	id := v.m.NextAlert()
 	if id == "" {
-		id = v.m.Asks()
+		id = v.m.WaitingWithoutAlert()
 	}
 	if id == "" {
-		v.message = "nothing wants attention"
+		v.message = "no session needs attention"
 		return
 	}
 	v.m.GoTo(id)
 }
 
+// askKill prompts before it ends the focused session.
 func askKill(v *viewer) {
 	s := v.m.Session(v.m.Focus)
 	switch {
@@ -127,7 +127,7 @@ func (v *viewer) askKillOf(s *model.Session) {
 	v.open(&overlays.Question{Text: "kill " + canvas.Printable(s.Name) + "?", Yes: func() { kill(v, id) }})
 }
 
-// kill ends a session, and has its pane close when it has ended: that was asked for, and is nothing to look at.
+// kill ends a session. Its pane then closes without a notice, because the user requested it.
 func kill(v *viewer, id string) {
 	v.killed[id] = true
 	v.spawn(func() {
@@ -140,43 +140,42 @@ func kill(v *viewer, id string) {
 	})
 }
 
-// closePane takes the focused session off the screen; it stays in the history, and goes
-// on if it runs.
+// closePane removes the focused session from the screen. The session continues.
 func closePane(v *viewer) {
 	id := v.m.Focus
 	switch {
 	case v.m.Session(id) == nil:
-	case v.m.Running(id) && v.pasts[id]:
-		v.endPast(id)
-	case v.m.Running(id) && len(v.m.Shown()) == 1 && len(v.m.Tabs) == 1:
-		v.message = "it runs; " + v.keys.Chord("kill") + " kills it"
+	case v.m.Running(id) && v.playbacks[id]:
+		v.endPlayback(id)
+	case v.m.Running(id) && len(v.m.ShownPanes()) == 1 && len(v.m.Tabs) == 1:
+		v.message = "session is running; " + v.keys.Chord("kill") + " kills it"
 	case v.m.Running(id):
 		v.m.Manual(v.paneArea())
 		v.m.ClosePane(id)
-		v.message = canvas.Printable(v.m.Session(id).Name) + " goes on; " + v.keys.Chord("reopen") + " brings its pane back"
+		v.message = canvas.Printable(v.m.Session(id).Name) + " keeps running; " + v.keys.Chord("reopen") + " reopens its pane"
 	default:
 		v.m.ClosePane(id)
 	}
-	if len(v.m.Shown()) == 0 {
-		v.emptied = v.o.Now()
+	if len(v.m.ShownPanes()) == 0 {
+		v.emptySince = v.o.Now()
 	}
 }
 
-// closeTab closes the current tab; its sessions go on, but for those that only show what others printed.
+// closeTab closes the current tab. Its sessions continue, except those that only show history.
 func closeTab(v *viewer) {
-	for _, id := range v.m.Of(v.m.Tab()) {
-		if v.pasts[id] {
-			v.endPast(id)
+	for _, id := range v.m.SessionsOf(v.m.Tab()) {
+		if v.playbacks[id] {
+			v.endPlayback(id)
 		}
 	}
 	v.m.CloseTab()
-	v.message = "its sessions go on; " + v.keys.Chord("reopen") + " brings the tab back"
+	v.message = "tab closed, its sessions keep running; " + v.keys.Chord("reopen") + " reopens it"
 }
 
-// reopen brings back what was closed last.
+// reopen restores what was closed last.
 func reopen(v *viewer) {
 	if v.message = v.m.Reopen(); v.message == "" {
-		v.message = "nothing was closed"
+		v.message = "nothing to reopen"
 	}
 }
 
@@ -184,11 +183,11 @@ func restart(v *viewer) {
 	id := v.m.Focus
 	switch {
 	case v.m.Running(id):
-		v.message = "it runs"
-	case v.o.Steward != nil && v.m.Session(id) != nil:
+		v.message = "session is running"
+	case v.o.SessionManager != nil && v.m.Session(id) != nil:
 		v.spawn(func() {
-			if err := v.o.Steward.Restart(v.ctx, id); err != nil {
-				v.later(func() { v.message = "not started again: " + err.Error() })
+			if err := v.o.SessionManager.Restart(v.ctx, id); err != nil {
+				v.later(func() { v.message = "not restarted: " + err.Error() })
 			}
 		})
 	}
@@ -196,7 +195,7 @@ func restart(v *viewer) {
 
 func askRename(v *viewer) {
 	s := v.m.Session(v.m.Focus)
-	if s == nil || v.o.Steward == nil {
+	if s == nil || v.o.SessionManager == nil {
 		return
 	}
 	id := s.ID
@@ -210,7 +209,7 @@ func askRename(v *viewer) {
 
 func rename(v *viewer, id, name string) {
 	v.spawn(func() {
-		if err := v.o.Steward.Rename(v.ctx, id, name); err != nil {
+		if err := v.o.SessionManager.Rename(v.ctx, id, name); err != nil {
 			v.later(func() { v.message = "not renamed: " + err.Error() })
 		}
 	})

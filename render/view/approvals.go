@@ -10,29 +10,29 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// openApprovals shows what waits for the person's approval.
+// openApprovals opens the panel of pending approvals.
 func openApprovals(v *viewer) {
 	switch {
 	case v.o.Approver == nil:
 		v.message = "approvals cannot be answered here"
-	case len(v.waiting()) == 0:
-		v.message = "nothing waits for your approval"
+	case len(v.pendingApprovals()) == 0:
+		v.message = "no pending approvals"
 	default:
-		v.open(&overlays.Approvals{Items: v.waiting, Ending: v.m.Ending, Answer: v.answer, Home: v.o.Home, Now: v.o.Now})
+		v.open(&overlays.Approvals{Items: v.pendingApprovals, Ending: v.m.Ending, Answer: v.answer, Home: v.o.Home, Now: v.o.Now})
 	}
 }
 
-// waiting are the approvals that wait and were not answered here.
-func (v *viewer) waiting() []model.Approval {
+// pendingApprovals returns the pending approvals that were not answered here.
+func (v *viewer) pendingApprovals() []model.Approval {
 	return slices.DeleteFunc(slices.Clone(v.m.Approvals), func(a model.Approval) bool { return v.answered[a.ID] })
 }
 
-// answer hands an answer on. Where that fails the approvals wait as before.
+// answer sends an answer. If that fails, the approvals stay pending.
 func (v *viewer) answer(ids []string, r overlays.Reply) {
 	for _, id := range ids {
 		v.answered[id] = true
 	}
-	v.beside(func(ctx context.Context) func() {
+	v.runAsync(func(ctx context.Context) func() {
 		err := v.o.Approver.Answer(ctx, ids, r)
 		return func() {
 			what := ids[0]
@@ -53,8 +53,8 @@ func (v *viewer) answer(ids []string, r overlays.Reply) {
 	})
 }
 
-// askings tells of approvals that were not asked for before.
-func (v *viewer) askings(before []model.Approval) {
+// noteNewApprovals announces approvals that were not pending before.
+func (v *viewer) noteNewApprovals(before []model.Approval) {
 	known := func(list []model.Approval, id string) bool {
 		return slices.ContainsFunc(list, func(a model.Approval) bool { return a.ID == id })
 	}
@@ -69,47 +69,48 @@ func (v *viewer) askings(before []model.Approval) {
 			fresh = append(fresh, a)
 		}
 	}
-	p, open := v.over.(*overlays.Approvals)
+	p, open := v.overlay.(*overlays.Approvals)
 	if open && p.Empty() {
 		v.closeOverlay()
 	}
-	if len(fresh) == 0 || v.m.Quiet.NoApproval {
-		v.announced(known)
+	if len(fresh) == 0 || v.m.DisabledAlerts.NoApproval {
+		v.updateAnnouncement(known)
 		return
 	}
 	if !open && v.o.Approver != nil {
 		v.announce(fresh)
 	}
-	if !v.m.Quiet.NoBell {
+	if !v.m.DisabledAlerts.NoBell {
 		_ = v.o.Screen.Beep()
 	}
 }
 
-// announce says in the bar what waits.
+// announce shows the pending approvals in the status bar.
 func (v *viewer) announce(list []model.Approval) {
-	text := fmt.Sprintf("%s to approve: %s, asked by %s", v.keys.Chord("approvals"), canvas.Printable(list[0].What), list[0].Who)
+	text := fmt.Sprintf("%s to approve: %s, requested by %s", v.keys.Chord("approvals"), canvas.Printable(list[0].What), list[0].Requester)
 	if n := len(list); n > 1 {
 		text = fmt.Sprintf("%s to approve: %d more commands", v.keys.Chord("approvals"), n)
 	}
-	v.message, v.asks = text, announcement{text, list}
+	v.message, v.announced = text, announcement{text, list}
 }
 
-// announcement is what the bar says of approvals, and which those are.
+// announcement is a text about approvals in the status bar, with the approvals that it names.
 type announcement struct {
-	text string
-	of   []model.Approval
+	text      string
+	approvals []model.Approval
 }
 
-// announced has the bar say no more than what still waits: others may have answered, or who asked went away.
-func (v *viewer) announced(known func([]model.Approval, string) bool) {
-	if v.asks.text == "" || v.message != v.asks.text { // it says something else by now
+// updateAnnouncement drops approvals that are no longer pending from the announcement: another client answered, or the caller
+// disconnected.
+func (v *viewer) updateAnnouncement(known func([]model.Approval, string) bool) {
+	if v.announced.text == "" || v.message != v.announced.text { // another message replaced it
 		return
 	}
-	left := slices.DeleteFunc(slices.Clone(v.asks.of), func(a model.Approval) bool { return !known(v.m.Approvals, a.ID) })
+	left := slices.DeleteFunc(slices.Clone(v.announced.approvals), func(a model.Approval) bool { return !known(v.m.Approvals, a.ID) })
 	switch len(left) {
-	case len(v.asks.of):
+	case len(v.announced.approvals):
 	case 0:
-		v.message, v.asks = "", announcement{}
+		v.message, v.announced = "", announcement{}
 	default:
 		v.announce(left)
 	}

@@ -29,7 +29,7 @@ func (a *approver) Answer(_ context.Context, ids []string, r overlays.Reply) err
 }
 
 func approval(id string) model.Approval {
-	return model.Approval{ID: id, Who: "agent claude", Session: "b", Name: "b", What: "git push " + id, Group: "push", Asked: epoch, Count: 1}
+	return model.Approval{ID: id, Requester: "agent claude", Session: "b", Name: "b", What: "git push " + id, Group: "push", Asked: epoch, Count: 1}
 }
 
 // ask makes these the approvals that wait. Session b is the one in which they do.
@@ -51,10 +51,10 @@ func TestApprovals(t *testing.T) {
 	b := newBench(t, 100, 24, Options{Approver: a})
 	b.ask(nil)
 	b.keys("^A")
-	b.shows("nothing waits for your approval")
+	b.shows("no pending approvals")
 	b.keys("^1")
 	b.ask(nil, approval("A1"))
-	b.shows("Ctrl-Space A to approve: git push A1, asked by agent claude")
+	b.shows("Ctrl-Space A to approve: git push A1, requested by agent claude")
 	b.keys("1")
 	if in := b.streams["a"].input(t); in.Key == nil || in.Key.Text != "1" {
 		t.Errorf("the key went elsewhere: %+v", in)
@@ -63,7 +63,7 @@ func TestApprovals(t *testing.T) {
 	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
 	b.shows("Ctrl-Space A to approve: 2 more commands")
 	b.ask(nil, approval("A1"), approval("A3"))
-	b.shows("Ctrl-Space A to approve: git push A3, asked by agent claude")
+	b.shows("Ctrl-Space A to approve: git push A3, requested by agent claude")
 	b.ask(nil, approval("A1"), approval("A2"), approval("A3"))
 
 	b.keys("^A")
@@ -82,7 +82,7 @@ func TestApprovals(t *testing.T) {
 		t.Errorf("answered: %s", got)
 	}
 	b.shows("2 approvals: allowed once")
-	if b.over != nil {
+	if b.overlay != nil {
 		t.Error("the panel is open, with nothing in it")
 	}
 	b.ask(nil)
@@ -105,21 +105,21 @@ func TestApprovalsWaitOn(t *testing.T) {
 	b.keys("^A")
 	b.shows("Approval A1")
 	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
-	if b.over != nil || len(b.waiting()) != 1 {
+	if b.overlay != nil || len(b.pendingApprovals()) != 1 {
 		t.Error("Escape does more than to close")
 	}
 	b.keys("^A")
 	b.ask([]model.Ended{{ID: "A1", How: "rejected by uid 0: too early"}}, approval("A2"))
-	b.shows("git push A1", "rejected by uid 0: too early; any key goes on")
+	b.shows("git push A1", "rejected by uid 0: too early; press any key")
 	b.keys("x")
 	b.shows("Approval A2")
 	b.ask([]model.Ended{{ID: "A2", How: "allowed once by uid 0"}})
-	b.shows("allowed once by uid 0; any key goes on")
+	b.shows("allowed once by uid 0; press any key")
 	b.keys("x")
-	if b.over != nil {
+	if b.overlay != nil {
 		t.Error("open with nothing to answer")
 	}
-	if b.apply(model.Update{Away: "gone"}); b.m.Ending("A2") == "" {
+	if b.apply(model.Update{Unavailable: "gone"}); b.m.Ending("A2") == "" {
 		t.Error("a daemon that is away makes forget")
 	}
 }
@@ -150,7 +150,7 @@ func TestApprovalsAtLittle(t *testing.T) {
 	b = newBench(t, 80, 24, Options{Approver: a, LiveOptions: LiveOptions{Alerts: model.Alerts{NoApproval: true}}})
 	b.ask(nil)
 	b.ask(nil, approval("A1"))
-	if slices.Contains([]model.AlertKind{model.AlertApproval, model.AlertNeeds}, b.m.Alerts["b"].Kind) || b.message != "" {
+	if slices.Contains([]model.AlertKind{model.AlertApproval, model.AlertInput}, b.m.Alerts["b"].Kind) || b.message != "" {
 		t.Errorf("told, though that is not wanted: %q", b.message)
 	}
 	b.shows("! 1 to approve")

@@ -6,50 +6,50 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/panes"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 )
 
-// placed is an arrangement of panes on the terminal.
-type placed struct {
+// paneLayout is the arrangement of panes that is on the terminal.
+type paneLayout struct {
 	places []layout.Place
-	w, h   int
-	footer int
-	loaded bool
-	framed bool
+	w, h   int  // size of the terminal
+	footer int  // height of the footer
+	loaded bool // sessions were loaded
+	framed bool // panes have borders
 }
 
-// arrange places the panes, watching what is new and leaving what is gone.
+// arrange places the panes. It opens streams for new sessions and closes panes of removed ones.
 func (v *viewer) arrange() {
 	w, h := v.canvas.Size()
 	area, footer := v.areas()
 	v.m.Gap = 1
-	if v.framed() {
+	if v.usesFrames() {
 		v.m.Gap = 0
 	}
-	v.panes.Frames(v.framed())
-	want := placed{v.m.Arrange(area), w, h, footer.H, v.m.Loaded, v.framed()}
+	v.panes.Frames(v.usesFrames())
+	want := paneLayout{v.m.Arrange(area), w, h, footer.H, v.m.Loaded, v.usesFrames()}
 	if !slices.Equal(want.places, v.layout.places) || want.w != v.layout.w || want.h != v.layout.h ||
 		want.footer != v.layout.footer || want.loaded != v.layout.loaded || want.framed != v.layout.framed {
-		v.layout, v.fresh = want, true
+		v.layout, v.needsRedraw = want, true
 		v.m.Places = want.places
 		v.panes.Place(want.places, v.size)
-		v.sayUnsent()
+		v.reportUnsent()
 	}
 	v.panes.Fit(v.size)
 	v.setMouse()
 }
 
-// sayUnsent says what was typed into sessions whose panes went, and did not reach them.
-func (v *viewer) sayUnsent() {
+// reportUnsent shows how much typed input did not reach sessions because their panes closed.
+func (v *viewer) reportUnsent() {
 	for _, u := range v.panes.Unsent() {
-		v.message = fmt.Sprintf("not sent: %s typed into %s", bars.Count(u.Bytes, "byte"), canvas.Printable(v.nameOf(u.ID)))
+		v.message = fmt.Sprintf("not sent: %s typed into %s", statusbar.Count(u.Bytes, "byte"), canvas.Printable(v.nameOf(u.ID)))
 	}
 }
 
-// closePanes closes all panes at the end, and tells what did not reach their sessions.
+// closePanes closes all panes at exit and reports typed input that was not sent.
 func (v *viewer) closePanes() {
 	v.panes.Close()
 	for _, u := range v.panes.Unsent() {
@@ -59,7 +59,7 @@ func (v *viewer) closePanes() {
 	}
 }
 
-// nameOf is a session's name, or its id where it is gone.
+// nameOf returns a session's name, or its id if the session was removed.
 func (v *viewer) nameOf(id string) string {
 	if s := v.m.Session(id); s != nil {
 		return s.Name
@@ -67,18 +67,18 @@ func (v *viewer) nameOf(id string) string {
 	return id
 }
 
-// framed reports whether panes have borders: as the person wants it, unless it was turned here.
-func (v *viewer) framed() bool { return v.o.Frames != v.unframed }
+// usesFrames reports whether panes have borders: as configured, unless the user toggled it.
+func (v *viewer) usesFrames() bool { return v.o.Frames != v.framesToggled }
 
-// size is the size that the viewer wants for a session; 0×0: it has no say.
+// size returns the size that the viewer requests for a session; 0×0 means no influence on its size.
 func (v *viewer) size(id string, in layout.Rect) (cols, rows int) {
-	if v.m.ReadOnly || v.mute[id] {
+	if v.m.ReadOnly || v.ignoresSize[id] {
 		return 0, 0
 	}
 	return in.W, in.H
 }
 
-// setMouse asks the terminal for mere motion of the mouse only while a program wants it.
+// setMouse enables reports of plain mouse motion only while a program wants them.
 func (v *viewer) setMouse() {
 	if v.o.NoMouse {
 		if v.pointer.flags != 0 {
@@ -97,10 +97,10 @@ func (v *viewer) setMouse() {
 	}
 }
 
-// tellFocus tells the programs that gain and lose the focus.
-func (v *viewer) tellFocus() {
+// reportFocus reports the change of focus to the two programs concerned.
+func (v *viewer) reportFocus() {
 	want := v.m.Focus
-	if v.away {
+	if v.unfocused {
 		want = ""
 	}
 	if want == v.reported {

@@ -118,6 +118,8 @@ func detailsScene(b *bench) {
 func approvalsScene(b *bench) {
 	a := approval("A3")
 	a.Session, a.Name, a.What = "build", "build", "make && git push --force"
+	a.Risk, a.Effects = "high", []string{"overwrites branches of the remote repository: commits that only it has are lost"}
+	a.Why = `rule "not reading": it is not known to only read`
 	all := situation()
 	all[1].Needs = model.NeedsApproval
 	b.apply(model.Update{Sessions: []model.Session{all[0], all[1]}, Approvals: []model.Approval{a, approval("A4")}})
@@ -166,7 +168,7 @@ func TestPictureBook(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range there {
-		if !slices.Contains(known, f.Name()) {
+		if !slices.Contains(known, f.Name()) && !strings.HasPrefix(f.Name(), "readme.") {
 			t.Errorf("%s is no scene's", f.Name())
 		}
 	}

@@ -5,17 +5,18 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// border is a border between panes that is dragged with the mouse.
+// border is the border between panes that the mouse drags.
 type border struct {
-	divider *layout.Divider // nil: none is
-	tree    *layout.Node    // that it belongs to
-	from    int             // where it is now, row or column
+	divider *layout.Divider // nil means no drag
+	tree    *layout.Node    // tree of the divider
+	from    int             // current position, row or column
 }
 
-func (b *border) on() bool { return b.divider != nil }
+// isActive reports whether a drag is in progress.
+func (b *border) isActive() bool { return b.divider != nil }
 
-// grab begins to move a border: a column between panes, or the first row of a pane that has
-// another one above, which gets the focus. It reports whether there is one.
+// grab starts to drag a border: a column between panes, or the title row of a lower pane, which gets the focus. It
+// reports whether a border is at the position.
 func (b *border) grab(m *model.Model, area layout.Rect, x, y int) bool {
 	if m.Zoomed || len(m.Places) < 2 {
 		return false
@@ -23,7 +24,7 @@ func (b *border) grab(m *model.Model, area layout.Rect, x, y int) bool {
 	t := m.Tab()
 	tree := t.Tree
 	if t.Auto {
-		tree = layout.Tiles(area, m.Tiled(t))
+		tree = layout.Tiles(area, m.TiledPanes(t))
 	}
 	_, dividers, fits := tree.Arrange(area, m.Gap)
 	for i := range dividers {
@@ -43,7 +44,7 @@ func (b *border) grab(m *model.Model, area layout.Rect, x, y int) bool {
 	return false
 }
 
-// drag moves the border until it is let go. It reports whether that lies below a pane.
+// drag moves the border until the button is released. It reports whether the border is above a pane.
 func (b *border) drag(m *model.Model, x, y int, held bool) (stacked bool) {
 	d := b.divider
 	at := x

@@ -33,8 +33,8 @@ func TestBorder(t *testing.T) {
 			continue
 		}
 		if c.grabbed {
-			if got := b.drag(&m, c.to[0], c.to[1], false); got != c.stacked || b.on() {
-				t.Errorf("%s: stacked %v, still held %v", c.name, got, b.on())
+			if got := b.drag(&m, c.to[0], c.to[1], false); got != c.stacked || b.isActive() {
+				t.Errorf("%s: stacked %v, still held %v", c.name, got, b.isActive())
 			}
 		}
 		first := m.Arrange(area)[0].Area

@@ -9,11 +9,11 @@ import (
 	"github.com/longterm-dev/longterm/render/view/panes"
 )
 
-// maxTerminalCopy is the longest text that is sent through the terminal, in bytes:
-// terminals cut off or drop what is longer.
+// maxTerminalCopy is the longest text sent to the terminal's clipboard, in bytes: terminals truncate or drop longer
+// ones.
 const maxTerminalCopy = 1 << 20
 
-// copy hands text to the terminal's clipboard (OSC 52), and to the system's.
+// copy copies text to the terminal's clipboard (OSC 52) and to the system's.
 func (v *viewer) copy(text string) {
 	if strings.TrimSpace(text) == "" {
 		v.message = "nothing to copy"
@@ -43,7 +43,7 @@ func (v *viewer) forwardEffects(id string, effects []panes.Effect) {
 	for i := range effects {
 		switch e := &effects[i]; e.Kind {
 		case panes.EffectBell:
-			if id == v.m.Focus && !v.away && !v.m.Quiet.NoBell {
+			if id == v.m.Focus && !v.unfocused && !v.m.DisabledAlerts.NoBell {
 				_ = v.o.Screen.Beep()
 			}
 		case panes.EffectNotify:
@@ -54,7 +54,7 @@ func (v *viewer) forwardEffects(id string, effects []panes.Effect) {
 	}
 }
 
-// count is a number with its noun.
+// count returns a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

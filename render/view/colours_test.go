@@ -50,7 +50,7 @@ func TestColoursAreThemes(t *testing.T) {
 // FEATURES: R76
 func TestColoursOfFew(t *testing.T) {
 	b := newBench(t, 90, 26, Options{Inspector: newFakeInspector(), Approver: &approver{}, LiveOptions: LiveOptions{Theme: theme.Dark, Glyphs: "unicode"}})
-	b.term.Few = true
+	b.term.FewColors = true
 	var colours int
 	for _, view := range []string{"^1", "^?", "<Esc>^p"} {
 		panesScene(b)

@@ -6,38 +6,38 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// details are what is known of one session, as the panel shows it. They are fetched anew while it is open.
+// details is the state of the details panel of one session. It is refreshed while the panel is open.
 type details struct {
-	panel   *overlays.List // nil: closed
-	session string
-	list    []model.Detail
-	problem string
-	asked   bool // they are being fetched
+	panel    *overlays.List // nil: closed
+	session  string
+	list     []model.Detail
+	problem  string
+	fetching bool // a request is in progress
 }
 
-// openDetails shows all that is known of the focused session.
+// openDetails opens the details of the focused session.
 func openDetails(v *viewer) { showDetails(v, v.m.Focus) }
 
 func showDetails(v *viewer, id string) {
 	s := v.m.Session(id)
 	switch {
 	case v.o.Inspector == nil:
-		v.message = "no more is known here"
+		v.message = "details unavailable"
 		return
 	case s == nil:
 		return
 	}
 	v.details = details{session: id}
 	v.details.panel = &overlays.List{
-		Title: canvas.Printable(s.Name), Wide: true, Grouped: true, Hint: "Enter goes on  Ctrl-Y copies", Empty: "asking…",
+		Title: canvas.Printable(s.Name), Wide: true, Grouped: true, Hint: "Enter selects  Ctrl-Y copies", Empty: "loading…",
 		Items: func() []overlays.Item { return detailItems(v) },
 	}
 	v.details.panel.OnKey = func(k input.Key, it *overlays.Item) (overlays.Result, bool) {
@@ -45,36 +45,36 @@ func showDetails(v *viewer, id string) {
 			return overlays.Result{}, false
 		}
 		text := it.Text
-		return overlays.Result{Close: true, Do: func() { v.copy(text) }}, true
+		return overlays.Result{Close: true, Then: func() { v.copy(text) }}, true
 	}
 	v.open(v.details.panel)
 	v.fetchDetails()
 }
 
-// fetchDetails asks for the details that are shown, unless that is under way.
+// fetchDetails fetches the shown details, unless a fetch is under way.
 func (v *viewer) fetchDetails() {
 	id := v.details.session
-	if v.details.panel == nil || v.over != overlays.Overlay(v.details.panel) || v.details.asked {
+	if v.details.panel == nil || v.overlay != overlays.Overlay(v.details.panel) || v.details.fetching {
 		return
 	}
-	v.details.asked = true
-	v.beside(func(ctx context.Context) func() {
+	v.details.fetching = true
+	v.runAsync(func(ctx context.Context) func() {
 		list, err := v.o.Inspector.Details(ctx, id)
 		return func() {
 			if v.details.session != id {
 				return
 			}
-			v.details.asked, v.details.problem = false, ""
+			v.details.fetching, v.details.problem = false, ""
 			if err != nil {
 				v.details.problem = err.Error()
 				return
 			}
-			v.details.list, v.fresh = list, true
+			v.details.list, v.needsRedraw = list, true
 		}
 	})
 }
 
-// ended reports that a panel that lives is not shown any more.
+// detailsTick refreshes the open details panel and the overview.
 func (v *viewer) detailsTick() {
 	v.fetchDetails()
 	v.fetchGlances()
@@ -83,7 +83,7 @@ func (v *viewer) detailsTick() {
 func detailItems(v *viewer) []overlays.Item {
 	var out []overlays.Item
 	if v.details.problem != "" {
-		out = append(out, overlays.Item{Name: "not known", Text: v.details.problem, Sign: "!", Color: v.look().Bad})
+		out = append(out, overlays.Item{Name: "unavailable", Text: v.details.problem, Sign: "!", Color: v.look().Bad})
 	}
 	id := v.details.session
 	for _, d := range v.details.list {
@@ -112,11 +112,11 @@ func toneLook(th *theme.Theme, t model.Tone) (sign string, c tcell.Color) {
 	return "", tcell.ColorDefault
 }
 
-// leadWord says what Enter does with a line.
+// leadWord returns the hint for the action of Enter on a line.
 func leadWord(l model.Lead) string {
 	switch {
 	case l.Command != 0:
-		return "Enter goes there"
+		return "Enter jumps there"
 	case l.Rule != "":
 		return "Enter removes the rule"
 	case l.Job != "":
@@ -132,27 +132,27 @@ func leadWord(l model.Lead) string {
 	case l.Client != 0 && l.Types:
 		return "Enter lets it type"
 	case l.Client != 0:
-		return "Enter has it look only"
+		return "Enter makes it view-only"
 	}
 	return "Enter copies it"
 }
 
-// leadOn goes where a line of the details leads.
+// leadOn runs the action of a line of the details.
 func leadOn(v *viewer, id string, d model.Detail) {
 	switch l := d.Lead; {
 	case l.Command != 0:
 		v.m.GoTo(id)
 		v.refresh()
-		if p := v.focused(); p != nil {
+		if p := v.focusedPane(); p != nil {
 			copyMode(p).ToCommand(l.Command)
 		}
 	case l.Rule != "":
-		v.open(&overlays.Question{Text: "remove the rule " + bars.Cut(d.Text, 60) + "?", Yes: func() {
-			v.tell("the rule is removed", func(ctx context.Context) error { return v.o.Inspector.DropRule(ctx, id, l.Rule) })
+		v.open(&overlays.Question{Text: "remove rule " + statusbar.Cut(d.Text, 60) + "?", Yes: func() {
+			v.runAndReport("rule removed", func(ctx context.Context) error { return v.o.Inspector.DropRule(ctx, id, l.Rule) })
 		}})
 	case l.Job != "":
-		v.open(&overlays.Question{Text: "stop " + bars.Cut(d.Text, 60) + "?", Yes: func() {
-			v.tell("the job is stopped", func(ctx context.Context) error { return v.o.Inspector.StopJob(ctx, l.Job) })
+		v.open(&overlays.Question{Text: "stop " + statusbar.Cut(d.Text, 60) + "?", Yes: func() {
+			v.runAndReport("job stopped", func(ctx context.Context) error { return v.o.Inspector.StopJob(ctx, l.Job) })
 		}})
 	case l.Approvals:
 		openApprovals(v)
@@ -162,11 +162,11 @@ func leadOn(v *viewer, id string, d model.Detail) {
 		v.m.GoTo(id)
 		openProblems(v)
 	case l.Client != 0:
-		done := "it looks only"
+		done := "client is view-only"
 		if l.Types {
-			done = "it types again"
+			done = "client may type again"
 		}
-		v.tell(done, func(ctx context.Context) error { return v.o.Inspector.LetType(ctx, id, l.Client, l.Types) })
+		v.runAndReport(done, func(ctx context.Context) error { return v.o.Inspector.LetType(ctx, id, l.Client, l.Types) })
 	case l.Size:
 		v.m.GoTo(id)
 		openSizes(v)
@@ -175,21 +175,21 @@ func leadOn(v *viewer, id string, d model.Detail) {
 	}
 }
 
-// tell does something beside the viewer and says how that went.
-func (v *viewer) tell(done string, work func(ctx context.Context) error) {
-	v.beside(func(ctx context.Context) func() {
+// runAndReport runs work in the background and shows in the status bar how it ended.
+func (v *viewer) runAndReport(done string, work func(ctx context.Context) error) {
+	v.runAsync(func(ctx context.Context) func() {
 		err := work(ctx)
 		return func() {
 			v.message = done
 			if err != nil {
-				v.message = "not done: " + err.Error()
+				v.message = "failed: " + err.Error()
 			}
 		}
 	})
 }
 
-// answerIn asks for what the program in a session waits for, and types it there. A password is not shown. What lies
-// behind the line stays in sight, as it shows what is asked; nil: nothing lies there.
+// answerIn prompts for the answer to a session's program, and types it there. A password is not shown. behind is the
+// overlay that stays visible below the prompt, because it shows the question; it may be nil.
 func answerIn(v *viewer, id string, behind overlays.Overlay) {
 	s := v.m.Session(id)
 	switch {
@@ -199,16 +199,16 @@ func answerIn(v *viewer, id string, behind overlays.Overlay) {
 		openApprovals(v)
 		return
 	case v.m.ReadOnly:
-		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " ends this"
+		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " turns it off"
 		return
-	case !s.Wants():
-		v.message = canvas.Printable(s.Name) + " asks nothing"
+	case !s.NeedsAnswer():
+		v.message = canvas.Printable(s.Name) + " has no prompt to answer"
 		return
 	}
 	secret := s.Needs == "password"
-	p := overlays.NewPrompt("to "+bars.Cut(s.Name, 20)+", which needs "+s.Needs+": ", "", func(text string) {
+	p := overlays.NewPrompt("to "+statusbar.Cut(s.Name, 20)+", which needs "+s.Needs+": ", "", func(text string) {
 		text = strings.TrimRight(text, "\r\n")
-		v.tell("answered", func(ctx context.Context) error { return v.o.Inspector.Reply(ctx, id, text, secret) })
+		v.runAndReport("answered", func(ctx context.Context) error { return v.o.Inspector.Reply(ctx, id, text, secret) })
 	})
 	p.Secret, p.Behind = secret, behind
 	v.open(p)

@@ -73,7 +73,7 @@ func TestDetails(t *testing.T) {
 	b := newBench(t, 100, 30, Options{Inspector: f})
 	b.list(running("a"), running("b"))
 	b.keys("^1^i")
-	b.shows("┌─ a ", "asking…")
+	b.shows("┌─ a ", "loading…")
 	b.call()
 	b.shows("✓ state        idle", "  environment  A=1 ", "by export A=1", "               unset B", "rule         \"Go on?\": types \"y\"", "used 2 times", "something odd?[2J")
 	b.keys("go on")
@@ -82,10 +82,10 @@ func TestDetails(t *testing.T) {
 		t.Errorf("what was typed is not found:\n%s", b.term.Text())
 	}
 	enter(b)
-	b.shows("remove the rule", "y/n")
+	b.shows("remove rule", "y/n")
 	b.keys("y")
 	b.call()
-	b.shows("the rule is removed")
+	b.shows("rule removed")
 	b.keys("^i")
 	b.call()
 	b.keys("make")
@@ -99,8 +99,8 @@ func TestDetails(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ terminal, leads, said, want string }{
-		{"pts/9", "Enter has it look only", "it looks only", "let 3 in a type false"},
-		{"pts/8", "Enter lets it type", "it types again", "let 4 in a type true"},
+		{"pts/9", "Enter makes it view-only", "client is view-only", "let 3 in a type false"},
+		{"pts/8", "Enter lets it type", "client may type again", "let 4 in a type true"},
 	} {
 		b.keys("^i")
 		b.call()
@@ -125,15 +125,15 @@ func TestDetails(t *testing.T) {
 	f.err = errors.New("the daemon is gone")
 	b.tick()
 	b.call()
-	b.shows("not known", "the daemon is gone")
+	b.shows("unavailable", "the daemon is gone")
 	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 	b.tick()
-	if b.details.asked {
+	if b.details.fetching {
 		t.Error("a closed panel is kept up to date")
 	}
 }
 
-// The overview has those first who want a person, and answers where it stands. A password is not shown.
+// The overview has those first who want a user, and answers where it stands. A password is not shown.
 //
 // FEATURES: R76
 func TestOverview(t *testing.T) {
@@ -154,7 +154,7 @@ func TestOverview(t *testing.T) {
 	for _, want := range []string{"│ ? asks ", "│ ✗ failed ", "│ ✓ done ", "│ ● runs ", "│ · idle "} {
 		next := strings.Index(b.term.Text()[at:], want)
 		if next < 0 {
-			t.Fatalf("%q is not there, or above what wants a person less:\n%s", want, b.term.Text())
+			t.Fatalf("%q is not there, or above what wants a user less:\n%s", want, b.term.Text())
 		}
 		at += next
 	}
@@ -175,7 +175,7 @@ func TestOverview(t *testing.T) {
 	b.call()
 	b.keys("idle")
 	b.send(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl))
-	b.shows("idle asks nothing")
+	b.shows("idle has no prompt to answer")
 	b.now = b.now.Add(time.Second)
 	b.keys("^v")
 	b.call()
@@ -194,7 +194,7 @@ func TestWelcome(t *testing.T) {
 	b.list(running("a"))
 	b.welcome = true
 	b.refresh()
-	b.shows("┌─ Welcome to longterm ──", "leave; sessions go on", "1 a")
+	b.shows("┌─ Welcome to longterm ──", "leave; sessions keep running", "1 a")
 	b.keys("x")
 	b.settle()
 	if strings.Contains(b.term.Text(), "Welcome") {
@@ -281,13 +281,13 @@ func TestListStaysBesideAPane(t *testing.T) {
 	b.keys("^[")
 	listed := func() bool {
 		b.settle()
-		return b.m.Side.W > 0 && len(b.panes.All()) == 1 && len(b.m.Shown()) == 27
+		return b.m.Side.W > 0 && len(b.panes.All()) == 1 && len(b.m.ShownPanes()) == 27
 	}
 	if !listed() || len(b.m.Tabs) != 2 {
 		t.Fatalf("%d tabs, %d panes, the list is %d wide", len(b.m.Tabs), len(b.panes.All()), b.m.Side.W)
 	}
 	b.keys("^L") // no border is in sight
-	b.shows("there is no border to move")
+	b.shows("no border to move")
 	kept := b.m.Layout()
 	if b.m.UseLayout(&kept); !listed() {
 		t.Error("the list is gone when the layout is used again")
@@ -324,7 +324,7 @@ func TestASCII(t *testing.T) {
 	b.shows("│ 你好 …")
 }
 
-// The theme follows what the terminal says of its background, unless the person chose one.
+// The theme follows what the terminal says of its background, unless the user chose one.
 //
 // FEATURES: R76
 func TestThemeFollowsTheTerminal(t *testing.T) {
@@ -332,23 +332,23 @@ func TestThemeFollowsTheTerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"))
-	b.ground.awaited = true // nothing is drawn before it has answered
+	b.background.waiting = true // nothing is drawn before it has answered
 	b.term.Drawn()
 	b.list(running("a"), running("b"))
 	if _, shows := b.term.Drawn(); shows != 0 {
 		t.Errorf("shown %d times before the terminal has answered", shows)
 	}
-	b.groundIs(theme.LightGround)
+	b.setBackground(theme.LightBackground)
 	b.refresh()
 	if _, shows := b.term.Drawn(); shows != 1 || b.theme != theme.Light {
 		t.Errorf("shown %d times in %s", shows, b.theme.Name)
 	}
-	b.groundIs(theme.DarkGround)
+	b.setBackground(theme.DarkBackground)
 	if b.theme != theme.Dark {
 		t.Errorf("in the dark it is %s", b.theme.Name)
 	}
 	b.setTheme(theme.HighContrast)
-	b.groundIs(theme.LightGround)
+	b.setBackground(theme.LightBackground)
 	if b.theme != theme.HighContrast {
 		t.Errorf("the chosen theme gave way to %s", b.theme.Name)
 	}

@@ -276,7 +276,7 @@ func TestSizes(t *testing.T) {
 			p.Apply(frame(p.Cols, p.Rows, "hello 你好 "+p.ID))
 		}
 		b.settle()
-		if len(b.panes.All()) == 0 || b.focused() == nil {
+		if len(b.panes.All()) == 0 || b.focusedPane() == nil {
 			t.Errorf("%v: %d panes, focus on %q", size, len(b.panes.All()), b.m.Focus)
 		}
 		b.keys("^?")
@@ -367,7 +367,7 @@ func benchViewer(bm *testing.B, panes int) *viewer {
 // A program that asks for the pointer's motion gets it at once, and is left alone as soon as it wants no more.
 //
 // FEATURES: R35
-func TestMotionIsAskedForAtOnce(t *testing.T) {
+func TestPointerMotion_RequestedOnlyWhileWanted(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"))
 	p := b.panes.Get("a")
@@ -384,14 +384,14 @@ func TestMotionIsAskedForAtOnce(t *testing.T) {
 		f.Modes = e.Modes()
 		b.changed = !p.Apply(f)
 		b.pacer.urgent = true
-		b.pace()
+		b.scheduleDraw()
 		if got := b.pointer.flags&tcell.MouseMotionEvents != 0; got != c.wants {
 			t.Errorf("%q: asked for: %t", c.print, got)
 		}
 	}
 }
 
-// What a program prints is drawn without asking what bar and status say: they say the same. A new title, or what the person
+// What a program prints is drawn without asking what bar and status say: they say the same. A new title, or what the user
 // does, has all looked at.
 // FEATURES: R35
 func TestOutputIsDrawnAlone(t *testing.T) {
@@ -413,9 +413,9 @@ func TestOutputIsDrawnAlone(t *testing.T) {
 		_, _ = e.Write([]byte(c.print))
 		asked = 0
 		b.streams["a"].frames <- frameSince(e, since)
-		b.arrived(<-b.panes.Arriving())
+		b.showFrame(<-b.panes.Arriving())
 		b.pacer.urgent = true
-		b.pace()
+		b.scheduleDraw()
 		// A pane asks once for each drawing, which is for its size.
 		if got := asked <= 1; got != c.rows {
 			t.Errorf("%q: the time was asked for %d times", c.print, asked)
@@ -436,7 +436,7 @@ func TestForwardsEffects(t *testing.T) {
 	f.Effects = []panes.Effect{{Kind: panes.EffectBell}, {Kind: panes.EffectNotify, Text: "n"}, {Kind: panes.EffectClipboard, Title: "c", Text: "copied"}}
 	for _, want := range []string{"copied", "kept"} {
 		b.streams["a"].frames <- f
-		b.arrived(<-b.panes.Arriving())
+		b.showFrame(<-b.panes.Arriving())
 		if got := string(b.term.GetClipboardData()); got != want {
 			t.Errorf("the clipboard has %q, want %q", got, want)
 		}

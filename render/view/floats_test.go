@@ -82,7 +82,7 @@ func TestFloatKeys(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"))
 	b.keys("^F")
-	b.shows("it is the only pane")
+	b.shows("only pane of the tab")
 	b.src.made = "n"
 	b.keys("^O")
 	b.call()

@@ -3,10 +3,10 @@ package view
 import (
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -14,25 +14,25 @@ import (
 // Footer is a component between panes and bar, such as a prompt line. All its methods
 // are called on the viewer's goroutine.
 type Footer interface {
-	// Open shows it, as the person asked for by an action: prompt or shell.
+	// Open shows the footer in the mode of an action: prompt or shell.
 	Open(h FooterHost, as keymap.Action)
-	// Height is how many rows it wants of a terminal's; 0 hides it.
+	// Height returns the number of rows that it needs on a terminal of this size; 0 hides it.
 	Height(cols, rows int) int
-	// Draw is told of the focused session; nil: none.
+	// Draw draws the footer for the focused session, which may be nil.
 	Draw(s Surface, session *model.Session)
-	// Input reports whether it took the event; else that goes its usual way.
+	// Input handles an event. It returns false for an event that the viewer must handle.
 	Input(in FooterInput, session *model.Session) bool
 }
 
-// FooterInput is something a person does: one of Key, Paste and Mouse is set.
+// FooterInput is an input event: one of Key, Paste and Mouse is set.
 type FooterInput struct {
 	Key   *input.Key
 	Paste *string
 	Mouse *tcell.EventMouse
-	X, Y  int // of the mouse, from the footer's upper left corner
+	X, Y  int // position of the mouse, relative to the footer's upper left corner
 }
 
-// Surface is where a footer draws. Positions count from its upper left corner.
+// Surface is the area on which a footer draws. Positions are relative to its upper left corner.
 type Surface struct {
 	Cols, Rows int
 	v          *viewer
@@ -55,7 +55,7 @@ func (s Surface) Cursor(x, y int) {
 // areas divides the terminal among panes and footer; the bar is below them.
 func (v *viewer) areas() (panes, footer layout.Rect) {
 	w, h := v.canvas.Size()
-	panes, _ = bars.Split(w, h)
+	panes, _ = statusbar.Split(w, h)
 	footer = layout.Rect{X: 0, Y: panes.Y + panes.H, W: w, H: 0}
 	if v.o.Footer == nil {
 		return panes, footer
@@ -65,10 +65,10 @@ func (v *viewer) areas() (panes, footer layout.Rect) {
 	return panes, layout.Rect{X: 0, Y: panes.Y + panes.H, W: w, H: n}
 }
 
-// Theme is how the viewer's own parts look.
+// Theme returns the theme of the viewer.
 func (s Surface) Theme() *theme.Theme { return s.v.look() }
 
-// footerInput gives the footer what a person does, while it is shown.
+// footerInput passes an event to the footer if it is shown, and reports whether the footer handled it.
 func (v *viewer) footerInput(in FooterInput) bool {
 	_, at := v.areas()
 	return at.H > 0 && v.o.Footer.Input(in, v.m.Session(v.m.Focus))
@@ -76,7 +76,7 @@ func (v *viewer) footerInput(in FooterInput) bool {
 
 func openFooter(v *viewer, as keymap.Action) {
 	if v.o.Footer == nil {
-		v.message = "there is no prompt here"
+		v.message = "prompt line unavailable"
 		return
 	}
 	v.o.Footer.Open(FooterHost{v}, as)

@@ -12,27 +12,27 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// FooterHost is what a footer may do with the viewer. Later, Beside and Context may be called
-// from any goroutine, the others only on the viewer's.
+// FooterHost is the part of the viewer that a footer uses. Later, RunAsync and Context may be called from any
+// goroutine, the others only on the viewer's.
 type FooterHost struct{ v *viewer }
 
-// Later runs f on the viewer's goroutine and draws.
+// Later runs f on the viewer's goroutine, followed by a drawing.
 func (h FooterHost) Later(f func()) { h.v.later(f) }
 
-// Beside runs f on a goroutine that the viewer waits for at its end. The context has
+// RunAsync runs f on a goroutine that the viewer waits for at its end. The context has
 // ended then.
-func (h FooterHost) Beside(f func()) { h.v.spawn(f) }
+func (h FooterHost) RunAsync(f func()) { h.v.spawn(f) }
 
-// Context ends with the viewer.
+// Context returns a context that ends with the viewer.
 func (h FooterHost) Context() context.Context { return h.v.ctx }
 
-// After runs f on the viewer's goroutine in some time.
+// After runs f on the viewer's goroutine after t.
 func (h FooterHost) After(t time.Duration, f func()) { h.v.after(t, f) }
 
-// Say shows a text in the bar, until the next key.
-func (h FooterHost) Say(text string) { h.v.message = text }
+// ShowMessage shows a text in the status bar until the next key.
+func (h FooterHost) ShowMessage(text string) { h.v.message = text }
 
-// Sessions are all sessions that are known, and the focused one's id.
+// Sessions returns all known sessions and the focused one's id.
 func (h FooterHost) Sessions() (all []model.Session, focus string) {
 	return h.v.m.Sessions, h.v.m.Focus
 }
@@ -40,21 +40,20 @@ func (h FooterHost) Sessions() (all []model.Session, focus string) {
 // Go focuses a session, wherever it is.
 func (h FooterHost) Go(id string) { h.v.m.GoTo(id) }
 
-// Type types a text and Enter into the focused session, or into all of the tab. It
-// reports whether there is one that could take it.
+// Type types a text and Enter into the focused session, or into all of the tab. It returns false if none accepts input.
 func (h FooterHost) Type(text string) bool {
 	if !h.v.m.Running(h.v.m.Focus) || h.v.m.ReadOnly {
 		return false
 	}
-	if p := h.v.focused(); p != nil {
-		p.Present()
+	if p := h.v.focusedPane(); p != nil {
+		p.LeaveCopyMode()
 	}
-	h.v.act(panes.Input{Paste: &text})
-	h.v.act(panes.Input{Key: &input.Key{Code: input.KeyEnter}})
+	h.v.sendInput(panes.Input{Paste: &text})
+	h.v.sendInput(panes.Input{Key: &input.Key{Code: input.KeyEnter}})
 	return true
 }
 
-// Themes are the names of themes, and that of the one in use.
+// Themes returns the names of all themes and of the current one.
 func (h FooterHost) Themes() (names []string, now string) {
 	for _, t := range h.v.themes() {
 		names = append(names, t.Name)
@@ -62,7 +61,7 @@ func (h FooterHost) Themes() (names []string, now string) {
 	return names, h.v.theme.Name
 }
 
-// SetTheme reports whether there is a theme of that name.
+// SetTheme applies a theme. It returns false for an unknown name.
 func (h FooterHost) SetTheme(name string) bool {
 	all := h.v.themes()
 	i := slices.IndexFunc(all, func(t *theme.Theme) bool { return t.Name == name })
@@ -72,14 +71,14 @@ func (h FooterHost) SetTheme(name string) bool {
 	return i >= 0
 }
 
-// Layouts are the names of layouts that were saved.
+// Layouts returns the names of the saved layouts.
 func (h FooterHost) Layouts() []string { return h.v.layouts.names }
 
-// SetLayout loads a layout; what goes wrong is said in the bar.
+// SetLayout loads a layout. Errors are shown in the status bar.
 func (h FooterHost) SetLayout(name string) { h.v.layouts.use(name) }
 
-// Chord are the keys of an action, for people.
+// Chord returns the keys of an action as a label.
 func (h FooterHost) Chord(a keymap.Action) string { return h.v.keys.Chord(a) }
 
-// Reconfigure takes other options, as when the configuration changed.
+// Reconfigure applies changed options.
 func (h FooterHost) Reconfigure(l LiveOptions) error { return h.v.reconfigure(l) }

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/panes"
 )
 
-// paneHost is what panes may do with the viewer.
+// paneHost implements panes.Host.
 type paneHost struct{ v *viewer }
 
 func (h paneHost) Now() time.Time { return h.v.o.Now() }
@@ -21,13 +21,13 @@ func (h paneHost) Spawn(f func(ctx context.Context)) { h.v.spawn(func() { f(h.v.
 
 func (h paneHost) After(d time.Duration, f func()) { h.v.after(d, f) }
 
-// copyHost is what copy mode may do with the viewer.
+// copyHost implements copymode.Host.
 type copyHost struct{ v *viewer }
 
-func (h copyHost) Beside(work func(ctx context.Context) func()) { h.v.beside(work) }
-func (h copyHost) Say(text string)                              { h.v.message = text }
-func (h copyHost) Ask(p *overlays.Prompt)                       { h.v.open(p) }
-func (h copyHost) Copy(text string)                             { h.v.copy(text) }
+func (h copyHost) RunAsync(work func(ctx context.Context) func()) { h.v.runAsync(work) }
+func (h copyHost) Say(text string)                                { h.v.message = text }
+func (h copyHost) Ask(p *overlays.Prompt)                         { h.v.open(p) }
+func (h copyHost) Copy(text string)                               { h.v.copy(text) }
 
-// say shows a text in the bar, until the next key.
+// say shows a text in the status bar until the next key.
 func (v *viewer) say(text string) { v.message = text }

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// mode is what the keyboard does, unless it belongs to an overlay or to copy mode.
+// mode is the use of the keyboard, unless an overlay or copy mode has it.
 type mode uint8
 
 const (
@@ -22,13 +22,13 @@ const (
 	modeTable              // keys are actions of v.table, until one ends it
 )
 
-// hintTime is how long the prefix waits before it shows what can follow.
+// hintTime is the delay after the prefix before the panel of hints appears.
 const hintTime = 350 * time.Millisecond
 
-// key handles a key of the person's keyboard.
+// key handles a key of the user's keyboard.
 func (v *viewer) key(e *tcell.EventKey) {
 	if v.pasting != nil {
-		v.pasting.WriteString(events.Pasted(e))
+		v.pasting.WriteString(events.PastedText(e))
 		return
 	}
 	k := events.Key(e)
@@ -39,34 +39,36 @@ func (v *viewer) key(e *tcell.EventKey) {
 	v.keyPress(k)
 }
 
-// passEvent sends the focused session the release of a key that it got, or a modifier by itself. The viewer itself has no use for them.
+// passEvent sends the focused session the release of a key that it received, or a modifier by itself. The viewer
+// ignores these events.
 func (v *viewer) passEvent(k input.Key) {
-	p := v.focused()
-	got := v.down[k.Code]
+	p := v.focusedPane()
+	got := v.pressedKeys[k.Code]
 	if k.Action == input.KeyRelease {
-		delete(v.down, k.Code)
+		delete(v.pressedKeys, k.Code)
 	}
 	switch {
 	case p == nil || !v.m.Running(p.ID) || p.Terminal().Kitty == 0 || v.m.ReadOnly:
-	case got || k.IsModifier() && v.over == nil && v.mode == modeInput && p.Copying() == nil:
-		v.act(panes.Input{Key: &k})
+	case got || k.IsModifier() && v.overlay == nil && v.mode == modeInput && p.Copying() == nil:
+		v.sendInput(panes.Input{Key: &k})
 	}
 }
 
-// keyPress handles a key that is pressed, or repeats. The viewer's own commands do not distinguish keys of the keypad.
+// keyPress handles a pressed or repeated key. The viewer's own commands do not distinguish keypad keys.
 func (v *viewer) keyPress(pressed input.Key) {
 	k := pressed.Plain()
-	p := v.focused()
+	p := v.focusedPane()
 	plain := v.mode == modeInput && v.message == "" && !v.welcome && !v.hints && (p == nil || p.Copying() == nil)
 	v.message = ""
 	v.endWelcome()
-	defer func() { v.unseen = v.unseen && plain && v.message == "" }()
+	defer func() { v.onlyTyped = v.onlyTyped && plain && v.message == "" }()
 	prefix := k.Is(v.o.Prefix)
-	begins, again := v.keys.Begins(k), v.again(k)
+	begins, again := v.keys.Begins(k), v.repeatsLastAction(k)
 	switch {
-	case v.over != nil:
-		v.overlayDone(v.over.Key(k))
-	case v.locked && begins != nil && begins.Name == keymap.Locked: // whatever else would have it: the bar says so
+	case v.overlay != nil:
+		v.overlayDone(v.overlay.Key(k))
+	// before any other handling: the status bar shows this key
+	case v.locked && begins != nil && begins.Name == keymap.Locked:
 		v.beginMode(begins)
 	case v.locked:
 		if k.Code != 0 && !v.footerInput(FooterInput{Key: &k}) && !v.copyKey(k) {
@@ -77,7 +79,7 @@ func (v *viewer) keyPress(pressed input.Key) {
 		v.command(k)
 	case v.mode == modePrefix: // twice: it is meant for the session
 		v.endPrefix()
-		v.act(panes.Input{Key: &pressed})
+		v.sendInput(panes.Input{Key: &pressed})
 	case prefix:
 		v.endPrefix()
 		v.beginPrefix()
@@ -86,7 +88,7 @@ func (v *viewer) keyPress(pressed input.Key) {
 	case v.mode == modeTable:
 		v.tableKey(k, begins)
 	case k.Code == 0 || v.footerInput(FooterInput{Key: &k}):
-	case len(v.m.Shown()) == 0: // nothing is there that could want the key
+	case len(v.m.ShownPanes()) == 0: // nothing is there that could want the key
 		v.emptyKey(k)
 	case v.copyKey(k):
 	case begins != nil:
@@ -98,33 +100,35 @@ func (v *viewer) keyPress(pressed input.Key) {
 	}
 }
 
-// again says that a key goes on with what one after the prefix has just done, as tmux's arrows do. Any other key ends that.
-func (v *viewer) again(k input.Key) bool {
-	goes := v.mode == modeInput && keymap.Repeats(v.keys.AfterPrefix(k)) && v.o.Now().Before(v.repeats)
-	v.repeats = time.Time{}
+// repeatsLastAction reports whether a key repeats the last action without the prefix, like tmux's arrow keys. Any other
+// key ends the repetition.
+func (v *viewer) repeatsLastAction(k input.Key) bool {
+	goes := v.mode == modeInput && keymap.Repeats(v.keys.AfterPrefix(k)) && v.o.Now().Before(v.repeatUntil)
+	v.repeatUntil = time.Time{}
 	return goes
 }
 
-// copyKey gives a key to the focused pane's copy mode. False: there is none, or the session shall have the key.
+// copyKey passes a key to the focused pane's copy mode. It returns false if the pane is not in copy mode or the key is
+// for the session.
 func (v *viewer) copyKey(k input.Key) bool {
-	p := v.focused()
+	p := v.focusedPane()
 	return p != nil && p.Copying() != nil && p.Copying().Key(v.keys, k)
 }
 
-// beginMode begins a mode, or locks the keys, or ends that.
+// beginMode starts a mode, or locks or unlocks the keys.
 func (v *viewer) beginMode(m *keymap.Mode) {
 	v.endPrefix()
 	if m.Name == keymap.Locked {
-		v.locked, v.fresh = !v.locked, true
+		v.locked, v.needsRedraw = !v.locked, true
 		return
 	}
-	v.mode, v.table, v.fresh = modeTable, m, true
-	v.hintSoon()
+	v.mode, v.table, v.needsRedraw = modeTable, m, true
+	v.scheduleHints()
 }
 
-// tableKey is a key while a mode is in force.
+// tableKey handles a key while a mode is active.
 func (v *viewer) tableKey(k input.Key, begins *keymap.Mode) {
-	a := v.table.Does(k)
+	a := v.table.ActionOf(k)
 	switch {
 	case a == "" && begins != nil && begins != v.table:
 		v.beginMode(begins)
@@ -137,28 +141,28 @@ func (v *viewer) tableKey(k input.Key, begins *keymap.Mode) {
 	}
 	switch {
 	case a == "":
-		v.message = "no such key; Escape ends the mode " + v.table.Name + ", " + v.keys.Chord("help") + " lists the keys"
+		v.message = "key not bound; Escape leaves mode " + v.table.Name + ", " + v.keys.Chord("help") + " lists the keys"
 		return
-	case !keymap.Stays(a):
+	case !keymap.KeepsMode(a):
 		v.endPrefix()
 	}
 	actions[a](v, k)
 }
 
-// endWelcome takes the card for newcomers away.
+// endWelcome removes the welcome card.
 func (v *viewer) endWelcome() {
 	if v.welcome {
-		v.welcome, v.fresh = false, true
+		v.welcome, v.needsRedraw = false, true
 	}
 }
 
 func (v *viewer) beginPrefix() {
 	v.mode = modePrefix
-	v.hintSoon()
+	v.scheduleHints()
 }
 
-// hintSoon shows what can follow, if nothing follows for a moment.
-func (v *viewer) hintSoon() {
+// scheduleHints shows the panel of hints if no key follows the prefix soon.
+func (v *viewer) scheduleHints() {
 	if v.o.NoHints {
 		return
 	}
@@ -173,28 +177,28 @@ func (v *viewer) hintSoon() {
 func (v *viewer) endPrefix() {
 	v.mode, v.table = modeInput, nil
 	if v.hints {
-		v.hints, v.fresh = false, true
+		v.hints, v.needsRedraw = false, true
 	}
 }
 
-// typeKey sends a key to the focused session. One that has ended understands Enter.
+// typeKey sends a key to the focused session. In an ended session Enter restarts it.
 func (v *viewer) typeKey(k input.Key) {
 	s := v.m.Session(v.m.Focus)
 	if s != nil && s.State != model.StateRunning && k.Code == input.KeyEnter && k.Mods == 0 {
 		closePane(v)
 		return
 	}
-	if v.down == nil {
-		v.down = map[rune]bool{}
+	if v.pressedKeys == nil {
+		v.pressedKeys = map[rune]bool{}
 	}
-	v.down[k.Code] = true
-	v.act(panes.Input{Key: &k})
+	v.pressedKeys[k.Code] = true
+	v.sendInput(panes.Input{Key: &k})
 }
 
-// act does something to the focused session, or to all of the tab.
-func (v *viewer) act(in panes.Input) {
+// sendInput sends input to the focused session, or to all of the tab.
+func (v *viewer) sendInput(in panes.Input) {
 	if v.m.ReadOnly {
-		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " ends this"
+		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " turns it off"
 		return
 	}
 	if v.panes.Get(v.m.Focus) == nil { // it came to have the focus by a key that was read with this one
@@ -202,7 +206,7 @@ func (v *viewer) act(in panes.Input) {
 	}
 	targets := []string{v.m.Focus}
 	if v.m.Tab().Sync {
-		targets = v.m.Shown()
+		targets = v.m.ShownPanes()
 	}
 	sent, drawn := false, false
 	for _, id := range targets {
@@ -212,13 +216,13 @@ func (v *viewer) act(in panes.Input) {
 			sent, drawn = true, drawn || ahead
 		}
 	}
-	v.unseen = sent && !drawn && in.Key != nil && len(v.m.Alerts) == 0
+	v.onlyTyped = sent && !drawn && in.Key != nil && len(v.m.Alerts) == 0
 	if !sent && v.m.Session(v.m.Focus) != nil {
-		v.message = "it has ended; Enter closes it, " + v.keys.Chord("restart") + " starts it again"
+		v.message = "session has ended; Enter closes it, " + v.keys.Chord("restart") + " restarts it"
 	}
 }
 
-// paste collects what the terminal marks as pasted, to be delivered as one paste.
+// paste collects text between the terminal's paste marks and delivers it as one paste.
 func (v *viewer) paste(start bool) {
 	if start {
 		v.pasting = &strings.Builder{}
@@ -232,13 +236,13 @@ func (v *viewer) paste(start bool) {
 	v.endPrefix()
 	switch {
 	case text == "":
-	case v.over != nil:
-		v.overlayDone(v.over.Paste(text))
+	case v.overlay != nil:
+		v.overlayDone(v.overlay.Paste(text))
 	case v.footerInput(FooterInput{Paste: &text}):
 	default:
-		if p := v.focused(); p != nil {
-			p.Present()
+		if p := v.focusedPane(); p != nil {
+			p.LeaveCopyMode()
 		}
-		v.act(panes.Input{Paste: &text})
+		v.sendInput(panes.Input{Paste: &text})
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// lastLayout is the name of the layout that the viewer keeps by itself.
+// lastLayout is the name of the viewer's automatic layout.
 const lastLayout = "last"
 
-// LastOfNamed is the name of the layout that a viewer of named sessions keeps. No viewer starts with it.
+// LastOfNamed is the name of the automatic layout of a viewer of named sessions. No viewer starts with it.
 const LastOfNamed = "last of named sessions"
 
-// ownName returns the name of the layout that this viewer keeps.
+// ownName returns the name of this viewer's automatic layout.
 func (k *layoutKeeper) ownName() string {
 	if len(k.m.Only) > 0 {
 		return LastOfNamed
@@ -25,53 +25,53 @@ func (k *layoutKeeper) ownName() string {
 	return lastLayout
 }
 
-// layoutHost is what the keeper of layouts needs of the viewer.
+// layoutHost is the part of the viewer that layoutKeeper uses.
 type layoutHost interface {
-	// beside runs work beside the viewer's loop, and then on the loop what it returns.
-	beside(work func(ctx context.Context) (then func()))
+	// runAsync runs work in the background, then runs the function it returned on the loop.
+	runAsync(work func(ctx context.Context) (then func()))
 	say(text string)
-	// chosenTheme is the theme that the person chose; empty: none.
+	// chosenTheme returns the theme that the user chose, or "".
 	chosenTheme() string
 }
 
-// layoutKeeper loads layouts, and saves what is on the screen as it changes.
+// layoutKeeper loads layouts, and saves the current one when it changes.
 type layoutKeeper struct {
-	store Layouts // nil: layouts are not kept
-	host  layoutHost
-	m     *model.Model
-	begin string   // the layout to begin with; empty: the last one
-	names []string // that can be loaded
-	first []byte   // to begin with
-	ready bool     // first was used, or there is none
-	fresh bool     // none was ever kept: the person is new here
-	saved []byte
-	busy  bool
+	store       Layouts // nil: layouts are not stored
+	host        layoutHost
+	m           *model.Model
+	initialName string   // name of the first layout to load; "": the last one
+	names       []string // names of stored layouts
+	first       []byte   // the loaded first layout
+	ready       bool     // first was used, or none exists
+	isNewUser   bool     // no layout was ever saved: the user is new here
+	saved       []byte   // the last saved layout
+	busy        bool     // a save is in progress
 }
 
-// load fetches what to begin with.
+// load fetches the first layout.
 func (k *layoutKeeper) load(ctx context.Context) {
 	if k.store == nil {
 		k.ready = true
 		return
 	}
-	if k.begin != "" {
-		b, err := k.store.Load(ctx, k.begin)
+	if k.initialName != "" {
+		b, err := k.store.Load(ctx, k.initialName)
 		switch {
 		case err != nil:
-			k.host.say("layout " + k.begin + ": " + err.Error())
+			k.host.say("layout " + k.initialName + ": " + err.Error())
 		case b == nil:
-			k.host.say("there is no layout " + k.begin)
+			k.host.say("layout " + k.initialName + " not found")
 		}
-		if k.first = b; b == nil { // the last one it is, which what is shown takes the place of
-			k.begin = ""
+		if k.first = b; b == nil { // a new layout of this name replaces the last one
+			k.initialName = ""
 		}
 	}
-	if k.begin == "" && len(k.m.Only) == 0 {
+	if k.initialName == "" && len(k.m.Only) == 0 {
 		b, err := k.store.Load(ctx, lastLayout)
 		if err != nil {
 			k.host.say("layout " + lastLayout + ": " + err.Error())
 		}
-		k.first, k.fresh = b, b == nil && err == nil
+		k.first, k.isNewUser = b, b == nil && err == nil
 	}
 	k.list(ctx)
 }
@@ -85,8 +85,7 @@ func (k *layoutKeeper) list(ctx context.Context) {
 	k.names = slices.DeleteFunc(names, func(n string) bool { return n == lastLayout || n == LastOfNamed })
 }
 
-// restore uses what was loaded, once the sessions are known; it returns the theme that goes
-// with it.
+// restore applies the first layout once the sessions are known, and returns its theme.
 func (k *layoutKeeper) restore() (theme string) {
 	b := k.first
 	k.first, k.ready = nil, true
@@ -99,7 +98,7 @@ func (k *layoutKeeper) restore() (theme string) {
 		return ""
 	}
 	k.m.Await(f)
-	f.Tabs = slices.DeleteFunc(f.Tabs, func(t model.TabFile) bool { return k.begin == "" && !k.m.AnyRuns(&t) && !t.Auto })
+	f.Tabs = slices.DeleteFunc(f.Tabs, func(t model.TabFile) bool { return k.initialName == "" && !k.m.AnyRuns(&t) && !t.Auto })
 	k.m.UseLayout(f)
 	return f.Theme
 }
@@ -107,14 +106,14 @@ func (k *layoutKeeper) restore() (theme string) {
 // use loads a layout by name.
 func (k *layoutKeeper) use(name string) {
 	if k.store == nil {
-		k.host.say("layouts are not kept here")
+		k.host.say("layouts are not saved here")
 		return
 	}
-	k.host.beside(func(ctx context.Context) func() {
+	k.host.runAsync(func(ctx context.Context) func() {
 		b, err := k.store.Load(ctx, name)
 		return func() {
 			if err == nil && b == nil {
-				err = fmt.Errorf("there is no layout %s", name)
+				err = fmt.Errorf("layout %s not found", name)
 			}
 			var f *model.Layout
 			if err == nil {
@@ -124,7 +123,7 @@ func (k *layoutKeeper) use(name string) {
 			case err != nil:
 				k.host.say(err.Error())
 			case !k.m.UseLayout(f):
-				k.host.say("none of its sessions is there any more")
+				k.host.say("layout not loaded: none of its sessions exists")
 			}
 		}
 	})
@@ -136,14 +135,14 @@ func (k *layoutKeeper) bytes() ([]byte, error) {
 	return json.MarshalIndent(f, "", "  ")
 }
 
-// saveAs saves what is on the screen under a name.
+// saveAs saves the current layout under a name.
 func (k *layoutKeeper) saveAs(name string) {
 	b, err := k.bytes()
 	if err != nil {
 		k.host.say("not saved: " + err.Error())
 		return
 	}
-	k.host.beside(func(ctx context.Context) func() {
+	k.host.runAsync(func(ctx context.Context) func() {
 		err := k.store.Save(ctx, name, b)
 		return func() {
 			if err != nil {
@@ -156,8 +155,8 @@ func (k *layoutKeeper) saveAs(name string) {
 	})
 }
 
-// unsaved is the layout if it is not what was saved last.
-func (k *layoutKeeper) unsaved() []byte {
+// unsavedLayout returns the layout if it differs from the saved one, else nil.
+func (k *layoutKeeper) unsavedLayout() []byte {
 	if k.store == nil || !k.ready || !k.m.Loaded {
 		return nil
 	}
@@ -168,31 +167,31 @@ func (k *layoutKeeper) unsaved() []byte {
 	return b
 }
 
-// save keeps the layout, at most once a second.
+// save saves the layout if it has changed, at most once a second.
 func (k *layoutKeeper) save() {
-	b := k.unsaved()
+	b := k.unsavedLayout()
 	if b == nil || k.busy {
 		return
 	}
 	k.busy, k.saved = true, b
 	name := k.ownName()
-	k.host.beside(func(ctx context.Context) func() {
+	k.host.runAsync(func(ctx context.Context) func() {
 		err := k.store.Save(ctx, name, b)
 		return func() {
 			k.busy = false
 			if err != nil {
-				k.host.say("the layout is not being kept: " + err.Error())
+				k.host.say("layout not saved: " + err.Error())
 			}
 		}
 	})
 }
 
-// saveTime bounds saving at the end.
+// saveTime is the timeout for saving at the end.
 const saveTime = 2 * time.Second
 
 // saveAtEnd keeps the layout when ctx has ended, or is about to.
 func (k *layoutKeeper) saveAtEnd(ctx context.Context) {
-	if b := k.unsaved(); b != nil {
+	if b := k.unsavedLayout(); b != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer cancel()
 		_ = k.store.Save(ctx, k.ownName(), b) // the screen is closed: an error cannot be shown

@@ -11,16 +11,15 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// loop is what runs beside the viewer's goroutine, and what is handed to that.
+// loop holds the background goroutines and the calls that they queue for the viewer's goroutine.
 type loop struct {
 	ctx   context.Context // ends with the viewer
-	calls chan func()     // to be run on the viewer's goroutine
+	calls chan func()     // functions to run on the viewer's goroutine
 	tasks sync.WaitGroup
-	alarm func(time.Duration, func()) // instead of real time, in tests
+	alarm func(time.Duration, func()) // replaces timers in tests
 }
 
-// spawn runs f beside the loop. Its panic becomes the loop's, so that the terminal is
-// given back.
+// spawn runs f in the background. A panic of f is raised again on the loop, which restores the terminal.
 func (l *loop) spawn(f func()) {
 	l.tasks.Go(func() {
 		defer func() {
@@ -41,7 +40,7 @@ func (l *loop) later(f func()) {
 	}
 }
 
-// after runs f on the viewer's goroutine in some time.
+// after runs f on the viewer's goroutine after d.
 func (l *loop) after(d time.Duration, f func()) {
 	if l.alarm != nil {
 		l.alarm(d, f)
@@ -58,8 +57,8 @@ func (l *loop) after(d time.Duration, f func()) {
 	})
 }
 
-// beside runs work beside the loop, and then on the viewer's goroutine what it returns.
-func (l *loop) beside(work func(ctx context.Context) (then func())) {
+// runAsync runs work in the background, then runs the function it returned on the viewer's goroutine.
+func (l *loop) runAsync(work func(ctx context.Context) (then func())) {
 	l.spawn(func() {
 		if then := work(l.ctx); then != nil {
 			l.later(then)
@@ -67,14 +66,14 @@ func (l *loop) beside(work func(ctx context.Context) (then func())) {
 	})
 }
 
-// setKeyboard sets which key events the terminal reports: those that the focused session has asked its terminal to report, and
-// always the place of keys on the US layout.
+// setKeyboard sets which key events the terminal reports: those that the focused session requested, and always the US
+// layout's key.
 func (v *viewer) setKeyboard() {
-	if v.problems.opening { // another program has the terminal
+	if v.problems.editorRuns { // another program has the terminal
 		return
 	}
 	want := uint8(vterm.KittyDisambiguate | vterm.KittyAlternateKeys)
-	if p := v.focused(); p != nil && v.m.Running(p.ID) {
+	if p := v.focusedPane(); p != nil && v.m.Running(p.ID) {
 		want |= p.Terminal().Kitty & vterm.KittyEventTypes
 		if p.Terminal().Kitty&vterm.KittyAllAsEscapes != 0 {
 			want |= vterm.KittyAllAsEscapes | vterm.KittyAssociatedText

@@ -5,9 +5,9 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/events"
 	"github.com/longterm-dev/longterm/render/view/panes"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -15,19 +15,19 @@ import (
 // pointer is the state of the mouse.
 type pointer struct {
 	held  tcell.ButtonMask // buttons that are down
-	grab  string           // the session on whose screen they went down, whose program has them
-	flags tcell.MouseFlags // what the terminal was asked to report
+	grab  string           // session on whose screen the buttons were pressed, if its program handles the mouse
+	flags tcell.MouseFlags // reports that the terminal currently sends
 
 	border  border          // being dragged
 	float   floatDrag       // being dragged
 	text    panes.Selection // being selected
-	clicks  int             // one after another at the same place
+	clicks  int             // number of successive clicks at the same place
 	clicked time.Time
 	x, y    int // of the last click
 }
 
-// mouse focuses what is clicked, moves borders, selects text, and hands to a program
-// what it asked for. A drag belongs to where it began, wherever it goes.
+// mouse focuses clicked panes, moves borders, selects text and forwards events to programs that enabled the mouse. A
+// drag belongs to the place where it started.
 func (v *viewer) mouse(e *tcell.EventMouse) {
 	held := v.pointer.held
 	v.pointer.held = e.Buttons() &^ events.Wheels
@@ -64,26 +64,26 @@ func (v *viewer) mouse(e *tcell.EventMouse) {
 	}
 }
 
-// mouseTaken hands the mouse to what it belongs to: an overlay, the prefix, or a drag.
+// mouseTaken passes a mouse event to an overlay, the prefix, or a drag, and reports whether one handled it.
 func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	x, y := e.Position()
 	switch {
-	case v.over != nil:
-		v.overlayDone(v.over.Mouse(e, held))
+	case v.overlay != nil:
+		v.overlayDone(v.overlay.Mouse(e, held))
 		v.pointer.grab = ""
 	case v.mode != modeInput:
 		if pressed {
 			v.endPrefix()
 		}
 		v.pointer.grab = ""
-	case v.pointer.border.on():
+	case v.pointer.border.isActive():
 		stacked := v.pointer.border.drag(&v.m, x, y, v.pointer.held != 0)
 		if stacked && v.pointer.held == 0 && v.pointer.clicks == 2 { // a double click on a title
 			v.m.Zoomed = true
 		}
-	case v.pointer.float.on():
+	case v.pointer.float.isActive():
 		v.dragFloat(x, y, v.pointer.held != 0)
-	case v.pointer.text.On():
+	case v.pointer.text.IsActive():
 		v.pointer.text.Drag(x, y, v.pointer.held != 0)
 	default:
 		return false
@@ -91,7 +91,7 @@ func (v *viewer) mouseTaken(e *tcell.EventMouse, held tcell.ButtonMask, pressed 
 	return true
 }
 
-// forward gives a program what it asked for of the mouse.
+// forward sends a program the mouse events that it requested.
 func (v *viewer) forward(p *panes.Pane, e *tcell.EventMouse, held tcell.ButtonMask, pressed bool) bool {
 	ev := events.Mouse(e, held)
 	over := p != nil && p.Copying() == nil && e.Modifiers()&tcell.ModAlt == 0 && p.Locate(&ev, e, held != 0)
@@ -108,10 +108,10 @@ func (v *viewer) forward(p *panes.Pane, e *tcell.EventMouse, held tcell.ButtonMa
 	return wanted || over && p.Terminal().Mouse != vterm.MouseOff
 }
 
-// wheelRows is how far a step of the wheel scrolls.
+// wheelRows is the number of rows that a wheel step scrolls.
 const wheelRows = 3
 
-// ownMouse is what the mouse does where no program wants it.
+// ownMouse handles the mouse where no program uses it.
 func (v *viewer) ownMouse(p *panes.Pane, e *tcell.EventMouse, pressed bool, x, y int) {
 	switch b := e.Buttons(); {
 	case b&tcell.WheelUp != 0:
@@ -140,10 +140,10 @@ func (v *viewer) wheel(p *panes.Pane, by int) {
 	}
 }
 
-// clickTime is how soon a click must follow another one to count as its second.
+// clickTime is the longest time between two clicks of a double click.
 const clickTime = 400 * time.Millisecond
 
-// click counts clicks, one after another at the same place.
+// click counts successive clicks at the same place.
 func (c *pointer) click(now time.Time, x, y int) {
 	if c.x != x || c.y != y || now.Sub(c.clicked) > clickTime {
 		c.clicks = 0
@@ -153,7 +153,7 @@ func (c *pointer) click(now time.Time, x, y int) {
 
 func (v *viewer) clickBar(x, y int) bool {
 	w, h := v.canvas.Size()
-	_, bar := bars.Split(w, h)
+	_, bar := statusbar.Split(w, h)
 	if !bar.Contains(x, y) {
 		return false
 	}
@@ -169,7 +169,7 @@ func (v *viewer) clickBar(x, y int) bool {
 	return true
 }
 
-// clickSide goes to a session in the list.
+// clickSide focuses the clicked session of the side list.
 func (v *viewer) clickSide(x, y int) bool {
 	id := v.side.At(x, y)
 	if id != "" {

@@ -15,49 +15,49 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Options configure the viewer. The zero value is the default; what is nil cannot be
-// done.
+// Options configures the viewer. The zero value is the default. Features whose field is nil are unavailable.
 type Options struct {
 	LiveOptions
-	Changed   <-chan LiveOptions        // changed options, as they come; nil: never
-	Orders    <-chan model.Order        // how others want sessions to stand; nil: nobody does
-	Screen    tcell.Screen              // default: this process's terminal
-	OpenTTY   func() (tcell.Tty, error) // how that is opened; nil: as usual
-	Only      []string                  // ids of the sessions to show; default: all that run
-	Layout    string                    // name of the layout to begin with; default: the last one
-	NoColor   bool                      // attributes only; NO_COLOR in the environment does the same
-	Home      string
-	History   copymode.History
-	Steward   Steward
-	Approver  Approver
-	Inspector Inspector
-	Editor    Editor
-	Historian Historian
-	Layouts   Layouts
-	Clipboard Clipboard
-	Footer    Footer
-	Now       func() time.Time
-	Tick      <-chan time.Time                // when durations are drawn anew; default: once a second
-	Drawn     func(d time.Duration)           // told of every frame: how long it took
-	Unsent    func(session string, bytes int) // told at the end of what was typed and did not reach a session
-	tell      func(theme.Ground)              // takes what the terminal says of its background
+	Changed        <-chan LiveOptions        // changed options; nil if unset
+	Orders         <-chan model.Order        // layout changes from other clients; nil if unset
+	Screen         tcell.Screen              // default: this process's terminal
+	OpenTTY        func() (tcell.Tty, error) // opens the terminal; nil: the default
+	Only           []string                  // ids of the sessions to show; empty means all running ones
+	Layout         string                    // name of the first layout; "": the last one
+	NoColor        bool                      // attributes only; NO_COLOR in the environment does the same
+	Home           string
+	History        copymode.History
+	SessionManager SessionManager
+	Approver       Approver
+	Inspector      Inspector
+	Editor         Editor
+	Historian      Historian
+	Layouts        Layouts
+	Clipboard      Clipboard
+	Footer         Footer
+	Now            func() time.Time
+	Tick           <-chan time.Time                // times at which durations are redrawn; default: once a second
+	Drawn          func(d time.Duration)           // called after every frame with its duration
+	Unsent         func(session string, bytes int) // called at exit with typed input that did not reach a session
+	onBackground   func(theme.Background)          // receives the terminal's background
 }
 
 // LiveOptions are the options that may change while the viewer runs.
 type LiveOptions struct {
-	Prefix  input.Key           // default Ctrl-Space
-	Keys    map[string][]string // of actions, instead of the table's
-	Modes   []keymap.Mode       // keys without the prefix
-	Tmux    bool                // they are tmux's: what it does besides its keys is done as there, or it is said what does it
-	Repeat  time.Duration       // how long keys that tmux repeats go on without the prefix, with its keys; 0: they do not
-	Theme   *theme.Theme        // default: as it was last, or what suits the terminal
-	Themes  []*theme.Theme      // besides the built-in ones
-	Glyphs  string              // unicode, ascii; else as the terminal's character set has it
-	Frames  bool                // panes have borders
-	Images  string              // how images are drawn: blocks, sixel, kitty, iterm2; else as the terminal can
-	NoHints bool                // the keys that can follow are not shown
-	NoMouse bool                // the terminal keeps the mouse
-	Predict string              // when what is typed is drawn before its echo comes: always, never, else where the link is slow
+	Prefix input.Key           // default Ctrl-Space
+	Keys   map[string][]string // keys of actions that differ from the table
+	Modes  []keymap.Mode       // keys without the prefix
+	// tmux's keys are in use: keys without an action here run the tmux command, or show its replacement
+	Tmux    bool
+	Repeat  time.Duration  // how long keys that tmux repeats work without the prefix; 0: never
+	Theme   *theme.Theme   // default: the last one, or what suits the terminal
+	Themes  []*theme.Theme // besides the built-in ones
+	Glyphs  string         // unicode or ascii; "": by the terminal's character set
+	Frames  bool           // panes have borders
+	Images  string         // blocks, sixel, kitty or iterm2; "": the best that the terminal supports
+	NoHints bool           // do not show the keys that can follow
+	NoMouse bool           // leave the mouse to the terminal
+	Predict string         // local echo: always or never; "": on slow links
 	Alerts  model.Alerts
 }
 
@@ -73,7 +73,7 @@ func (l *LiveOptions) defaults() {
 	}
 }
 
-// keymap is the map of keys with the person's own ones.
+// keymap returns the key map with the user's changes.
 func (l *LiveOptions) keymap() (*keymap.Map, error) {
 	m, err := keymap.New(l.Keys, l.Modes...)
 	if err != nil {
@@ -83,7 +83,7 @@ func (l *LiveOptions) keymap() (*keymap.Map, error) {
 	return m, nil
 }
 
-// reconfigure takes other options.
+// reconfigure applies changed options.
 func (v *viewer) reconfigure(l LiveOptions) error {
 	l.defaults()
 	keys, err := l.keymap()
@@ -92,35 +92,35 @@ func (v *viewer) reconfigure(l LiveOptions) error {
 	}
 	if l.Theme == nil {
 		if _, stays := theme.ByName(v.theme.Name); !stays {
-			v.theme = v.o.fitting(v.ground.now)
+			v.theme = v.o.defaultTheme(v.background.current)
 		}
 	}
 	v.endPrefix()
 	v.locked = v.locked && keys.Mode(keymap.Locked) != nil
-	v.o.LiveOptions, v.keys, v.fresh, v.m.Quiet, v.m.TabsLast = l, keys, true, l.Alerts, l.Tmux
+	v.o.LiveOptions, v.keys, v.needsRedraw, v.m.DisabledAlerts, v.m.TabsLast = l, keys, true, l.Alerts, l.Tmux
 	v.canvas.UseASCII(v.o.ascii())
 	v.panes.Predict(l.Predict)
-	v.drawBy()
+	v.setImageMeans()
 	if l.Theme != nil && !v.o.NoColor {
 		v.theme, v.chosen = l.Theme, ""
 	}
 	return nil
 }
 
-// ascii reports whether the viewer's own signs are ASCII's.
+// ascii reports whether the viewer's symbols use ASCII.
 func (o *Options) ascii() bool {
 	return o.Glyphs == "ascii" || o.Glyphs != "unicode" && o.Screen.CharacterSet() != "UTF-8"
 }
 
-// fitting is the theme that suits the terminal.
-func (o *Options) fitting(ground theme.Ground) *theme.Theme {
-	return theme.Default(o.Screen.Colors(), ground, os.Getenv)
+// defaultTheme returns the theme that suits the terminal.
+func (o *Options) defaultTheme(background theme.Background) *theme.Theme {
+	return theme.Default(o.Screen.Colors(), background, os.Getenv)
 }
 
-// look is the theme in colours that the terminal has.
-func (v *viewer) look() *theme.Theme { return v.theme.Within(v.o.Screen.Colors()) }
+// look returns the theme reduced to the colours of the terminal.
+func (v *viewer) look() *theme.Theme { return v.theme.Adapt(v.o.Screen.Colors()) }
 
-// watchOptions takes changed options as they come.
+// watchOptions applies changed options as they arrive.
 func (v *viewer) watchOptions() {
 	if v.o.Changed == nil {
 		return
@@ -144,7 +144,7 @@ func (v *viewer) watchOptions() {
 	})
 }
 
-// watchOrders takes orders as they come.
+// watchOrders carries out orders as they arrive.
 func (v *viewer) watchOrders() {
 	if v.o.Orders == nil {
 		return
@@ -156,9 +156,9 @@ func (v *viewer) watchOrders() {
 				return
 			case o := <-v.o.Orders:
 				v.later(func() {
-					v.fresh = true
+					v.needsRedraw = true
 					why := v.m.Obey(&o, v.paneArea())
-					if o.Answer != nil { // who asked is told, and not who sits here
+					if o.Answer != nil { // the reply goes to the requester; no message here
 						o.Answer(why)
 					}
 				})
@@ -167,29 +167,29 @@ func (v *viewer) watchOrders() {
 	})
 }
 
-// restoreTheme uses the theme that was chosen last, unless another one was asked for.
+// restoreTheme uses the theme of the last run, unless an option sets one.
 func (v *viewer) restoreTheme(name string) {
 	for _, t := range v.themes() {
 		if t.Name == name && v.o.Theme == nil && !v.o.NoColor {
-			v.theme, v.chosen, v.fresh = t, t.Name, true
+			v.theme, v.chosen, v.needsRedraw = t, t.Name, true
 		}
 	}
 }
 
-// chosenTheme is the theme that the person chose; empty: none.
+// chosenTheme returns the theme that the user chose, or "".
 func (v *viewer) chosenTheme() string { return v.chosen }
 
-// themes are those to choose from.
+// themes returns the available themes.
 func (v *viewer) themes() []*theme.Theme {
 	return append(slices.Clone(theme.Themes), v.o.Themes...)
 }
 
 func (o *Options) defaults() error {
 	o.LiveOptions.defaults()
-	o.tell = func(theme.Ground) {}
+	o.onBackground = func(theme.Background) {}
 	o.NoColor = o.NoColor || canvas.NoColor()
 	var err error
-	if o.Screen, err = canvas.Terminal(o.Screen, o.OpenTTY, func(g theme.Ground) { o.tell(g) }); err != nil {
+	if o.Screen, err = canvas.Terminal(o.Screen, o.OpenTTY, func(g theme.Background) { o.onBackground(g) }); err != nil {
 		return err
 	}
 	if o.Home == "" {
@@ -205,7 +205,7 @@ func (o *Options) defaults() error {
 }
 
 func (v *viewer) setTheme(t *theme.Theme) {
-	v.theme, v.chosen, v.fresh = t, t.Name, true
+	v.theme, v.chosen, v.needsRedraw = t, t.Name, true
 	v.message = "theme: " + t.Name
 }
 

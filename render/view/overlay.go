@@ -5,30 +5,30 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// open shows an overlay in the place of another one.
+// open shows an overlay in place of the current one.
 func (v *viewer) open(o overlays.Overlay) {
-	v.over, v.fresh = o, true
+	v.overlay, v.needsRedraw = o, true
 	v.mode, v.table = modeInput, nil
 }
 
-// overlayScreen is what overlays draw on.
+// overlayScreen returns the screen that overlays draw on.
 func (v *viewer) overlayScreen() *overlays.Screen {
 	return &overlays.Screen{Canvas: &v.canvas, Theme: v.look(), Keys: v.keys, Bar: &v.bar, Preview: v.drawPreview}
 }
 
-// overlayDone does what an overlay wants done.
+// overlayDone carries out an overlay's result.
 func (v *viewer) overlayDone(r overlays.Result) {
 	if r.Close {
 		v.closeOverlay()
 	}
-	if r.Do != nil {
-		r.Do()
+	if r.Then != nil {
+		r.Then()
 	}
 }
 
-// closeOverlay gives keyboard and mouse back.
+// closeOverlay closes the overlay, so that keyboard and mouse return to the panes.
 func (v *viewer) closeOverlay() {
-	v.over, v.fresh = nil, true
+	v.overlay, v.needsRedraw = nil, true
 	v.panes.StopPreview()
 }
 

@@ -8,20 +8,19 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// glances are the last lines of sessions, as the overview shows them. Those that are in sight are fetched anew while
-// it is open.
+// glances caches the last lines of sessions for the overview. Visible ones are refreshed while it is open.
 type glances struct {
-	panel *overlays.List // nil: closed
-	by    map[string]model.Glance
-	asked bool
+	panel    *overlays.List          // nil: closed
+	lines    map[string]model.Glance // summaries by session id
+	fetching bool                    // a request is in progress
 }
 
-// openOverview lists the sessions by how much they want a person, each with its last line.
+// openOverview opens the list of sessions by urgency, each with its last line.
 func openOverview(v *viewer) {
 	l := &overlays.List{
-		Title: "Overview", Wide: true, Preview: true, Hint: "Enter goes there  Ctrl-R answers  Ctrl-O details", Empty: "no session runs here",
+		Title: "Overview", Wide: true, Preview: true, Hint: "Enter jumps there  Ctrl-R answers  Ctrl-O details", Empty: "no running sessions",
 		Items: func() []overlays.Item {
-			return overlays.Overview(&v.m, v.look(), v.o.Home, v.o.Now(), v.glances.by, v.m.GoTo)
+			return overlays.Overview(&v.m, v.look(), v.o.Home, v.o.Now(), v.glances.lines, v.m.GoTo)
 		},
 	}
 	l.OnKey = func(k input.Key, it *overlays.Item) (overlays.Result, bool) {
@@ -33,27 +32,27 @@ func openOverview(v *viewer) {
 		if k.Code == 'o' {
 			do = func() { showDetails(v, id) }
 		}
-		return overlays.Result{Close: true, Do: do}, true
+		return overlays.Result{Close: true, Then: do}, true
 	}
 	v.glances.panel = l
-	if v.glances.by == nil {
-		v.glances.by = map[string]model.Glance{}
+	if v.glances.lines == nil {
+		v.glances.lines = map[string]model.Glance{}
 	}
 	v.open(l)
 	v.fetchGlances()
 }
 
-// maxGlances bounds the sessions that are looked at in one go.
+// maxGlances limits the sessions that are read at a time.
 const maxGlances = 60
 
-// fetchGlances looks at the sessions that the overview shows.
+// fetchGlances reads the last lines of the visible sessions.
 func (v *viewer) fetchGlances() {
-	if v.glances.panel == nil || v.over != overlays.Overlay(v.glances.panel) || v.glances.asked || v.o.Inspector == nil {
+	if v.glances.panel == nil || v.overlay != overlays.Overlay(v.glances.panel) || v.glances.fetching || v.o.Inspector == nil {
 		return
 	}
-	ids := v.glances.panel.InSight(maxGlances)
-	v.glances.asked = true
-	v.beside(func(ctx context.Context) func() {
+	ids := v.glances.panel.VisibleSessions(maxGlances)
+	v.glances.fetching = true
+	v.runAsync(func(ctx context.Context) func() {
 		got := map[string]model.Glance{}
 		for _, id := range ids {
 			if g, err := v.o.Inspector.Glance(ctx, id); err == nil { // an ended session's may be gone
@@ -61,9 +60,9 @@ func (v *viewer) fetchGlances() {
 			}
 		}
 		return func() {
-			v.glances.asked = false
+			v.glances.fetching = false
 			for id, g := range got {
-				v.glances.by[id] = g
+				v.glances.lines[id] = g
 			}
 		}
 	})

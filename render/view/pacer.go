@@ -2,43 +2,41 @@ package view
 
 import "time"
 
-// minGap is the least time between two drawings of output. What the person does is drawn
-// at once.
+// minGap is the shortest time between two drawings of output. Changes by the user are drawn at once.
 const minGap = 8 * time.Millisecond
 
-// echoTime is how long all but what the person does keeps out of the way of an echo that is awaited.
+// echoTime is how long drawing is delayed while a key's echo is pending.
 const echoTime = minGap
 
-// framePacer spaces drawings out: under floods of output most of what is printed is never
-// seen.
+// framePacer limits the frame rate: under a flood of output most of it would never be seen.
 type framePacer struct {
-	urgent  bool // something else than output happened
-	nothing bool // nothing that is to be seen happened
-	armed   bool // a timer runs that ends the wait
-	last    time.Time
-	cost    time.Duration // of the last drawing
-	echo    time.Time     // until then one is awaited; zero: none is
+	urgent    bool          // an event other than output happened
+	unchanged bool          // the last event changed nothing visible
+	armed     bool          // a timer runs that ends the wait
+	last      time.Time     // time of the last drawing
+	cost      time.Duration // duration of the last drawing
+	echoUntil time.Time     // end of the wait for an echo; zero: none pending
 }
 
-// typed says that something was typed, of which there is nothing to be seen yet.
-func (p *framePacer) typed(now time.Time) {
-	p.nothing = true
-	if p.echo.Before(now) { // keys that come faster than echoes must not put off what is drawn
-		p.echo = now.Add(echoTime)
+// noteTyped records that a key was typed whose echo has not arrived yet.
+func (p *framePacer) noteTyped(now time.Time) {
+	p.unchanged = true
+	if p.echoUntil.Before(now) { // keys that come faster than echoes must not put off what is drawn
+		p.echoUntil = now.Add(echoTime)
 	}
 }
 
-// came says that a session printed something, of those that the person typed into or of others.
-func (p *framePacer) came(typedInto bool) {
-	if typedInto && !p.echo.IsZero() {
-		p.urgent, p.echo = true, time.Time{}
+// noteOutput records output of a session. typedInto marks a session that the user typed into.
+func (p *framePacer) noteOutput(typedInto bool) {
+	if typedInto && !p.echoUntil.IsZero() {
+		p.urgent, p.echoUntil = true, time.Time{}
 	}
 }
 
-// due reports whether to draw now. If not, and wait is not 0, rung is to be called after it.
+// due reports whether to draw now. If it returns false and wait > 0, the caller must call waitEnded after wait.
 func (p *framePacer) due(now time.Time) (draw bool, wait time.Duration) {
-	nothing := p.nothing
-	p.nothing = false
+	nothing := p.unchanged
+	p.unchanged = false
 	if p.urgent { // it does not count: the echo of a key must not wait
 		p.urgent = false
 		return true, 0
@@ -46,7 +44,7 @@ func (p *framePacer) due(now time.Time) (draw bool, wait time.Duration) {
 	if nothing {
 		return false, 0
 	}
-	gap := max(max(minGap, 2*p.cost)-now.Sub(p.last), p.echo.Sub(now))
+	gap := max(max(minGap, 2*p.cost)-now.Sub(p.last), p.echoUntil.Sub(now))
 	if gap <= 0 {
 		p.last = now
 		return true, 0
@@ -58,5 +56,5 @@ func (p *framePacer) due(now time.Time) (draw bool, wait time.Duration) {
 	return false, gap
 }
 
-// rung says that the wait is over: what was printed is drawn.
-func (p *framePacer) rung(now time.Time) { p.armed, p.last = false, now }
+// waitEnded records that the wait has ended and the output is drawn.
+func (p *framePacer) waitEnded(now time.Time) { p.armed, p.last = false, now }

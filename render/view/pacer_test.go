@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// Output is drawn at most every so often; what the person does is drawn at once.
+// Output is drawn at most every so often; what the user does is drawn at once.
 func TestPacer(t *testing.T) {
 	ms := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Millisecond) }
 	var p framePacer
@@ -36,7 +36,7 @@ func TestPacer(t *testing.T) {
 	} {
 		p.cost = c.cost
 		if c.rung {
-			p.rung(ms(c.at))
+			p.waitEnded(ms(c.at))
 		}
 		p.urgent = c.urgent
 		if draw, wait := p.due(ms(c.at)); draw != c.draw || wait != c.wait {
@@ -73,13 +73,13 @@ func TestPacerOfEchoes(t *testing.T) {
 	} {
 		switch c.what {
 		case "key":
-			p.typed(ms(c.at))
+			p.noteTyped(ms(c.at))
 		case "output":
-			p.came(false)
+			p.noteOutput(false)
 		case "echo":
-			p.came(true)
+			p.noteOutput(true)
 		case "rung":
-			p.rung(ms(c.at))
+			p.waitEnded(ms(c.at))
 			p.urgent = true // as whatever timers have called
 		}
 		draw, later := p.due(ms(c.at))
@@ -121,7 +121,7 @@ func TestOnlyWhatIsSeenIsDrawn(t *testing.T) {
 		b.settle()
 		c.before(b)
 		b.pacer = framePacer{}
-		b.handled(c.event)
+		b.handleAndDraw(c.event)
 		if draw, _ := b.pacer.due(epoch); draw == c.unseen {
 			t.Errorf("%s: drawn %v", c.name, draw)
 		}

@@ -8,25 +8,25 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// openPast shows the focused session as it was, beside it as it is; what floats keeps its place, and the past one floats, too.
-func openPast(v *viewer) {
+// openPlayback opens a playback of the focused session next to it. The playback of a floating pane floats too.
+func openPlayback(v *viewer) {
 	s := v.m.Session(v.m.Focus)
 	if s == nil {
 		return
 	}
 	if v.o.Historian == nil {
-		v.message = "the past of sessions is not kept here"
+		v.message = "session history unavailable"
 		return
 	}
 	id, t := s.ID, v.m.Tab()
-	v.beside(func(ctx context.Context) func() {
+	v.runAsync(func(ctx context.Context) func() {
 		past, err := v.o.Historian.Past(ctx, id)
 		return func() {
 			if err != nil {
-				v.message = "its past is not shown: " + err.Error()
+				v.message = "history not shown: " + err.Error()
 				return
 			}
-			v.pasts[past] = true
+			v.playbacks[past] = true
 			v.m.Expect(past)
 			if v.m.Tab() == t && !v.m.Floats(id) {
 				t = v.m.Manual(v.paneArea())
@@ -40,29 +40,29 @@ func openPast(v *viewer) {
 	})
 }
 
-// endPast ends a session that shows the past of another one: nobody else knows of it. Its pane goes when it has ended.
-func (v *viewer) endPast(id string) {
-	v.beside(func(ctx context.Context) func() {
+// endPlayback ends a playback session, which only this viewer uses. Its pane closes when it has ended.
+func (v *viewer) endPlayback(id string) {
+	v.runAsync(func(ctx context.Context) func() {
 		err := v.src.Kill(ctx, id)
 		return func() {
 			if err != nil {
-				v.message = "it goes on: " + err.Error()
+				v.message = "not ended: " + err.Error()
 			}
 		}
 	})
 }
 
-// pastsTime is how long the viewer takes at its end for the past sessions that it shows.
-const pastsTime = 2 * time.Second
+// endPlaybacksTime is the timeout for ending playback sessions when the viewer exits.
+const endPlaybacksTime = 2 * time.Second
 
-// endPasts ends those that are left when the person leaves.
-func (v *viewer) endPasts() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), pastsTime)
+// endPlaybacks ends the remaining playback sessions when the viewer exits.
+func (v *viewer) endPlaybacks() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), endPlaybacksTime)
 	defer cancel()
 	var ending sync.WaitGroup
-	for id := range v.pasts {
+	for id := range v.playbacks {
 		if v.m.Running(id) {
-			ending.Go(func() { _ = v.src.Kill(ctx, id) }) // it is in the list of sessions, where it goes on
+			ending.Go(func() { _ = v.src.Kill(ctx, id) }) // if this fails, the session stays in the list
 		}
 	}
 	ending.Wait()

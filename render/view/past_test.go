@@ -26,7 +26,7 @@ func TestPastBesideThePresent(t *testing.T) {
 	b.settle()
 	b.keys("^B")
 	b.call()
-	b.shows("its past is not shown: no room")
+	b.shows("history not shown: no room")
 	h.past = "-past"
 	b.keys("^B")
 	b.call()
@@ -77,11 +77,11 @@ func TestPastEndsWithItsPane(t *testing.T) {
 		t.Errorf("with its tab: killed %s", id)
 	}
 	b.list(running("a"), running("a-past"))
-	if b.endPasts(); len(b.src.killed) != 1 || <-b.src.killed != "a-past" {
+	if b.endPlaybacks(); len(b.src.killed) != 1 || <-b.src.killed != "a-past" {
 		t.Error("it goes on after the viewer")
 	}
 	b.list(running("a"), exited("a-past", 0))
-	if b.endPasts(); len(b.src.killed) > 0 {
+	if b.endPlaybacks(); len(b.src.killed) > 0 {
 		t.Error("one that has ended is killed")
 	}
 	b.keys("^c")

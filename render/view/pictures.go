@@ -7,10 +7,10 @@ import (
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
 
-// askMeans asks which images the terminal can draw. Until it says so, and where it says nothing, they are blocks.
-func (v *viewer) askMeans() {
-	v.canvas.Beside(func(work func() func()) { v.beside(func(context.Context) func() { return work() }) })
-	v.drawBy()
+// queryGraphics queries which images the terminal can draw. Until it answers, images are drawn as blocks.
+func (v *viewer) queryGraphics() {
+	v.canvas.SetAsync(func(work func() func()) { v.runAsync(func(context.Context) func() { return work() }) })
+	v.setImageMeans()
 	if v.o.NoColor {
 		return
 	}
@@ -18,7 +18,7 @@ func (v *viewer) askMeans() {
 	canvas.AskMeans(v.o.Screen, func(m picture.Means) {
 		select {
 		case said <- m:
-		default: // a terminal has less to say
+		default: // more reports than a terminal sends
 		}
 	})
 	v.spawn(func() {
@@ -27,7 +27,7 @@ func (v *viewer) askMeans() {
 			case m := <-said:
 				v.later(func() {
 					v.means = m
-					v.drawBy()
+					v.setImageMeans()
 				})
 			case <-v.ctx.Done():
 				return
@@ -36,8 +36,8 @@ func (v *viewer) askMeans() {
 	})
 }
 
-// drawBy has images drawn as the configuration wants it, else by the best means that the terminal has.
-func (v *viewer) drawBy() {
+// setImageMeans sets how images are drawn: as configured, else by the best method that the terminal supports.
+func (v *viewer) setImageMeans() {
 	m := v.means
 	if k, ok := picture.ByName(v.o.Images); ok {
 		m.Kind = k

@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 )
 
-// problems are the errors that are gone through, one after another: those of one session.
+// problems holds the errors of one session through which the user steps.
 type problems struct {
-	session string
-	list    []model.Problem
-	at      int           // the one that was opened last; -1: none
-	opening bool          // the terminal is the editor's
-	closed  chan struct{} // closed when the editor that was opened last has ended
+	session    string
+	list       []model.Problem
+	opened     int           // index of the last opened one; -1: none
+	editorRuns bool          // the editor has the terminal
+	closed     chan struct{} // closed when the last opened editor has exited
 }
 
 // openProblems lists the errors of the focused session, or of the next one that has some; Enter opens the editor.
@@ -28,7 +28,7 @@ func openProblems(v *viewer) {
 			name = canvas.Printable(s.Name)
 		}
 		v.open(&overlays.List{
-			Title: "errors of " + name, Wide: true, Places: true, Hint: "Enter opens the editor", Empty: "none",
+			Title: "errors of " + name, Wide: true, Places: true, Hint: "Enter opens the editor", Empty: "no errors",
 			Items: func() []overlays.Item { return problemItems(v) },
 		})
 	})
@@ -39,7 +39,7 @@ func problemItems(v *viewer) []overlays.Item {
 	for i := range v.problems.list {
 		p := &v.problems.list[i]
 		sign := "✗"
-		if i == v.problems.at {
+		if i == v.problems.opened {
 			sign = "●"
 		}
 		out = append(out, overlays.Item{
@@ -55,16 +55,16 @@ func firstLine(text string) string {
 	return line
 }
 
-// placeWidth is what a place takes in the list, in cells: its end is what people look for.
+// placeWidth is the width of a position in the list, in cells; its end matters most.
 const placeWidth = 24
 
-// placeText is a place, without the beginning of its path where it is long.
+// placeText returns a place with the start of a long path cut off.
 func placeText(p *model.Problem, home string) string {
 	at := strings.TrimPrefix(p.Place(), p.File)
-	return bars.ShortPath(p.File, home, max(1, placeWidth-len(at))) + at
+	return statusbar.ShortPath(p.File, home, max(1, placeWidth-len(at))) + at
 }
 
-// stepProblem opens the error after (1) or before (-1) the one that was opened last.
+// stepProblem returns an action that opens the error after (1) or before (-1) the last opened one.
 func stepProblem(by int) action {
 	return always(func(v *viewer) {
 		if len(v.problems.list) > 0 && v.problems.session == v.m.Focus {
@@ -76,8 +76,8 @@ func stepProblem(by int) action {
 }
 
 func (v *viewer) editNext(by int) {
-	i := v.problems.at + by
-	if v.problems.at < 0 && by < 0 {
+	i := v.problems.opened + by
+	if v.problems.opened < 0 && by < 0 {
 		i = len(v.problems.list) - 1
 	}
 	switch {
@@ -90,11 +90,10 @@ func (v *viewer) editNext(by int) {
 	}
 }
 
-// findProblems has the errors of the focused session be known, or those of the next one that has some, and then does
-// something with them.
+// findProblems fetches the errors of the focused session, or of the next session that has errors, and then calls then.
 func (v *viewer) findProblems(then func()) {
 	if v.o.Editor == nil {
-		v.message = "no errors are known here"
+		v.message = "error list unavailable"
 		return
 	}
 	ids := []string{v.m.Focus}
@@ -103,8 +102,8 @@ func (v *viewer) findProblems(then func()) {
 			ids = append(ids, s.ID)
 		}
 	}
-	v.beside(func(ctx context.Context) func() {
-		var failed error // of a session that was removed meanwhile, perhaps: others have errors as well
+	v.runAsync(func(ctx context.Context) func() {
+		var failed error // perhaps of a session that was removed; others may have errors
 		for _, id := range ids {
 			list, err := v.o.Editor.Problems(ctx, id)
 			if err != nil {
@@ -113,7 +112,7 @@ func (v *viewer) findProblems(then func()) {
 			}
 			if len(list) > 0 {
 				return func() {
-					if v.problems.opening { // it was asked for twice
+					if v.problems.editorRuns { // the action was repeated while this ran
 						return
 					}
 					v.foundProblems(id, list)
@@ -122,49 +121,50 @@ func (v *viewer) findProblems(then func()) {
 			}
 		}
 		if failed != nil {
-			return func() { v.message = "the errors are not known: " + failed.Error() }
+			return func() { v.message = "errors not loaded: " + failed.Error() }
 		}
-		return func() { v.message = "no session printed an error with a place in a file" }
+		return func() { v.message = "no session printed an error with a file and line" }
 	})
 }
 
-// foundProblems takes errors in. Who went through the same ones before goes on there.
+// foundProblems stores the errors. If they are the same as before, the position is kept.
 func (v *viewer) foundProblems(id string, list []model.Problem) {
 	at := -1
-	if old := &v.problems; old.session == id && old.at >= 0 && old.at < len(old.list) {
+	if old := &v.problems; old.session == id && old.opened >= 0 && old.opened < len(old.list) {
 		for i := range list {
-			if list[i].Place() == old.list[old.at].Place() && list[i].Message == old.list[old.at].Message {
+			if list[i].Place() == old.list[old.opened].Place() && list[i].Message == old.list[old.opened].Message {
 				at = i
 			}
 		}
 	}
-	v.problems = problems{session: id, list: list, at: at}
+	v.problems = problems{session: id, list: list, opened: at}
 }
 
-// edit opens the editor at an error. The terminal is the editor's until that ends; sessions go on, and nothing is drawn.
+// edit opens the editor at an error. The editor owns the terminal until it exits: sessions continue, and the viewer
+// draws nothing.
 func (v *viewer) edit(i int) {
-	if v.problems.opening || i >= len(v.problems.list) {
+	if v.problems.editorRuns || i >= len(v.problems.list) {
 		return
 	}
 	p := v.problems.list[i]
-	v.problems.at = i
-	v.canvas.Undraw()
+	v.problems.opened = i
+	v.canvas.RemovePictures()
 	if err := canvas.Lend(v.o.Screen); err != nil {
-		v.message = "no editor is opened: " + err.Error()
+		v.message = "editor not opened: " + err.Error()
 		return
 	}
 	closed := make(chan struct{})
-	v.problems.opening, v.problems.closed = true, closed
+	v.problems.editorRuns, v.problems.closed = true, closed
 	v.pasting, v.pointer.held, v.pointer.grab = nil, 0, "" // their ends are not seen
-	v.beside(func(ctx context.Context) func() {
-		err := v.edited(ctx, p, closed)
+	v.runAsync(func(ctx context.Context) func() {
+		err := v.runEditor(ctx, p, closed)
 		return func() {
-			v.problems.opening, v.keyboard = false, 0
-			if back := canvas.TakeBack(v.o.Screen, insideTmux()); back != nil {
-				v.message, v.quit = "the terminal: "+back.Error(), true
+			v.problems.editorRuns, v.keyboard = false, 0
+			if back := canvas.Reclaim(v.o.Screen, insideTmux()); back != nil {
+				v.message, v.quit = "terminal: "+back.Error(), true
 				return
 			}
-			v.fresh = true
+			v.needsRedraw = true
 			v.message = fmt.Sprintf("error %d of %d: %s", i+1, len(v.problems.list), p.Place())
 			if err != nil {
 				v.message = err.Error()
@@ -173,15 +173,14 @@ func (v *viewer) edit(i int) {
 	})
 }
 
-func (v *viewer) edited(ctx context.Context, p model.Problem, closed chan<- struct{}) error {
+func (v *viewer) runEditor(ctx context.Context, p model.Problem, closed chan<- struct{}) error {
 	defer close(closed)
 	return v.o.Editor.Edit(ctx, p)
 }
 
-// reclaim takes the terminal from an editor once that has ended, where the viewer leaves meanwhile: what the editor has set
-// on it goes with what the viewer gives back.
+// reclaim waits for an open editor to exit and takes the terminal back, so that the viewer restores it on exit.
 func (v *viewer) reclaim() {
-	if !v.problems.opening {
+	if !v.problems.editorRuns {
 		return
 	}
 	<-v.problems.closed

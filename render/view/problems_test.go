@@ -79,14 +79,14 @@ func TestErrors(t *testing.T) {
 	b.shows("● ~/x.c:3:7")
 	b.keys("\x1b")
 	f.problems = nil
-	b.over = nil
+	b.overlay = nil
 	b.keys("^E")
 	b.call()
-	b.shows("no session printed an error with a place in a file")
+	b.shows("no session printed an error with a file and line")
 	b.list(running("odd"))
 	b.keys("^E")
 	b.call()
-	b.shows("the errors are not known: nobody knows")
+	b.shows("errors not loaded: nobody knows")
 
 	// The details of a session lead to its errors.
 	f.problems = map[string][]model.Problem{"b": {{File: "x.c", Line: 3, Message: "expected ;"}}}
@@ -101,11 +101,11 @@ func TestErrors(t *testing.T) {
 	enter(b)
 	b.call()
 	b.shows("errors of b", "x.c:3  expected ;")
-	b.over = nil
+	b.overlay = nil
 
 	b.o.Editor = nil
 	b.keys("^E")
-	b.shows("no errors are known here")
+	b.shows("error list unavailable")
 }
 
 // In a narrow terminal the end of a place is in sight, file and line, and what is found there stands out where it is.
@@ -148,11 +148,11 @@ func TestErrorsOneEditor(t *testing.T) {
 	b.keys("^.^.")
 	b.call()
 	b.call() // the editor has the terminal meanwhile: it waits until it is asked what it opened
-	if !b.problems.opening || b.problems.at != 0 {
+	if !b.problems.editorRuns || b.problems.opened != 0 {
 		t.Errorf("another one is opened: %+v", b.problems)
 	}
 	b.keys("^E")
-	if b.over != nil || b.mode != modeInput {
+	if b.overlay != nil || b.mode != modeInput {
 		t.Error("a key that was typed for the editor is the viewer's")
 	}
 	if got := <-f.opened; got != "x.c:3" {
@@ -160,7 +160,7 @@ func TestErrorsOneEditor(t *testing.T) {
 	}
 	b.call()
 	b.shows("error 1 of 2: x.c:3")
-	if b.quit || b.problems.opening {
+	if b.quit || b.problems.editorRuns {
 		t.Errorf("the viewer has no terminal: %+v", b.problems)
 	}
 }

@@ -61,7 +61,7 @@ func (l *live) key(k tcell.Key, r rune, m tcell.ModMask) { l.term.InjectKey(k, r
 func (l *live) ended() error {
 	l.t.Helper()
 	err := <-l.done
-	if !l.term.GivenBack() {
+	if !l.term.Released() {
 		l.t.Error("the terminal was not given back")
 	}
 	return err
@@ -70,7 +70,7 @@ func (l *live) ended() error {
 // FEATURES: R76
 func TestRun(t *testing.T) {
 	l := run(t)
-	l.until("looking for sessions") // nothing known yet
+	l.until("loading sessions") // nothing known yet
 	l.src.updates <- model.Update{Sessions: []model.Session{running("shell")}}
 	s := <-l.src.watched
 	s.frames <- frame(s.cols, s.rows, "$ prompt")
@@ -81,7 +81,7 @@ func TestRun(t *testing.T) {
 	}
 	s.frames <- frame(s.cols, s.rows, "$ prompt l")
 	l.until("$ prompt l")
-	l.src.updates <- model.Update{Away: "gone"}
+	l.src.updates <- model.Update{Unavailable: "gone"}
 	l.src.updates <- model.Update{Sessions: []model.Session{exited("shell", 1)}}
 	l.until("ended, exit 1")
 	l.key(tcell.KeyCtrlSpace, 0, tcell.ModCtrl)
@@ -114,7 +114,7 @@ func TestRunEnds(t *testing.T) {
 	})
 	t.Run("terminal", func(t *testing.T) {
 		l := run(t)
-		l.until("looking for sessions")
+		l.until("loading sessions")
 		l.term.Vanish()
 		if err := l.ended(); err != nil {
 			t.Error(err)

@@ -83,16 +83,16 @@ func TestTabsAndSplits(t *testing.T) {
 	if b.ids() != "b a" && b.ids() != "a b" {
 		t.Errorf("swapped: %s", b.ids())
 	}
-	h := b.focused().Area.H
+	h := b.focusedPane().Area.H
 	b.keys("^J")
-	if got := b.focused().Area.H; got == h {
+	if got := b.focusedPane().Area.H; got == h {
 		t.Errorf("it is %d high, as before", got)
 	}
 	b.keys("^=")
 	// A tab has the name of what it shows, which is offered where it is to have another; taken as it stands it stays so.
 	enter := tcell.NewEventKey(tcell.KeyEnter, 0, 0)
 	b.keys("^,")
-	b.shows("name of the tab: b")
+	b.shows("tab name: b")
 	b.send(enter)
 	if name := b.m.Tab().Name; name != "" {
 		t.Errorf("a name that was taken as it stood is %q", name)
@@ -103,7 +103,7 @@ func TestTabsAndSplits(t *testing.T) {
 	b.send(enter)
 	b.shows(" work ", " e ")
 	b.keys("^,")
-	b.shows("name of the tab: work")
+	b.shows("tab name: work")
 	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 	// A tab by mouse.
 	b.send(tcell.NewEventMouse(8, 39, tcell.ButtonPrimary, 0), tcell.NewEventMouse(8, 39, 0, 0))
@@ -117,7 +117,7 @@ func TestTabsAndSplits(t *testing.T) {
 }
 
 // What is gone leaves the trees, but not at once: a daemon that starts may not know all.
-func TestGoneSessions(t *testing.T) {
+func TestMissingSessions_LeaveLayoutLater(t *testing.T) {
 	b := newBench(t, 120, 40, Options{})
 	b.list(running("a"))
 	b.makes("b", "^|")
@@ -193,7 +193,7 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("the focus is on %s", b.m.Focus)
 	}
 	b.keys("^a")
-	b.shows("nothing wants attention")
+	b.shows("no session needs attention")
 	b.keys("^1")
 	b.keys("^f^1") // the focus follows
 	next = slices.Clone(next)
@@ -204,7 +204,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// A shell that the person left goes away; one that ended otherwise stays to be seen.
+// A shell that the user left goes away; one that ended otherwise stays to be seen.
 func TestLeftShell(t *testing.T) {
 	b := newBench(t, 100, 30, Options{})
 	a, c := running("a"), running("b")
@@ -215,13 +215,13 @@ func TestLeftShell(t *testing.T) {
 	if b.ids() != "a" {
 		t.Errorf("panes %s", b.ids())
 	}
-	b.shows("b ended with status 3")
+	b.shows("b exited with status 3")
 	b.list(exited("a", 1), exited("b", 3))
 	b.shows("ended, exit 1")
 	b.keys("z")
 	b.shows("Enter closes it")
 	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
-	b.shows("No session runs here")
+	b.shows("No running sessions")
 }
 
 // fakeLayouts is a shelf of layouts.
@@ -263,7 +263,7 @@ func TestLayoutThatIsNotThere(t *testing.T) {
 	b.viewer.layouts.saveAtEnd(b.ctx)
 	b = open("nosuch")
 	b.list(running("a"), running("b"), running("c"))
-	b.shows("there is no layout nosuch")
+	b.shows("layout nosuch not found")
 	b.viewer.layouts.saveAtEnd(b.ctx)
 	b = open("")
 	if b.list(running("a"), running("b"), running("c")); len(b.m.Tabs) != 2 || b.ids() != "b" {
@@ -272,7 +272,7 @@ func TestLayoutThatIsNotThere(t *testing.T) {
 }
 
 // FEATURES: R76
-func TestLayoutsAreKept(t *testing.T) {
+func TestLayouts_Saved(t *testing.T) {
 	kept := &fakeLayouts{kept: map[string][]byte{}}
 	t.Setenv("COLORFGBG", "")
 	open := func() *bench {
@@ -334,7 +334,7 @@ func TestLayoutsAreKept(t *testing.T) {
 	kept.fail = true
 	b.viewer.layouts.save()
 	b.call()
-	b.shows("not being kept: disk full")
+	b.shows("layout not saved: disk full")
 }
 
 // A viewer of named sessions keeps how they stand, too, but not as what others begin with.
@@ -366,7 +366,7 @@ func TestPalette(t *testing.T) {
 	b.send(tcell.NewEventPaste(true))
 	b.keys("go to a")
 	b.send(tcell.NewEventPaste(false), tcell.NewEventKey(tcell.KeyEnter, 0, 0))
-	if b.m.Focus != "a" || b.over != nil {
+	if b.m.Focus != "a" || b.overlay != nil {
 		t.Errorf("focus %s", b.m.Focus)
 	}
 	// The picker shows the chosen session live, without a say in its size.
@@ -380,7 +380,7 @@ func TestPalette(t *testing.T) {
 	b.settle()
 	b.shows("live preview")
 	b.send(tcell.NewEventMouse(0, 0, tcell.ButtonPrimary, 0))
-	if b.over != nil {
+	if b.overlay != nil {
 		t.Error("a click beside the list does not close it")
 	}
 	if _, open := <-seen.frames; open {
@@ -427,7 +427,7 @@ func (f *footer) Draw(s Surface, session *model.Session) {
 	s.Text(0, 0, s.Cols, "footer of "+session.ID+"\x1b", canvas.Plain)
 	s.Text(0, 5, 3, "outside", canvas.Plain)
 }
-func (f *footer) Open(h FooterHost, as keymap.Action) { h.Say("opened as " + string(as)) }
+func (f *footer) Open(h FooterHost, as keymap.Action) { h.ShowMessage("opened as " + string(as)) }
 func (f *footer) Input(in FooterInput, _ *model.Session) bool {
 	switch {
 	case in.Key != nil:
@@ -505,7 +505,7 @@ func FuzzLayout(f *testing.F) {
 		}
 		b.m.UseLayout(file)
 		b.refresh()
-		if len(b.panes.All()) == 0 || b.focused() == nil {
+		if len(b.panes.All()) == 0 || b.focusedPane() == nil {
 			t.Errorf("%d panes, focus %q", len(b.panes.All()), b.m.Focus)
 		}
 		b.keys("^]^z^=")

@@ -12,56 +12,56 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// typed is one of tmux's commands with words behind it that is done here; without any, commands are names of actions
-// (keymap.Row.Also).
-type typed struct {
-	help, write string // what it does, and with what words
-	// of is what it does with its words; nil: they are none that it takes.
-	of func(v *viewer, words []string) func()
+// tmuxCommand is a tmux command with arguments that the viewer implements. Commands without arguments are names of
+// actions (keymap.Row.SearchNames).
+type tmuxCommand struct {
+	help, write string // description, and the form of its arguments
+	// bind returns the function that runs the command with these words, or nil if it does not accept them.
+	bind func(v *viewer, words []string) func()
 }
 
-// typedCommands are those there are, by tmux's names.
-func typedCommands() map[string]typed {
-	return map[string]typed{
+// typedCommands returns the commands by tmux's names.
+func typedCommands() map[string]tmuxCommand {
+	return map[string]tmuxCommand{
 		"rename-window": {"names the tab", "rename-window NAME", func(v *viewer, words []string) func() {
 			t := v.m.Tab()
-			return named(together(words), func(name string) { t.Name = name })
+			return withName(asOneName(words), func(name string) { t.Name = name })
 		}},
 		"rename-session": {"renames the focused session", "rename-session NAME", func(v *viewer, words []string) func() {
 			s := v.m.Session(v.m.Focus)
-			if s == nil || v.o.Steward == nil {
+			if s == nil || v.o.SessionManager == nil {
 				return nil
 			}
 			id := s.ID
-			return named(together(words), func(name string) { rename(v, id, name) })
+			return withName(asOneName(words), func(name string) { rename(v, id, name) })
 		}},
-		"new-window":     {"starts a session in a tab of its own", "new-window -n NAME -c DIR COMMAND, each as you like; -d leaves the focus", newWindow},
-		"new-session":    {"goes to a session, or starts it", "new-session -A -s NAME COMMAND, the last as you like", newSession},
-		"split-window":   {"starts a session beside the pane", "split-window -h -l SIZE -c DIR COMMAND, each as you like; -b before, -f along all", splitWindow},
-		"join-pane":      {"takes a pane of another tab into this one", "join-pane -h -s TAB, TAB.PANE or SESSION; -b, -f and -l SIZE as of split-window", joinPane},
-		"move-pane":      {"takes a pane of another tab into this one", "move-pane -h -s TAB, TAB.PANE or SESSION; -b, -f and -l SIZE as of split-window", joinPane},
-		"rotate-window":  {"has each pane take the place of the one before it", "rotate-window -D, the other way round", rotateWindow},
-		"respawn-pane":   {"ends the session and starts it again", "respawn-pane -k", respawnPane},
-		"move-window":    {"gives the tab another place", "move-window -t NUMBER", moveWindow},
-		"swap-window":    {"swaps the tab with another one", "swap-window -t NUMBER or NAME", swapWindow},
-		"display-popup":  {"starts a session in a floating pane", "display-popup -E COMMAND, with -d DIR as you like", popup},
-		"choose-tree":    {"all sessions in a list", "choose-tree", chooseTree},
-		"kill-session":   {"ends the session of this name; asks", "kill-session -t SESSION", killSession},
+		"new-window":     {"starts a session in a new tab", "new-window -n NAME -c DIR COMMAND, all optional; -d keeps the focus", newWindow},
+		"new-session":    {"goes to a session or starts it", "new-session -A -s NAME COMMAND; COMMAND is optional", newSession},
+		"split-window":   {"splits the pane and starts a session", "split-window -h -l SIZE -c DIR COMMAND, all optional; -b before, -f full size", splitWindow},
+		"join-pane":      {"moves a pane from another tab here", "join-pane -h -s TAB, TAB.PANE or SESSION; -b, -f, -l SIZE as in split-window", joinPane},
+		"move-pane":      {"moves a pane from another tab here", "move-pane -h -s TAB, TAB.PANE or SESSION; -b, -f, -l SIZE as in split-window", joinPane},
+		"rotate-window":  {"rotates the panes", "rotate-window -D for the other direction", rotateWindow},
+		"respawn-pane":   {"kills and restarts the session", "respawn-pane -k", respawnPane},
+		"move-window":    {"moves the tab to another position", "move-window -t NUMBER", moveWindow},
+		"swap-window":    {"swaps the tab with another", "swap-window -t NUMBER or NAME", swapWindow},
+		"display-popup":  {"starts a session in a floating pane", "display-popup -E COMMAND; -d DIR is optional", popup},
+		"choose-tree":    {"lists all sessions", "choose-tree", chooseTree},
+		"kill-session":   {"kills the session of this name, after confirmation", "kill-session -t SESSION", killSession},
 		"select-window":  {"shows the tab of this number or name", "select-window -t NUMBER or NAME, or -n, -p, -l", selectWindow},
 		"select-pane":    {"goes to the pane of this number", "select-pane -t NUMBER, or -L, -R, -U, -D, -l", selectPane},
-		"select-layout":  {"arranges the panes so", "select-layout NAME: of a saved one, or tiled, main-vertical, even-vertical …", selectLayout},
+		"select-layout":  {"applies a layout", "select-layout NAME: a saved layout, or tiled, main-vertical, even-vertical …", selectLayout},
 		"switch-client":  {"goes to the session of this name", "switch-client -t SESSION", goToSession},
 		"attach-session": {"goes to the session of this name", "attach-session -t SESSION", goToSession},
-		"find-window": {"finds sessions by this text", "find-window TEXT", func(v *viewer, words []string) func() {
-			return named(together(words), func(text string) {
+		"find-window": {"finds sessions by text", "find-window TEXT", func(v *viewer, words []string) func() {
+			return withName(asOneName(words), func(text string) {
 				openPicker(v)
-				v.over.Paste(text)
+				v.overlay.Paste(text)
 			})
 		}},
-		"resize-pane":       {"moves the pane's border by so many cells", "resize-pane -L NUMBER, -R, -U or -D; -x or -y with a size, as 80 or 30%; or -Z", resizePane},
-		"set-option":        {"types into all panes of the tab, or no more", "", setOption},
-		"set-window-option": {"types into all panes of the tab, or no more", "", setOption},
-		"display-message":   {"says it in the bar", "display-message TEXT, in which #S is the session; `longterm ls -F` in scripts", displayMessage},
+		"resize-pane":       {"moves the pane's border", "resize-pane -L NUMBER, -R, -U or -D; -x or -y with a size such as 80 or 30%; or -Z", resizePane},
+		"set-option":        {"turns typing into all panes on or off", "", setOption},
+		"set-window-option": {"turns typing into all panes on or off", "", setOption},
+		"display-message":   {"shows a text in the status bar", "display-message TEXT, where #S is the session; `longterm ls -F` in scripts", displayMessage},
 	}
 }
 
@@ -70,10 +70,10 @@ func newWindow(v *viewer, words []string) func() {
 	if !ok {
 		return nil
 	}
-	return func() { newTabOf(v, o["n"], made{line, o.dir(), o.has("d")}, o.has("a")) }
+	return func() { newTabOf(v, o["n"], startSpec{line, o.dir(), o.has("d")}, o.has("a")) }
 }
 
-// newSession goes to a session that is there, as with -A, or starts one of that name.
+// newSession shows an existing session, as with -A, or starts one with that name.
 func newSession(v *viewer, words []string) func() {
 	o, line, ok := options(words, "Ad", "snc")
 	if !ok || len(o) == 0 {
@@ -81,16 +81,16 @@ func newSession(v *viewer, words []string) func() {
 	}
 	return func() {
 		name := o["s"]
-		if s := v.called(name); s != nil && name != "" {
+		if s := v.sessionNamed(name); s != nil && name != "" {
 			if !o.has("A") {
-				v.message = "there is a session " + name + "; -A goes to it"
+				v.message = "session " + name + " exists; -A goes to it"
 				return
 			}
 			v.m.GoTo(s.ID)
 			return
 		}
-		createOf(v, made{line, o.dir(), o.has("d")}, func(id string) {
-			if name != "" && v.o.Steward != nil {
+		createFrom(v, startSpec{line, o.dir(), o.has("d")}, func(id string) {
+			if name != "" && v.o.SessionManager != nil {
 				rename(v, id, name)
 			}
 			if !o.has("d") {
@@ -116,11 +116,11 @@ func selectWindow(v *viewer, words []string) func() {
 	return func() { v.goToTab(strings.TrimLeft(target, ":=")) }
 }
 
-// tabCalled is the tab of a number or a name, or of its beginning where it is that of one only.
-func (v *viewer) tabCalled(name string) (i int, why string) {
+// tabNamed returns the tab of a number, a name, or an unambiguous prefix of a name.
+func (v *viewer) tabNamed(name string) (i int, why string) {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || n > len(v.m.Tabs) {
-			return 0, "no tab " + name + "; they count from 1"
+			return 0, "no tab " + name + "; tabs count from 1"
 		}
 		return n - 1, ""
 	}
@@ -139,11 +139,11 @@ func (v *viewer) tabCalled(name string) (i int, why string) {
 	return found[0], ""
 }
 
-// displayMessage is the same with -p: there is no other place to print to.
+// displayMessage shows a text in the status bar. -p has no effect, because the viewer has no standard output.
 func displayMessage(v *viewer, words []string) func() {
 	o, _, ok := options(words, "p", "d")
 	if rest := words[min(len(words), len(o)):]; ok && len(o) < 2 && !o.has("d") && len(rest) > 0 {
-		return func() { v.message = canvas.Printable(v.formatted(strings.Join(rest, " "))) }
+		return func() { v.message = canvas.Printable(v.expandFormat(strings.Join(rest, " "))) }
 	}
 	return nil
 }
@@ -156,8 +156,8 @@ func chooseTree(v *viewer, words []string) func() {
 }
 
 func killSession(v *viewer, words []string) func() {
-	return named(behind(words, "-t"), func(name string) {
-		s := v.called(strings.TrimPrefix(name, "="))
+	return withName(argsAfter(words, "-t"), func(name string) {
+		s := v.sessionNamed(strings.TrimPrefix(name, "="))
 		if s == nil {
 			v.message = "no session " + name
 			return
@@ -177,15 +177,15 @@ func selectPane(v *viewer, words []string) func() {
 	return func() { v.goToPane(n) }
 }
 
-// arrangements are the ready-made ones by tmux's names.
+// arrangements maps tmux's names to built-in arrangements.
 var arrangements = map[string]string{
 	"even-horizontal": "columns", "even-vertical": "rows", "main-horizontal": "main above", "main-vertical": "main left", "tiled": "tiles",
 }
 
 func selectLayout(v *viewer, words []string) func() {
-	return named(words, func(name string) {
+	return withName(words, func(name string) {
 		if known := arrangements[name]; known != "" {
-			arranged(known)(v, input.Key{})
+			arrangeAs(known)(v, input.Key{})
 			return
 		}
 		v.layouts.use(name)
@@ -193,8 +193,8 @@ func selectLayout(v *viewer, words []string) func() {
 }
 
 func goToSession(v *viewer, words []string) func() {
-	return named(behind(words, "-t"), func(name string) {
-		s := v.called(name)
+	return withName(argsAfter(words, "-t"), func(name string) {
+		s := v.sessionNamed(name)
 		if s == nil {
 			v.message = "no session " + name
 			return
@@ -203,8 +203,8 @@ func goToSession(v *viewer, words []string) func() {
 	})
 }
 
-// called is the session of a name or an id.
-func (v *viewer) called(name string) *model.Session {
+// sessionNamed returns the session of a name or an id.
+func (v *viewer) sessionNamed(name string) *model.Session {
 	i := slices.IndexFunc(v.m.Sessions, func(s model.Session) bool { return s.Name == name || s.ID == name })
 	if i < 0 {
 		return nil
@@ -218,10 +218,10 @@ func setOption(v *viewer, words []string) func() {
 		return nil
 	}
 	t := v.m.Tab()
-	return func() { t.Sync, v.fresh = words[1] == "on", true }
+	return func() { t.Sync, v.needsRedraw = words[1] == "on", true }
 }
 
-// flags are options that were given, by their letters, with their words.
+// flags holds options by letter, with their values.
 type flags map[string]string
 
 func (f flags) has(letter string) bool {
@@ -229,7 +229,7 @@ func (f flags) has(letter string) bool {
 	return is
 }
 
-// dir is the directory of -c; empty: that of the focused session.
+// dir returns the directory of -c, or "" for that of the focused session.
 func (f flags) dir() string {
 	if rest, here := strings.CutPrefix(f["c"], "#{pane_current_path}"); here {
 		return strings.TrimLeft(rest, "/")
@@ -237,8 +237,8 @@ func (f flags) dir() string {
 	return f["c"]
 }
 
-// options takes options off words: letters that stand alone, and those that have a word. rest is the line behind them. ok is
-// false where there are others.
+// options parses options: letters in alone have no value, those in valued have one. rest is the line after them. ok is
+// false for other options.
 func options(words []string, alone, valued string) (o flags, rest string, ok bool) {
 	o = flags{}
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") && len(words[0]) > 1 {
@@ -264,7 +264,7 @@ func options(words []string, alone, valued string) (o flags, rest string, ok boo
 	return o, lineOf(words), true
 }
 
-// lineOf is the line of a shell that words are: one word is a line already, as tmux takes it.
+// lineOf returns words as a shell line. As in tmux, a single word is a complete line.
 func lineOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -278,8 +278,8 @@ func lineOf(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// behind are the words behind an option that has to be first; none: it is not.
-func behind(words []string, option string) []string {
+// argsAfter returns the words after an option that must come first, or nil without that option.
+func argsAfter(words []string, option string) []string {
 	if len(words) == 0 {
 		return nil
 	}
@@ -292,24 +292,25 @@ func behind(words []string, option string) []string {
 	return words[1:]
 }
 
-// together are words that are one name.
-func together(words []string) []string {
+// asOneName joins words to one name.
+func asOneName(words []string) []string {
 	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
 		return nil
 	}
 	return []string{strings.Join(words, " ")}
 }
 
-// named does something with the one word there is; nil: there is none, or there are more.
-func named(words []string, do func(name string)) func() {
+// withName returns a call of do with the only word, or nil unless words holds exactly one.
+func withName(words []string, do func(name string)) func() {
 	if len(words) != 1 || words[0] == "" || strings.HasPrefix(words[0], "-") {
 		return nil
 	}
 	return func() { do(words[0]) }
 }
 
-// typedCommand is what a line typed into the palette does by itself: one of tmux's commands with words that it takes. Where it is
-// no such, and cannot be meant to find something, it says what to do instead. found: there are actions that it finds.
+// typedCommand returns the item for a line typed into the palette that is a tmux command with words it accepts. For any
+// other line that cannot be a search, the item shows what to do instead. found reports whether the line matches
+// actions.
 func typedCommand(v *viewer, line string, found bool) *overlays.Item {
 	words := wordsOf(line)
 	if len(words) == 0 || found && actionCalled(v, words[0], words[1:]) {
@@ -319,39 +320,39 @@ func typedCommand(v *viewer, line string, found bool) *overlays.Item {
 	if len(names) == 1 && (len(words) > 1 || !found || bareCommand(words[0])) {
 		name := names[0]
 		if c, known := typedCommands()[name]; known {
-			if do := c.of(v, words[1:]); do != nil {
+			if do := c.bind(v, words[1:]); do != nil {
 				return &overlays.Item{Name: name, Text: c.help, Do: do}
 			}
 		}
-		found = found && !meantAsCommand(words)
+		found = found && !isCommandWords(words)
 	}
 	if found {
 		return nil
 	}
-	why := v.notDone(words, names)
+	why := v.whyNotRun(words, names)
 	return &overlays.Item{Text: why, Do: func() { v.message = why }}
 }
 
-// bareCommand says that a word is one of tmux's commands that is no action's name and needs no more words.
+// bareCommand reports whether a word is a tmux command that needs no words and is not an action's name.
 func bareCommand(word string) bool { return word == "rotate-window" || word == "rotatew" }
 
-// meantAsCommand says that a line is no text to find something by.
-func meantAsCommand(words []string) bool {
+// isCommandWords reports whether a line is a command and not a text to search for.
+func isCommandWords(words []string) bool {
 	return len(words) > 1 && (strings.Contains(words[0], "-") || strings.HasPrefix(words[1], "-"))
 }
 
-// actionCalled says that a command with its words is a name of an action.
+// actionCalled reports whether a command with its words is the name of an action.
 func actionCalled(v *viewer, name string, words []string) bool {
 	command := " " + strings.Join(append([]string{name}, words...), " ") + " "
 	for i := range v.keys.Prefix {
-		if strings.Contains(" "+v.keys.Prefix[i].Also()+" ", command) {
+		if strings.Contains(" "+v.keys.Prefix[i].SearchNames()+" ", command) {
 			return true
 		}
 	}
 	return false
 }
 
-// wordsOf are the words of a line; quotes hold some together.
+// wordsOf splits a line into words; quotes join words.
 func wordsOf(line string) (words []string) {
 	var word strings.Builder
 	var quote rune

@@ -24,7 +24,7 @@ func TestCommandsWithWords(t *testing.T) {
 	b.makes("b", "^|")
 	typed := func(line string) {
 		b.keys("^:")
-		b.over.Paste(line)
+		b.overlay.Paste(line)
 		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 	}
 	for _, line := range []string{"rename-window first tab", `renamew "my tab"`} {
@@ -43,7 +43,7 @@ func TestCommandsWithWords(t *testing.T) {
 		t.Errorf("%d columns were %d", w, width)
 	}
 	typed("resize-pane -D 3")
-	b.shows("there is no border to move")
+	b.shows("no border to move")
 	typed("setw synchronize-panes on")
 	if !b.m.Tab().Sync {
 		t.Error("not synchronised")
@@ -74,7 +74,7 @@ func TestCommandsWithWords(t *testing.T) {
 		t.Errorf("tab %d", b.m.Current)
 	}
 	typed("select-window -t 7")
-	b.shows("no tab 7; they count from 1")
+	b.shows("no tab 7; tabs count from 1")
 	typed("switch-client -t " + b.m.Session("a").Name)
 	if b.m.Focus != "a" {
 		t.Errorf("focus %s", b.m.Focus)
@@ -96,7 +96,7 @@ func TestCommandsWithWords(t *testing.T) {
 		t.Errorf("focus %s", b.m.Focus)
 	}
 	typed("select-pane -t 9")
-	b.shows("no pane 9; they count from 1")
+	b.shows("no pane 9; panes count from 1")
 	typed("selectp -t :.1")
 	if b.m.Focus != "a" {
 		t.Errorf("focus %s", b.m.Focus)
@@ -137,7 +137,7 @@ func TestCommandsOfPanes(t *testing.T) {
 	run := func(line string) {
 		t.Helper()
 		b.keys("^:")
-		b.over.Paste(line)
+		b.overlay.Paste(line)
 		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 	}
 	splits := func(line, id string) layout.Rect {
@@ -148,7 +148,7 @@ func TestCommandsOfPanes(t *testing.T) {
 		b.list(append(slices.Clone(b.m.Sessions), running(id))...)
 		return b.panes.Get(id).Inner()
 	}
-	order := func() string { return strings.Join(b.m.Tiled(b.m.Tab()), " ") }
+	order := func() string { return strings.Join(b.m.TiledPanes(b.m.Tab()), " ") }
 	if in := splits("split-window -h -l 30", "b"); in.W != 30 || order() != "a b" {
 		t.Errorf("%+v, %s", in, order())
 	}
@@ -180,21 +180,21 @@ func TestCommandsOfPanes(t *testing.T) {
 	b.keys("^b") // a tab of its own
 	run("select-window -t 1")
 	run("join-pane -s 2")
-	if len(b.m.Tabs) != 1 || b.m.Focus != "e" || !slices.Contains(b.m.Tiled(b.m.Tab()), "e") {
+	if len(b.m.Tabs) != 1 || b.m.Focus != "e" || !slices.Contains(b.m.TiledPanes(b.m.Tab()), "e") {
 		t.Errorf("%d tabs, %s, focus %s", len(b.m.Tabs), order(), b.m.Focus)
 	}
 	b.keys("^b")
 	run("select-window -t 1")
 	run("join-pane -h -s 2")
-	b.shows("too small for one more pane")
+	b.shows("too small for another pane")
 	run("select-layout even-vertical")
 	run("move-pane -d -s 2.1 -l 5")
 	if len(b.m.Tabs) != 1 || b.m.Focus == "e" || b.panes.Get("e").Inner().H != 5 {
 		t.Errorf("%d tabs, %s, focus %s, %+v", len(b.m.Tabs), order(), b.m.Focus, b.panes.Get("e").Inner())
 	}
 	for line, why := range map[string]string{
-		"join-pane -s 9": "no tab 9; they count from 1", "move-pane -s 1.9": "no pane 1.9; they count from 1",
-		"join-pane -s a": "it is in this tab already", "kill-session -t nothing": "no session nothing",
+		"join-pane -s 9": "no tab 9; tabs count from 1", "move-pane -s 1.9": "no pane 1.9; panes count from 1",
+		"join-pane -s a": "session is already in this tab", "kill-session -t nothing": "no session nothing",
 	} {
 		run(line)
 		b.shows(why)
@@ -208,11 +208,11 @@ func TestCommandsOfPanes(t *testing.T) {
 		t.Errorf("%s is killed", id)
 	}
 	run("choose-tree -Zs")
-	if b.over == nil {
+	if b.overlay == nil {
 		t.Error("no list of sessions")
 	}
 	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
-	if run("ls"); b.over == nil {
+	if run("ls"); b.overlay == nil {
 		t.Error("ls is no list of sessions")
 	}
 	b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
@@ -231,7 +231,7 @@ func TestCommandsOfPanes(t *testing.T) {
 		t.Errorf("tab %d, %q", b.m.Current, b.m.Tab().Name)
 	}
 	run("move-window -t 0")
-	b.shows("no tab 0; they count from 1")
+	b.shows("no tab 0; tabs count from 1")
 	splits("display-popup -E -d /srv htop", "g")
 	if !b.m.Floats("g") || b.src.line != "htop" || b.src.dir != "/srv" || b.m.Focus != "g" {
 		t.Errorf("%t %q in %q, focus %s", b.m.Floats("g"), b.src.line, b.src.dir, b.m.Focus)
@@ -258,13 +258,13 @@ func TestKeysOfTmux(t *testing.T) {
 		b.command(k)
 		return b.message
 	}
-	if got := press("t"); !strings.Contains(got, "no such key") {
-		t.Errorf("with a person's own keys it says %q", got)
+	if got := press("t"); !strings.Contains(got, "key not bound") {
+		t.Errorf("with a user's own keys it says %q", got)
 	}
 	b.o.Tmux = true
 	for key, want := range map[string]string{
-		"t": "clock-mode: there is no such thing", "0": "no tab 0; they count from 1", "D": "longterm clients", "=": "clipboard", "#": "clipboard",
-		"C-z": "`quit` leaves", "~": "longterm events", "C": "longterm config", "<": "no such thing",
+		"t": "clock-mode: not available", "0": "no tab 0; tabs count from 1", "D": "longterm clients", "=": "clipboard", "#": "clipboard",
+		"C-z": "`quit` leaves", "~": "longterm events", "C": "longterm config", "<": "not available",
 		"(": b.viewer.keys.Chord("pick"), "L": b.viewer.keys.Chord("tab-last"), "M-p": b.viewer.keys.Chord("next-alert"), "m": b.viewer.keys.Chord("palette") + " join-pane -s TAB",
 	} {
 		if got := press(key); !strings.Contains(got, want) || strings.Contains(got, "{") {
@@ -275,15 +275,15 @@ func TestKeysOfTmux(t *testing.T) {
 		t.Errorf("with the locks of a keyboard it says %q", b.message)
 	}
 	b.m.Focus = "a"
-	if press("C-o"); strings.Join(b.m.Tiled(b.m.Tab()), " ") != "b a" {
-		t.Errorf("%v after a turn", b.m.Tiled(b.m.Tab()))
+	if press("C-o"); strings.Join(b.m.TiledPanes(b.m.Tab()), " ") != "b a" {
+		t.Errorf("%v after a turn", b.m.TiledPanes(b.m.Tab()))
 	}
 	b.keys("^!")
-	if press("'"); b.over == nil {
+	if press("'"); b.overlay == nil {
 		t.Fatal("no tab is asked for")
 	}
 	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
-	if b.over != nil || b.message != "" {
+	if b.overlay != nil || b.message != "" {
 		t.Errorf("no answer is %q", b.message)
 	}
 	press("'")
@@ -292,7 +292,7 @@ func TestKeysOfTmux(t *testing.T) {
 	if b.m.Current != 0 {
 		t.Errorf("tab %d", b.m.Current)
 	}
-	if press("."); b.over == nil {
+	if press("."); b.overlay == nil {
 		t.Fatal("no place is asked for")
 	}
 	b.keys("2")
@@ -300,7 +300,7 @@ func TestKeysOfTmux(t *testing.T) {
 	if b.m.Current != 1 {
 		t.Errorf("tab %d", b.m.Current)
 	}
-	if got := press("F12"); !strings.Contains(got, "no such key") {
+	if got := press("F12"); !strings.Contains(got, "key not bound") {
 		t.Errorf("F12 says %q", got)
 	}
 }
@@ -315,28 +315,28 @@ func TestCommandsThatAreNone(t *testing.T) {
 		"frobnicate -t 3":          "unknown command: frobnicate",
 		"sho -g":                   "ambiguous command: sho, could be: show-buffer, show-environment",
 		"set -g mouse on":          "set-option mouse: `longterm config set view.mouse true`",
-		"set-option -g status off": "the bar is always there",
-		"set -g lock-command x":    "`longterm config` lists what can be set",
+		"set-option -g status off": "the status bar is always shown",
+		"set -g lock-command x":    "`longterm config` lists the options",
 		"setw -g mode-keys vi":     "`longterm config set view.keys tmux-vi`",
 		"bind-key x kill-pane":     "`longterm config set keys.ACTION KEY`",
 		"source-file ~/.tmux.conf": "`longterm config edit`",
-		"list-buffers":             "the clipboard is your system's",
-		"kill-pane -t 3":           "`longterm kill SESSION` is for others",
-		"split-window -l wide":     "write split-window -h -l SIZE",
-		"split-window -p 100":      "write split-window -h -l SIZE",
-		"resize-pane -x":           "write resize-pane -L NUMBER",
-		"resize-pane -y 0":         "write resize-pane -L NUMBER",
-		"respawn-pane -k sh":       "write respawn-pane -k",
-		"kill-session -a":          "write kill-session -t SESSION",
-		"next-layout -x":           "write next-layout alone",
-		"join-pane -t 2":           "write join-pane -h -s TAB",
+		"list-buffers":             "longterm uses the system clipboard",
+		"kill-pane -t 3":           "`longterm kill SESSION` kills",
+		"split-window -l wide":     "use split-window -h -l SIZE",
+		"split-window -p 100":      "use split-window -h -l SIZE",
+		"resize-pane -x":           "use resize-pane -L NUMBER",
+		"resize-pane -y 0":         "use resize-pane -L NUMBER",
+		"respawn-pane -k sh":       "use respawn-pane -k",
+		"kill-session -a":          "use kill-session -t SESSION",
+		"next-layout -x":           "use next-layout without arguments",
+		"join-pane -t 2":           "use join-pane -h -s TAB",
 	} {
 		b.keys("^:")
-		b.over.Paste(line)
+		b.overlay.Paste(line)
 		b.draw()
 		b.shows(want[:min(len(want), 40)])
 		b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
-		if b.over != nil || !strings.Contains(b.message, want) {
+		if b.overlay != nil || !strings.Contains(b.message, want) {
 			t.Errorf("%s says %q", line, b.message)
 		}
 	}
@@ -361,11 +361,11 @@ func TestBreakPaneOutOfAll(t *testing.T) {
 	b := newBench(t, 120, 30, Options{LiveOptions: LiveOptions{Theme: theme.Dark}})
 	b.list(running("a"), running("b"))
 	b.keys("^2^b")
-	if got := b.m.Shown(); len(b.m.Tabs) != 2 || !slices.Equal(got, []string{"b"}) {
+	if got := b.m.ShownPanes(); len(b.m.Tabs) != 2 || !slices.Equal(got, []string{"b"}) {
 		t.Errorf("%d tabs, %q is shown", len(b.m.Tabs), got)
 	}
 	b.keys("^[")
-	if got := b.m.Shown(); !slices.Equal(got, []string{"a"}) {
+	if got := b.m.ShownPanes(); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("the tab before shows %q", got)
 	}
 }
@@ -381,11 +381,11 @@ func TestNewTabBesideAll(t *testing.T) {
 		t.Fatalf("%d tabs, tab %d, focus %s", len(b.m.Tabs), b.m.Current, b.m.Focus)
 	}
 	b.keys("^[")
-	if got := b.m.Shown(); !slices.Equal(got, []string{"a", "b"}) {
+	if got := b.m.ShownPanes(); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("the tab before shows %q", got)
 	}
 	b.keys("^g") // all of them are a key away
-	if got := b.m.Shown(); len(got) != 3 {
+	if got := b.m.ShownPanes(); len(got) != 3 {
 		t.Errorf("all are %q", got)
 	}
 	b.makes("d", "^t")
@@ -402,7 +402,7 @@ func TestWordsOfALine(t *testing.T) {
 			t.Errorf("%q: %s", line, got)
 		}
 	}
-	if strings.Join(behind([]string{"-nx", "y"}, "-n"), " ") != "x y" || behind([]string{"x"}, "-n") != nil {
+	if strings.Join(argsAfter([]string{"-nx", "y"}, "-n"), " ") != "x y" || argsAfter([]string{"x"}, "-n") != nil {
 		t.Error("options")
 	}
 }
@@ -416,7 +416,7 @@ func TestKeysForASessionThatWent(t *testing.T) {
 	b.list()
 	for _, k := range "d:?pv!" {
 		b.keys(string(k))
-		if b.over != nil || b.quit || b.message != "" {
+		if b.overlay != nil || b.quit || b.message != "" {
 			t.Fatalf("%q does something: %s", k, b.message)
 		}
 		b.now = b.now.Add(strayTime / 2)
@@ -426,7 +426,7 @@ func TestKeysForASessionThatWent(t *testing.T) {
 		t.Errorf("a bare key takes a line to run: %s", b.message)
 	}
 	b.keys(":")
-	b.shows("What to do")
+	b.shows("Command palette")
 }
 
 // newTmuxBench is a viewer with tmux's keys.
@@ -497,7 +497,7 @@ func TestKeysRepeat(t *testing.T) {
 		t.Errorf("%d columns of %d", width(), was)
 	}
 	b.pressed("C-b", ":") // what is asked has its keys
-	if b.pressed("Left"); b.over == nil {
+	if b.pressed("Left"); b.overlay == nil {
 		t.Error("nothing is asked")
 	}
 	own := newBench(t, 161, 30, Options{LiveOptions: LiveOptions{Repeat: time.Second}})
@@ -535,7 +535,7 @@ func TestNewTabsAtTheEnd(t *testing.T) {
 	}
 	b.src.made = "d"
 	b.pressed("C-b", "1", "C-b", ":")
-	b.over.Paste("new-window -a")
+	b.overlay.Paste("new-window -a")
 	b.pressed("Enter")
 	makes(b, "d")
 	if titles(b) != "adbc" || b.m.Current != 1 {
@@ -580,13 +580,13 @@ func TestNoSuchNumber(t *testing.T) {
 	b := newTmuxBench(t, 120, 30)
 	b.list(running("a"), running("b"))
 	b.pressed("C-b", "9")
-	b.shows("no tab 9; they count from 1")
+	b.shows("no tab 9; tabs count from 1")
 	b.pressed("C-b", "q", "7")
-	b.shows("no pane 7; they count from 1")
+	b.shows("no pane 7; panes count from 1")
 	own := newBench(t, 120, 30, Options{})
 	own.list(running("a"))
 	own.keys("^5")
-	own.shows("no pane 5; they count from 1")
+	own.shows("no pane 5; panes count from 1")
 }
 
 // An action is found as the pages and the configuration write it; one without a key is said to be found by its name.
@@ -601,23 +601,23 @@ func TestActionsByTheirNames(t *testing.T) {
 			continue
 		}
 		b.pressed("C-b", ":")
-		b.over.Paste(string(r.Action))
+		b.overlay.Paste(string(r.Action))
 		b.refresh()
 		if first := b.row(4); !strings.Contains(first, " "+r.Name()) || strings.Contains(first, "unknown") {
 			t.Errorf("%s finds %q", r.Action, first)
 		}
 		b.send(tcell.NewEventKey(tcell.KeyEscape, 0, 0))
 	}
-	for line, want := range map[string]string{"tab-go": "write select-window -t NUMBER", "layout-svae": "did you mean layout-save?"} {
+	for line, want := range map[string]string{"tab-go": "use select-window -t NUMBER", "layout-svae": "did you mean layout-save?"} {
 		b.pressed("C-b", ":")
-		b.over.Paste(line)
+		b.overlay.Paste(line)
 		b.pressed("Enter")
 		b.shows(want)
 	}
 	b.pressed("C-b", ":")
-	b.over.Paste("layout-load")
+	b.overlay.Paste("layout-load")
 	b.pressed("Enter")
-	b.shows("no layout was saved; Ctrl-b : layout save saves one")
+	b.shows("no saved layouts; Ctrl-b : layout save saves one")
 }
 
 // Arrows say where a border goes with tmux's and zellij's keys, also that of the last pane; letters of our own what becomes of it.

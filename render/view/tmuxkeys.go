@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// tmuxKeys are keys after the prefix that tmux has (list-keys, of 3.5) and no action here has, by the commands that they are
-// there: what is done of these is done, of the others it is said what does it.
+// tmuxKeys maps keys of tmux 3.5 after the prefix (list-keys) that have no action here to their tmux commands. Commands
+// that exist here are run; for others the viewer shows what replaces them.
 func tmuxKeys() map[string]string {
 	return map[string]string{
 		"C-o": "rotate-window", "M-o": "rotate-window -D", "0": "select-window -t 0", "t": "clock-mode", "=": "choose-buffer",
@@ -19,25 +19,25 @@ func tmuxKeys() map[string]string {
 	}
 }
 
-// tmuxHabits are those that are no single command here; an action in braces is its key.
+// tmuxHabits maps keys without a single command here to hints; an action in braces becomes its key.
 func tmuxHabits() map[string]string {
 	return map[string]string{
-		"(": "all sessions are in one viewer: {pick} finds any, {tab-previous} goes to the tab before", ")": "all sessions are in one viewer: {pick} finds any, {tab-next} goes to the next tab",
-		"L": "all sessions are in one viewer: {tab-last} goes to the tab that was shown before", "M-p": "{next-alert} goes through all that want something",
-		"m": "no marks; {swap} moves the pane, {palette} join-pane -s TAB takes one from another tab",
-		"M": "no marks; {swap} moves the pane, {palette} join-pane -s TAB takes one from another tab",
+		"(": "all sessions are in one viewer: {pick} finds one, {tab-previous} shows the previous tab", ")": "all sessions are in one viewer: {pick} finds one, {tab-next} shows the next tab",
+		"L": "all sessions are in one viewer: {tab-last} shows the last tab", "M-p": "{next-alert} goes through the sessions that need attention",
+		"m": "no marks; {swap} moves the pane, {palette} join-pane -s TAB moves a pane here",
+		"M": "no marks; {swap} moves the pane, {palette} join-pane -s TAB moves a pane here",
 	}
 }
 
-// tmuxKey does what a key of tmux does there, or says what to do instead; false: tmux has no such key.
+// tmuxKey runs a key of tmux, or shows what to do instead. It returns false if tmux has no such key.
 func (v *viewer) tmuxKey(k input.Key) bool {
 	key := input.Key{Code: k.Code, Mods: k.Mods &^ (input.CapsLock | input.NumLock)}.String()
 	switch key {
 	case "'":
-		v.askTab("tab, by its number or name: ", selectWindow)
+		v.askTab("tab number or name: ", selectWindow)
 		return true
 	case ".":
-		v.askTab("number of the tab's new place: ", moveWindow)
+		v.askTab("new position of the tab: ", moveWindow)
 		return true
 	}
 	if line := tmuxKeys()[key]; line != "" {
@@ -58,13 +58,13 @@ func (v *viewer) tmuxKey(k input.Key) bool {
 	return true
 }
 
-// askTab asks for a tab and does something with it.
-func (v *viewer) askTab(text string, of func(v *viewer, words []string) func()) {
+// askTab prompts for a tab and passes it to a command.
+func (v *viewer) askTab(text string, bind func(v *viewer, words []string) func()) {
 	v.open(overlays.NewPrompt(text, "", func(name string) {
 		if name = strings.TrimSpace(name); name == "" {
 			return
 		}
-		if do := of(v, []string{"-t", name}); do != nil {
+		if do := bind(v, []string{"-t", name}); do != nil {
 			do()
 			return
 		}

@@ -5,73 +5,73 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/render/view/canvas"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// tmuxName is a command of tmux (tmux(1), of 3.5) by its names, the full one first.
+// tmuxName is a command of tmux 3.5 (tmux(1)) by its names, the full one first.
 type tmuxName struct {
 	names   string
-	instead string // what does here what it does there; empty: the palette finds an action by the name
+	instead string // replacement here; "": the palette finds an action by the name
 }
 
 const (
-	clipboard = "the clipboard is your system's: `copy mode` copies into it, `paste` takes from it"
-	configure = "`longterm config` lists what can be set, `longterm config set KEY VALUE` sets it"
-	locking   = "sessions are not locked; `read only` lets no key reach any"
-	nothing   = "there is no such thing here"
+	clipboard = "longterm uses the system clipboard: `copy mode` copies, `paste` pastes"
+	configure = "`longterm config` lists the options, `longterm config set KEY VALUE` sets one"
+	locking   = "sessions are not locked; `read only` keeps keys from all sessions"
+	nothing   = "not available in longterm"
 )
 
-// tmuxNames are all of tmux's commands.
+// tmuxNames lists all tmux commands.
 var tmuxNames = []tmuxName{
 	{"attach-session attach", ""}, {"bind-key bind", "`longterm config set keys.ACTION KEY`, as in keys.zoom F11"},
 	{"break-pane breakp", ""}, {"capture-pane capturep", "`longterm screen SESSION`, or `longterm output SESSION`"},
-	{"choose-buffer", clipboard}, {"choose-client", "`longterm clients SESSION` lists who is there, --detach N takes one off"}, {"choose-tree", ""},
-	{"clear-history clearhist", "`longterm prune` lets go of history"}, {"clear-prompt-history clearphist", nothing}, {"clock-mode", nothing},
-	{"command-prompt", "this is it"}, {"confirm-before confirm", nothing}, {"copy-mode", ""}, {"customize-mode", configure},
+	{"choose-buffer", clipboard}, {"choose-client", "`longterm clients SESSION` lists clients, --detach N detaches one"}, {"choose-tree", ""},
+	{"clear-history clearhist", "`longterm prune` deletes history"}, {"clear-prompt-history clearphist", nothing}, {"clock-mode", nothing},
+	{"command-prompt", "you are using it"}, {"confirm-before confirm", nothing}, {"copy-mode", ""}, {"customize-mode", configure},
 	{"delete-buffer deleteb", clipboard}, {"detach-client detach", "`longterm attach -d SESSION`, `longterm clients SESSION`"},
 	{"display-menu menu", nothing}, {"display-message display", ""}, {"display-panes displayp", ""},
 	{"display-popup popup", ""}, {"find-window findw", ""},
-	{"has-session has", "`longterm info SESSION` ends with 3 where there is none"}, {"if-shell if", "`longterm run -- COMMAND` ends as the command does"},
+	{"has-session has", "`longterm info SESSION` exits with 3 if no session matches"}, {"if-shell if", "`longterm run -- COMMAND` exits with the command's status"},
 	{"join-pane joinp", ""},
-	{"kill-pane killp", "`longterm kill SESSION` is for others than the focused one"},
-	{"kill-server", "`longterm daemon stop --kill-sessions` ends all"}, {"kill-session", ""},
-	{"kill-window killw", "without words it is for the tab that is shown"}, {"last-pane lastp", ""}, {"last-window last", ""},
-	{"link-window linkw", "a session may stand in several tabs: `pick` shows it"}, {"list-buffers lsb", clipboard},
-	{"list-clients lsc", "`longterm clients SESSION` lists them"}, {"list-commands lscm", "without any word all stands here"}, {"list-keys lsk", ""},
-	{"list-panes lsp", "`longterm ls` lists the sessions"}, {"list-sessions ls", "`longterm ls` lists them, `-F` as you like"}, {"list-windows lsw", "`longterm layout dump` prints the tabs"},
+	{"kill-pane killp", "`longterm kill SESSION` kills a session that is not focused"},
+	{"kill-server", "`longterm daemon stop --kill-sessions` kills all sessions"}, {"kill-session", ""},
+	{"kill-window killw", "without arguments it kills the current tab"}, {"last-pane lastp", ""}, {"last-window last", ""},
+	{"link-window linkw", "a session may be in several tabs: `pick` adds it"}, {"list-buffers lsb", clipboard},
+	{"list-clients lsc", "`longterm clients SESSION` lists them"}, {"list-commands lscm", "an empty line lists all commands"}, {"list-keys lsk", ""},
+	{"list-panes lsp", "`longterm ls` lists the sessions"}, {"list-sessions ls", "`longterm ls` lists them, -F sets the format"}, {"list-windows lsw", "`longterm layout dump` prints the tabs"},
 	{"load-buffer loadb", clipboard}, {"lock-client lockc", locking}, {"lock-server lock", locking}, {"lock-session locks", locking},
 	{"move-pane movep", ""},
 	{"move-window movew", ""}, {"new-session new", ""}, {"new-window neww", ""}, {"next-layout nextl", ""}, {"next-window next", ""},
-	{"paste-buffer pasteb", ""}, {"pipe-pane pipep", "`longterm pipe SESSION COMMAND` does that"}, {"previous-layout prevl", "`arrange` goes on to the next one"},
-	{"previous-window prev", ""}, {"refresh-client refresh", "there is nothing to mend"}, {"rename-session rename", ""}, {"rename-window renamew", ""},
-	{"resize-pane resizep", ""}, {"resize-window resizew", "`longterm resize SESSION COLSxROWS` does that, or `size`"}, {"respawn-pane respawnp", ""},
+	{"paste-buffer pasteb", ""}, {"pipe-pane pipep", "use `longterm pipe SESSION COMMAND`"}, {"previous-layout prevl", "`arrange` selects the next one"},
+	{"previous-window prev", ""}, {"refresh-client refresh", "not needed: the viewer redraws by itself"}, {"rename-session rename", ""}, {"rename-window renamew", ""},
+	{"resize-pane resizep", ""}, {"resize-window resizew", "use `longterm resize SESSION COLSxROWS`, or `size`"}, {"respawn-pane respawnp", ""},
 	{"respawn-window respawnw", ""}, {"rotate-window rotatew", ""}, {"run-shell run", "`shell` runs a line, and so does `longterm run`"},
 	{"save-buffer saveb", clipboard}, {"select-layout selectl", ""}, {"select-pane selectp", ""}, {"select-window selectw tab-go", ""}, // the last is the action's name, which has no line in the palette
 
 	{"send-keys send", "`longterm send SESSION TEXT`, `longterm keys SESSION KEYS`"},
-	{"send-prefix", "pressed twice, the prefix is the session's"}, {"server-access", "`longterm share SESSION` lets others in"}, {"set-buffer setb", clipboard},
-	{"set-environment setenv", "`longterm new --env NAME=VALUE` starts a session with one"}, {"set-hook", "`longterm events hook`, or [[hooks]] of the configuration"},
-	{"set-option set", configure}, {"set-window-option setw", configure}, {"show-buffer showb", clipboard}, {"show-environment showenv", "`details` has it"},
+	{"send-prefix", "press the prefix twice to send it to the session"}, {"server-access", "`longterm share SESSION` gives others access"}, {"set-buffer setb", clipboard},
+	{"set-environment setenv", "`longterm new --env NAME=VALUE` sets one for a new session"}, {"set-hook", "`longterm events hook`, or [[hooks]] in the configuration"},
+	{"set-option set", configure}, {"set-window-option setw", configure}, {"show-buffer showb", clipboard}, {"show-environment showenv", "`details` shows it"},
 	{"show-hooks", "`longterm events ls` lists them"}, {"show-messages showmsgs", "`longterm events` prints them"}, {"show-options show", configure},
 	{"show-prompt-history showphist", nothing}, {"show-window-options showw", configure},
-	{"source-file source", "`longterm config edit`; a change is taken at once"},
-	{"split-window splitw", ""}, {"start-server start", "it runs"}, {"suspend-client suspendc", "`quit` leaves; everything goes on"}, {"swap-pane swapp", "without -U or -D there is no other pane to swap with"},
-	{"swap-window swapw", ""}, {"switch-client switchc", ""}, {"unbind-key unbind", "`longterm config set keys.ACTION \"\"` takes its keys away"},
-	{"unlink-window unlinkw", ""}, {"wait-for wait", "`longterm wait SESSION --for WHAT` does that"},
+	{"source-file source", "`longterm config edit`; changes apply at once"},
+	{"split-window splitw", ""}, {"start-server start", "already running"}, {"suspend-client suspendc", "`quit` leaves; sessions keep running"}, {"swap-pane swapp", "use -U or -D"},
+	{"swap-window swapw", ""}, {"switch-client switchc", ""}, {"unbind-key unbind", "`longterm config set keys.ACTION \"\"` removes its keys"},
+	{"unlink-window unlinkw", ""}, {"wait-for wait", "use `longterm wait SESSION --for WHAT`"},
 }
 
-// settings are what options of tmux are in the configuration.
-var settings = map[string]string{
+// tmuxOptions maps options of tmux to settings of longterm.
+var tmuxOptions = map[string]string{
 	"mouse": "`longterm config set view.mouse true`, or false", "mode-keys": "`longterm config set view.keys tmux-vi`, or -emacs",
 	"status-keys": "`longterm config set view.keys tmux-vi`, or -emacs", "prefix": "`longterm config set view.prefix C-a`",
-	"history-limit": "all is kept, within retention.session_bytes", "default-shell": "`longterm config set shells.default PATH`",
-	"default-terminal": "nothing has to be set", "set-clipboard": "it is so without it",
-	"base-index": "tabs and panes count from 1", "pane-base-index": "tabs and panes count from 1", "escape-time": "nothing has to be set: Escape is not waited for",
-	"renumber-windows": "tabs are numbered anew by themselves", "synchronize-panes": "write `setw synchronize-panes on`, or off",
-	"update-environment": "`longterm config set shells.renew NAME…`", "monitor-activity": "alerts come by themselves", "status": "the bar is always there",
+	"history-limit": "everything is stored, up to retention.session_bytes", "default-shell": "`longterm config set shells.default PATH`",
+	"default-terminal": "not needed", "set-clipboard": "always on",
+	"base-index": "tabs and panes count from 1", "pane-base-index": "tabs and panes count from 1", "escape-time": "not needed: Escape has no delay",
+	"renumber-windows": "tabs are renumbered automatically", "synchronize-panes": "use `setw synchronize-panes on`, or off",
+	"update-environment": "`longterm config set shells.renew NAME…`", "monitor-activity": "alerts are always on", "status": "the status bar is always shown",
 }
 
-// commandsCalled are the commands that a word may be: the one of that name, else those whose names begin so, as tmux takes them.
+// commandsCalled returns the commands that a word may mean: an exact name, else all names with that prefix, as in tmux.
 func commandsCalled(word string) (names []string) {
 	for _, c := range tmuxNames {
 		all := strings.Fields(c.names)
@@ -85,33 +85,33 @@ func commandsCalled(word string) (names []string) {
 	return names
 }
 
-// notDone says why a line does nothing, and what would. names are the commands that its first word may be.
-func (v *viewer) notDone(words, names []string) string {
+// whyNotRun returns why a line does nothing, and what to do instead. names are the commands that its first word may mean.
+func (v *viewer) whyNotRun(words, names []string) string {
 	switch {
 	case len(names) > 1:
 		return "ambiguous command: " + canvas.Printable(words[0]) + ", could be: " + strings.Join(names, ", ")
 	case len(names) == 0:
-		return v.unknown(words[0])
+		return v.unknownCommand(words[0])
 	}
 	if names[0] == "set-option" || names[0] == "set-window-option" {
 		for _, w := range words[1:] {
-			if how := settings[w]; how != "" {
+			if how := tmuxOptions[w]; how != "" {
 				return names[0] + " " + w + ": " + how
 			}
 		}
 	}
 	if c := typedCommands()[names[0]]; c.write != "" {
-		return "write " + c.write
+		return "use " + c.write
 	}
 	i := slices.IndexFunc(tmuxNames, func(c tmuxName) bool { return strings.HasPrefix(c.names+" ", names[0]+" ") })
 	if tmuxNames[i].instead == "" {
-		return "write " + names[0] + " alone"
+		return "use " + names[0] + " without arguments"
 	}
 	return names[0] + ": " + tmuxNames[i].instead
 }
 
-// unknown says that a word is no command, and which was probably meant.
-func (v *viewer) unknown(word string) string {
+// unknownCommand returns the error for an unknown command, with the closest known one.
+func (v *viewer) unknownCommand(word string) string {
 	var names []string
 	for i := range v.keys.Prefix {
 		names = append(names, v.keys.Prefix[i].Name(), string(v.keys.Prefix[i].Action))
@@ -120,7 +120,7 @@ func (v *viewer) unknown(word string) string {
 		names = append(names, strings.Fields(c.names)...)
 	}
 	text := "unknown command: " + canvas.Printable(word)
-	if near := spelling.Near(word, names); len(near) > 0 {
+	if near := suggestname.Similar(word, names); len(near) > 0 {
 		text += "; did you mean " + near[0] + "?"
 	}
 	return text

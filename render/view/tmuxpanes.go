@@ -19,12 +19,13 @@ func splitWindow(v *viewer, words []string) func() {
 	if !ok {
 		return nil
 	}
-	return func() { splitOf(v, s, cells, made{line, o.dir(), o.has("d")}) }
+	return func() { splitOf(v, s, cells, startSpec{line, o.dir(), o.has("d")}) }
 }
 
-// splitting is where a pane stands and how many cells it is long; 0: as its part says. ok is false where the size is none.
+// splitting returns where a new pane goes and its length in cells; 0 uses the share of s. ok is false if the size is
+// invalid.
 func (v *viewer) splitting(o flags) (s layout.Splitting, cells int, ok bool) {
-	s = layout.Splitting{Stacked: !o.has("h"), Before: o.has("b"), Whole: o.has("f")}
+	s = layout.Splitting{Stacked: !o.has("h"), Before: o.has("b"), FullLength: o.has("f")}
 	text, percent := o["l"], false
 	if o.has("p") {
 		text, percent = o["p"], true
@@ -40,13 +41,13 @@ func (v *viewer) splitting(o flags) (s layout.Splitting, cells int, ok bool) {
 		return s, 0, false
 	}
 	if percent {
-		s.Part = float64(n) / 100
+		s.Share = float64(n) / 100
 		return s, 0, true
 	}
-	return s, n + v.border(v.m.Below(), s.Stacked), true
+	return s, n + v.border(v.m.LastTiled(), s.Stacked), true
 }
 
-// border is how many cells of a pane are not its session's.
+// border returns how many cells of a pane belong to its border.
 func (v *viewer) border(id string, stacked bool) int {
 	p := v.panes.Get(id)
 	switch {
@@ -58,7 +59,7 @@ func (v *viewer) border(id string, stacked bool) int {
 	return p.Area.W - p.Inner().W
 }
 
-// resizePane takes a number, one where there is none, or a size.
+// resizePane accepts a number of cells (default 1) or a size.
 func resizePane(v *viewer, words []string) func() {
 	o, rest, ok := options(words, "LRUDZ", "xy")
 	if !ok || len(o) != 1 || o.has("Z") {
@@ -66,7 +67,7 @@ func resizePane(v *viewer, words []string) func() {
 	}
 	for _, side := range []string{"x", "y"} {
 		if o.has(side) && rest == "" {
-			return v.sized(o[side], side == "y")
+			return v.resizeTo(o[side], side == "y")
 		}
 	}
 	if rest == "" {
@@ -86,10 +87,11 @@ func resizePane(v *viewer, words []string) func() {
 	}
 }
 
-const noBorder = "there is no border to move"
+const noBorder = "no border to move"
 
-// sized gives the pane a number of columns or rows, or a part of all; nil: it is none.
-func (v *viewer) sized(text string, stacked bool) func() {
+// resizeTo returns a function that resizes the pane to a number of columns or rows, or a share of all. It returns nil for
+// an invalid size.
+func (v *viewer) resizeTo(text string, stacked bool) func() {
 	bare, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(bare)
 	if err != nil || n < 1 || n > 1000 || percent && n > 100 {
@@ -113,7 +115,7 @@ func (v *viewer) sized(text string, stacked bool) func() {
 	}
 }
 
-// rotateWindow is -U without words.
+// rotateWindow rotates the panes; without words as with -U.
 func rotateWindow(v *viewer, words []string) func() {
 	o, rest, ok := options(words, "DUZ", "")
 	if !ok || rest != "" {
@@ -133,7 +135,7 @@ func joinPane(v *viewer, words []string) func() {
 		return nil
 	}
 	return func() {
-		id, why := v.paneCalled(o["s"])
+		id, why := v.paneNamed(o["s"])
 		if why == "" {
 			why = v.m.Join(v.paneArea(), id, s, cells)
 		}
@@ -147,28 +149,28 @@ func joinPane(v *viewer, words []string) func() {
 	}
 }
 
-// paneCalled is the session of a pane as tmux names it, TAB.PANE or TAB, or of a name.
-func (v *viewer) paneCalled(target string) (id, why string) {
-	if s := v.called(target); s != nil {
+// paneNamed returns the session of a pane in tmux's form, TAB.PANE or TAB, or of a session name.
+func (v *viewer) paneNamed(target string) (id, why string) {
+	if s := v.sessionNamed(target); s != nil {
 		return s.ID, ""
 	}
 	tab, pane, numbered := strings.Cut(strings.TrimLeft(target, ":="), ".")
-	i, why := v.tabCalled(tab)
+	i, why := v.tabNamed(tab)
 	if why != "" {
 		return "", why
 	}
-	ids := v.m.Of(v.m.Tabs[i])
+	ids := v.m.SessionsOf(v.m.Tabs[i])
 	if !numbered {
 		return v.focusOf(v.m.Tabs[i], ids)
 	}
 	n, err := strconv.Atoi(pane)
 	if err != nil || n < 1 || n > len(ids) {
-		return "", "no pane " + target + "; they count from 1"
+		return "", "no pane " + target + "; panes count from 1"
 	}
 	return ids[n-1], ""
 }
 
-// focusOf is the session that has the focus in a tab.
+// focusOf returns the focused session of a tab.
 func (v *viewer) focusOf(t *model.Tab, ids []string) (id, why string) {
 	for _, id := range ids {
 		if id == t.Focus {
@@ -176,14 +178,14 @@ func (v *viewer) focusOf(t *model.Tab, ids []string) (id, why string) {
 		}
 	}
 	if len(ids) == 0 {
-		return "", "there is no pane in it"
+		return "", "tab has no panes"
 	}
 	return ids[0], ""
 }
 
-// respawnPane ends what runs, with -k as in tmux, and starts it again in its pane.
+// respawnPane restarts the session's program in its pane; -k also ends a running one, as in tmux.
 func respawnPane(v *viewer, words []string) func() {
-	if len(words) != 1 || words[0] != "-k" || v.o.Steward == nil || v.m.Session(v.m.Focus) == nil {
+	if len(words) != 1 || words[0] != "-k" || v.o.SessionManager == nil || v.m.Session(v.m.Focus) == nil {
 		return nil
 	}
 	id := v.m.Focus
@@ -194,17 +196,17 @@ func respawnPane(v *viewer, words []string) func() {
 		v.spawn(func() {
 			err := v.src.Kill(v.ctx, id)
 			if err == nil {
-				err = v.o.Steward.Restart(v.ctx, id)
+				err = v.o.SessionManager.Restart(v.ctx, id)
 			}
 			if err != nil {
-				v.later(func() { v.message = "not started again: " + err.Error() })
+				v.later(func() { v.message = "not restarted: " + err.Error() })
 			}
 		})
 	}
 }
 
-// formatted is a text with tmux's names for what is focused.
-func (v *viewer) formatted(text string) string {
+// expandFormat replaces tmux's format variables by those of the focused session.
+func (v *viewer) expandFormat(text string) string {
 	if !strings.Contains(text, "#") {
 		return text
 	}
@@ -216,11 +218,11 @@ func (v *viewer) formatted(text string) string {
 	return strings.NewReplacer(
 		"#S", s.Name, "#{session_name}", s.Name, "#W", v.m.Title(v.m.Current), "#{window_name}", v.m.Title(v.m.Current),
 		"#I", tab, "#{window_index}", tab, "#P", pane, "#{pane_index}", pane, "#D", s.ID, "#{pane_id}", s.ID, "#{session_id}", s.ID,
-		"#{pane_current_path}", s.Cwd, "#{pane_current_command}", s.Command, "#{window_panes}", strconv.Itoa(len(v.m.Shown())),
+		"#{pane_current_path}", s.Cwd, "#{pane_current_command}", s.Command, "#{window_panes}", strconv.Itoa(len(v.m.ShownPanes())),
 	).Replace(text)
 }
 
-// moveWindow gives the tab the place of that number.
+// moveWindow moves the tab to a number.
 func moveWindow(v *viewer, words []string) func() {
 	o, rest, ok := options(words, "d", "t")
 	if !ok || rest != "" {
@@ -233,10 +235,10 @@ func moveWindow(v *viewer, words []string) func() {
 	return func() { v.moveTab(n) }
 }
 
-// moveTab gives the tab the place of a number; one behind all others is at the end.
+// moveTab moves the tab to a number, at most to the end.
 func (v *viewer) moveTab(n int) {
 	if n < 1 {
-		v.message = "no tab " + strconv.Itoa(n) + "; they count from 1"
+		v.message = "no tab " + strconv.Itoa(n) + "; tabs count from 1"
 		return
 	}
 	v.m.MoveTab(n - 1)
@@ -249,8 +251,9 @@ func swapWindow(v *viewer, words []string) func() {
 	}
 	return func() {
 		name := strings.TrimLeft(o["t"], ":=")
-		i, why := v.tabCalled(name)
-		if by, err := strconv.Atoi(name); err == nil && strings.ContainsAny(name[:1], "+-") { // so many tabs on
+		i, why := v.tabNamed(name)
+		// relative: that number of tabs further
+		if by, err := strconv.Atoi(name); err == nil && strings.ContainsAny(name[:1], "+-") {
 			i, why = (v.m.Current+by%len(v.m.Tabs)+len(v.m.Tabs))%len(v.m.Tabs), ""
 		}
 		if v.message = why; why == "" {
@@ -259,7 +262,7 @@ func swapWindow(v *viewer, words []string) func() {
 	}
 }
 
-// popup starts a session in a floating pane, which closes with it.
+// popup starts a session in a floating pane that closes with it.
 func popup(v *viewer, words []string) func() {
 	o, line, ok := options(words, "BCEk", "bcdehsStTwxy")
 	if !ok {
@@ -271,7 +274,7 @@ func popup(v *viewer, words []string) func() {
 			return
 		}
 		t := v.m.Tab()
-		createOf(v, made{line: line, dir: flags{"c": o["d"]}.dir()}, func(id string) {
+		createFrom(v, startSpec{line: line, dir: flags{"c": o["d"]}.dir()}, func(id string) {
 			v.m.AddFloat(t, id)
 			v.m.Focus, v.m.Zoomed = id, false
 		})

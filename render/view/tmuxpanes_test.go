@@ -38,7 +38,7 @@ func (f *fakeSteward) SizeBy(_ context.Context, id, policy string) error {
 func newCommandBench(t *testing.T, sessions ...model.Session) (*bench, *fakeSteward) {
 	t.Helper()
 	s := &fakeSteward{done: make(chan string, 4)}
-	b := newBench(t, 121, 41, Options{LiveOptions: LiveOptions{Theme: theme.Dark}, Steward: s})
+	b := newBench(t, 121, 41, Options{LiveOptions: LiveOptions{Theme: theme.Dark}, SessionManager: s})
 	b.list(sessions...)
 	return b, s
 }
@@ -47,7 +47,7 @@ func newCommandBench(t *testing.T, sessions ...model.Session) (*bench, *fakeStew
 func (b *bench) line(text string) {
 	b.t.Helper()
 	b.keys("^:")
-	b.over.Paste(text)
+	b.overlay.Paste(text)
 	b.send(tcell.NewEventKey(tcell.KeyEnter, 0, 0))
 }
 
@@ -111,14 +111,14 @@ func TestRespawnPane(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for id, message := range map[string]string{"a": "write respawn-pane -k", "b": "write respawn-pane -k"} {
+	for id, message := range map[string]string{"a": "use respawn-pane -k", "b": "use respawn-pane -k"} {
 		b.m.Focus = id
 		if b.line("respawn-pane -x"); !strings.HasPrefix(b.message, message) {
 			t.Errorf("%s: %q", id, b.message)
 		}
 	}
 	b.m.Focus = "a"
-	if b.line("respawn-pane"); b.message != "it runs" {
+	if b.line("respawn-pane"); b.message != "session is running" {
 		t.Error(b.message)
 	}
 	b.line("respawn-pane -k")
@@ -135,11 +135,11 @@ func TestRespawnPane(t *testing.T) {
 	<-b.src.killed
 	did("restart a")
 	b.call()
-	b.shows("not started again: no such program")
+	b.shows("not restarted: no such program")
 	b.m.Focus = "immortal"
 	b.line("respawn-pane -k")
 	b.call()
-	b.shows("not started again: it will not die")
+	b.shows("not restarted: it will not die")
 	if len(b.src.killed) > 0 || len(s.done) > 0 {
 		t.Error("more was ended or started than that")
 	}
@@ -163,7 +163,7 @@ func TestCommandsThatGo(t *testing.T) {
 		{"select-window -t ot", "log logs [other] =odd", ""},
 		{"select-window -p", "log [logs] other =odd", ""},
 		{"select-window -t =other", "log logs [other] =odd", ""},
-		{"select-window -n -p", "log logs [other] =odd", "write select-window"},
+		{"select-window -n -p", "log logs [other] =odd", "use select-window"},
 		{"switch-client -t delta", "log logs other [=odd]", ""},
 		{"switch-client -t a", "[log] logs other =odd", ""},
 		{"switch-client -t d", "log logs other [=odd]", ""},
@@ -175,7 +175,7 @@ func TestCommandsThatGo(t *testing.T) {
 		{"swap-window -t log", "[=odd] logs log other", ""},
 		{"move-window -t 3", "logs log [=odd] other", ""},
 		{"move-window -t 4", "logs log other [=odd]", ""},
-		{"move-window -t x", "logs log other [=odd]", "write move-window"},
+		{"move-window -t x", "logs log other [=odd]", "use move-window"},
 	} {
 		b.message = ""
 		if b.line(c.line); b.tabs() != c.tabs || !strings.HasPrefix(b.message, c.message) || c.message == "" && b.message != "" {
@@ -191,7 +191,7 @@ func tabOf(name, id string) *model.Tab {
 // What a command says in the bar.
 //
 // FEATURES: R119 R120
-func TestCommandsThatSay(t *testing.T) {
+func TestCommandMessages_InStatusBar(t *testing.T) {
 	b, _ := newCommandBench(t, model.Session{ID: "1", Name: "a\x1b]0;x\a", State: model.StateRunning, Command: "vim x", Cwd: "/srv/www"}, running("b"))
 	b.m.Tabs = []*model.Tab{tabOf("first", "b"), tabOf("second", "1")}
 	b.m.Current, b.m.Focus = 1, "1"
@@ -200,19 +200,19 @@ func TestCommandsThatSay(t *testing.T) {
 		"display-message '#{pane_current_command} in #{pane_current_path}'":             "vim x in /srv/www",
 		"display-message '#{window_index}.#{pane_index} of #{window_panes}, #I.#P, #D'": "2.1 of 1, 2.1, 1",
 		"display-message '#{pane_id}#{session_id}'":                                     "11",
-		"display-message -d 100 text":                                                   "write display-message TEXT",
-		"select-layout kept twice":                                                      "write select-layout NAME",
-		"select-layout kept":                                                            "layouts are not kept here",
-		"new-window -n":                                                                 "write new-window -n NAME",
-		"split-window -l ''":                                                            "write split-window -h",
-		"split-window -l 0":                                                             "write split-window -h",
-		"split-window -l 1001":                                                          "write split-window -h",
-		"resize-pane -L 0":                                                              "write resize-pane",
-		"resize-pane -L -3":                                                             "write resize-pane",
-		"resize-pane -Z 3":                                                              "write resize-pane",
-		"resize-pane -x 101%":                                                           "write resize-pane",
-		"resize-pane -x 1001":                                                           "write resize-pane",
-		"join-pane -s 1.0":                                                              "no pane 1.0; they count from 1",
+		"display-message -d 100 text":                                                   "use display-message TEXT",
+		"select-layout kept twice":                                                      "use select-layout NAME",
+		"select-layout kept":                                                            "layouts are not saved here",
+		"new-window -n":                                                                 "use new-window -n NAME",
+		"split-window -l ''":                                                            "use split-window -h",
+		"split-window -l 0":                                                             "use split-window -h",
+		"split-window -l 1001":                                                          "use split-window -h",
+		"resize-pane -L 0":                                                              "use resize-pane",
+		"resize-pane -L -3":                                                             "use resize-pane",
+		"resize-pane -Z 3":                                                              "use resize-pane",
+		"resize-pane -x 101%":                                                           "use resize-pane",
+		"resize-pane -x 1001":                                                           "use resize-pane",
+		"join-pane -s 1.0":                                                              "no pane 1.0; panes count from 1",
 		"kill-session -t =b":                                                            "",
 	} {
 		b.message = ""
@@ -295,17 +295,17 @@ func TestJoinPane(t *testing.T) {
 	}
 	b.m.Focus = "a"
 	b.settle()
-	if b.line("join-pane -d -b -s b"); b.m.Focus != "a" || b.tabs() != "[one]" || strings.Join(b.m.Tiled(b.m.Tab()), " ") != "b a c" {
-		t.Errorf("%v, focus %s, %s", b.m.Tiled(b.m.Tab()), b.m.Focus, b.tabs())
+	if b.line("join-pane -d -b -s b"); b.m.Focus != "a" || b.tabs() != "[one]" || strings.Join(b.m.TiledPanes(b.m.Tab()), " ") != "b a c" {
+		t.Errorf("%v, focus %s, %s", b.m.TiledPanes(b.m.Tab()), b.m.Focus, b.tabs())
 	}
 	b.m.Focus = "b" // below which "c" is not
 	b.m.AddFloat(b.m.Tab(), "d")
 	b.settle()
 	b.m.AddTab(tabOf("last", "a"))
-	if b.line("join-pane -s d"); !slices.Contains(b.m.Tiled(b.m.Tab()), "d") || b.m.Floats("d") || len(b.m.Tabs[0].Floats) > 0 {
-		t.Errorf("%v, floats %v", b.m.Tiled(b.m.Tab()), b.m.Tabs[0].Floats)
+	if b.line("join-pane -s d"); !slices.Contains(b.m.TiledPanes(b.m.Tab()), "d") || b.m.Floats("d") || len(b.m.Tabs[0].Floats) > 0 {
+		t.Errorf("%v, floats %v", b.m.TiledPanes(b.m.Tab()), b.m.Tabs[0].Floats)
 	}
-	if b.line("join-pane -s d"); b.message != "it is in this tab already" {
+	if b.line("join-pane -s d"); b.message != "session is already in this tab" {
 		t.Error(b.message)
 	}
 }
@@ -322,7 +322,7 @@ func TestCommandsWithoutRoom(t *testing.T) {
 		t.Errorf("%d tabs, focus %s", len(b.m.Tabs), b.m.Focus)
 	}
 	b.list(running("a"), running("b"))
-	if b.line("join-pane -s b"); b.message != "it is in this tab already" {
+	if b.line("join-pane -s b"); b.message != "session is already in this tab" {
 		t.Errorf("of all sessions: %q", b.message)
 	}
 	b.list(running("a"))

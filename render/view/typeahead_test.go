@@ -52,8 +52,8 @@ func TestTypeAhead_IsNoCommand_WhenNoSessionRuns(t *testing.T) {
 	b.keys("nqn")
 	b.list()
 	b.keys("q")
-	if b.quit || b.ahead.starting != 0 {
-		t.Fatalf("quit %v, %d sessions are started", b.quit, b.ahead.starting)
+	if b.quit || b.typeAhead.starting != 0 {
+		t.Fatalf("quit %v, %d sessions are started", b.quit, b.typeAhead.starting)
 	}
 	b.keys("^nls")
 	b.call()
@@ -103,7 +103,7 @@ func TestTypeAhead_WaitsForStartedSession(t *testing.T) {
 func TestTypeAhead_WaitsForHost(t *testing.T) {
 	b := newBench(t, 80, 24, Options{Only: []string{"far/a"}})
 	b.keys("n")
-	b.apply(model.Update{CutOff: []model.CutOff{{Host: "far", Why: "no answer yet", Never: true}}})
+	b.apply(model.Update{Unreachable: []model.Unreachable{{Host: "far", Why: "no answer yet", NeverReached: true}}})
 	b.keys("q")
 	far := running("far/a")
 	far.Host = "far"

@@ -30,7 +30,7 @@ func TestUnsent(t *testing.T) {
 // What is typed right behind a key that brings a pane to the screen is for that pane.
 //
 // FEATURES: R75
-func TestTypedAtOnceIntoAnotherPane(t *testing.T) {
+func TestInputAfterPaneSwitch_GoesToNewPane(t *testing.T) {
 	b := newBench(t, 80, 10, Options{})
 	b.list(running("a"), running("b"))
 	b.keys("^z")

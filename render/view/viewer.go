@@ -10,70 +10,69 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
 	"github.com/longterm-dev/longterm/render/view/panes"
 	"github.com/longterm-dev/longterm/render/view/picture"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// viewer is the event loop and what belongs to it.
+// viewer holds the event loop and its state.
 type viewer struct {
 	loop
 	src     Source
 	o       Options
 	keys    *keymap.Map
 	theme   *theme.Theme
-	chosen  string // theme that the person chose here, or before
+	chosen  string // theme that the user chose, now or in an earlier run
 	m       model.Model
 	panes   *panes.Set
 	mode    mode
 	message string           // shown until the next key
-	over    overlays.Overlay // nil: none
-	table   *keymap.Mode     // the mode that is in force; nil: none
+	overlay overlays.Overlay // open overlay; nil if unset
+	table   *keymap.Mode     // the active mode, or nil
 	locked  bool             // all keys go to the session
-	hints   bool             // what can follow the prefix is shown
-	welcome bool             // the card for newcomers is shown, until the first key
+	hints   bool             // the panel of hints is shown
+	welcome bool             // the welcome card is shown, until the first key
 	canvas  canvas.Canvas
-	means   picture.Means // of the terminal, to draw images
+	means   picture.Means // image support of the terminal
 	quit    bool
 
-	layout   placed
-	fresh    bool      // everything is to be drawn
-	emptied  time.Time // when the last session went, or the last key of those that were being typed then came
-	bar      bars.Bar
-	side     bars.Side
-	pointer  pointer
-	pasting  *strings.Builder
-	copied   string          // the newest, to be pasted
-	away     bool            // another window has the focus
-	reported string          // the session that was told it has the focus
-	pasts    map[string]bool // sessions in which others are looked back at: their panes go when they end
-	repeats  time.Time       // until then keys that repeat need no prefix
-	unframed bool            // borders are turned: off where they are wanted, or on
-	typedTo  map[string]bool // sessions that keys were sent to
-	killed   map[string]bool // those that the person had end here
-	mute     map[string]bool // sessions whose size the viewer does not ask for
-	answered map[string]bool // approvals whose answer is on its way
-	asks     announcement    // of approvals, in the bar last
-	layouts  layoutKeeper
-	pacer    framePacer
-	ahead    typeAhead
-	down     map[rune]bool // keys that were typed into a session, and whose release was not reported
-	keyboard uint8         // flags of the kitty protocol that the terminal reports keys with
-	unseen   bool          // the key that is handled was typed into sessions, and is all that happened
-	changed  bool          // since it was drawn more happened than that rows of panes were printed
-	ground   ground
-	details  details
-	glances  glances
-	problems problems
+	layout        paneLayout
+	needsRedraw   bool      // everything must be redrawn
+	emptySince    time.Time // when the last session ended, or when the last key of text being typed then arrived
+	bar           statusbar.Bar
+	side          statusbar.Side
+	pointer       pointer
+	pasting       *strings.Builder
+	copied        string          // last copied text, for pasting
+	unfocused     bool            // another window has the focus
+	reported      string          // the session that last received a focus report
+	playbacks     map[string]bool // playback sessions of this viewer: their panes close when they end
+	repeatUntil   time.Time       // end of the time in which repeatable keys need no prefix
+	framesToggled bool            // the user toggled borders against the configuration
+	typedTo       map[string]bool // sessions that received keys
+	killed        map[string]bool // sessions that the user killed here
+	ignoresSize   map[string]bool // sessions whose size the viewer does not influence
+	answered      map[string]bool // approvals whose answer is being sent
+	announced     announcement    // announcement of approvals in the status bar
+	layouts       layoutKeeper
+	pacer         framePacer
+	typeAhead     typeAhead
+	pressedKeys   map[rune]bool // keys sent to a session whose release was not reported
+	keyboard      uint8         // kitty keyboard flags that the terminal has
+	onlyTyped     bool          // the current key was sent to sessions and changed nothing else
+	changed       bool          // more than rows of panes changed since the last drawing
+	background    backgroundState
+	details       details
+	glances       glances
+	problems      problems
 }
 
-// Run shows sessions until the person quits or ctx ends. The terminal is given back on
-// every way out, panics included.
+// Run shows sessions until the user quits or ctx ends. It restores the terminal on every way out, including panics.
 func Run(ctx context.Context, src Source, o Options) error {
 	if err := o.defaults(); err != nil {
 		return err
@@ -84,26 +83,26 @@ func Run(ctx context.Context, src Source, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	said := make(chan theme.Ground, 8)
-	o.tell = func(g theme.Ground) {
+	said := make(chan theme.Background, 8)
+	o.onBackground = func(g theme.Background) {
 		select {
 		case said <- g:
-		default: // nobody changes colours so often
+		default: // colours do not change this often
 		}
 	}
 	if err := o.Screen.Init(); err != nil {
-		return fmt.Errorf("the terminal: %w", err)
+		return fmt.Errorf("terminal: %w", err)
 	}
 	v := newViewer(ctx, src, o, keys)
 	defer v.tasks.Wait()
 	defer o.Screen.Fini()
-	defer v.canvas.Undraw()
-	defer canvas.LeaveGround(o.Screen)
+	defer v.canvas.RemovePictures()
+	defer canvas.StopBackgroundReports(o.Screen)
 	defer v.reclaim()
 	defer cancel()
 	v.listenOuter()
 	v.listen(said)
-	v.askMeans()
+	v.queryGraphics()
 	o.Screen.EnablePaste()
 	o.Screen.EnableFocus()
 	return v.run()
@@ -111,19 +110,19 @@ func Run(ctx context.Context, src Source, o Options) error {
 
 func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *viewer {
 	v := &viewer{
-		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, fresh: true, changed: true, theme: o.Theme,
+		loop: loop{ctx: ctx, calls: make(chan func(), 16)}, src: src, o: o, keys: keys, needsRedraw: true, changed: true, theme: o.Theme,
 		m:       model.New(o.Only),
 		canvas:  canvas.New(o.Screen, o.NoColor),
-		typedTo: map[string]bool{}, killed: map[string]bool{}, mute: map[string]bool{}, pasts: map[string]bool{}, answered: map[string]bool{},
+		typedTo: map[string]bool{}, killed: map[string]bool{}, ignoresSize: map[string]bool{}, playbacks: map[string]bool{}, answered: map[string]bool{},
 	}
-	v.m.Quiet, v.m.TabsLast = o.Alerts, o.Tmux
-	v.ahead.opened = o.Now()
+	v.m.DisabledAlerts, v.m.TabsLast = o.Alerts, o.Tmux
+	v.typeAhead.opened = o.Now()
 	v.canvas.UseASCII(o.ascii())
-	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, begin: o.Layout}
+	v.layouts = layoutKeeper{store: o.Layouts, host: v, m: &v.m, initialName: o.Layout}
 	v.panes = panes.New(paneHost{v}, copyHost{v}, o.History)
 	v.panes.Predict(o.Predict)
 	if v.theme == nil {
-		v.theme = o.fitting(theme.UnknownGround)
+		v.theme = o.defaultTheme(theme.UnknownBackground)
 	}
 	if o.NoColor {
 		v.theme = theme.Mono
@@ -131,19 +130,19 @@ func newViewer(ctx context.Context, src Source, o Options, keys *keymap.Map) *vi
 	return v
 }
 
-var errSourceEnded = errors.New("the sessions' source has ended")
+var errSourceEnded = errors.New("session source closed")
 
 // maxBatch bounds the events handled before the screen is drawn.
 const maxBatch = 256
 
 func (v *viewer) run() error {
 	defer v.closePanes()
-	defer v.endPasts()
+	defer v.endPlaybacks()
 	defer v.layouts.saveAtEnd(v.ctx)
 	in := inputs{events: make(chan tcell.Event, 64), sessions: v.src.Sessions(v.ctx)}
 	v.spawn(func() { v.o.Screen.ChannelEvents(in.events, v.ctx.Done()) })
 	v.layouts.load(v.ctx)
-	v.welcome = v.layouts.fresh && !v.o.NoHints
+	v.welcome = v.layouts.isNewUser && !v.o.NoHints
 	v.watchOptions()
 	v.watchOrders()
 	v.refresh()
@@ -152,19 +151,18 @@ func (v *viewer) run() error {
 			return err
 		}
 		if v.pasting == nil {
-			v.pace()
+			v.scheduleDraw()
 		}
 	}
 }
 
-// inputs are the channels of others.
+// inputs holds the channels that the event loop receives from.
 type inputs struct {
 	events   chan tcell.Event
 	sessions <-chan model.Update
 }
 
-// wait handles an event and those that came with it: floods of output and pastes are
-// drawn once per batch.
+// wait handles an event and all that have arrived with it: floods of output and pastes are drawn once per batch.
 func (v *viewer) wait(in *inputs) error {
 	select {
 	case <-v.ctx.Done():
@@ -177,7 +175,7 @@ func (v *viewer) wait(in *inputs) error {
 		v.changed = true
 		return v.update(u, ok)
 	case f := <-v.panes.Arriving():
-		v.arrived(f)
+		v.showFrame(f)
 	case f := <-v.calls:
 		v.pacer.urgent, v.changed = true, true
 		f()
@@ -185,7 +183,7 @@ func (v *viewer) wait(in *inputs) error {
 	for range maxBatch {
 		select {
 		case f := <-v.panes.Arriving():
-			v.arrived(f)
+			v.showFrame(f)
 		default:
 			return nil
 		}
@@ -193,16 +191,16 @@ func (v *viewer) wait(in *inputs) error {
 	return nil
 }
 
-// arrived has a pane show a frame. That what was typed came to nothing is said.
-func (v *viewer) arrived(f panes.Arrived) {
+// showFrame shows a frame in its pane. It also reports typed input that the session rejected.
+func (v *viewer) showFrame(f panes.Arrived) {
 	v.changed = !f.Apply() || v.changed
-	v.pacer.came(f.For(v.m.Focus))
-	if id, effects := f.Effects(); len(effects) > 0 && slices.Contains(v.m.Shown(), id) {
+	v.pacer.noteOutput(f.For(v.m.Focus))
+	if id, effects := f.Effects(); len(effects) > 0 && slices.Contains(v.m.ShownPanes(), id) {
 		v.forwardEffects(id, effects)
 	}
-	if id, held := f.Held(); held {
+	if id, held := f.RejectedInput(); held {
 		if s := v.m.Session(id); s != nil {
-			v.message = "not typed: this viewer only looks at " + canvas.Printable(s.Name) + "; `longterm clients` lets it type"
+			v.message = "not typed: this viewer is view-only in " + canvas.Printable(s.Name) + "; `longterm clients` can change that"
 		}
 	}
 }
@@ -214,46 +212,46 @@ func (v *viewer) tick() {
 	v.layouts.save()
 }
 
-// event handles what the terminal sent, and what it sent since.
+// event handles a terminal event, and those that have arrived since.
 func (v *viewer) event(e tcell.Event, ok bool, in *inputs) error {
 	for range maxBatch {
 		if !ok {
-			v.quit = true // the terminal is gone
+			v.quit = true // the terminal was closed
 			return nil
 		}
-		v.handled(e)
+		v.handleAndDraw(e)
 		select {
 		case e, ok = <-in.events:
 		default:
 			return nil
 		}
 	}
-	v.handled(e)
+	v.handleAndDraw(e)
 	return nil
 }
 
-// handled handles what the terminal sent, and has it drawn unless it was a key that changed nothing on the screen.
-func (v *viewer) handled(e tcell.Event) {
-	v.unseen = false
+// handleAndDraw handles a terminal event and schedules a frame, unless a key changed nothing on the screen.
+func (v *viewer) handleAndDraw(e tcell.Event) {
+	v.onlyTyped = false
 	v.handle(e)
-	if v.unseen {
-		v.pacer.typed(time.Now())
+	if v.onlyTyped {
+		v.pacer.noteTyped(time.Now())
 		return
 	}
 	v.pacer.urgent, v.changed = true, true
 }
 
 func (v *viewer) handle(e tcell.Event) {
-	if v.problems.opening { // what came before the terminal was lent; it is drawn anew, and asked, when it is back
+	if v.problems.editorRuns { // events from before the terminal was lent; it is redrawn and queried when it returns
 		if f, ok := e.(*tcell.EventFocus); ok {
-			v.away = !f.Focused
+			v.unfocused = !f.Focused
 		}
 		return
 	}
 	switch e := e.(type) {
 	case *tcell.EventResize:
 		v.canvas.Sync()
-		v.fresh = true
+		v.needsRedraw = true
 	case *tcell.EventKey, *tcell.EventPaste:
 		if !v.holdInput(e) {
 			v.input(e)
@@ -261,8 +259,8 @@ func (v *viewer) handle(e tcell.Event) {
 	case *tcell.EventMouse:
 		v.mouse(e)
 	case *tcell.EventFocus:
-		if v.away = !e.Focused; e.Focused { // colours may be others now, and not all terminals tell
-			canvas.AskGround(v.o.Screen, insideTmux())
+		if v.unfocused = !e.Focused; e.Focused { // colours may have changed, and not all terminals report that
+			canvas.QueryBackground(v.o.Screen, insideTmux())
 		}
 	}
 }
@@ -274,45 +272,45 @@ func (v *viewer) update(u model.Update, ok bool) error {
 		}
 		return errSourceEnded
 	}
-	if u.Away != "" && v.m.Away == "" {
-		v.after(bars.AwayTime, func() {}) // to be told then
+	if u.Unavailable != "" && v.m.Unavailable == "" {
+		v.after(statusbar.UnreachableTime, func() {}) // to show the summary then
 	}
-	first, some := !v.m.Loaded, len(v.m.Shown()) > 0
-	bells, asked := v.rung(), v.m.Approvals
+	first, some := !v.m.Loaded, len(v.m.ShownPanes()) > 0
+	bells, asked := v.countBells(), v.m.Approvals
 	v.m.Update(u, v.o.Now())
-	if u.Away == "" && !first {
-		v.askings(asked)
+	if u.Unavailable == "" && !first {
+		v.noteNewApprovals(asked)
 	}
 	if first && v.m.Loaded {
 		v.restoreTheme(v.layouts.restore())
 	}
-	v.closeLeft()
-	if some && len(v.m.Shown()) == 0 {
-		v.emptied = v.o.Now()
+	v.closeEnded()
+	if some && len(v.m.ShownPanes()) == 0 {
+		v.emptySince = v.o.Now()
 	}
-	if v.rung() > bells && !first && !v.m.Quiet.NoBell && !v.problems.opening {
+	if v.countBells() > bells && !first && !v.m.DisabledAlerts.NoBell && !v.problems.editorRuns {
 		_ = v.o.Screen.Beep()
 	}
 	v.releaseInput()
 	return nil
 }
 
-// rung counts the bells of sessions without the focus.
-func (v *viewer) rung() (n int) {
+// countBells counts the bells of sessions without the focus.
+func (v *viewer) countBells() (n int) {
 	for i := range v.m.Sessions {
-		if v.away || v.m.Sessions[i].ID != v.m.Focus {
+		if v.unfocused || v.m.Sessions[i].ID != v.m.Focus {
 			n += v.m.Sessions[i].Bells
 		}
 	}
 	return n
 }
 
-// closeLeft closes the panes of shells that the person left, of what was killed here, and of past screens.
-func (v *viewer) closeLeft() {
+// closeEnded closes the panes of shells that the user exited, of sessions killed here, and of playbacks.
+func (v *viewer) closeEnded() {
 	for i := range v.m.Sessions {
 		s := &v.m.Sessions[i]
-		if s.State != model.StateRunning && v.pasts[s.ID] {
-			delete(v.pasts, s.ID)
+		if s.State != model.StateRunning && v.playbacks[s.ID] {
+			delete(v.playbacks, s.ID)
 			v.m.Forget(s.ID)
 			continue
 		}
@@ -320,9 +318,9 @@ func (v *viewer) closeLeft() {
 		case s.State == model.StateRunning:
 			continue
 		case v.killed[s.ID]:
-			v.message = name + " was killed; its output is kept"
+			v.message = name + " killed; output kept"
 		case s.ExitCode != nil && v.m.IsShell(s.ID) && v.typedTo[s.ID]:
-			v.message = fmt.Sprintf("%s ended with status %d", name, *s.ExitCode)
+			v.message = fmt.Sprintf("%s exited with status %d", name, *s.ExitCode)
 		default:
 			continue
 		}
@@ -333,37 +331,37 @@ func (v *viewer) closeLeft() {
 	}
 }
 
-// pace draws, or has that done when the time has come.
-func (v *viewer) pace() {
+// scheduleDraw draws now, or schedules the drawing.
+func (v *viewer) scheduleDraw() {
 	draw, wait := v.pacer.due(time.Now())
 	switch {
 	case !draw:
-	case v.changed || v.over != nil || v.hints || v.welcome:
+	case v.changed || v.overlay != nil || v.hints || v.welcome:
 		v.refresh()
 	default:
 		v.show(time.Now(), v.drawRows)
 	}
 	if wait > 0 {
-		v.after(wait, func() { v.pacer.rung(time.Now()) })
+		v.after(wait, func() { v.pacer.waitEnded(time.Now()) })
 	}
 }
 
-// refresh brings panes and screen in line with the model.
+// refresh updates panes and screen from the model.
 func (v *viewer) refresh() {
 	begin := time.Now()
 	v.arrange()
 	v.m.Visit()
-	v.tellFocus()
+	v.reportFocus()
 	v.setKeyboard()
-	if !v.away {
+	if !v.unfocused {
 		delete(v.m.Alerts, v.m.Focus)
 	}
 	v.show(begin, v.draw)
 }
 
-// show draws, while the terminal is the viewer's.
+// show runs a drawing while the viewer owns the terminal.
 func (v *viewer) show(begin time.Time, draw func()) {
-	if v.ground.awaited || v.problems.opening {
+	if v.background.waiting || v.problems.editorRuns {
 		return
 	}
 	draw()
@@ -374,5 +372,5 @@ func (v *viewer) show(begin time.Time, draw func()) {
 	}
 }
 
-// focused is the focused session's pane; nil: it is not on the screen.
-func (v *viewer) focused() *panes.Pane { return v.panes.Get(v.m.Focus) }
+// focusedPane returns the focused session's pane, or nil if it is not on the screen.
+func (v *viewer) focusedPane() *panes.Pane { return v.panes.Get(v.m.Focus) }

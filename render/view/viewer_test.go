@@ -7,8 +7,8 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
@@ -38,7 +38,7 @@ func TestKeysReachFocused(t *testing.T) {
 	b.list(running("a"), exited("b", 0))
 	b.keys("^2z")
 	b.streams["b"].none(t)
-	b.shows("it has ended")
+	b.shows("session has ended")
 }
 
 // FEATURES: R76
@@ -70,7 +70,7 @@ func TestCommands(t *testing.T) {
 	b.keys("^")
 	b.shows("n new", "| split right")
 	b.keys("0")
-	b.shows("no such key")
+	b.shows("key not bound")
 	b.keys("^q")
 	if !b.quit {
 		t.Error("it does not quit")
@@ -115,7 +115,7 @@ func TestZoom(t *testing.T) {
 func TestNewAndKill(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list()
-	b.shows("No session runs here", "n  start one")
+	b.shows("No running sessions", "n  start one")
 	b.src.made = "fresh"
 	b.keys("n")
 	b.call()
@@ -126,7 +126,7 @@ func TestNewAndKill(t *testing.T) {
 	b.src.made = ""
 	b.keys("^n")
 	b.call()
-	b.shows("no new session: no room")
+	b.shows("session not started: no room")
 
 	b.keys("^x")
 	b.shows("kill fresh? y/n")
@@ -139,7 +139,7 @@ func TestNewAndKill(t *testing.T) {
 	dead := exited("fresh", 0)
 	dead.ExitCode, dead.Signal = nil, "SIGHUP" // a shell's end by the ladder
 	b.list(running("other"), dead, running("last"))
-	b.shows("fresh was killed; its output is kept")
+	b.shows("fresh killed; output kept")
 	if b.panes.Get("fresh") != nil || b.m.Focus == "fresh" || b.m.Alerts["fresh"].Kind != model.AlertNone {
 		t.Errorf("what was killed here is on the screen, with the focus on %s: %v", b.m.Focus, b.m.Alerts)
 	}
@@ -152,7 +152,7 @@ func TestNewAndKill(t *testing.T) {
 	}
 	b.list(running("immortal"))
 	b.keys("^c")
-	b.shows("it runs")
+	b.shows("session is running")
 	b.keys("^xy")
 	b.call()
 	b.settle()
@@ -332,13 +332,13 @@ func TestAway(t *testing.T) {
 	b := newBench(t, 80, 24, Options{})
 	b.list(running("a"))
 	b.print("a", "still there")
-	b.apply(model.Update{Away: "daemon restarts"})
+	b.apply(model.Update{Unavailable: "daemon restarts"})
 	b.settle()
 	b.shows("still there")
 	if strings.Contains(b.term.Text(), "reconnecting") {
 		t.Error("a blink is told of")
 	}
-	b.now = b.now.Add(bars.AwayTime)
+	b.now = b.now.Add(statusbar.UnreachableTime)
 	b.settle()
 	b.shows("reconnecting… daemon restarts", "still there")
 	b.list(running("a"))

@@ -70,7 +70,7 @@ func TestModes(t *testing.T) {
 	b.keys("s")
 	b.send(ctrl('t'))
 	b.keys("~") // no key of the mode
-	if b.mode != modeTable || !strings.Contains(b.message, "Escape ends the mode tab") {
+	if b.mode != modeTable || !strings.Contains(b.message, "Escape leaves mode tab") {
 		t.Errorf("mode %d, message %q", b.mode, b.message)
 	}
 	b.send(alt('h')) // without a mode, in any mode
@@ -96,7 +96,7 @@ func TestLockedKeys(t *testing.T) {
 	b := newBench(t, 100, 30, zellijOptions(t))
 	b.list(running("a"))
 	b.send(ctrl('g'))
-	b.shows("LOCKED: Ctrl-g ends this")
+	b.shows("LOCKED: Ctrl-g unlocks")
 	if strings.Contains(b.term.Text(), "Ctrl-b") {
 		t.Errorf("a key is hinted at that does nothing now:\n%s", b.term.Text())
 	}
@@ -175,7 +175,7 @@ func TestFromZellij(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = string(m.Does(k))
+				got = string(m.ActionOf(k))
 			}
 		}
 		if got != row[3] {

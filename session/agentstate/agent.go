@@ -12,31 +12,31 @@ import (
 	"sync"
 )
 
-// State is how an agent gets on.
+// State is the state of an agent.
 type State string
 
 // States.
 const (
 	Unknown       State = "unknown"
 	Working       State = "working"
-	NeedsInput    State = "needs_input"    // it asks its person something
+	NeedsInput    State = "needs_input"    // it waits for an answer from its user
 	NeedsApproval State = "needs_approval" // it asks whether it may do something
-	Done          State = "done"           // what it was told is done; it waits for more
+	Done          State = "done"           // its task is done; it waits for more
 	Idle          State = "idle"           // it waits for its first task
 )
 
 // States are all of them.
 var States = []State{Working, NeedsInput, NeedsApproval, Done, Idle, Unknown}
 
-// rest is what rules and hooks say of an agent that waits for a task; whether it is done or idle is
-// told by what it did before.
+// rest is the state, in rules and hooks, of an agent that waits for a task. Its previous state determines whether it
+// becomes Done or Idle.
 const rest State = "rest"
 
 // Agent is what is known of a coding agent.
 type Agent struct {
 	Name    string `json:"agent"`
 	Version int    `json:"version"` // of this knowledge
-	Checked string `json:"checked"` // the newest version of the agent that it was tried with; empty: none
+	Checked string `json:"checked"` // the newest version of the agent that was tested, or ""
 	// Programs are names of its executable, Scripts parts of the paths that an interpreter runs.
 	Programs []string        `json:"programs"`
 	Scripts  []string        `json:"scripts"`
@@ -50,7 +50,7 @@ type Agent struct {
 	once sync.Once // compiles the rules
 }
 
-// Rule says what a screen, or an event of a hook, means. All that it names has to be there.
+// Rule maps a screen, or a hook's event, to a state. All its conditions must match.
 type Rule struct {
 	State  State    `json:"state"`
 	Reason string   `json:"reason"`
@@ -58,21 +58,20 @@ type Rule struct {
 	Rows   []string `json:"rows,omitempty"`  // RE2, each of some row of the last Last
 	None   []string `json:"none,omitempty"`  // RE2, of no row of those
 	Last   int      `json:"last,omitempty"`  // rows from the last that is not empty; 0: 12
-	// Weak is a hook that is believed only where the screen does not say another thing.
+	// Weak marks a hook that counts only if the screen does not contradict it.
 	Weak bool `json:"weak,omitempty"`
 
 	title      *regexp.Regexp
 	rows, none []*regexp.Regexp
 }
 
-// lastRows is where agents say how they are: above and below the line that is typed in.
+// lastRows is the number of rows with an agent's status: above and below its input line.
 const lastRows = 12
 
 //go:embed rules/*.json
 var ruleFiles embed.FS
 
-// agents are those that are known, by name. They are read when they are first asked for: most runs of
-// longterm do not.
+// agents returns the known agents, by name. They are loaded at the first use, as most runs of longterm need none.
 var agents = sync.OnceValue(mustLoad)
 
 func mustLoad() []*Agent {
@@ -123,10 +122,10 @@ func load(b []byte) (*Agent, error) {
 	return &a, nil
 }
 
-// check says what is wrong with a rule besides its regular expressions.
+// check returns an error in a rule, except for its regular expressions.
 func (r *Rule) check() error {
 	if !slices.Contains([]State{Working, NeedsInput, NeedsApproval, rest, Unknown}, r.State) {
-		return fmt.Errorf("there is no state %q", r.State)
+		return fmt.Errorf("unknown state %q", r.State)
 	}
 	if r.Reason == "" {
 		return errors.New("it gives no reason")
@@ -134,8 +133,8 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// compile makes what screens are looked at with. That is not done before one is: who asks whether a program is an agent
-// mostly hears that it is none.
+// compile compiles the rules for screens. That is delayed until a screen is read: most programs that are checked are no
+// agents.
 func (a *Agent) compile() error {
 	for i := range a.Rules {
 		if err := a.Rules[i].compile(); err != nil {
@@ -169,8 +168,8 @@ func compileAll(patterns []string) (all []*regexp.Regexp, err error) {
 	return all, nil
 }
 
-// Named is the agent of a name; nil: it is not known.
-func Named(name string) *Agent {
+// ByName returns the agent with a name, or nil.
+func ByName(name string) *Agent {
 	for _, a := range agents() {
 		if a.Name == name {
 			return a
@@ -179,7 +178,7 @@ func Named(name string) *Agent {
 	return nil
 }
 
-// Names are the names of the agents that are known, in order.
+// Names returns the names of the known agents, in order.
 func Names() (names []string) {
 	for _, a := range agents() {
 		names = append(names, a.Name)
@@ -190,8 +189,8 @@ func Names() (names []string) {
 // interpreters run agents that are no executables themselves.
 var interpreters = []string{"node", "bun", "deno", "python", "python3", "uv", "npx", "npm", "bunx", "pnpm", "sh", "bash", "dash"}
 
-// Identify finds the agent whose process has an argument vector; nil: it is none. Only programs that
-// are started to talk with are meant: those given a task on their command line print and end.
+// Identify returns the agent whose process has an argument vector, or nil. It finds interactive agents only: those with
+// a task on their command line print and end.
 func Identify(argv []string) *Agent {
 	if len(argv) == 0 {
 		return nil
@@ -221,13 +220,13 @@ func Identify(argv []string) *Agent {
 	return nil
 }
 
-// programName is a program's name, of a login shell's form too, without a Windows suffix.
+// programName returns a program's name, without a login shell's dash or a Windows suffix.
 func programName(arg0 string) string {
 	name := path.Base(strings.TrimPrefix(strings.ReplaceAll(arg0, `\`, "/"), "-"))
 	return strings.TrimSuffix(name, ".exe")
 }
 
-// isScript says that a path, or a package's name, is the agent's script.
+// isScript reports whether a path, or a package's name, is the agent's script.
 func (a *Agent) isScript(arg string) bool {
 	arg = strings.ReplaceAll(arg, `\`, "/")
 	if slices.Contains(a.Programs, path.Base(arg)) {
@@ -245,7 +244,7 @@ type Screen struct {
 	Rows  []string
 }
 
-// read finds the rule that a screen fits; nil: none. row is where it was seen.
+// read returns the rule that matches a screen, and the matching row, or nil.
 func (a *Agent) read(s Screen) (r *Rule, row string) {
 	a.once.Do(func() {
 		if err := a.compile(); err != nil {

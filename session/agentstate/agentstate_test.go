@@ -34,7 +34,7 @@ func TestRecordedScreens(t *testing.T) {
 	}
 	for _, file := range files {
 		part := strings.SplitN(strings.TrimSuffix(filepath.Base(file), ".txt"), "-", 3)
-		a := Named(part[0])
+		a := ByName(part[0])
 		if a == nil {
 			t.Fatalf("%s: no such agent", file)
 		}
@@ -57,10 +57,10 @@ func TestNeverIdleByDefault(t *testing.T) {
 		} {
 			long := append(slices.Clone(rows), slices.Repeat([]string{"some text of an answer"}, 40)...)
 			m := New(a)
-			if v, _ := m.Look(Look{Now: now, Screen: Screen{Rows: long}}); v.State != Unknown || v.Sure {
+			if v, _ := m.Look(Observation{Now: now, Screen: Screen{Rows: long}}); v.State != Unknown || v.Confident {
 				t.Errorf("%s: %q is %+v", a.Name, rows, v)
 			}
-			if v, _ := m.Look(Look{Now: now, Screen: Screen{Rows: long}, Waits: "screen"}); v.State != Unknown {
+			if v, _ := m.Look(Observation{Now: now, Screen: Screen{Rows: long}, Waits: "screen"}); v.State != Unknown {
 				t.Errorf("%s: that waits for the terminal is %+v", a.Name, v)
 			}
 		}
@@ -71,11 +71,11 @@ func TestNeverIdleByDefault(t *testing.T) {
 type scene struct {
 	t *testing.T
 	m *Machine
-	l Look
+	l Observation
 }
 
 func newScene(t *testing.T, agent string) *scene {
-	s := &scene{t: t, m: New(Named(agent))}
+	s := &scene{t: t, m: New(ByName(agent))}
 	s.l.Now = time.Unix(1000, 0)
 	return s
 }
@@ -100,7 +100,7 @@ func (s *scene) hook(event, kind string) *scene {
 func (s *scene) is(want State, by Source, sure bool) *scene {
 	s.t.Helper()
 	v, again := s.m.Look(s.l)
-	if v.State != want || v.Source != by || v.Sure != sure {
+	if v.State != want || v.Source != by || v.Confident != sure {
 		s.t.Errorf("%+v, want %s by %q, sure %v", v, want, by, sure)
 	}
 	if !sure && v.State != Unknown && again == 0 {
@@ -203,11 +203,11 @@ func TestResumeCommands(t *testing.T) {
 		{"kimi", "kimi --yolo", "", "kimi --yolo --continue"},
 		{"aider", "aider --model x --no-git", "", "aider --model x --no-git --restore-chat-history"},
 	} {
-		if got := strings.Join(Named(c.agent).Command(strings.Fields(c.argv), c.id), " "); got != c.want {
+		if got := strings.Join(ByName(c.agent).Command(strings.Fields(c.argv), c.id), " "); got != c.want {
 			t.Errorf("%s, %s: %s, want %s", c.argv, c.id, got, c.want)
 		}
 	}
-	if got := Named("codex").OpenID("/h/.codex/sessions/2026/11/23/rollout-2026-11-23T00-47-48-01a205df-958c-7153-9de7-b262c29087c1.jsonl"); got != "01a205df-958c-7153-9de7-b262c29087c1" {
+	if got := ByName("codex").OpenID("/h/.codex/sessions/2026/11/23/rollout-2026-11-23T00-47-48-01a205df-958c-7153-9de7-b262c29087c1.jsonl"); got != "01a205df-958c-7153-9de7-b262c29087c1" {
 		t.Error(got)
 	}
 }
@@ -244,7 +244,7 @@ func TestBadRules(t *testing.T) {
 	for _, c := range []struct{ json, want string }{
 		{`{"agent":"x"}`, "needs a name"},
 		{`{"agent":"x","version":1,"programs":["x"],"rulez":[]}`, "unknown field"},
-		{`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"sleeping","reason":"r","rows":["a"]}]}`, "no state"},
+		{`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"sleeping","reason":"r","rows":["a"]}]}`, "unknown state"},
 		{`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"working","reason":"r","rows":["("]}]}`, "missing closing"},
 		{`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"working","reason":"r"}]}`, "looks at nothing"},
 		{`{"agent":"x","version":1,"programs":["x"],"rules":[{"state":"working","rows":["a"]}]}`, "no reason"},
@@ -292,13 +292,13 @@ func FuzzHook(f *testing.F) {
 		if h.Conversation != "" && (h.Conversation[0] == '-' || strings.ContainsAny(h.Conversation, " ;&|$`'\"\\\n/")) {
 			t.Errorf("id %q", h.Conversation)
 		}
-		a := Named(h.Agent)
+		a := ByName(h.Agent)
 		if a == nil {
 			return
 		}
 		m := New(a)
 		m.Hook(h, time.Unix(1, 0))
-		v, _ := m.Look(Look{Now: time.Unix(2, 0), Screen: Screen{Title: screen, Rows: strings.Split(screen, "\n")}})
+		v, _ := m.Look(Observation{Now: time.Unix(2, 0), Screen: Screen{Title: screen, Rows: strings.Split(screen, "\n")}})
 		if !slices.Contains(States, v.State) {
 			t.Errorf("%+v", v)
 		}
@@ -324,7 +324,7 @@ func TestToolThatAsks(t *testing.T) {
 		if h, err = ReadHook("claude", "permission", brief); err != nil {
 			t.Fatal(err)
 		}
-		if r := Named("claude").means(&h); r == nil || r.State != want {
+		if r := ByName("claude").means(&h); r == nil || r.State != want {
 			t.Errorf("%s: %+v, want %s", tool, r, want)
 		}
 	}

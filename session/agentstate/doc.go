@@ -1,15 +1,14 @@
-// Package agentstate knows how a coding agent that runs in a terminal gets on: working, waiting for
-// input or for an approval, done, idle, or unknown, and by what that is known.
+// Package agentstate determines the state of a coding agent in a terminal: working, waiting for input or for an
+// approval, done, idle, or unknown, with its evidence.
 //
 //	its own hooks  ── ReadHook ──→ Hook ──┐
 //	kernel         ── Waits, Alive ───────┼─→ Machine.Look ──→ Verdict
 //	screen, title  ── Agent.read ─────────┘
 //
-// Hooks count before the screen, the screen before the kernel, unless what counts less has contradicted
-// for a while: hooks get lost (an interrupted turn has none), and screens change with versions. What
-// nothing tells is unknown, never idle.
+// Hooks precede the screen, and the screen precedes the kernel, unless the weaker evidence has contradicted for a
+// while: hooks get lost (an interrupted turn sends no hook), and screens change with versions. Without evidence the state is
+// unknown, never idle.
 //
-// What is known of each agent (its programs, what its hooks and screens mean, how a conversation is
-// taken up again) is data: a file for each in rules, with a version. The package is pure: no clock, no
-// file, no process.
+// The knowledge of each agent (its programs, the meaning of its hooks and screens, the command that resumes a
+// conversation) is data: a file for each in rules, with a version. The package is pure: no clock, no file, no process.
 package agentstate

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Hook is an event that an agent told of by itself.
+// Hook is an event that an agent reported itself.
 type Hook struct {
 	Agent        string
 	Event        string // as the agent names it
 	Word         string // as its hook was called
 	Kind         string // of a notification; of a tool's event the tool
-	Conversation string // id that takes it up again
+	Conversation string // id for resuming it
 	Cwd          string
-	Message      string // what a person is told
+	Message      string // message for the user
 }
 
 // MaxHook bounds an event's JSON; MaxText what is kept of its texts.
@@ -26,7 +26,7 @@ const (
 	MaxText = 512
 )
 
-// hookJSON has the fields of the agents' events that say something of their state.
+// hookJSON has the fields of the agents' events that concern their state.
 type hookJSON struct {
 	Event      string `json:"hook_event_name"`
 	Type       string `json:"type"` // codex' notify, opencode's events
@@ -43,16 +43,15 @@ type hookJSON struct {
 	Tool         string `json:"tool_name"`
 }
 
-// words are events under names of our own, for hooks of agents whose events have others.
+// words maps our own names of events, for hooks of agents whose events have others.
 var words = map[string]Rule{
-	"prompt":     {State: Working, Reason: "it was given a task"},
-	"permission": {State: NeedsApproval, Reason: "asks whether it may do something"},
-	"stop":       {State: rest, Reason: "finished its turn"},
+	"prompt":     {State: Working, Reason: "received a task"},
+	"permission": {State: NeedsApproval, Reason: "requests permission"},
+	"stop":       {State: rest, Reason: "turn finished"},
 }
 
-// ReadHook reads an event. of names the agent and event the event, where the caller knows them: a name of
-// the agent's own, or prompt, permission, notification or stop. Nothing to read is an event without
-// anything more. The agent is empty where it cannot be told.
+// ReadHook reads an event. of names the agent and event the event, if known: the agent's own name for it, or prompt,
+// permission, notification or stop. Empty input is an event without details. The agent is empty if unknown.
 func ReadHook(of, event string, b []byte) (h Hook, err error) {
 	var j hookJSON
 	if len(b) > MaxHook {
@@ -88,7 +87,7 @@ func ReadHook(of, event string, b []byte) (h Hook, err error) {
 	return h, nil
 }
 
-// guessAgent tells whose event it is by its form.
+// guessAgent returns the agent of an event by the event's form, or "".
 func guessAgent(j *hookJSON) string {
 	switch {
 	case j.ThreadID != "":
@@ -104,7 +103,7 @@ func guessAgent(j *hookJSON) string {
 	return ""
 }
 
-// short is a text that people are shown: one line, of bounded length.
+// short returns a text for display: one line, of bounded length.
 func short(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == utf8.RuneError {
@@ -120,7 +119,7 @@ func short(s string) string {
 	return s
 }
 
-// isID says that a text can be a conversation's id: no flag, no blank, nothing a shell reads.
+// isID reports whether a text can be a conversation's id: no flag, no blank, no shell syntax.
 func isID(s string) bool {
 	if s == "" || len(s) > 128 || s[0] == '-' || s[0] == '.' {
 		return false
@@ -133,7 +132,7 @@ func isID(s string) bool {
 	return true
 }
 
-// means is what a hook says; nil: nothing.
+// means returns the rule for a hook's event, or nil.
 func (a *Agent) means(h *Hook) *Rule {
 	if r, ok := a.Hooks[h.Event+"/"+h.Kind]; ok {
 		return &r
@@ -147,7 +146,7 @@ func (a *Agent) means(h *Hook) *Rule {
 	return nil
 }
 
-// Brief is the event as JSON that ReadHook reads again, without what was done and asked in it.
+// Brief returns the event as JSON for ReadHook, without tasks and tool inputs.
 func (h *Hook) Brief() map[string]string {
 	m := map[string]string{"hook_event_name": h.Event, "notification_type": h.Kind, "session_id": h.Conversation, "cwd": h.Cwd, "message": h.Message}
 	for name, v := range m {

@@ -2,7 +2,7 @@ package agentstate
 
 import "time"
 
-// Source says by what a state is known.
+// Source is the evidence of a state.
 type Source string
 
 // Sources.
@@ -21,15 +21,15 @@ type Verdict struct {
 	Evidence string // the row, the title, the hook's event
 	Rules    int    // version of the rules
 	Since    time.Time
-	// Sure says that the state is one of after the newest input: what is done was not done before it.
-	Sure bool
+	// Confident reports that the state was found after the newest input: Done refers to that input.
+	Confident bool
 }
 
-// Look is what is known at a moment.
-type Look struct {
+// Observation is what is known at a moment.
+type Observation struct {
 	Now    time.Time
 	Screen Screen
-	// Waits is the kind of input that the kernel says is waited for; empty: none, or it is not known.
+	// Waits is the kind of input that the program waits for according to the kernel, or "".
 	Waits  string
 	Output time.Time // of the newest output
 	Typed  time.Time // of the newest input that may be a task
@@ -42,7 +42,7 @@ const (
 	restTyped = 1500 * time.Millisecond
 	// contradicts is how long the screen has to contradict a hook until it counts.
 	contradicts = 2 * time.Second
-	// silence is how long after its last output nothing is said of a program that nothing else tells of.
+	// silence is the time after the last output during which a program without other evidence counts as working.
 	silence = 2 * time.Second
 )
 
@@ -50,17 +50,17 @@ const (
 type Machine struct {
 	agent *Agent
 
-	hook  *hooked
-	rule  *Rule // that the screen fits
-	row   string
-	seen  time.Time // since when
-	work  time.Time // when it last worked
-	begun bool      // it has worked, or there was input
-	told  Verdict
+	hook        *hookEvent
+	rule        *Rule // that the screen fits
+	row         string
+	seen        time.Time // since when
+	work        time.Time // when it last worked
+	started     bool      // it has worked, or there was input
+	lastVerdict Verdict
 }
 
-// hooked is the newest event that said something.
-type hooked struct {
+// hookEvent is the newest event with a rule.
+type hookEvent struct {
 	Hook
 	rule *Rule
 	at   time.Time
@@ -68,16 +68,16 @@ type hooked struct {
 
 // New makes a machine for an agent.
 func New(a *Agent) *Machine {
-	return &Machine{agent: a, told: Verdict{State: Unknown, Reason: "nothing is known yet", Rules: a.Version}}
+	return &Machine{agent: a, lastVerdict: Verdict{State: Unknown, Reason: "nothing is known yet", Rules: a.Version}}
 }
 
-// Agent is the agent.
+// Agent returns the agent.
 func (m *Machine) Agent() *Agent { return m.agent }
 
-// Worked is when the agent was last seen at work.
-func (m *Machine) Worked() time.Time { return m.work }
+// LastWorked returns when the agent was last seen at work.
+func (m *Machine) LastWorked() time.Time { return m.work }
 
-// Hook takes an event, and says whether it means something.
+// Hook processes an event, and reports whether it has a rule.
 func (m *Machine) Hook(h Hook, now time.Time) bool {
 	r := m.agent.means(&h)
 	if r == nil {
@@ -86,40 +86,40 @@ func (m *Machine) Hook(h Hook, now time.Time) bool {
 	if r.State == Working {
 		m.work = now
 	}
-	m.begun = m.begun || !r.Weak
-	m.hook = &hooked{h, r, now}
+	m.started = m.started || !r.Weak
+	m.hook = &hookEvent{h, r, now}
 	return true
 }
 
 // Look judges how the agent is, and when to look again at the latest if nothing happens; 0: no need.
-func (m *Machine) Look(l Look) (v Verdict, again time.Duration) {
+func (m *Machine) Look(l Observation) (v Verdict, again time.Duration) {
 	r, row := m.agent.read(l.Screen)
 	if r != m.rule {
 		m.rule, m.seen = r, l.Now
 	}
 	m.row = row
 	if r != nil && r.State == Working {
-		m.work, m.begun = l.Now, true
+		m.work, m.started = l.Now, true
 	}
 	v, again = m.judge(&l)
 	v.Rules = m.agent.Version
 	if v.State == rest {
 		v.State = Idle
-		if m.begun {
+		if m.started {
 			v.State = Done
 		}
 	}
-	if v.Sure = v.State != Unknown; v.State == Idle || v.State == Done {
-		v.Sure = !l.Typed.After(m.work) || l.Now.Sub(l.Typed) >= restTyped
-		if !v.Sure {
+	if v.Confident = v.State != Unknown; v.State == Idle || v.State == Done {
+		v.Confident = !l.Typed.After(m.work) || l.Now.Sub(l.Typed) >= restTyped
+		if !v.Confident {
 			again = soonest(again, restTyped-l.Now.Sub(l.Typed))
 		}
 	}
 	v.Since = l.Now
-	if v.State == m.told.State && !m.told.Since.IsZero() {
-		v.Since = m.told.Since
+	if v.State == m.lastVerdict.State && !m.lastVerdict.Since.IsZero() {
+		v.Since = m.lastVerdict.Since
 	}
-	m.told = v
+	m.lastVerdict = v
 	return v, again
 }
 
@@ -131,20 +131,20 @@ func soonest(a, b time.Duration) time.Duration {
 }
 
 // judge weighs hook, screen and kernel.
-func (m *Machine) judge(l *Look) (v Verdict, again time.Duration) {
+func (m *Machine) judge(l *Observation) (v Verdict, again time.Duration) {
 	if r := m.rule; r != nil { // the screen's word
 		v = Verdict{State: r.State, Reason: r.Reason, Source: FromScreen, Evidence: m.row}
 		if left := restLasts - l.Now.Sub(m.seen); r.State == rest && left > 0 {
 			again = left
-			if m.told.State != Unknown { // what it was until then
-				v = m.told
+			if m.lastVerdict.State != Unknown { // its state before
+				v = m.lastVerdict
 			} else {
 				v = Verdict{State: Unknown, Reason: "it may wait for a task; that has to last"}
 			}
 		}
 	}
 	if h := m.hook; h != nil {
-		return m.hooked(l, h, v, again)
+		return m.hookVerdict(l, h, v, again)
 	}
 	if m.rule != nil {
 		return v, again
@@ -152,8 +152,8 @@ func (m *Machine) judge(l *Look) (v Verdict, again time.Duration) {
 	return m.kernel(l)
 }
 
-// hooked holds a hook's word against the screen's.
-func (m *Machine) hooked(l *Look, h *hooked, screen Verdict, again time.Duration) (Verdict, time.Duration) {
+// hookVerdict holds a hook's word against the screen's.
+func (m *Machine) hookVerdict(l *Observation, h *hookEvent, screen Verdict, again time.Duration) (Verdict, time.Duration) {
 	word := Verdict{State: h.rule.State, Reason: h.reason(), Source: FromHook, Evidence: name(&h.Hook)}
 	switch {
 	case m.rule == nil || m.rule.State == h.rule.State:
@@ -169,11 +169,11 @@ func (m *Machine) hooked(l *Look, h *hooked, screen Verdict, again time.Duration
 	if left := contradicts - l.Now.Sub(since); left > 0 {
 		return word, soonest(again, left)
 	}
-	m.hook = nil // it is over, and what followed was not told
+	m.hook = nil // it is outdated, and later events were lost
 	return screen, again
 }
 
-func (h *hooked) reason() string {
+func (h *hookEvent) reason() string {
 	if h.Message == "" {
 		return h.rule.Reason
 	}
@@ -190,8 +190,8 @@ func name(h *Hook) string {
 // asks are the kinds of input that the kernel's evidence makes questions of.
 var asks = map[string]State{"password": NeedsInput, "confirm": NeedsInput, "menu": NeedsInput}
 
-// kernel is what is known without rules that fit.
-func (m *Machine) kernel(l *Look) (Verdict, time.Duration) {
+// kernel returns the verdict without matching rules.
+func (m *Machine) kernel(l *Observation) (Verdict, time.Duration) {
 	switch left := silence - l.Now.Sub(l.Output); {
 	case asks[l.Waits] != "":
 		return Verdict{State: asks[l.Waits], Reason: "it waits for input (" + l.Waits + ")", Source: FromKernel, Evidence: l.Waits}, 0
@@ -200,5 +200,5 @@ func (m *Machine) kernel(l *Look) (Verdict, time.Duration) {
 	case left > 0 && !l.Output.IsZero():
 		return Verdict{State: Working, Reason: "it prints", Source: FromKernel}, left
 	}
-	return Verdict{State: Unknown, Reason: "neither its hooks, its screen nor the kernel tell"}, 0
+	return Verdict{State: Unknown, Reason: "no evidence from hooks, screen or kernel"}, 0
 }

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// Resume says how a conversation is taken up again.
+// Resume describes how a conversation is resumed.
 type Resume struct {
-	// ByID and Last are the arguments after the program's name; {id} stands for the conversation.
+	// ByID and Last are the arguments after the program's name; {id} is replaced by the conversation.
 	ByID []string `json:"by_id"`
 	Last []string `json:"last"` // the newest one of the directory
 	// Drop are flags that chose a conversation before, or a prompt; those in Valued take a value.
@@ -32,7 +32,7 @@ type Resume struct {
 	Open string `json:"open,omitempty"`
 }
 
-// printsOnly says that arguments are those of a run that nobody talks with.
+// printsOnly reports whether the arguments are those of a run without interaction.
 func (r *Resume) printsOnly(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		flag, _, _ := strings.Cut(a, "=")
@@ -40,8 +40,8 @@ func (r *Resume) printsOnly(args []string) bool {
 	})
 }
 
-// Command is the argument vector that takes a conversation up again: the program as it was started,
-// with its flags. id may be empty: the newest conversation of its directory.
+// Command returns the argument vector that resumes a conversation: the program as it was started, with its flags. An
+// empty id selects the newest conversation of its directory.
 func (a *Agent) Command(argv []string, id string) []string {
 	program, args := a.split(argv)
 	if id == "" {
@@ -80,7 +80,7 @@ func (a *Agent) split(argv []string) (program, args []string) {
 	return []string{a.Programs[0]}, nil
 }
 
-// flags are the flags to keep, without those that chose a conversation, and without the prompt.
+// flags returns the flags to keep, without those that chose a conversation, and without the prompt.
 func (r *Resume) flags(args []string) (kept []string) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -107,7 +107,7 @@ func (r *Resume) flags(args []string) (kept []string) {
 	return kept
 }
 
-// ChosenID is the conversation that arguments name; empty: none.
+// ChosenID returns the conversation that arguments name, or "".
 func (a *Agent) ChosenID(argv []string) string {
 	_, args := a.split(argv)
 	for i, s := range a.Resume.ByID {
@@ -134,7 +134,7 @@ var idForm = sync.OnceValue(func() *regexp.Regexp {
 
 func looksLikeID(s string) bool { return idForm().MatchString(s) }
 
-// OpenID is the conversation of a file that the program has open; empty: it tells none.
+// OpenID returns the conversation of a file that the program has open, or "".
 func (a *Agent) OpenID(path string) string {
 	if a.Resume.Open == "" {
 		return ""
@@ -149,8 +149,8 @@ func (a *Agent) OpenID(path string) string {
 	return ""
 }
 
-// FilePath is the file in which a process of the agent notes its conversation; empty: there is none.
-// getenv tells the process's environment.
+// FilePath returns the file in which a process of the agent records its conversation, or "". getenv looks up variables
+// of the process's environment.
 func (a *Agent) FilePath(pid int, getenv func(string) string) string {
 	path := a.Resume.File
 	if path == "" || getenv("HOME") == "" {
@@ -166,7 +166,7 @@ func (a *Agent) FilePath(pid int, getenv func(string) string) string {
 
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Z_]+:[^{}]*\}`) })
 
-// FileID is the conversation that such a file names; empty: none.
+// FileID returns the conversation that such a file names, or "".
 func (a *Agent) FileID(content []byte) string {
 	var fields map[string]json.RawMessage
 	var id string

@@ -17,85 +17,88 @@ const Version = "/v1"
 
 // Session describes a session.
 type Session struct {
-	Host      string            `json:"host,omitempty" doc:"in lists of several hosts: where it is, if not here"`
-	ID        string            `json:"id" doc:"UUID, for ever the session's"`
+	Host      string            `json:"host,omitempty" doc:"in lists of several hosts: its host, if another"`
+	ID        string            `json:"id" doc:"UUID; never reused"`
 	Name      string            `json:"name" doc:"unique among sessions"`
 	State     string            `json:"state" enum:"running,exited,lost"`
-	PID       int               `json:"pid" doc:"the session's process; 0 when there is none"`
-	Cwd       string            `json:"cwd" doc:"working directory now, as far as known"`
-	Command   string            `json:"command" doc:"what was started, quoted for a shell"`
+	PID       int               `json:"pid" doc:"the session's process; 0: none"`
+	Cwd       string            `json:"cwd" doc:"current working directory, if known"`
+	Command   string            `json:"command" doc:"started command, quoted for a shell"`
 	Argv      []string          `json:"argv"`
 	Labels    map[string]string `json:"labels"`
 	Cols      int               `json:"cols" doc:"width in cells"`
 	Rows      int               `json:"rows" doc:"height in cells"`
-	Size      string            `json:"size_policy" enum:"latest,largest,smallest,fixed" doc:"whose size it takes, of the clients that look at it"`
+	Size      string            `json:"size_policy" enum:"latest,largest,smallest,fixed" doc:"which client determines its size"`
 	Title     string            `json:"title,omitempty"`
 	Engine    string            `json:"engine" doc:"emulator in use"`
 	Keeper    string            `json:"keeper" doc:"placement key of the keeper that holds it"`
 	Mode      string            `json:"mode" enum:"pty,pipe"`
-	Why       string            `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
-	Cgroup    *Cgroup           `json:"cgroup,omitempty" doc:"its own cgroup, where it has one"`
+	Why       string            `json:"mode_reason,omitempty" doc:"why the mode differs from the requested one"`
+	Cgroup    *Cgroup           `json:"cgroup,omitempty" doc:"path of its cgroup; absent: none"`
 	Created   time.Time         `json:"created"`
 	Ended     *time.Time        `json:"ended,omitempty"`
-	ExitCode  *int              `json:"exit_code" doc:"null while it runs, when a signal ended it and when unknown"`
+	ExitCode  *int              `json:"exit_code" doc:"null while it runs, after a signal, and if unknown"`
 	Signal    string            `json:"signal,omitempty" doc:"the signal that ended it"`
-	Stopped   bool              `json:"stopped,omitempty" doc:"it was ended by request, as by kill: its status, whatever it is, tells of no failure"`
-	RestartAt *time.Time        `json:"restarts_at,omitempty" doc:"it has ended, and is started again then by its restart policy; past: somebody is asked first, or it starts; absent: it stays ended"`
-	Duration  int64             `json:"duration_ms" doc:"how long it ran or has been running"`
-	Usage     *Usage            `json:"usage,omitempty" doc:"what it used, once it ended"`
-	Output    Range             `json:"output" doc:"offsets of the output kept"`
-	Version   uint64            `json:"version" doc:"of the screen"`
-	Alt       bool              `json:"alt,omitempty" doc:"a full-screen program is up"`
+	Stopped   bool              `json:"stopped,omitempty" doc:"ended on request, as by kill: its status is not a failure"`
+	RestartAt *time.Time        `json:"restarts_at,omitempty" doc:"time of the restart by its restart policy; past: it awaits approval, or is starting; absent: no restart"`
+	Duration  int64             `json:"duration_ms" doc:"running time"`
+	Usage     *Usage            `json:"usage,omitempty" doc:"resource usage, after its end"`
+	Output    Range             `json:"output" doc:"offsets of the stored output"`
+	Version   uint64            `json:"version" doc:"version of the screen"`
+	Alt       bool              `json:"alt,omitempty" doc:"a full-screen program is shown"`
 	Progress  *Progress         `json:"progress,omitempty"`
-	Activity  *Activity         `json:"activity,omitempty" doc:"how the command that runs, or the newest one, gets on"`
-	Needs     *Needs            `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
-	AgentIs   *AgentState       `json:"agent_state,omitempty" doc:"how the coding agent that runs in it gets on"`
-	Shell     *Shell            `json:"shell,omitempty" doc:"what its shell is doing, where that can be known"`
-	LastWrite *time.Time        `json:"last_output,omitempty" doc:"when it last printed"`
+	Activity  *Activity         `json:"activity,omitempty" doc:"progress of the running or newest command"`
+	Needs     *InputRequest     `json:"needs_input,omitempty" doc:"the program in the foreground waits for input"`
+	AgentIs   *AgentState       `json:"agent_state,omitempty" doc:"state of the coding agent in it"`
+	Shell     *Shell            `json:"shell,omitempty" doc:"state of its shell, if known"`
+	LastWrite *time.Time        `json:"last_output,omitempty" doc:"time of the newest output"`
 	Clients   int               `json:"clients" doc:"attached or watching clients"`
-	History   string            `json:"history_error,omitempty" doc:"why history is not being written"`
+	History   string            `json:"history_error,omitempty" doc:"why its history is not written"`
 	Temporary bool              `json:"temporary,omitempty" doc:"removed when it ends"`
-	Sandbox   *Sandbox          `json:"sandbox,omitempty" doc:"what its programs are kept from; absent: nothing"`
+	Draft     *DraftSummary     `json:"draft,omitempty" doc:"its file changes are a draft that was neither committed nor discarded"`
+	Sandbox   *Sandbox          `json:"sandbox,omitempty" doc:"its sandbox; absent: none"`
+	Ports     []Port            `json:"ports,omitempty" doc:"sockets on which its processes accept connections, as of the newest check (Linux only)"`
+	MorePorts int               `json:"more_ports,omitempty" doc:"number of sockets beyond the listed 64"`
 
 	// Started is when its process was; a restored session was created before.
 	Started time.Time `json:"started,omitzero" doc:"when its process was started"`
-	// Left is what an ended session left behind.
-	Left []int `json:"left_pids,omitempty" doc:"processes that an ended session started and that run on"`
+	// Left lists processes that an ended session left running.
+	Left []int `json:"left_pids,omitempty" doc:"processes of an ended session that still run"`
 	// Approvals are what keeps commands in it waiting.
-	Approvals []string `json:"needs_approval,omitempty" doc:"ids of approvals that commands in it wait for"`
-	Policy    string   `json:"policy,omitempty" doc:"rules that were asked for when it was started"`
+	Approvals []string `json:"needs_approval,omitempty" doc:"ids of approval requests of its commands"`
+	Policy    string   `json:"policy,omitempty" doc:"preset requested at its start"`
 	Agent     string   `json:"agent,omitempty" doc:"label of the agent that started it"`
 	// Quarantine is set when its emulator, tracker or rules failed.
 	// Executions is empty where they need not be judged.
-	Executions   string    `json:"executions,omitempty" doc:"\"judged\": each program that is executed in it is; \"not judged: \" and why, where they should be; absent: they need not be"`
+	Executions   string    `json:"executions,omitempty" doc:"\"judged\": the rules check each executed program; \"not judged: \" and the reason, if they cannot; absent: no check is required"`
 	RefusedCount int       `json:"refused_count,omitempty" doc:"executions in it that were not allowed"`
-	Refused      []Refused `json:"refused,omitempty" doc:"the newest of those; not in lists"`
-	Quarantine   string    `json:"quarantine,omitempty" doc:"why its output is only kept, and no longer looked at"`
+	Refused      []Refused `json:"refused,omitempty" doc:"the newest of them; absent in lists"`
+	Quarantine   string    `json:"quarantine,omitempty" doc:"why its output is stored without being interpreted"`
 }
 
 // Shell is what a session's shell is doing.
 type Shell struct {
 	Phase   string    `json:"phase" enum:"prompt,running,unknown,ended" doc:"at its prompt, or running a command"`
-	Quality string    `json:"quality" enum:"full,basic,none" doc:"how much is known: every mark; prompts and statuses; nothing"`
-	Command string    `json:"command,omitempty" doc:"the command that runs"`
+	Quality string    `json:"quality" enum:"full,basic,none" doc:"what the shell reports: all marks; prompts and statuses; nothing"`
+	Command string    `json:"command,omitempty" doc:"line of the running command"`
 	N       int       `json:"n,omitempty" doc:"its number"`
-	Since   time.Time `json:"since,omitzero" doc:"when the phase began"`
+	Since   time.Time `json:"since,omitzero" doc:"start of the phase"`
 	Program string    `json:"program,omitempty" doc:"another shell that reads the terminal, whose commands are not followed"`
-	// Incomplete says that the shell asks for the rest of a line.
-	Incomplete bool `json:"incomplete,omitempty" doc:"the shell asks for the rest of a line"`
+	// Incomplete states that the shell waits for the rest of a line.
+	Incomplete bool `json:"incomplete,omitempty" doc:"the shell waits for the rest of a line"`
 }
 
-// Needs is input that a program waits for.
-type Needs struct {
+// InputRequest is input that a program waits for.
+type InputRequest struct {
 	Kind       string    `json:"kind" enum:"password,confirm,menu,text,screen,prompt" doc:"screen: a full-screen program is idle; prompt: a shell within the shell, or behind ssh, waits for a command: neither asks anything"`
 	Confidence int       `json:"confidence" doc:"percent"`
-	Reason     string    `json:"reason" doc:"why that is thought; at its end in quotes the words that ask, where there are any"`
+	Reason     string    `json:"reason" doc:"the evidence; ends with the question in quotes, if there is one"`
 	Since      time.Time `json:"since"`
-	Prompt     bool      `json:"prompt,omitempty" doc:"it is the prompt of a program that takes commands (a REPL), which asks nothing"`
+	Prompt     bool      `json:"prompt,omitempty" doc:"it is a prompt for commands (a REPL), not a question"`
 }
 
-// Asks says that it is a question: prompts and idle screens are none.
-func (n *Needs) Asks() bool {
+// NeedsAnswer reports whether it is a question. Prompts and idle screens are not.
+func (n *InputRequest) NeedsAnswer() bool {
 	return n != nil && !n.Prompt && n.Kind != "screen" && n.Kind != "prompt"
 }
 
@@ -112,91 +115,91 @@ type Range struct {
 	End   uint64 `json:"end"`
 }
 
-// JudgedFile is a program's file as it was when it was judged; the zero value is none.
+// JudgedFile identifies a program's file at the time of the policy check. The zero value means none.
 type JudgedFile struct {
 	Path string // without links
-	ID   string // tells it from another file, and from a changed one
-	// OwnShell says that it is none of the system's shells.
+	ID   string // differs for other or changed files
+	// OwnShell states that it is not one of the system's shells.
 	OwnShell bool
 }
 
-// NewSession says what to start.
+// NewSession describes a session to start.
 type NewSession struct {
-	Name string   `json:"name,omitempty" maxLength:"128" doc:"default: made from the command"`
+	Name string   `json:"name,omitempty" maxLength:"128" doc:"default: derived from the command"`
 	Argv []string `json:"argv,omitempty" doc:"default: the user's shell"`
 	Line string   `json:"line,omitempty" doc:"a command line for the user's shell, instead of argv"`
 	Cwd  string   `json:"cwd,omitempty" doc:"absolute; default: the home directory"`
-	// GivenCwd is the directory as a person wrote it, where one did: clients of other hosts have to know.
+	// GivenCwd is the directory as a user wrote it, where one did: clients of other hosts have to know.
 	GivenCwd string `json:"-"`
 	// Judged is the file of Argv[0] that was judged, as it was then; the daemon's own.
 	Judged JudgedFile `json:"-"`
 	Env    []string   `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's"`
 	SetEnv []string   `json:"set_env,omitempty" doc:"additions to it"`
 
-	EnvMode string   `json:"env_mode,omitempty" enum:"full,minimal,listed" doc:"what of the environment is passed on: all; what a program needs (HOME, PATH, LANG and the like); that and what shells.env_listed names; default: full, of an agent shells.agent_env"`
-	EnvPass []string `json:"env_pass,omitempty" doc:"names of variables that are passed on besides, where not all are"`
+	EnvMode string   `json:"env_mode,omitempty" enum:"full,minimal,listed" doc:"passed part of the environment: all of it (full), what programs need, such as HOME, PATH and LANG (minimal), or minimal plus shells.env_listed (listed); default: full, for agents shells.agent_env"`
+	EnvPass []string `json:"env_pass,omitempty" doc:"names of further variables to pass, unless all are passed"`
 	Umask   string   `json:"umask,omitempty" pattern:"^[0-7]{1,4}$" doc:"octal; default 022"`
 	Cols    int      `json:"cols,omitempty" doc:"default 80"`
 	Rows    int      `json:"rows,omitempty" doc:"default 24"`
 
 	Labels   map[string]string `json:"labels,omitempty"`
-	Engine   string            `json:"engine,omitempty" doc:"emulator; default: the best there is"`
-	Plain    bool              `json:"plain,omitempty" doc:"start a shell without the integration that tells of its commands"`
-	Isolated bool              `json:"isolated,omitempty" doc:"give the session a keeper of its own"`
-	Pipe     bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal, with stdout and stderr kept apart"`
-	Stdin    bool              `json:"stdin,omitempty" doc:"with pipes: give it a standard input to type into, until eof; otherwise it reads nothing"`
-	Limits   *Limits           `json:"limits,omitempty" doc:"of all its processes together; needs a cgroup v2"`
-	Sandbox  string            `json:"sandbox,omitempty" maxLength:"64" doc:"profile of the sandbox to start it in; what cannot be held is an error"`
-	// OnDifference takes the place of what the sandbox's profile says.
-	OnDifference string `json:"on_difference,omitempty" enum:"deny,ask" doc:"with sandbox: hosts, and programs where the profile lists some, that are not listed are refused, or asked about; default: as the profile has it"`
-	Observe      string `json:"observe,omitempty" maxLength:"4096" doc:"absolute path of a file that gets what the program reads, writes, executes and connects to; executions cannot be judged then"`
+	Engine   string            `json:"engine,omitempty" doc:"emulator; default: vterm"`
+	Plain    bool              `json:"plain,omitempty" doc:"start a shell without command integration"`
+	Isolated bool              `json:"isolated,omitempty" doc:"give the session a separate keeper"`
+	Pipe     bool              `json:"pipe,omitempty" doc:"pipes instead of a terminal, with separate stdout and stderr"`
+	Stdin    bool              `json:"stdin,omitempty" doc:"with pipes: open its standard input for input requests until eof; default: empty"`
+	Limits   *Limits           `json:"limits,omitempty" doc:"limits of all its processes together; requires cgroup v2"`
+	Sandbox  string            `json:"sandbox,omitempty" maxLength:"64" doc:"profile of its sandbox; a profile that cannot be enforced is an error"`
+	// OnDifference overrides the sandbox profile's setting.
+	OnDifference string   `json:"on_difference,omitempty" enum:"deny,ask" doc:"with sandbox: deny hosts (and programs, if the profile lists some) that are not listed, or ask for approval; default: as in the profile"`
+	Draft        []string `json:"draft,omitempty" maxItems:"16" doc:"directories whose file changes form a draft, until a user commits or discards them: absolute, ~, ~/DIR, or project for the project of cwd. The session runs in the sandbox, by default workspace, with the drafts as its writable directories. A draft that cannot be enforced is an error"`
+	Observe      string   `json:"observe,omitempty" maxLength:"4096" doc:"absolute path of a file that gets what the program reads, writes, executes and connects to; executions cannot be judged then"`
 
-	Asking
+	ApprovalOptions
 
 	// PipeFallback is what run does.
-	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes when no terminal can be had"`
+	PipeFallback bool `json:"pipe_fallback,omitempty" doc:"use pipes if no terminal is available"`
 
-	AskID     string `json:"ask_id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"made by the caller (a UUID): asked again with the same id and for the same, it is the session that was started, and an approval is asked for once; default: a new one"`
-	Again     bool   `json:"again,omitempty" doc:"the call was made before with its ask_id, and its answer was not seen; a daemon that does not know ask_id for that refuses it"`
+	AskID     string `json:"ask_id,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"request id of the caller (a UUID): an equal request with the same id returns the started session, and needs approval once; default: a new one"`
+	Again     bool   `json:"again,omitempty" doc:"the caller sent this request before with its ask_id, and lost the response; a daemon that does not know the ask_id rejects it"`
 	Temporary bool   `json:"temporary,omitempty" doc:"remove the session when it ends and no client shows it"`
-	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start when the machine went down under it; default: shells.restore of the configuration, never"`
+	Restore   string `json:"restore,omitempty" enum:"never,shell,command" doc:"what to start after a reboot; default: shells.restore of the configuration, never"`
 }
 
-// Asking is how what is to be done stands to the rules.
-type Asking struct {
-	Policy     string `json:"policy,omitempty" maxLength:"64" doc:"judge by these rules too (a preset): they can only be stricter; of a new session: kept with it"`
-	Yes        bool   `json:"yes,omitempty" doc:"do not ask: what would be asked about is allowed; what is denied stays so"`
-	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"what to do when a person has to be asked: wait for the answer (default), or answer at once, also later when a program that was started has to be allowed; ask again with the same id to wait"`
-	Told       string `json:"told,omitempty" maxLength:"20" doc:"with on_approval return: the approval that the caller knows of; the answer comes with another one, or the end"`
+// ApprovalOptions control policy checks and approvals of a request.
+type ApprovalOptions struct {
+	Policy     string `json:"policy,omitempty" maxLength:"64" doc:"preset that the rules apply too; it can only make them stricter; stored with a new session"`
+	Yes        bool   `json:"yes,omitempty" doc:"approve in advance; denials remain"`
+	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"if approval is needed: wait for it (default), or return at once, also later if a started program needs approval; repeat with the same id to wait"`
+	Told       string `json:"told,omitempty" maxLength:"20" doc:"with on_approval return: the approval already known to the caller; the call returns with another one, or the end"`
 
-	ApprovalTimeoutMS int64 `json:"approval_timeout_ms,omitempty" minimum:"0" doc:"of a line or a command: wait at most so long for an approval; then on_timeout counts: it is taken back, or stays in the background; default: no limit"`
+	ApprovalTimeoutMS int64 `json:"approval_timeout_ms,omitempty" minimum:"0" doc:"for a line or a command: timeout of its approval; then on_timeout applies: it is withdrawn, or stays in the background; default: no limit"`
 }
 
 // Restore starts a session's process again, in its last directory.
 type Restore struct {
 	Command bool     `json:"command,omitempty" doc:"run the session's command again"`
-	Shell   bool     `json:"shell,omitempty" doc:"start the user's shell, whatever ran before"`
-	Fresh   bool     `json:"fresh,omitempty" doc:"do not take up the conversation of the coding agent that ran in it; default: it is started with its flags to go on, and in a shell by a line"`
-	Env     []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; what the session was given comes on top"`
+	Shell   bool     `json:"shell,omitempty" doc:"start the user's shell instead of the previous program"`
+	Fresh   bool     `json:"fresh,omitempty" doc:"do not resume the conversation of the coding agent that ran in it; default: start it with its resume flags, in a shell by a line"`
+	Env     []string `json:"env,omitempty" doc:"the whole environment, NAME=VALUE; default: the daemon's; the session's settings are added"`
 	// Judged is the file of the program that was judged, as it was then; the daemon's own.
 	Judged JudgedFile `json:"-"`
 }
 
 // Limits bound what a session's processes use together. 0 is no limit.
 type Limits struct {
-	Memory int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"beyond it the system kills one of them"`
-	CPU    float64 `json:"cpus,omitempty" minimum:"0" doc:"CPUs they get, as in 1.5"`
-	PIDs   int     `json:"pids,omitempty" minimum:"0" doc:"processes and threads; starting another one fails"`
+	Memory int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"beyond it the kernel kills one of the processes"`
+	CPU    float64 `json:"cpus,omitempty" minimum:"0" doc:"number of CPUs, as in 1.5"`
+	PIDs   int     `json:"pids,omitempty" minimum:"0" doc:"processes and threads; further ones fail to start"`
 }
 
-// Cgroup is what a session's processes use together. A number that the system does not
-// tell is absent.
+// Cgroup is the resource use of a session's processes. Numbers that the system does not report are absent.
 type Cgroup struct {
 	Path   string  `json:"path" doc:"directory"`
 	Memory *int64  `json:"memory_bytes,omitempty"`
-	CPUMS  *int64  `json:"cpu_ms,omitempty" doc:"used since it began"`
+	CPUMS  *int64  `json:"cpu_ms,omitempty" doc:"CPU time used"`
 	PIDs   *int64  `json:"pids,omitempty" doc:"processes and threads"`
-	Limits *Limits `json:"limits,omitempty" doc:"in force"`
+	Limits *Limits `json:"limits,omitempty" doc:"current limits"`
 }
 
 // Edit changes a session's name and labels, and whose size it takes. A label with an
@@ -204,49 +207,49 @@ type Cgroup struct {
 type Edit struct {
 	Name   *string           `json:"name,omitempty" minLength:"1" maxLength:"128"`
 	Labels map[string]string `json:"labels,omitempty"`
-	Size   string            `json:"size_policy,omitempty" enum:"latest,largest,smallest,fixed" doc:"of the client active last, the largest, the smallest; fixed: clients have no say"`
+	Size   string            `json:"size_policy,omitempty" enum:"latest,largest,smallest,fixed" doc:"size of the most recently active, the largest or the smallest client; fixed: independent of clients"`
 }
 
 // Input is something to type. Exactly one of Text, Keys, Paste and Data is given;
 // Enter presses that key afterwards.
 type Input struct {
-	Text  string   `json:"text,omitempty" doc:"typed as it is"`
+	Text  string   `json:"text,omitempty" doc:"text to type, unchanged"`
 	Keys  []string `json:"keys,omitempty" doc:"key names, as in Enter, C-c, Up, F5"`
-	Paste *string  `json:"paste,omitempty" doc:"pasted, bracketed when the program asked for it"`
+	Paste *string  `json:"paste,omitempty" doc:"text to paste; bracketed if the program enabled that"`
 	Data  []byte   `json:"data,omitempty" doc:"raw bytes, base64"`
 	Enter bool     `json:"enter,omitempty"`
-	EOF   bool     `json:"eof,omitempty" doc:"afterwards close the standard input of a session on pipes"`
+	EOF   bool     `json:"eof,omitempty" doc:"then close the standard input of a session on pipes"`
 
-	ID     string `json:"id,omitempty" maxLength:"64" doc:"makes it safe to repeat the request: input with the id of input that was typed is not typed again"`
-	Secret bool   `json:"secret,omitempty" doc:"refused while the terminal shows what is typed, and not recorded"`
-	Auto   bool   `json:"auto,omitempty" doc:"a program types it by itself: a line that it ends is not told as what a person ran"`
-	Force  bool   `json:"force,omitempty" doc:"type it even if a person has begun a line; of a secret: even if it is shown"`
+	ID     string `json:"id,omitempty" maxLength:"64" doc:"makes retries safe: input with the id of earlier input is not typed again"`
+	Secret bool   `json:"secret,omitempty" doc:"rejected while the terminal echoes, and not recorded"`
+	Auto   bool   `json:"auto,omitempty" doc:"typed by a program: a line that it completes does not count as the user's"`
+	Force  bool   `json:"force,omitempty" doc:"type it even into a user's partial line; of a secret: even if the terminal echoes"`
 	// FreshLine is for what answers a question.
-	FreshLine bool `json:"fresh_line,omitempty" doc:"refuse while a line is half typed there, by whomever: it would be appended"`
-	// ProveMS and Submit ask what became of it.
-	ProveMS int64  `json:"prove_ms,omitempty" minimum:"0" doc:"look for at most this long whether the program took it: see taken"`
-	Submit  string `json:"submit,omitempty" enum:"always,agent" doc:"have the program take text as one message: pasted, then Enter once it is drawn, both once; agent: if a coding agent runs and enter is set, typed as ever otherwise"`
+	FreshLine bool `json:"fresh_line,omitempty" doc:"refuse while the shell has a partial line: the text would be appended"`
+	// ProveMS and Submit request confirmation of input.
+	ProveMS int64  `json:"prove_ms,omitempty" minimum:"0" doc:"wait up to this time for the program to read it; see taken"`
+	Submit  string `json:"submit,omitempty" enum:"always,agent" doc:"submit text as one message: paste it, then press Enter once it is drawn; agent: only if a coding agent runs and enter is set, else type normally"`
 
-	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse when the screen is not at this version any more"`
+	ExpectVersion uint64 `json:"expect_version,omitempty" doc:"refuse if the screen has another version"`
 
-	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"what to do when a person has to be asked about what an agent types: wait for the answer (default), or answer at once; ask again with the same id to wait"`
+	OnApproval string `json:"on_approval,omitempty" enum:"wait,return" doc:"if an agent's input needs approval: wait for it (default), or return at once; repeat with the same id to wait"`
 }
 
 // Typed answers Input: everything was taken by the terminal.
 type Typed struct {
-	Cursor uint64 `json:"cursor" doc:"offset after which the program's answer lies"`
-	Echo   string `json:"echo" enum:"on,off,app" doc:"who echoes it: on: the terminal; off: none; app: the program, if it chooses to"`
-	Taken  *Taken `json:"taken,omitempty" doc:"what became of it, where that was asked for"`
-	Again  bool   `json:"again,omitempty" doc:"an earlier request with this id had typed it; this one typed nothing, and taken is absent"`
+	Cursor    uint64 `json:"cursor" doc:"output offset at which the program's response starts"`
+	Echo      string `json:"echo" enum:"on,off,app" doc:"echo by the terminal (on), nothing (off), or the program (app)"`
+	Taken     *Taken `json:"taken,omitempty" doc:"result of prove_ms"`
+	Duplicate bool   `json:"again,omitempty" doc:"an earlier request with this id typed it; this request typed nothing, and taken is absent"`
 }
 
-// Taken is what became of input. What cannot be known is unknown.
+// Taken is the confirmed outcome of input. Parts that cannot be determined are unknown.
 type Taken struct {
-	Written   bool   `json:"written" doc:"the terminal has it"`
-	Read      string `json:"read" enum:"yes,no,unknown" doc:"the program read it: nothing waits in the terminal's queue"`
-	Echoed    string `json:"echoed" enum:"yes,no,unknown" doc:"its text is on the screen"`
-	Drawn     string `json:"drawn" enum:"yes,no,unknown" doc:"the screen changed after it"`
-	Submitted string `json:"submitted,omitempty" enum:"yes,no,unknown" doc:"of a message: it is not in the program's line any more, or the agent works; no: Enter was not pressed, or changed nothing"`
+	Written   bool   `json:"written" doc:"written to the terminal"`
+	Read      string `json:"read" enum:"yes,no,unknown" doc:"read by the program: the terminal's queue is empty"`
+	Echoed    string `json:"echoed" enum:"yes,no,unknown" doc:"its text is shown on the screen"`
+	Drawn     string `json:"drawn" enum:"yes,no,unknown" doc:"the screen changed afterwards"`
+	Submitted string `json:"submitted,omitempty" enum:"yes,no,unknown" doc:"for a message: whether the program took it: its line is empty, or the agent works; no: Enter was not pressed, or had no effect"`
 }
 
 // Resize is a new size in cells.
@@ -261,159 +264,159 @@ type Signal struct {
 	Scope  string `json:"scope,omitempty" enum:"child,group,foreground,all" doc:"default foreground"`
 }
 
-// Kill asks for an end by the kill ladder: interrupt, terminate, kill.
+// Kill ends processes by the kill ladder: interrupt, terminate, kill.
 type Kill struct {
 	GraceMS int `json:"grace_ms,omitempty" doc:"time that each step of the kill ladder gets; default: exec.grace of the configuration (10000), for agents exec.agent_grace (2000)"`
 }
 
-// KillSeveral asks for that of several sessions at the same time.
+// KillSeveral ends several sessions at the same time.
 type KillSeveral struct {
 	Kill
-	Sessions []string `json:"sessions,omitempty" doc:"ids or names; if one of them is not there, nothing is ended"`
-	All      bool     `json:"all,omitempty" doc:"all that are listed"`
+	Sessions []string `json:"sessions,omitempty" doc:"ids or names; if one is missing, no session is ended"`
+	All      bool     `json:"all,omitempty" doc:"all listed sessions"`
 	Labels   []string `json:"labels,omitempty" doc:"all with these labels, NAME or NAME=VALUE"`
 }
 
-// Killed says which sessions ended.
+// Killed lists the sessions that ended.
 type Killed struct {
 	Ended  []Session `json:"ended"`
-	Failed []Failed  `json:"failed,omitempty" doc:"those that did not, and why"`
+	Failed []Failed  `json:"failed,omitempty" doc:"sessions that did not end, and why"`
 }
 
 // Output is a piece of a session's output.
 type Output struct {
 	Data []byte `json:"data" doc:"base64"`
 	From uint64 `json:"from" doc:"offset of the first byte"`
-	Next uint64 `json:"next" doc:"offset to read on from"`
-	Gap  uint64 `json:"gap_bytes" doc:"bytes lost between the offset asked for and from"`
+	Next uint64 `json:"next" doc:"offset for the next read"`
+	Gap  uint64 `json:"gap_bytes" doc:"bytes lost between the requested offset and from"`
 	End  bool   `json:"end" doc:"the session has ended and nothing comes after this"`
 	// Streams is set for sessions on pipes.
-	Streams []StreamRun `json:"streams,omitempty" doc:"of a session on pipes: what data is, in order"`
+	Streams []StreamRun `json:"streams,omitempty" doc:"of a session on pipes: the streams in data, in order"`
 }
 
 // OutputText is a piece of a session's output as text, within a budget.
 type OutputText struct {
-	Text        string   `json:"text" doc:"plain text; where something is left out a note says how much, and what reads it"`
+	Text        string   `json:"text" doc:"plain text; a note marks an omitted part, with its size and the command that reads it"`
 	From        uint64   `json:"from" doc:"offset of the first byte"`
-	Next        uint64   `json:"next" doc:"offset to read on from"`
-	Gap         uint64   `json:"gap_bytes,omitempty" doc:"bytes lost between the offset asked for and from"`
+	Next        uint64   `json:"next" doc:"offset for the next read"`
+	Gap         uint64   `json:"gap_bytes,omitempty" doc:"bytes lost between the requested offset and from"`
 	End         bool     `json:"end" doc:"the session has ended and nothing comes after this"`
-	Truncated   bool     `json:"truncated,omitempty" doc:"text is not all there was"`
-	Omitted     *Omitted `json:"omitted,omitempty" doc:"what of it is left out"`
-	Binary      bool     `json:"binary,omitempty" doc:"some of it was not text and is left out; the raw output has it"`
+	Truncated   bool     `json:"truncated,omitempty" doc:"part of the text was omitted"`
+	Omitted     *Omitted `json:"omitted,omitempty" doc:"the omitted part"`
+	Binary      bool     `json:"binary,omitempty" doc:"binary data was omitted; the raw output has it"`
 	BinaryBytes uint64   `json:"binary_bytes,omitempty"`
-	Note        string   `json:"note,omitempty" doc:"of a transcript: why it may tell little"`
+	Note        string   `json:"note,omitempty" doc:"for a transcript: why it may be incomplete"`
 }
 
 // StreamRun is a piece of output that came from one place.
 type StreamRun struct {
-	Stream string `json:"stream" enum:"stdout,stderr,merged" doc:"merged: they were not kept apart"`
+	Stream string `json:"stream" enum:"stdout,stderr,merged" doc:"merged: the streams were not separated"`
 	Bytes  int    `json:"bytes"`
 }
 
 // Command is a line that a session's shell ran.
 type Command struct {
 	Session  string             `json:"session" doc:"id"`
-	Name     string             `json:"name" doc:"of the session"`
-	N        int                `json:"n" doc:"number in its session, from 1"`
+	Name     string             `json:"name" doc:"name of the session"`
+	N        int                `json:"n" doc:"command number in its session, from 1"`
 	Text     string             `json:"text"`
 	State    string             `json:"state" enum:"running,done,lost" doc:"lost: its end was not seen"`
-	Quality  string             `json:"quality" enum:"full,basic,none" doc:"how much is known of it"`
-	ExitCode *int               `json:"exit_code" doc:"null while it runs and when unknown"`
+	Quality  string             `json:"quality" enum:"full,basic,none" doc:"what the shell reported of it"`
+	ExitCode *int               `json:"exit_code" doc:"null while it runs and if unknown"`
 	Signal   string             `json:"signal,omitempty"`
 	Started  time.Time          `json:"started,omitzero"`
 	Duration int64              `json:"duration_ms"`
-	Cwd      string             `json:"cwd" doc:"before"`
+	Cwd      string             `json:"cwd" doc:"directory before it"`
 	CwdAfter string             `json:"cwd_after,omitempty"`
 	Env      map[string]*string `json:"env_changes,omitempty" doc:"variables it changed in the shell; null: unset; secrets are redacted"`
-	Output   Range              `json:"output_range" doc:"offsets of what it printed; while it runs, so far"`
-	Activity *Activity          `json:"activity,omitempty" doc:"how it gets on; kept of the session's newest command"`
-	By       string             `json:"by,omitempty" doc:"who gave it to the shell, where that was not the user of this machine at the keys: exec, agent:LABEL, program, token:NAME (a login of the page, a link that was shared), or host:HOST"`
+	Output   Range              `json:"output_range" doc:"offsets of its output, so far while it runs"`
+	Activity *Activity          `json:"activity,omitempty" doc:"its progress; kept for the session's newest command"`
+	By       string             `json:"by,omitempty" doc:"source of the line, unless the local user typed it: exec, agent:LABEL, program, token:NAME (a web login or share link), or host:HOST"`
 }
 
 // Exec is a line to run in a session's shell.
 type Exec struct {
 	Call
-	Line    string        `json:"line" doc:"typed as it is, several lines too"`
-	Wait    bool          `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
-	Respond *RespondRules `json:"respond,omitempty" doc:"rules that answer what the line asks, until it ends"`
-	Asking
-	History bool `json:"history,omitempty" doc:"have the shell record the line in its user's history, as what is typed; default: shells.history of the configuration (false)"`
+	Line    string        `json:"line" doc:"text of the line; several lines are allowed"`
+	Wait    bool          `json:"wait,omitempty" doc:"wait for the prompt of a busy shell; default: an error"`
+	Respond *RespondRules `json:"respond,omitempty" doc:"rules that answer its prompts until it ends"`
+	ApprovalOptions
+	History bool `json:"history,omitempty" doc:"record the line in the shell's history; default: shells.history of the configuration (false)"`
 	// Foreign types the line into the program that the shell runs.
-	Sandbox      string `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
-	OnDifference string `json:"on_difference,omitempty" enum:"deny,ask" doc:"refuse unless the session's sandbox does so with what its profile does not list"`
-	Foreign      bool   `json:"foreign,omitempty" doc:"when the shell runs something, give the line to that program where it waits for input (a REPL, ssh); the exit code is null. A session that is no shell is always given lines so"`
+	Sandbox      string `json:"sandbox,omitempty" maxLength:"64" doc:"reject it unless the session has this sandbox profile, or a stricter one"`
+	OnDifference string `json:"on_difference,omitempty" enum:"deny,ask" doc:"reject it unless the session's sandbox answers unlisted accesses so"`
+	Foreign      bool   `json:"foreign,omitempty" doc:"pass the line to the program that waits for input in the shell (a REPL, ssh); exit_code is null. A session without a shell always gets lines so"`
 }
 
 // Call is how a line or a command is waited for, and what its answer holds.
 type Call struct {
-	Job           string `json:"job,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"id of the job, made by the caller (a UUID): asked again with the same id, nothing is run twice; default: a new one"`
+	Job           string `json:"job,omitempty" maxLength:"64" pattern:"^[0-9A-Za-z-]*$" doc:"id of the job (a UUID), chosen by the caller: a request with the same id runs nothing twice; default: a new one"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitempty" doc:"any positive number; 0: no limit; default for agents: exec.timeout of the configuration (60000), in the background 86400000; for people and scripts: no limit"`
-	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"ends after so long without output, any positive number; 0: no limit; default for agents: exec.idle_timeout of the configuration (300000), in the background 0; for people and scripts: no limit"`
-	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (a line's default), or end it and all it started (a command's default)"`
-	YieldMS       int64  `json:"yield_ms,omitempty" doc:"answer after so long with what there is; it goes on in the background"`
-	Background    bool   `json:"background,omitempty" doc:"answer at once"`
-	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on"`
-	Parse         bool   `json:"parse,omitempty" doc:"read the output as what the command prints: problems, tests, listings"`
-	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer, head and tail; default for agents: exec.max_output of the configuration (16384); for people and scripts: 16777216"`
-	MaxLine       int    `json:"max_line,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of one line in the answer, head and tail; default: no limit of its own"`
-	Digest        bool   `json:"digest,omitempty" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail, and a few only of lines that are alike but for their numbers; of output of terminals"`
+	IdleTimeoutMS *int64 `json:"idle_timeout_ms,omitempty" doc:"timeout without output, any positive number; 0: no limit; default for agents: exec.idle_timeout of the configuration (300000), in the background 0; for people and scripts: no limit"`
+	OnTimeout     string `json:"on_timeout,omitempty" enum:"background,kill" doc:"leave it running (default for lines), or end it with all its processes (default for commands)"`
+	YieldMS       int64  `json:"yield_ms,omitempty" doc:"return after this time with the output so far; the job continues in the background"`
+	Background    bool   `json:"background,omitempty" doc:"return at once"`
+	OnInput       string `json:"on_input,omitempty" enum:"wait,return" doc:"if it waits for input: wait (default), or return; the job continues"`
+	Parse         bool   `json:"parse,omitempty" doc:"parse the output: problems, tests, listings"`
+	MaxOutput     int    `json:"max_output,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of output in the response, head and tail; default for agents: exec.max_output of the configuration (16384); for people and scripts: 16777216"`
+	MaxLine       int    `json:"max_line,omitempty" minimum:"0" maximum:"16777216" doc:"bytes of one line in the response, head and tail; default: no separate limit"`
+	Digest        bool   `json:"digest,omitempty" doc:"within max_output keep the first failure, errors, warnings and the end, instead of head and tail, and few of the lines that differ only in numbers; for terminal output"`
 }
 
-// Run is a command to run in a session of its own.
+// Run is a command to run in a new session.
 type Run struct {
 	Call
 	NewSession
-	Warm  bool `json:"warm,omitempty" doc:"run line in a warm shell: one that was started before in this directory and environment, and is used once"`
-	Keep  bool `json:"keep,omitempty" doc:"keep the session; else it is removed when the answer was given, or later when the answer has not all of its output"`
-	Start bool `json:"start,omitempty" doc:"answer at once, with the timeouts of the foreground; the caller asks for the job's end"`
+	Warm  bool `json:"warm,omitempty" doc:"run line in a shell that was started in advance in this directory and environment, and is used once"`
+	Keep  bool `json:"keep,omitempty" doc:"keep the session; default: remove it after the response, or later if the response lacks part of its output"`
+	Start bool `json:"start,omitempty" doc:"return at once, with foreground timeouts; the caller queries the job's end"`
 }
 
 // Batch are lines to run one after the other in a session's shell.
 type Batch struct {
 	Call
-	Asking
+	ApprovalOptions
 	Lines        []string `json:"lines" minItems:"1" maxItems:"1000"`
-	Wait         bool     `json:"wait,omitempty" doc:"wait for the prompt when the shell runs something, instead of refusing"`
-	OnDifference string   `json:"on_difference,omitempty" enum:"deny,ask" doc:"refuse unless the session's sandbox does so with what its profile does not list"`
-	StopOnError  bool     `json:"stop_on_error,omitempty" doc:"leave the rest out after a line that failed"`
-	Sandbox      string   `json:"sandbox,omitempty" maxLength:"64" doc:"refuse unless the session was started in this sandbox profile, or a stricter one"`
+	Wait         bool     `json:"wait,omitempty" doc:"wait for the prompt of a busy shell; default: an error"`
+	OnDifference string   `json:"on_difference,omitempty" enum:"deny,ask" doc:"reject it unless the session's sandbox answers unlisted accesses so"`
+	StopOnError  bool     `json:"stop_on_error,omitempty" doc:"skip the remaining lines after a failure"`
+	Sandbox      string   `json:"sandbox,omitempty" maxLength:"64" doc:"reject it unless the session has this sandbox profile, or a stricter one"`
 }
 
 // Batched answers Batch: a result for each line that was run. One that did not end is the
 // last one.
 type Batched struct {
 	Results []Result `json:"results"`
-	Left    int      `json:"left_out,omitempty" doc:"lines that were not run"`
+	Left    int      `json:"left_out,omitempty" doc:"skipped lines"`
 }
 
 // Job is a line or command that runs or ran under the timeouts of its caller.
 type Job struct {
 	ID         string     `json:"id"`
 	Session    string     `json:"session" doc:"id of its session"`
-	Name       string     `json:"name,omitempty" doc:"of its session, while there is one"`
+	Name       string     `json:"name,omitempty" doc:"name of its session, while it exists"`
 	Line       string     `json:"line"`
-	Agent      string     `json:"agent,omitempty" doc:"label of the agent that it was run for; absent: a person, and in lists"`
-	State      string     `json:"state" enum:"waiting,needs_approval,running,needs_input,done" doc:"needs_input: it runs and waits for input; done: outcome and result have how it ended"`
+	Agent      string     `json:"agent,omitempty" doc:"label of the agent that started it; absent for users, and in lists"`
+	State      string     `json:"state" enum:"waiting,needs_approval,running,needs_input,done" doc:"needs_input: it runs and waits for input; done: it ended, see outcome and result"`
 	Needs      string     `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt" doc:"the input that it waits for"`
-	Outcome    string     `json:"outcome,omitempty" doc:"of one that is done: the state of its result, as exited, killed or refused"`
-	Approval   string     `json:"approval,omitempty" doc:"that it waits for"`
+	Outcome    string     `json:"outcome,omitempty" doc:"of an ended job: the state of its result, as exited, killed or refused"`
+	Approval   string     `json:"approval,omitempty" doc:"id of its pending approval"`
 	Background bool       `json:"in_background" doc:"no caller waits for it"`
 	Started    time.Time  `json:"started,omitzero"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	DurationMS int64      `json:"duration_ms"`
-	Command    int        `json:"command,omitempty" doc:"its number in the session"`
-	Result     *Result    `json:"result,omitempty" doc:"once it ended; in a list without what it printed"`
+	Command    int        `json:"command,omitempty" doc:"command number in the session"`
+	Result     *Result    `json:"result,omitempty" doc:"its result after the end; without output in lists"`
 }
 
 // JobStop ends a job by the kill ladder.
 type JobStop struct {
-	Next    bool `json:"next,omitempty" doc:"of a job that is being ended: continue with the next step of the kill ladder at once"`
+	Next    bool `json:"next,omitempty" doc:"if the job is being ended: continue with the next step of the kill ladder at once"`
 	GraceMS int  `json:"grace_ms,omitempty" doc:"time that each step of the kill ladder gets; default: exec.grace of the configuration (10000), for agents exec.agent_grace (2000)"`
 }
 
-// Meanwhile is how many bytes of lines that are alike but for their numbers a digest tells of what goes on and asks nothing:
-// that it gets on is all that they say, and more of them follow.
+// Meanwhile is how many bytes of similar lines a digest keeps of a running command without a prompt. They only show
+// progress, and more of them follow.
 const Meanwhile = 400
 
 // Values of Result.ExitUnknown.
@@ -430,145 +433,146 @@ func (r *Result) IsSuccess() bool {
 
 // Result is how a line or command went (R2).
 type Result struct {
-	Job           string              `json:"job,omitempty" doc:"its id, to ask for it again"`
-	InBackground  bool                `json:"in_background,omitempty" doc:"it goes on without the caller"`
+	Job           string              `json:"job,omitempty" doc:"id of the job"`
+	InBackground  bool                `json:"in_background,omitempty" doc:"it continues without the caller"`
 	Output        string              `json:"output" doc:"plain text; all of it is in output_range"`
-	State         string              `json:"state" enum:"exited,signalled,killed,running,needs_input,needs_approval,denied,refused,waiting,ended,lost" doc:"killed: it was ended by a timeout or by request; needs_input: it waits for input; needs_approval: a person has to allow it; denied: it was not allowed, and not run; refused: the shell did not take it (it is incomplete, say), and nothing was run; ended: the shell itself is gone; waiting: for the prompt; lost: its end was not seen"`
-	NeedsApproval bool                `json:"needs_approval,omitempty" doc:"a person has to allow it"`
-	Approval      string              `json:"approval,omitempty" doc:"that it waits for, or that allowed or rejected it"`
-	Policy        *Judgement          `json:"policy,omitempty" doc:"why it was not allowed, or has to be"`
-	Outcome       string              `json:"outcome,omitempty" enum:"stable" doc:"stable: a program that tells nothing of its commands rests and waits for input again; that is all there is to know, and exit_code is null"`
+	State         string              `json:"state" enum:"exited,signalled,killed,running,needs_input,needs_approval,denied,refused,waiting,ended,lost" doc:"killed: by a timeout or on request; needs_input: it waits for input; needs_approval: a user must allow it; denied: not allowed, not run; refused: rejected by the shell (incomplete, for example), not run; ended: the shell has exited; waiting: for the prompt; lost: exit status unknown"`
+	NeedsApproval bool                `json:"needs_approval,omitempty" doc:"whether it waits for approval by a user"`
+	Approval      string              `json:"approval,omitempty" doc:"id of the approval that it waits for, or that allowed or rejected it"`
+	Policy        *Judgement          `json:"policy,omitempty" doc:"why it was denied or needs approval"`
+	Outcome       string              `json:"outcome,omitempty" enum:"stable" doc:"stable: a program without command reports is idle and waits for input again; exit_code is null"`
 	Needs         string              `json:"needs_input,omitempty" enum:"password,confirm,menu,text,screen,prompt"`
-	ExitCode      *int                `json:"exit_code" doc:"null when it runs on, when a signal ended it and when unknown"`
+	ExitCode      *int                `json:"exit_code" doc:"null while it runs, after a signal, and if unknown"`
 	ExitUnknown   string              `json:"exit_unknown,omitempty" enum:"none,not_reported" doc:"why exit_code is null although the line ended. none: a program without exit statuses, such as a REPL, read it. not_reported: a shell or another program read it whose status longterm cannot see (ssh, a shell without integration); the line may have failed"`
-	Signal        string              `json:"signal,omitempty" doc:"the signal that ended it, where the kernel said so; a shell tells only a code (128 and the signal's number, or an exit code like any other)"`
+	Signal        string              `json:"signal,omitempty" doc:"the signal that ended it, if the kernel reported it; a shell reports only a code (128 plus the signal's number, or an ordinary exit code)"`
 	Error         string              `json:"error,omitempty"`
 	Aborted       bool                `json:"aborted"`
 	TimedOut      string              `json:"timed_out" enum:"none,wall,idle"`
 	DurationMS    int64               `json:"duration_ms"`
-	Message       string              `json:"message,omitempty" doc:"how it went, in a line; absent: it exited with 0"`
+	Message       string              `json:"message,omitempty" doc:"summary in one line; absent: it exited with 0"`
 	Hint          string              `json:"hint,omitempty" doc:"what to do instead"`
-	Cleared       string              `json:"cleared,omitempty" doc:"of a line: what somebody had typed at the prompt before and not ended, which was cleared; … where it is not known"`
-	PID           int                 `json:"pid" doc:"of the session"`
-	PGID          int                 `json:"pgid" doc:"process group: of what runs in the foreground, else of the session's process; 0: not known"`
-	Background    []int               `json:"background_pids,omitempty" doc:"processes it started that run on"`
+	Cleared       string              `json:"cleared,omitempty" doc:"for a line: the partial line that was cleared from the prompt; … if unknown"`
+	PID           int                 `json:"pid" doc:"process id of the session"`
+	PGID          int                 `json:"pgid" doc:"foreground process group, else that of the session's process; 0: unknown"`
+	Background    []int               `json:"background_pids,omitempty" doc:"its processes that still run"`
 	Mode          string              `json:"mode" enum:"pty,pipe"`
-	ModeReason    string              `json:"mode_reason,omitempty" doc:"why the mode is not the one asked for"`
-	Sandbox       *Sandbox            `json:"sandbox,omitempty" doc:"what it was kept from; absent: nothing"`
-	Executions    string              `json:"executions,omitempty" doc:"\"judged\": each program that it executed was; \"not judged: \" and why; absent: they need not be"`
-	Refused       []Refused           `json:"refused,omitempty" doc:"programs that were not allowed to be executed in the session while it ran"`
-	Stdout        *string             `json:"stdout,omitempty" doc:"on pipes, where the streams were kept apart; output has both in the order they came"`
+	ModeReason    string              `json:"mode_reason,omitempty" doc:"why the mode differs from the requested one"`
+	Sandbox       *Sandbox            `json:"sandbox,omitempty" doc:"its sandbox; absent: none"`
+	Draft         *DraftSummary       `json:"draft,omitempty" doc:"its draft of file changes; absent: no draft, or no changes"`
+	Review        *DraftReview        `json:"draft_review,omitempty" doc:"it ran in a draft, as the rules want: what a user decides about, or has decided"`
+	Executions    string              `json:"executions,omitempty" doc:"\"judged\": the rules checked each executed program; \"not judged: \" and the reason; absent: no check was required"`
+	Refused       []Refused           `json:"refused,omitempty" doc:"executions in the session that were rejected while it ran"`
+	Stdout        *string             `json:"stdout,omitempty" doc:"on pipes with separate streams; output has both in order of arrival"`
 	Stderr        *string             `json:"stderr,omitempty"`
-	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not kept apart"`
-	Binary        bool                `json:"binary,omitempty" doc:"some of it was not text and is left out; the history has it"`
+	Merged        bool                `json:"merged,omitempty" doc:"on pipes: the streams were not separated"`
+	Binary        bool                `json:"binary,omitempty" doc:"binary data was omitted; the history has it"`
 	BinaryBytes   uint64              `json:"binary_bytes,omitempty"`
-	Truncated     bool                `json:"truncated,omitempty" doc:"output is not all there was"`
-	Omitted       *Omitted            `json:"omitted,omitempty" doc:"what of it is left out"`
+	Truncated     bool                `json:"truncated,omitempty" doc:"part of the output was omitted"`
+	Omitted       *Omitted            `json:"omitted,omitempty" doc:"the omitted part"`
 	Session       string              `json:"session"`
-	Command       int                 `json:"command,omitempty" doc:"its number in the session"`
+	Command       int                 `json:"command,omitempty" doc:"command number in the session"`
 	Quality       string              `json:"quality,omitempty"`
-	Range         Range               `json:"output_range" doc:"offsets of what it printed; while it runs, so far: end is a cursor"`
+	Range         Range               `json:"output_range" doc:"offsets of its output; while it runs, so far: end is a cursor"`
 	CwdBefore     string              `json:"cwd_before,omitempty"`
-	CwdAfter      string              `json:"cwd_after,omitempty" doc:"while it runs: now; absent when it is not known, as of a command of its own that has ended; guess may have it"`
+	CwdAfter      string              `json:"cwd_after,omitempty" doc:"directory after it, or the current one while it runs; absent if unknown, as after a separate command; see guess"`
 	Env           map[string]*string  `json:"env_changes,omitempty" doc:"null: unset"`
-	Guess         *Guess              `json:"guess,omitempty" doc:"what the lines given so far make of a shell that tells nothing of itself (ssh, say), or a command's line of its directory at its end"`
+	Guess         *Guess              `json:"guess,omitempty" doc:"estimated state of a shell without reports (such as ssh) after the lines so far, or of a command's directory at its end"`
 	Parsed        *diagnostics.Result `json:"parsed,omitempty"`
-	Answers       []RespondFiring     `json:"answers,omitempty" doc:"what the rules given with the line did"`
-	Unused        []string            `json:"unused_rules,omitempty" doc:"after a timeout: the patterns of the rules given with it that matched nothing"`
+	Answers       []RespondFiring     `json:"answers,omitempty" doc:"actions of the rules in the request"`
+	Unused        []string            `json:"unused_rules,omitempty" doc:"after a timeout: patterns of the request's rules that never matched"`
 }
 
-// Omitted is what a text within a budget leaves out. It is counted as text (of more than
-// 64 MiB of output, what is in the middle as it was printed).
+// Omitted describes the omitted part of a text within a budget. It counts bytes of text; above 64 MiB of output the
+// middle counts as printed.
 type Omitted struct {
 	Bytes     int64  `json:"bytes"`
-	Lines     int    `json:"lines" doc:"left out at least partly, between head and tail"`
-	LongLines int    `json:"long_lines,omitempty" doc:"lines that were shortened, as max_line asks for"`
-	Start     uint64 `json:"start,omitempty" doc:"offsets of the output between head and tail; output reads it"`
+	Lines     int    `json:"lines" doc:"lines omitted between head and tail, also partly"`
+	LongLines int    `json:"long_lines,omitempty" doc:"lines shortened to max_line"`
+	Start     uint64 `json:"start,omitempty" doc:"offset at which the omitted output starts"`
 	End       uint64 `json:"end,omitempty"`
-	Read      string `json:"read,omitempty" doc:"the command that prints it, where the text had no room to say so"`
+	Read      string `json:"read,omitempty" doc:"command that prints the omitted part, if the text does not name it"`
 }
 
-// Guess is what a shell that tells nothing of itself may be like, from the lines it was
-// given alone.
+// Guess is the likely state of a shell that reports none, from its input lines alone.
 type Guess struct {
 	Cwd        string             `json:"cwd,omitempty"`
-	Env        map[string]*string `json:"env,omitempty" doc:"variables that were exported; null: unset"`
-	Confidence string             `json:"confidence" enum:"likely,doubtful" doc:"doubtful: something may have happened that cannot be read from the lines"`
+	Env        map[string]*string `json:"env,omitempty" doc:"exported variables; null: unset"`
+	Confidence string             `json:"confidence" enum:"likely,doubtful" doc:"doubtful: the lines may have had effects that the estimate does not know"`
 }
 
 // Environment is what a session's program exports.
 type Environment struct {
-	Source string            `json:"source" enum:"shell,guess,start" doc:"shell: as of its newest prompt; guess: what a shell that tells nothing of itself printed of it, and the lines given since; start: what the program was started with"`
-	Env    map[string]string `json:"env" doc:"values of secrets are redacted"`
+	Source string            `json:"source" enum:"shell,guess,start" doc:"shell: as of its newest prompt; guess: from the output of a shell without reports, and the lines since; start: the environment at the program's start"`
+	Env    map[string]string `json:"env" doc:"secrets are redacted"`
 }
 
 // Found answers a search.
 type Found struct {
 	Hits []Hit `json:"hits" doc:"newest first"`
-	// Truncated says that the search stopped early; next goes on.
-	Truncated bool   `json:"truncated,omitempty" doc:"it was stopped early: the pattern needs no fixed text; go on with next"`
-	Next      string `json:"next,omitempty" doc:"for before, to go on; absent: there is no more"`
+	// Truncated states that the search stopped early; next continues it.
+	Truncated bool   `json:"truncated,omitempty" doc:"the search stopped early, because the pattern has no fixed text; continue with next"`
+	Next      string `json:"next,omitempty" doc:"pass as before to continue; absent: no more results"`
 	// Behind and Note are set by older daemons only, which did not search the newest output.
-	Behind uint64 `json:"behind_bytes,omitempty" doc:"how much was printed last, in bytes, that is not searched yet: search again in a moment"`
-	Note   string `json:"note,omitempty" doc:"the same in words"`
+	Behind uint64 `json:"behind_bytes,omitempty" doc:"bytes of new output that are not indexed yet: retry soon"`
+	Note   string `json:"note,omitempty" doc:"behind_bytes in words"`
 }
 
 // Hit is a line of output that was searched for.
 type Hit struct {
 	Session string    `json:"session" doc:"id"`
-	Name    string    `json:"name" doc:"of the session"`
+	Name    string    `json:"name" doc:"name of the session"`
 	From    uint64    `json:"from" doc:"offset of the line; screen and output take it"`
 	To      uint64    `json:"to"`
 	Time    time.Time `json:"time" doc:"when it was printed"`
 	Command int       `json:"command,omitempty" doc:"number of the command that printed it"`
-	Text    string    `json:"text" doc:"the line, or what is around the first match"`
-	Start   int       `json:"start,omitempty" doc:"where text begins in the line, bytes"`
-	Cut     bool      `json:"cut,omitempty" doc:"text is not all of the line"`
+	Text    string    `json:"text" doc:"the line, or the part around the first match"`
+	Start   int       `json:"start,omitempty" doc:"offset of text in the line, bytes"`
+	Cut     bool      `json:"cut,omitempty" doc:"text is a part of the line"`
 	Matches [][2]int  `json:"matches" doc:"ranges of text that match, bytes"`
 }
 
-// Prune says what history may take; 0 is no limit.
+// Prune sets the limits of history; 0 is no limit.
 type Prune struct {
-	SessionBytes int64 `json:"session_bytes,omitempty" doc:"on disk, of one session: the oldest output goes"`
-	SessionAgeMS int64 `json:"session_age_ms,omitempty" doc:"of output"`
-	TotalBytes   int64 `json:"total_bytes,omitempty" doc:"on disk, of all: ended sessions go first, the oldest first"`
-	Dead         int   `json:"dead,omitempty" doc:"ended sessions"`
-	DeadAgeMS    int64 `json:"dead_age_ms,omitempty" doc:"since they ended"`
+	SessionBytes int64 `json:"session_bytes,omitempty" doc:"limit on disk for one session: the oldest output is removed"`
+	SessionAgeMS int64 `json:"session_age_ms,omitempty" doc:"maximum age of output"`
+	TotalBytes   int64 `json:"total_bytes,omitempty" doc:"limit on disk for all sessions: ended sessions are removed first, the oldest first"`
+	Dead         int   `json:"dead,omitempty" doc:"maximum number of ended sessions"`
+	DeadAgeMS    int64 `json:"dead_age_ms,omitempty" doc:"maximum time since their end"`
 }
 
-// Pruned says what was dropped.
+// Pruned lists what was removed.
 type Pruned struct {
 	Removed []string `json:"removed" doc:"names of sessions that were removed"`
 	Cut     []string `json:"cut" doc:"names of sessions that lost their oldest output"`
-	Bytes   int64    `json:"bytes" doc:"freed on disk"`
+	Bytes   int64    `json:"bytes" doc:"bytes freed on disk"`
 }
 
 // Record is an entry of a session's history.
 type Record struct {
-	Kind   string    `json:"kind" enum:"screen,output,resize,exit,gap,end" doc:"screen: first of all, the screen to begin with; end: last of all"`
+	Kind   string    `json:"kind" enum:"screen,output,resize,exit,gap,end" doc:"screen: the initial screen, always first; end: always last"`
 	Offset uint64    `json:"offset" doc:"output bytes before it"`
 	Time   time.Time `json:"time,omitzero" doc:"absent when unknown"`
-	Data   []byte    `json:"data,omitempty" doc:"base64; of output: what was printed; of screen: ANSI sequences that draw it"`
-	Cols   int       `json:"cols,omitempty" doc:"of screen and resize: the size from here on, cells"`
+	Data   []byte    `json:"data,omitempty" doc:"base64; for output: the printed bytes; for screen: ANSI sequences that draw it"`
+	Cols   int       `json:"cols,omitempty" doc:"for screen and resize: the size from here on, cells"`
 	Rows   int       `json:"rows,omitempty"`
 	Exit   *Exit     `json:"exit,omitempty"`
-	Lost   uint64    `json:"lost,omitempty" doc:"of gap: bytes that were printed and are not kept"`
+	Lost   uint64    `json:"lost,omitempty" doc:"for gap: printed bytes that are not stored"`
 
-	Streams []StreamRun `json:"streams,omitempty" doc:"of output of a session on pipes: what data is, in order"`
+	Streams []StreamRun `json:"streams,omitempty" doc:"for output of a session on pipes: the streams in data, in order"`
 }
 
 // Exit is how a program ended.
 type Exit struct {
-	ExitCode *int   `json:"exit_code" doc:"null when a signal ended it"`
+	ExitCode *int   `json:"exit_code" doc:"null after a signal"`
 	Signal   string `json:"signal,omitempty"`
 	Usage    Usage  `json:"usage"`
 }
 
-// Wait says what to wait for.
+// Wait lists the conditions to wait for.
 type Wait struct {
 	Conds     []Condition `json:"conditions" minItems:"1"`
 	All       bool        `json:"all,omitempty" doc:"all conditions instead of any"`
-	Since     *uint64     `json:"since,omitempty" doc:"output offset; default: since something was last typed"`
+	Since     *uint64     `json:"since,omitempty" doc:"output offset; default: after the newest input"`
 	TimeoutMS int64       `json:"timeout_ms,omitempty" doc:"default: no limit; for agents exec.timeout of the configuration (60000); -1: no limit"`
 	// Input is typed first, in the same step: nothing of its answer is missed.
 	Input *Input `json:"input,omitempty"`
@@ -576,23 +580,24 @@ type Wait struct {
 
 // Condition is one thing to wait for.
 type Condition struct {
-	Kind    string `json:"kind" enum:"text,regexp,gone,prompt,command,exit,quiet,input,fullscreen,title,bell,progress,cursor,agent"`
-	Text    string `json:"text,omitempty" doc:"for text, gone and title; for input a kind: password, confirm, menu, text or screen; for agent a state: working, needs_input, needs_approval, done, idle (done, too) or unknown, else any in which it waits for its person"`
+	Kind    string `json:"kind" enum:"text,regexp,gone,prompt,command,exit,quiet,input,fullscreen,title,bell,progress,cursor,agent,port"`
+	Text    string `json:"text,omitempty" doc:"for text, gone and title; for input a kind: password, confirm, menu, text or screen; for agent a state: working, needs_input, needs_approval, done, idle (done, too) or unknown, else any in which it waits for its user"`
 	Pattern string `json:"pattern,omitempty" doc:"RE2, for regexp and gone"`
 	QuietMS int64  `json:"quiet_ms,omitempty" doc:"for quiet; default 1000"`
-	Off     bool   `json:"off,omitempty" doc:"for fullscreen: none is up"`
+	Off     bool   `json:"off,omitempty" doc:"for fullscreen: wait until none is shown"`
 	Percent int    `json:"percent,omitempty" doc:"for progress: at least; default 100"`
 	Row     *int   `json:"row,omitempty" doc:"for cursor, 0-based; absent: any"`
 	Col     *int   `json:"col,omitempty" doc:"for cursor, 0-based; absent: any"`
+	Port    int    `json:"port,omitempty" minimum:"0" maximum:"65535" doc:"for port: the TCP port on which a process of the session accepts connections; default: any"`
 }
 
 // Waited is a wait's result.
 type Waited struct {
-	Outcome string  `json:"outcome" enum:"fired,timeout,ended" doc:"ended: the session has ended, and what has not held never will"`
+	Outcome string  `json:"outcome" enum:"fired,timeout,ended" doc:"ended: the session ended before the conditions held"`
 	Fired   []Fired `json:"fired"`
 	Session Session `json:"session"`
-	Version uint64  `json:"version" doc:"of the screen"`
-	Cursor  uint64  `json:"cursor" doc:"output offset: the next since"`
+	Version uint64  `json:"version" doc:"version of the screen"`
+	Cursor  uint64  `json:"cursor" doc:"output offset, for since of the next request"`
 }
 
 // Fired is a condition that came true.
@@ -612,62 +617,62 @@ type Status struct {
 	Socket    string    `json:"socket"`
 	State     string    `json:"state_dir"`
 	Keepers   []Keeper  `json:"keepers"`
-	Restarts  int       `json:"restarts" doc:"times the keeper had to restart the daemon"`
+	Restarts  int       `json:"restarts" doc:"number of daemon restarts by the keeper"`
 	Audit     string    `json:"audit,omitempty" doc:"NUMBER:HASH of the newest audit record that the daemon has written"`
-	Notices   []string  `json:"notices" doc:"what went wrong at the start and was repaired"`
+	Notices   []string  `json:"notices" doc:"problems that were repaired at the start"`
 	// Goroutines is for looking for leaks.
-	Goroutines int `json:"goroutines,omitempty" doc:"of the daemon"`
+	Goroutines int `json:"goroutines,omitempty" doc:"goroutines of the daemon"`
 
-	Webhooks []Webhook `json:"webhooks,omitempty" doc:"addresses that notices were posted to since the daemon began"`
+	Webhooks []Webhook `json:"webhooks,omitempty" doc:"addresses to which notices were posted since the daemon started"`
 
 	Config Configuration `json:"config"`
-	HTTP   string        `json:"http,omitempty" doc:"address on which the API is served to who shows a token; absent: none"`
+	HTTP   string        `json:"http,omitempty" doc:"address of the API for clients with a token; absent: none"`
 	Rules  RuleFile      `json:"rules" doc:"the user's file of rules, policy.toml"`
-	Caller Caller        `json:"caller" doc:"who asks, as the daemon sees it"`
+	Caller Caller        `json:"caller" doc:"the caller as seen by the daemon"`
 }
 
-// Webhook is how posting to an address gets on. Addresses of one host are told apart by nothing: they are passwords.
+// Webhook is the delivery status of a webhook. URLs of one host are not distinguished: they are secrets.
 type Webhook struct {
 	Host    string     `json:"host"`
-	Waiting int        `json:"waiting" doc:"notices that are posted later"`
-	LeftOut int        `json:"left_out,omitempty" doc:"dropped since the last one that was delivered: too many, too old, or refused"`
-	Failing string     `json:"failing,omitempty" doc:"why the last attempt failed; absent: it did not"`
-	Since   *time.Time `json:"since,omitempty" doc:"of the first attempt that failed since one that did not"`
-	Told    *time.Time `json:"told,omitempty" doc:"of the last that was delivered"`
+	Waiting int        `json:"waiting" doc:"notices in the queue"`
+	LeftOut int        `json:"left_out,omitempty" doc:"notices dropped since the newest delivery: too many, too old, or rejected"`
+	Failing string     `json:"failing,omitempty" doc:"why the newest attempt failed; absent: it succeeded"`
+	Since   *time.Time `json:"since,omitempty" doc:"time of the first failure since the newest success"`
+	Told    *time.Time `json:"told,omitempty" doc:"time of the newest delivery"`
 }
 
-// Caller is who asks, by the process at the other end of the connection and by the label that it gives.
+// Caller identifies a caller by the process at the other end of the connection and by its label.
 type Caller struct {
-	Agent   string `json:"agent,omitempty" doc:"label of the agent; empty: a person"`
+	Agent   string `json:"agent,omitempty" doc:"label of the agent; empty: a user"`
 	Policy  string `json:"policy,omitempty" doc:"rules of the session that the caller runs in"`
-	Session string `json:"session,omitempty" doc:"id of the session that it runs in, where it is not a person's"`
-	Held    bool   `json:"held,omitempty" doc:"it runs in an agent's session, or in one with rules: what is for a person to do is refused"`
+	Session string `json:"session,omitempty" doc:"id of the session that it runs in, unless a user started it"`
+	Held    bool   `json:"held,omitempty" doc:"it runs in an agent's session, or in a session with rules: operations reserved for users are rejected"`
 }
 
-// NoPerson is the refusal of what is for a person to do.
-func (c Caller) NoPerson(what string) *Error {
-	where := "a session with rules of its own (" + c.Policy + ")"
+// ErrUserRequired rejects an operation that only a user may do.
+func (c Caller) ErrUserRequired(what string) *Error {
+	where := "a session with its own rules (" + c.Policy + ")"
 	if c.Agent != "" {
 		where = "the session of an agent (" + c.Agent + ")"
 	}
-	return Errorf(CodeDenied, "%s is for a person to do, not for what runs in %s", what, where).
-		WithHint("a person does it, from a terminal that no agent works in")
+	return Errorf(CodeDenied, "%s requires a user, not a program in %s", what, where).
+		WithHint("a user must do it, from a terminal without an agent")
 }
 
-// RuleFile says what became of the user's file of rules.
+// RuleFile is the status of the user's rule file.
 type RuleFile struct {
-	File     string   `json:"file" doc:"where it is looked for"`
-	Using    string   `json:"using" enum:"file,kept,none,broken" doc:"kept: the last one that was in order; broken: none ever was, all but reading is asked about"`
-	Rules    int      `json:"rules" doc:"how many are in effect"`
-	Problems []string `json:"problems" doc:"why the file is not taken"`
+	File     string   `json:"file" doc:"path of the file"`
+	Using    string   `json:"using" enum:"file,kept,none,broken" doc:"kept: the newest valid version; broken: no version was valid, and everything except reading needs approval"`
+	Rules    int      `json:"rules" doc:"number of rules in effect"`
+	Problems []string `json:"problems" doc:"why the file is not used"`
 }
 
-// Configuration says which configuration is in effect.
+// Configuration is the status of the configuration file.
 type Configuration struct {
-	File     string    `json:"file" doc:"where it is looked for"`
-	Using    string    `json:"using" enum:"file,kept,defaults" doc:"kept: the last one that was in order"`
+	File     string    `json:"file" doc:"path of the file"`
+	Using    string    `json:"using" enum:"file,kept,defaults" doc:"kept: the newest valid version"`
 	Loaded   time.Time `json:"loaded"`
-	Problems []string  `json:"problems" doc:"why the file is not taken"`
+	Problems []string  `json:"problems" doc:"why the file is not used"`
 }
 
 // Keeper describes one keeper.
@@ -683,7 +688,7 @@ type Keeper struct {
 // Stop ends the daemon.
 type Stop struct {
 	KillSessions bool `json:"kill_sessions,omitempty"`
-	Restart      bool `json:"restart,omitempty" doc:"have the keeper start a new one"`
+	Restart      bool `json:"restart,omitempty" doc:"make the keeper start a new one"`
 }
 
 // Upgrade replaces keepers and daemon by another executable.
@@ -693,32 +698,34 @@ type Upgrade struct {
 
 // Event is something that happened.
 type Event struct {
-	Seq     uint64         `json:"seq" doc:"grows by one, from daemon to daemon by more; of listening: the newest before. The newest 512 are kept for who comes again (after, or Last-Event-ID)"`
-	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,notification,alt,progress,shell,command,input,history,quarantine,edited,removed,job,respond,refused,approval,approval-answered,approval-gone,agent,lost,config,arrange,hook,data,screen,binary" doc:"data, screen, binary: only when they were asked for; job: a job ended; config: the configuration was read anew; arrange: viewers are asked to"`
+	Seq     uint64         `json:"seq" doc:"increases by one, or by more after a daemon restart; for listening: that of the newest event. The newest 512 are kept for reconnecting clients (after, or Last-Event-ID)"`
+	Kind    string         `json:"kind" enum:"listening,created,state,size,title,cwd,bell,notification,alt,progress,shell,command,input,history,quarantine,edited,removed,draft-committed,draft-discarded,job,respond,refused,approval,approval-answered,approval-gone,inbox,agent,lost,config,arrange,hook,port-open,port-closed,data,screen,binary" doc:"data, screen, binary: only on request; job: a job ended; config: the configuration was reloaded; inbox: an entry was marked or a message recorded; arrange: viewers are asked to"`
 	Session *Session       `json:"session,omitempty"`
 	Job     *Job           `json:"job,omitempty" doc:"for job: the one that ended"`
-	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: what a rule did"`
+	Answer  *RespondFiring `json:"answer,omitempty" doc:"for respond: the action of a rule"`
 	Refused *Refused       `json:"refused,omitempty" doc:"for refused: the execution that was not allowed"`
-	// Approval is what a person is asked for.
-	Approval *Approval    `json:"approval,omitempty" doc:"for approval (asked), approval-answered and approval-gone"`
-	Arrange  *Arrange     `json:"arrange,omitempty" doc:"for arrange: what viewers are to change"`
+	// Approval is the approval request.
+	Approval *Approval    `json:"approval,omitempty" doc:"for approval, approval-answered and approval-gone"`
+	Port     *Port        `json:"port,omitempty" doc:"for port-open and port-closed: the socket; of one check at most 16 of each session, session.ports has all"`
+	Arrange  *Arrange     `json:"arrange,omitempty" doc:"for arrange: the requested change of the viewers"`
 	Hook     *HookFailure `json:"hook,omitempty" doc:"for hook: how a hook failed"`
-	Lost     uint64       `json:"lost,omitempty" doc:"for lost: events this listener missed, by being slow or away; absent: it is not known how many, as of another daemon's"`
-	Count    int          `json:"count,omitempty" doc:"for bell: how often it rang since the last such event"`
+	Draft    *DraftResult `json:"draft,omitempty" doc:"for draft-committed and draft-discarded: the result, with at most 100 paths"`
+	Lost     uint64       `json:"lost,omitempty" doc:"for lost: number of missed events; absent: unknown, for example events of another daemon"`
+	Count    int          `json:"count,omitempty" doc:"for bell: number of bells since the previous bell event"`
 	Title    string       `json:"title,omitempty" doc:"for notification: its title"`
 	Text     string       `json:"text,omitempty" doc:"for notification (OSC 9, 99, 777): its text"`
-	Printed  *Range       `json:"printed,omitempty" doc:"for data: offsets of what was printed since the last such event"`
+	Printed  *Range       `json:"printed,omitempty" doc:"for data: offsets of the output since the previous data event"`
 	Version  uint64       `json:"version,omitempty" doc:"for screen: its version"`
 	Binary   uint64       `json:"binary_bytes,omitempty" doc:"for binary: bytes so far that are not text"`
 }
 
-// ShortID is as much of an id as people need to name a session or a job.
+// ShortID returns the part of an id that users need to name a session or a job.
 func ShortID(id string) string { return id[:min(8, len(id))] }
 
 // RestartLabel is the label of sessions that are started again when they end by themselves: on-failure or always.
 const RestartLabel = "longterm.restart"
 
-// ProjectLabel is the label of a project's sessions, with its directory, and what their other labels begin with.
+// ProjectLabel labels a project's sessions with its directory, and prefixes their other project labels.
 const ProjectLabel = "longterm.project"
 
 // ProjectFromLabel has the output offset at which the program that runs began.
@@ -730,14 +737,14 @@ const (
 	KeptRun      = "run"
 )
 
-// HookLabel is a label of what hooks run; its value is the hook.
+// HookLabel labels what hooks run; its value is the hook.
 const HookLabel = "longterm.hook"
 
 // HookEnv is a variable with the same value, for what hooks run: what that starts has the label, too.
 const HookEnv = "LONGTERM_HOOK"
 
-// OneLineLabel marks, with the value OneLine, a session that an agent's call made for one line: the line's job tells of its end,
-// and its completions are the job's alone (store/migrations).
+// OneLineLabel marks, with the value OneLine, a session that an agent's call created for one line. The line's job
+// reports its end, and only the job has completions (store/migrations).
 const (
 	OneLineLabel = "longterm.mcp"
 	OneLine      = "exec"

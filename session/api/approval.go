@@ -1,68 +1,91 @@
 package api
 
 import (
+	"fmt"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Judgement is what the rules say of a line, a command or an execution.
+// Judgement is the policy verdict on a line, a command or an execution.
 type Judgement struct {
-	Verdict  string   `json:"verdict" enum:"allow,ask,deny" doc:"the strictest of all its commands"`
-	Rule     string   `json:"rule,omitempty" doc:"of the command that decided"`
-	Words    string   `json:"words,omitempty" doc:"of the command that decided"`
+	Verdict  string   `json:"verdict" enum:"allow,ask,deny" doc:"the strictest verdict of its commands"`
+	Rule     string   `json:"rule,omitempty" doc:"rule that decided"`
+	Words    string   `json:"words,omitempty" doc:"words of the command that decided"`
 	Why      string   `json:"why,omitempty"`
 	Instead  string   `json:"instead,omitempty" doc:"what to do instead"`
+	Effects  []string `json:"effects,omitempty" doc:"if approval is needed: its effects in words"`
+	NoDraft  string   `json:"no_draft,omitempty" doc:"if the rules want a draft: why it did not run in one"`
 	Commands []Judged `json:"commands,omitempty" doc:"every command that it would run, with its own verdict"`
 }
 
-// Judged is one command of what was judged.
+// Explain returns what would happen, in words: the effects, or without any the reason of the verdict.
+func (j *Judgement) Explain() []string {
+	if len(j.Effects) == 0 && j.Why != "" {
+		return []string{j.Why}
+	}
+	return j.Effects
+}
+
+// Because returns the rule of the verdict, with its reason if Explain does not return that.
+func (j *Judgement) Because() string {
+	switch {
+	case j.Rule == "":
+		return ""
+	case len(j.Effects) == 0 || j.Why == "":
+		return fmt.Sprintf("rule %q", j.Rule)
+	}
+	return fmt.Sprintf("rule %q: %s", j.Rule, j.Why)
+}
+
+// Judged is the verdict on one command.
 type Judged struct {
-	Argv    []string `json:"argv" doc:"words as the program gets them; what is not known is …"`
+	Argv    []string `json:"argv" doc:"words as the program receives them; … for unknown ones"`
 	Verdict string   `json:"verdict" enum:"allow,ask,deny"`
 	Rule    string   `json:"rule,omitempty"`
 	Why     string   `json:"why,omitempty"`
 }
 
-// Approval is something that a person is, or was, asked to allow.
+// Approval is something that a user is, or was, asked to allow.
 type Approval struct {
-	ID      string      `json:"id" doc:"A1, A2 …"`
-	State   string      `json:"state" enum:"pending,answered,gone" doc:"gone: nobody waits for it any more"`
-	Kind    string      `json:"kind" enum:"line,command,execution,network,reveal,write,stop"`
-	Actor   actor.Actor `json:"actor" doc:"who asks"`
-	Session string      `json:"session,omitempty" doc:"id; absent: none yet"`
-	Name    string      `json:"name,omitempty" doc:"of the session"`
-	Line    string      `json:"line,omitempty"`
-	Path    string      `json:"path,omitempty" doc:"of an execution: the file; else what it is about"`
-	Argv    []string    `json:"argv,omitempty"`
-	Cwd     string      `json:"cwd,omitempty"`
-	Depth   int         `json:"depth,omitempty" doc:"of an execution: 0 is what was asked for, 1 what that started …"`
-	Parent  []string    `json:"parent,omitempty" doc:"of an execution: argv of what started it"`
-	Policy  string      `json:"policy,omitempty" doc:"rules that the call or the session asked for"`
+	ID      string         `json:"id" doc:"A1, A2 …"`
+	State   string         `json:"state" enum:"pending,answered,gone" doc:"gone: no longer needed"`
+	Kind    string         `json:"kind" enum:"line,command,execution,network,reveal,write,stop"`
+	Actor   identity.Actor `json:"actor" doc:"the requesting caller"`
+	Session string         `json:"session,omitempty" doc:"id; absent: none yet"`
+	Name    string         `json:"name,omitempty" doc:"name of the session"`
+	Line    string         `json:"line,omitempty"`
+	Path    string         `json:"path,omitempty" doc:"for an execution: the file; else the path that the request concerns"`
+	Argv    []string       `json:"argv,omitempty"`
+	Cwd     string         `json:"cwd,omitempty"`
+	Depth   int            `json:"depth,omitempty" doc:"of an execution: 0 is the requested program, 1 its child …"`
+	Parent  []string       `json:"parent,omitempty" doc:"of an execution: argv of its parent"`
+	Policy  string         `json:"policy,omitempty" doc:"preset of the call or the session"`
 
-	Judgement Judgement `json:"judgement" doc:"why a person is asked"`
-	Risk      string    `json:"risk" enum:"low,medium,high"`
-	Group     string    `json:"group" doc:"approvals of one group are much the same: they can be answered together"`
-	Prefixes  []string  `json:"session_prefixes,omitempty" doc:"what an answer for the session would allow in it"`
-	Rule      string    `json:"always_rule,omitempty" doc:"what an answer for always would write into the rules, if it is not edited; absent: no rule can allow it"`
-	RuleCwd   string    `json:"always_cwd,omitempty" doc:"directory in and below which that rule would count; absent: everywhere"`
-	NoRule    string    `json:"always_none,omitempty" doc:"why no rule can allow it"`
+	Judgement Judgement    `json:"judgement" doc:"why approval is needed"`
+	Draft     *DraftReview `json:"draft,omitempty" doc:"it ran in a draft: an answer decides about its changes"`
+	Risk      string       `json:"risk" enum:"low,medium,high"`
+	Group     string       `json:"group" doc:"approvals of one group are similar: one answer can cover them"`
+	Prefixes  []string     `json:"session_prefixes,omitempty" doc:"commands that the answer session would allow"`
+	Rule      string       `json:"always_rule,omitempty" doc:"rule that the answer always would add, unless edited; absent: no rule can allow it"`
+	RuleCwd   string       `json:"always_cwd,omitempty" doc:"directory in and below which that rule would apply; absent: everywhere"`
+	NoRule    string       `json:"always_none,omitempty" doc:"why no rule can allow it"`
 
-	Count int       `json:"count" doc:"how many ask for the same"`
+	Count int       `json:"count" doc:"how many requests it covers"`
 	Asked time.Time `json:"asked"`
 
-	Ended    *time.Time   `json:"ended,omitempty"`
-	Answer   string       `json:"answer,omitempty" enum:"once,session,always,reject"`
-	Feedback string       `json:"feedback,omitempty" doc:"for whoever asked"`
-	By       *actor.Actor `json:"answered_by,omitempty"`
-	Written  string       `json:"rule_written,omitempty" doc:"the rule that an answer for always made"`
-	Note     string       `json:"note,omitempty" doc:"what else there is to know of it: a full disk did not take the answer so far"`
+	Ended    *time.Time      `json:"ended,omitempty"`
+	Answer   string          `json:"answer,omitempty" enum:"once,session,always,reject"`
+	Feedback string          `json:"feedback,omitempty" doc:"for the requesting caller"`
+	By       *identity.Actor `json:"answered_by,omitempty"`
+	Written  string          `json:"rule_written,omitempty" doc:"rule added by the answer always"`
+	Note     string          `json:"note,omitempty" doc:"a note, for example that a full disk delays the recording of the answer"`
 }
 
 // Answers returns the answers that the approval accepts. If none is always, a user may still give it with a rule.
 func (a *Approval) Answers() []string {
 	list := []string{"once"}
-	if a.Session != "" {
+	if a.Session != "" && a.Draft == nil {
 		list = append(list, "session")
 	}
 	if a.Rule != "" {
@@ -73,23 +96,23 @@ func (a *Approval) Answers() []string {
 
 // ApprovalAnswer answers one approval.
 type ApprovalAnswer struct {
-	Answer   string `json:"answer" enum:"once,session,always,reject" doc:"allow it this time; allow such commands in this session; allow them by a rule that is written down; do not allow it"`
-	Feedback string `json:"feedback,omitempty" maxLength:"4096" doc:"for whoever asked"`
-	Rule     string `json:"rule,omitempty" maxLength:"1024" doc:"with always: the rule, instead of the one that was proposed"`
+	Answer   string `json:"answer" enum:"once,session,always,reject" doc:"once: allow it; session: allow similar commands in this session; always: add a rule that allows them; reject: do not run it"`
+	Feedback string `json:"feedback,omitempty" maxLength:"4096" doc:"for the requesting caller"`
+	Rule     string `json:"rule,omitempty" maxLength:"1024" doc:"with always: the rule, instead of the proposed one"`
 }
 
 // ApprovalsAnswer answers several. Exactly one of IDs, Group and All is given.
 type ApprovalsAnswer struct {
 	ApprovalAnswer
 	IDs   []string `json:"ids,omitempty" maxItems:"10000"`
-	Group string   `json:"group,omitempty" doc:"all that are pending in this group"`
-	All   bool     `json:"all,omitempty" doc:"all that are pending"`
+	Group string   `json:"group,omitempty" doc:"all pending approvals of this group"`
+	All   bool     `json:"all,omitempty" doc:"all pending approvals"`
 }
 
-// ApprovalsAnswered says which were answered.
+// ApprovalsAnswered lists the answered approvals.
 type ApprovalsAnswered struct {
 	Answered []Approval `json:"answered"`
-	Failed   []Failed   `json:"failed,omitempty" doc:"those that were not, and why"`
+	Failed   []Failed   `json:"failed,omitempty" doc:"approvals that were not answered, and why"`
 }
 
 // Failed is one of several that went wrong.
@@ -98,16 +121,16 @@ type Failed struct {
 	Error Error  `json:"error"`
 }
 
-// Grant is what a person allowed for a session.
+// Grant is what a user allowed for a session.
 type Grant struct {
 	ID       string    `json:"id" doc:"G1, G2 …"`
 	Session  string    `json:"session" doc:"id"`
-	Name     string    `json:"name,omitempty" doc:"of the session, while there is one"`
+	Name     string    `json:"name,omitempty" doc:"name of the session, while it exists"`
 	Kind     string    `json:"kind"`
-	Rule     string    `json:"rule" doc:"that asks, and does not any more"`
-	Prefix   string    `json:"prefix,omitempty" doc:"words that the command begins with"`
-	Exact    string    `json:"exact,omitempty" doc:"all of what is allowed, where no prefix is"`
-	Dir      string    `json:"dir,omitempty" doc:"in which it holds, of a prefix also below; absent: everywhere"`
+	Rule     string    `json:"rule" doc:"rule that required approval"`
+	Prefix   string    `json:"prefix,omitempty" doc:"first words of the command"`
+	Exact    string    `json:"exact,omitempty" doc:"the whole allowed command; absent with a prefix"`
+	Dir      string    `json:"dir,omitempty" doc:"directory in which it applies, for a prefix also below; absent: everywhere"`
 	Approval string    `json:"approval"`
 	Created  time.Time `json:"created"`
 }

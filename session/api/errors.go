@@ -19,6 +19,7 @@ const (
 	CodeEnded         Code = "ended"
 	CodeRunning       Code = "running"
 	CodeStale         Code = "stale"
+	CodeConflict      Code = "conflict"
 	CodeBusy          Code = "busy"
 	CodeNeedsInput    Code = "needs_input"
 	CodeEcho          Code = "echo"
@@ -43,16 +44,15 @@ const (
 	CodeInternal      Code = "internal"
 )
 
-// CodeRow is a row of the table of errors: what a code is in HTTP and on the command line, and
-// what to do about it. Which errors of the layers below have a code is the daemon's to know: its
-// table of sentinels stands in session/daemon, and its test holds both tables together.
+// CodeRow is a row of the table of errors: a code's HTTP status, exit status and hint. The daemon maps errors of lower
+// layers to codes: its table is in session/daemon, and its test compares both tables.
 type CodeRow struct {
 	Code    Code
 	HTTP    int
 	Exit    int    // status of the command line
-	Refused int    // of run and exec: what was to be run was not, and this is no status of its own
+	Refused int    // of run and exec: the command was not run, and this is not its exit status
 	Text    string // what has happened
-	Hint    string // what to do, where the error itself does not say
+	Hint    string // default next step
 }
 
 // Exit statuses of the command line that are not a command's own.
@@ -63,7 +63,7 @@ const (
 	ExitConflict    = 4
 	ExitUnavailable = 5
 	ExitTimeout     = 124 // as timeout(1)
-	ExitOwnFailure  = 125 // longterm itself failed where a command's status was to be, or that is not known
+	ExitOwnFailure  = 125 // longterm itself failed in place of a command's status, or the status is unknown
 	ExitCannotRun   = 126
 	ExitNoProgram   = 127
 	ExitInterrupted = 130 // 128 and SIGINT
@@ -78,7 +78,7 @@ const (
 	RefusedEnded         = 115
 	RefusedBusy          = 116
 	RefusedNoShell       = 117
-	RefusedNeedsInput    = 118 // also: it runs, waits for input, and --on-input return was given
+	RefusedNeedsInput    = 118 // exit status: rejected because a program waits for input; also if the line runs and --on-input return was given
 	RefusedDenied        = 119
 	RefusedLimit         = 120
 	RefusedStorage       = 121
@@ -93,27 +93,28 @@ var codes = []CodeRow{
 	{CodeNotFound, http.StatusNotFound, ExitNotFound, RefusedNotFound, "no such session", "`longterm ls` lists them"},
 	{CodeAmbiguous, http.StatusConflict, ExitConflict, RefusedConflict, "several sessions match", "give more of the id or name"},
 	{CodeNameTaken, http.StatusConflict, ExitConflict, RefusedConflict, "another session has this name", "choose another name"},
-	{CodeIDTaken, http.StatusConflict, ExitConflict, RefusedConflict, "the id is that of another call", "give each call an id of its own, or none"},
+	{CodeIDTaken, http.StatusConflict, ExitConflict, RefusedConflict, "the id is that of another call", "give each call a unique id, or none"},
 	{CodeEnded, http.StatusConflict, ExitConflict, RefusedEnded, "the session has ended", "its screen and output can still be read"},
 	{CodeRunning, http.StatusConflict, ExitConflict, RefusedConflict, "the session is running", "wait for its end, or end it first"},
 	{CodeStale, http.StatusPreconditionFailed, ExitConflict, RefusedConflict, "the screen has changed", "look at the screen again"},
+	{CodeConflict, http.StatusConflict, ExitConflict, RefusedConflict, "changes of a draft are in the way", "see `longterm changes`"},
 	{CodeBusy, http.StatusConflict, ExitConflict, RefusedBusy, "the shell runs something else", "wait for it (--wait), interrupt it, or use another session"},
 	{CodeNeedsInput, http.StatusConflict, ExitConflict, RefusedNeedsInput, "the program in the foreground waits for input", "answer it with `longterm send`"},
-	{CodeEcho, http.StatusConflict, ExitConflict, RefusedConflict, "the terminal shows what is typed, and a secret was to be typed", "type it when the echo is off"},
+	{CodeEcho, http.StatusConflict, ExitConflict, RefusedConflict, "the terminal echoes, and the input is secret", "type it when the echo is off"},
 	{CodeNoShell, http.StatusConflict, ExitConflict, RefusedNoShell, "the session's program is no shell whose commands can be followed", "use `longterm send` and `longterm wait`"},
-	{CodeDenied, http.StatusForbidden, ExitConflict, RefusedDenied, "a policy does not allow it", "ask whoever set the policy"},
-	{CodeRejected, http.StatusForbidden, ExitConflict, RefusedRejected, "the person who was asked did not allow it", "do something else, or ask that person"},
+	{CodeDenied, http.StatusForbidden, ExitConflict, RefusedDenied, "denied by policy", "ask the owner of the policy"},
+	{CodeRejected, http.StatusForbidden, ExitConflict, RefusedRejected, "rejected by the user", "do something else, or ask the user"},
 	{CodeUnauthorized, http.StatusUnauthorized, ExitConflict, RefusedDenied, "no token was shown, or one that does not count", "`longterm token new` makes one; show it as Authorization: Bearer TOKEN"},
-	{CodeNeedsApproval, http.StatusConflict, ExitConflict, RefusedNeedsApproval, "a person has to allow it", "`longterm approvals` lists what is asked for"},
-	{CodeAnswered, http.StatusConflict, ExitConflict, RefusedConflict, "the approval was answered before", "`longterm approvals show` tells how"},
+	{CodeNeedsApproval, http.StatusConflict, ExitConflict, RefusedNeedsApproval, "approval required", "see `longterm approvals`"},
+	{CodeAnswered, http.StatusConflict, ExitConflict, RefusedConflict, "the approval was already answered", "see `longterm approvals show`"},
 	{CodeSpawn, http.StatusUnprocessableEntity, ExitCannotRun, ExitCannotRun, "the program could not be started", "see whether it can be executed"},
-	{CodeNoProgram, http.StatusUnprocessableEntity, ExitNoProgram, ExitNoProgram, "there is no such program", "see PATH and the spelling"},
+	{CodeNoProgram, http.StatusUnprocessableEntity, ExitNoProgram, ExitNoProgram, "program not found", "check PATH and the spelling"},
 	{CodeLimit, http.StatusTooManyRequests, ExitFailure, RefusedLimit, "a limit was reached", "wait, or end something"},
-	{CodeTimeout, http.StatusRequestTimeout, ExitTimeout, ExitTimeout, "time ran out", "give it more time, or have it go on in the background"},
+	{CodeTimeout, http.StatusRequestTimeout, ExitTimeout, ExitTimeout, "timeout", "allow more time, or run it in the background"},
 	{CodeCanceled, statusClosed, ExitInterrupted, ExitInterrupted, "it was interrupted", "look whether it was done before you repeat it"},
 	{CodeUnavailable, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the daemon cannot be reached", "run `longterm doctor`"},
-	{CodeNoSSH, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "there is no ssh to reach another host with", "install OpenSSH's client, or name it by hosts.ssh"},
-	{CodeHostUnknown, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "there is no host of this name", "see the spelling, and ~/.ssh/config"},
+	{CodeNoSSH, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "ssh not found", "install the OpenSSH client, or set hosts.ssh"},
+	{CodeHostUnknown, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "host not found", "check the spelling, and ~/.ssh/config"},
 	{CodeHostRefused, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host does not let you in, or is not the one that was known", "see whether `ssh HOST` works by itself"},
 	{CodeHostVersion, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host has a longterm of another version, which cannot be spoken with", "`longterm hosts install HOST` copies this one there"},
 	{CodeHostBare, http.StatusServiceUnavailable, ExitUnavailable, RefusedUnavailable, "the host has no longterm", "`longterm hosts install HOST` copies this one there"},
@@ -125,10 +126,10 @@ var codes = []CodeRow{
 // statusClosed is what others answer to a client that closed its request.
 const statusClosed = 499
 
-// row is a code's row; one that is not known is a fault.
+// row returns the row of a code; an unknown code is an internal error.
 func (c Code) row() *CodeRow { return rowWhere(func(r *CodeRow) bool { return r.Code == c }) }
 
-// rowWhere is the first row that fits, else that of faults.
+// rowWhere returns the first matching row, else that of internal errors.
 func rowWhere(fits func(*CodeRow) bool) *CodeRow {
 	for i := range codes {
 		if fits(&codes[i]) {
@@ -138,16 +139,15 @@ func rowWhere(fits func(*CodeRow) bool) *CodeRow {
 	return &codes[len(codes)-1]
 }
 
-// Hint says what is mostly to be done about an error of this kind.
+// Hint returns the usual next step for an error of this kind.
 func (c Code) Hint() string { return c.row().Hint }
 
-// CodeOfExit is the code of the errors with which run and exec exit with a status; a fault where
-// that tells nothing.
+// CodeOfExit returns the error code behind an exit status of run and exec, or that of internal errors.
 func CodeOfExit(status int) Code {
 	return rowWhere(func(r *CodeRow) bool { return r.Refused == status }).Code
 }
 
-// CodeOfHTTP is the code of a request that was refused with an HTTP status before a handler saw it.
+// CodeOfHTTP returns the code of a request that was rejected with an HTTP status before a handler ran.
 func CodeOfHTTP(status int) Code {
 	switch {
 	case status == http.StatusNotFound:
@@ -162,18 +162,17 @@ func CodeOfHTTP(status int) Code {
 type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
-	// Hint says what to do.
+	// Hint is the next step.
 	Hint string `json:"hint,omitempty"`
-	// Retry says that the same request may be made again in a moment: nothing of it was
-	// done, or the job it names is gone on with.
+	// Retry states that the same request may be retried soon: nothing was done, or its job continues.
 	Retry bool `json:"retry,omitempty"`
-	// Policy is what the rules said, of what was denied, rejected or has to be allowed.
+	// Policy is the verdict behind a denied, rejected or pending request.
 	Policy   *Judgement `json:"policy,omitempty"`
 	Approval string     `json:"approval,omitempty"`
 }
 
-// AgainSoon says that the same request may be made again.
-func (e *Error) AgainSoon() *Error {
+// Retryable marks the error as retryable.
+func (e *Error) Retryable() *Error {
 	e.Retry = true
 	return e
 }
@@ -196,14 +195,13 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Hint
 }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (e *Error) GetStatus() int { return e.Code.row().HTTP }
 
-// ExitStatus is the command line's exit status.
+// ExitStatus returns the command line's exit status.
 func (e *Error) ExitStatus() int { return e.Code.row().Exit }
 
-// RefusedStatus is the exit status of run and exec, whose status is otherwise that of what
-// they run.
+// RefusedStatus returns the exit status of run and exec, which otherwise exit with their command's status.
 func (e *Error) RefusedStatus() int { return e.Code.row().Refused }
 
 // Codes lists the table of errors.

@@ -21,7 +21,7 @@ func TestCodes(t *testing.T) {
 		if e.GetStatus() != r.HTTP || e.ExitStatus() != r.Exit || e.RefusedStatus() != r.Refused || r.Code.Hint() != r.Hint {
 			t.Errorf("%s: %d, %d, %d", r.Code, e.GetStatus(), e.ExitStatus(), e.RefusedStatus())
 		}
-		if e.Error() != "3 of them" || e.WithHint("try %d", 4).Error() != "3 of them; try 4" || e.Retry || !e.AgainSoon().Retry {
+		if e.Error() != "3 of them" || e.WithHint("try %d", 4).Error() != "3 of them; try 4" || e.Retry || !e.Retryable().Retry {
 			t.Errorf("%v", e)
 		}
 	}

@@ -9,20 +9,20 @@ import (
 type Refused struct {
 	Time    time.Time `json:"time"`
 	PID     int       `json:"pid,omitempty"`
-	Path    string    `json:"path" doc:"the file, without symbolic links"`
+	Path    string    `json:"path" doc:"path of the file, without symbolic links"`
 	Argv    []string  `json:"argv"`
 	Cwd     string    `json:"cwd,omitempty"`
-	Depth   int       `json:"depth" doc:"1: what the session's own process executes; more: what was started by that"`
-	Parent  []string  `json:"parent,omitempty" doc:"argv of what would have executed it"`
+	Depth   int       `json:"depth" doc:"1: executed by the session's process; 2: by a child of it, and so on"`
+	Parent  []string  `json:"parent,omitempty" doc:"argv of the program that tried to execute it"`
 	Why     string    `json:"why"`
 	Instead string    `json:"instead,omitempty" doc:"what to do about it"`
 }
 
-// maxRefusedArg and maxRefusedArgs bound what is kept of an execution, beside the audit trail.
+// maxRefusedArg and maxRefusedArgs bound the arguments kept of a refused execution, besides the audit log.
 const maxRefusedArg, maxRefusedArgs = 256, 16
 
-// Bounded is r with long arguments cut off.
-func (r Refused) Bounded() Refused {
+// Truncate returns r with long arguments truncated.
+func (r Refused) Truncate() Refused {
 	cut := func(argv []string) []string {
 		out := make([]string, 0, min(len(argv), maxRefusedArgs)+1)
 		for i, a := range argv {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// A list of all sessions of a fleet has a hundred thousand of them, of which nearly all are as json.Marshal writes them:
-// those are read here, several times faster, and all others as encoding/json reads them. It calls an UnmarshalJSON only
-// with what it has gone through twice: so neither a session nor a list has one.
+// A list of all sessions of a fleet can have a hundred thousand entries, nearly all in the form that json.Marshal
+// writes. Those are parsed here, several times faster; encoding/json parses all others. It calls an UnmarshalJSON only
+// after two passes, so neither a session nor a list has one.
 
 // Decode reads a session from JSON.
 func (s *FleetSession) Decode(b []byte) error {
@@ -28,7 +28,7 @@ func (s *FleetSession) Decode(b []byte) error {
 // FleetSessions is a list of them.
 type FleetSessions []FleetSession
 
-// readAtOnce is how much of a list is read before what has come of it is looked at: who writes it makes the rest meanwhile.
+// readAtOnce is how much of a list is read before parsing starts; the sender produces the rest meanwhile.
 const readAtOnce = 256 << 10
 
 // ReadJSON reads the list, and all there is to read.
@@ -61,7 +61,7 @@ type listReader struct {
 	read []string // up to there
 }
 
-// take reads the sessions at the beginning of a text, and says what is left of it.
+// take parses the sessions at the start of a text and returns the rest.
 func (q *listReader) take(text string) (left string) {
 	r := sessionReader{text: text}
 	for at := 0; ; at = r.at {
@@ -74,7 +74,7 @@ func (q *listReader) take(text string) (left string) {
 	}
 }
 
-// end is told what is left at the end.
+// end receives the rest at the end of the list.
 func (q *listReader) end(left string, l *FleetSessions) error {
 	if q.want == ',' && strings.TrimSpace(left) == "]" {
 		*l = q.list
@@ -193,7 +193,7 @@ func (r *sessionReader) str() (v string, ok bool) {
 			v = r.text[from:r.at]
 			r.at++
 			if !plain {
-				return unquoted(r.text[from-1 : r.at])
+				return unquote(r.text[from-1 : r.at])
 			}
 			return v, ascii || utf8.ValidString(v)
 		case c == '\\':
@@ -208,12 +208,12 @@ func (r *sessionReader) str() (v string, ok bool) {
 	return "", false
 }
 
-func unquoted(text string) (v string, ok bool) {
+func unquote(text string) (v string, ok bool) {
 	err := json.Unmarshal([]byte(text), &v)
 	return v, err == nil
 }
 
-// number reads a whole number; what is larger than anybody's is left to others.
+// number parses a small integer; larger ones are left to encoding/json.
 func (r *sessionReader) number() (v int, ok bool) {
 	from := r.at
 	r.take('-')

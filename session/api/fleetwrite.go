@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// writeAtOnce is how much of a list is written at once: who reads it begins while the rest is made.
+// writeAtOnce is how much of a list is written at once: the reader starts while the rest is produced.
 const writeAtOnce = 64 << 10
 
 // WriteJSON writes the list as encoding/json does without escaping HTML, and a newline: on one line, or indented by two
@@ -50,7 +50,7 @@ type sessionWriter struct {
 	empty    bool // of the session nothing is written yet
 }
 
-// next begins a list or an object, or goes on with it.
+// next starts a list or an object, or continues it.
 func (w *sessionWriter) next(open byte, first bool, depth int) {
 	if !first {
 		open = ','
@@ -77,11 +77,11 @@ func (w *sessionWriter) session(s *FleetSession) error {
 	w.text("id", s.ID)
 	w.text("name", s.Name)
 	w.text("state", s.State)
-	w.given("needs_input", s.Needs)
+	w.optional("needs_input", s.Needs)
 	w.number("approvals", s.Approval)
 	w.number("progress", s.Progress)
 	w.text("command", s.Command)
-	w.given("cwd", s.Cwd)
+	w.optional("cwd", s.Cwd)
 	if len(s.Labels) > 0 {
 		w.key("labels")
 		for i, name := range slices.Sorted(maps.Keys(s.Labels)) {
@@ -91,7 +91,7 @@ func (w *sessionWriter) session(s *FleetSession) error {
 		}
 		w.end('}', 2)
 	}
-	w.given("agent", s.Agent)
+	w.optional("agent", s.Agent)
 	if s.ExitCode != nil {
 		w.key("exit_code")
 		w.b = strconv.AppendInt(w.b, int64(*s.ExitCode), 10)
@@ -112,7 +112,7 @@ func (w *sessionWriter) set(name string, is bool) {
 	}
 }
 
-// key begins a member of the session.
+// key starts a member of the session.
 func (w *sessionWriter) key(name string) {
 	w.next('{', w.empty, 2)
 	w.empty = false
@@ -132,7 +132,7 @@ func (w *sessionWriter) text(name, value string) {
 	w.str(value)
 }
 
-func (w *sessionWriter) given(name, value string) {
+func (w *sessionWriter) optional(name, value string) {
 	if value != "" {
 		w.text(name, value)
 	}
@@ -155,7 +155,7 @@ func (w *sessionWriter) time(name string, t time.Time) (err error) {
 	return err
 }
 
-// str writes a string: what is not plain is left to encoding/json.
+// str writes a string; it leaves special characters to encoding/json.
 func (w *sessionWriter) str(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {

@@ -3,5 +3,5 @@ package api
 // SSHHost is a host that the configuration names (hosts.names), reached over ssh.
 type SSHHost struct {
 	Host  string `json:"host" doc:"USER@HOST, or a name of ~/.ssh/config"`
-	State string `json:"state" enum:"connected,idle" doc:"connected: a connection to it is held here"`
+	State string `json:"state" enum:"connected,idle" doc:"connected: the daemon has a connection to it"`
 }

@@ -42,7 +42,7 @@ func ParseStreams(s string, n int) ([]StreamRun, error) {
 		runs, n = append(runs, StreamRun{long, bytes}), n-bytes
 	}
 	if n != 0 {
-		return nil, fmt.Errorf("streams of output: nothing is said of %d bytes", n)
+		return nil, fmt.Errorf("streams of output: %d bytes without a stream", n)
 	}
 	return runs, nil
 }

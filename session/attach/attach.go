@@ -1,4 +1,4 @@
-// Package attach is the conversation between the daemon and a person's terminal: the
+// Package attach is the conversation between the daemon and a user's terminal: the
 // messages of an attached client's WebSocket, and what must be taken out of a raw
 // stream before it reaches a real terminal.
 //
@@ -16,7 +16,7 @@ const (
 	EndedHeader = "Longterm-Ended"
 )
 
-// Control is what an attached client says besides typing.
+// Control is a message of an attached client other than input.
 type Control struct {
 	Cols int `json:"cols,omitempty"` // new size, cells
 	Rows int `json:"rows,omitempty"`
@@ -24,37 +24,34 @@ type Control struct {
 	Outer *vterm.Outer `json:"outer,omitempty"`
 }
 
-// CloseDetached is the status with which a stream is closed of a client that another one had leave.
+// CloseDetached is the close status of a stream that another client detached.
 const CloseDetached = 4001
 
-// Info is what the daemon says besides drawing. It is sent first, and when something
-// of it changes.
+// Info is a message of the daemon other than drawing. It comes first, and on changes.
 type Info struct {
 	Cols   int    `json:"cols"` // of the session
 	Rows   int    `json:"rows"`
-	Offset uint64 `json:"offset"` // of the output the drawing stands at
+	Offset uint64 `json:"offset"` // output offset of the drawing
 	Ended  bool   `json:"ended,omitempty"`
 	State  string `json:"state"`
 	Code   *int   `json:"exit_code,omitempty"`
 	Signal string `json:"signal,omitempty"`
-	// To who resumes (Resume): the offset behind the bytes of the next message, 0 where it is a drawing; and how many
-	// messages of what was typed were taken.
+	// For a resuming client (Resume): the offset after the bytes of the next message, 0 for a drawing; and the number
+	// of accepted input messages.
 	Next  uint64 `json:"next,omitempty"`
 	Taken uint64 `json:"taken,omitempty"`
 }
 
-// Resume is what a client says that goes on where its connection was lost: what it types is typed once, what it had
-// is not sent again.
+// Resume continues after a lost connection: input is typed once, and known output is not sent again.
 type Resume struct {
 	Key   string // of the client, its own for as long as it is attached: 1 to 64 letters, digits and hyphens
-	Typed uint64 // messages of what was typed that the daemon has told to have taken: the next one follows them
+	Typed uint64 // input messages that the daemon acknowledged: the next one follows them
 	From  uint64 // offset that its terminal shows; 0: it needs a drawing
-	// Late has the client be told a moment later what was taken, many messages at once, and not at all of offsets: it asks only
-	// so that nothing it typed is lost.
+	// Late acknowledges input later, many messages at once, without offsets: for a client that only protects its input.
 	Late bool
 }
 
-// ValidKey says whether a Resume may have a key.
+// ValidKey reports whether a Resume key is valid.
 func ValidKey(key string) bool {
 	for _, c := range key {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {

@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Action is what a person at an attached terminal asks longterm for, not the session.
+// Action is what a user at an attached terminal asks longterm for, not the session.
 type Action uint8
 
 // Actions.
@@ -20,12 +20,11 @@ const (
 	Previous // the one before
 )
 
-// Chords finds longterm's own keys in what a person types: a control character, then a
-// second key. It is a pure machine over the terminal's raw input.
+// Chords detects longterm's key chords in user input: a control character, then a second key. It is a pure machine over
+// the terminal's raw input.
 //
-// Programs may have switched the terminal to a keyboard protocol that reports keys as
-// sequences; the two of them that are spread (CSI u, and xterm's modifyOtherKeys form)
-// are known here, so that the keys work whatever runs.
+// Programs may have switched the terminal to a keyboard protocol that reports keys as sequences. Chords knows the two
+// common ones (CSI u, and xterm's modifyOtherKeys form), so that chords work in any program.
 type Chords struct {
 	bound []chord
 	armed []byte // what was typed since a first key, and may turn out to be for the session
@@ -45,7 +44,7 @@ const (
 	DefaultPreviousKey = `C-\ p`
 )
 
-// Bind has a key such as `C-\ d` or `C-a d` ask for an action; empty: none does.
+// Bind binds a chord such as `C-\ d` or `C-a d` to an action; empty: none.
 func (c *Chords) Bind(key string, action Action) error {
 	if key == "" {
 		return nil
@@ -64,7 +63,7 @@ func (c *Chords) Bind(key string, action Action) error {
 	return nil
 }
 
-// CheckKey says what is wrong with a key for Bind.
+// CheckKey returns the error of an invalid key for Bind.
 func CheckKey(key string) error { return new(Chords).Bind(key, Detach) }
 
 func parseChord(key string) (chord, error) {
@@ -78,7 +77,7 @@ func parseChord(key string) (chord, error) {
 	return chord{}, fmt.Errorf("key %q: give a control key and a letter, as in `%s`; not C-[, which is Escape", key, DefaultDetachKey)
 }
 
-// Feed takes one read of input. It returns what is for the session, what the person asks
+// Feed takes one read of input. It returns what is for the session, what the user asks
 // for, and with that what was typed behind it. The first key is held back until the next
 // key shows what it was meant for; typed twice it reaches the session once.
 func (c *Chords) Feed(in []byte) (out []byte, do Action, rest []byte) {
@@ -108,8 +107,8 @@ func (c *Chords) Feed(in []byte) (out []byte, do Action, rest []byte) {
 	return out, None, nil
 }
 
-// Plain says that a read of input is for the session as it is: no key is held back, and none in it begins a
-// chord. Feed would return it whole, and be as it was. Reports of keys are left to Feed.
+// Plain reports whether input goes to the session unchanged: no key is held back, and none starts a chord. Feed would
+// return it whole. Key reports are left to Feed.
 func (c *Chords) Plain(in []byte) bool {
 	if c.armed != nil {
 		return false
@@ -122,7 +121,7 @@ func (c *Chords) Plain(in []byte) bool {
 	return true
 }
 
-// isFirst reports whether a key begins a chord.
+// isFirst reports whether a key starts a chord.
 func (c *Chords) isFirst(k key) bool {
 	for _, b := range c.bound {
 		if k.control && !k.noise && k.char == b.first {
@@ -132,7 +131,7 @@ func (c *Chords) isFirst(k key) bool {
 	return false
 }
 
-// action is what the second key asks for.
+// action returns the action of the second key.
 func (c *Chords) action(k key) Action {
 	for _, b := range c.bound {
 		if b.first == c.first && !k.control && k.char == b.second {

@@ -7,15 +7,15 @@ import (
 
 // Modes that are not for the terminal a session is shown on (set or reset by CSI ? … h/l).
 var (
-	// answered by the session's emulator: a terminal in mode 2048 would answer, too.
+	// neverModes are answered by the session's emulator. A terminal in mode 2048 would answer too.
 	neverModes = []string{"2048"}
 	// screenModes change or clear the whole screen. A client that has put the session on
 	// its alternate screen leaves it when it is done, and no program before.
 	screenModes = []string{"3", "47", "1047", "1049"}
 )
 
-// contain is what of a whole control sequence may reach the terminal, and whether it has
-// to be drawn anew because something may not.
+// contain returns the part of a control sequence that may reach the terminal, and whether a redraw is needed instead of
+// the rest.
 func (f *Filter) contain(seq []byte) (kept []byte, redraw bool) {
 	body := seq[2:]
 	final := body[len(body)-1]
@@ -57,18 +57,16 @@ func (f *Filter) containModes(seq []byte) (kept []byte, redraw bool) {
 	return append(kept, final), redraw
 }
 
-// TakeRedraw reports whether something was held back that changed the whole screen; the
-// terminal has to be drawn anew. It forgets it.
+// TakeRedraw reports, once, whether a whole-screen change was held back, so that the terminal must be redrawn.
 func (f *Filter) TakeRedraw() bool {
 	r := f.redraw
 	f.redraw = false
 	return r
 }
 
-// Prime brings the filter to where a stream stands whose beginning the terminal did not
-// get: before are the bytes up to there, as many as there are. It returns what has to be
-// sent first, the beginning of a character; a sequence that was begun is sent when it is
-// whole. The rest of a long string is swallowed.
+// Prime moves the filter into the middle of a stream; before holds the available bytes up to there. It returns the
+// bytes to send first, the start of a character. A started sequence is sent once complete. The rest of a long string is
+// dropped.
 func (f *Filter) Prime(before []byte) []byte {
 	*f = Filter{Contain: f.Contain, FollowsScheme: f.FollowsScheme}
 	f.Append(nil, before)
@@ -77,11 +75,11 @@ func (f *Filter) Prime(before []byte) []byte {
 	if f.state != ground {
 		return nil
 	}
-	return begun(before)
+	return partialRune(before)
 }
 
-// begun is the part of a UTF-8 character that text ends with.
-func begun(text []byte) []byte {
+// partialRune returns the incomplete UTF-8 character at the end of text.
+func partialRune(text []byte) []byte {
 	for n := 1; n <= min(3, len(text)); n++ {
 		c := text[len(text)-n]
 		if c&0xc0 == 0x80 { // within a character

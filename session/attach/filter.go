@@ -18,7 +18,7 @@ type Filter struct {
 
 	state  filterState
 	held   []byte
-	redraw bool // something was taken out that has to be made good by a drawing
+	redraw bool // a removed sequence must be replaced by a redraw
 	mute   bool // in the rest of a string whose beginning the terminal did not get
 }
 
@@ -45,7 +45,7 @@ const (
 	esc = 0x1b
 )
 
-// Pending is how many bytes it has taken and neither passed on nor dropped: the beginning of a sequence.
+// Pending returns how many bytes are held back: the start of a sequence.
 func (f *Filter) Pending() int {
 	switch f.state {
 	case ground, passing:
@@ -56,7 +56,7 @@ func (f *Filter) Pending() int {
 	return len(f.held)
 }
 
-// Between says that what was taken ended between two sequences, and not within one.
+// Between reports whether the input ended between two sequences.
 func (f *Filter) Between() bool { return f.state == ground }
 
 // Append appends to dst what of p may reach a terminal.
@@ -106,7 +106,7 @@ func (f *Filter) step(dst []byte, c byte) []byte {
 			f.state = ground
 			return append(dst, esc, c)
 		}
-		// Any other sequence ends the string and begins.
+		// Any other sequence ends the string and starts.
 		f.state, f.held = escape, append(f.held[:0], esc)
 		return f.afterEscape(dst, c)
 	case escape:
@@ -120,7 +120,7 @@ func (f *Filter) step(dst []byte, c byte) []byte {
 
 func (f *Filter) afterEscape(dst []byte, c byte) []byte {
 	f.held = append(f.held, c)
-	if len(f.held) > 2 && c != esc { // after an intermediate: no query begins so
+	if len(f.held) > 2 && c != esc { // after an intermediate: not the start of a query
 		if c >= 0x20 && c < 0x30 && len(f.held) <= maxHeld {
 			return dst
 		}
@@ -148,7 +148,7 @@ func (f *Filter) afterEscape(dst []byte, c byte) []byte {
 
 func (f *Filter) inControl(dst []byte, c byte) []byte {
 	switch {
-	case c == esc: // cancels the sequence and begins another
+	case c == esc: // cancels the sequence and starts another
 		dst = append(dst, f.held...)
 		f.state, f.held = escape, append(f.held[:0], esc)
 		return dst
@@ -181,7 +181,7 @@ func (f *Filter) inControl(dst []byte, c byte) []byte {
 
 func (f *Filter) inText(dst []byte, c byte) []byte {
 	if f.state == textEscape && c != '\\' {
-		// An ESC that begins no ST ends the string all the same.
+		// An ESC that starts no ST also ends the string.
 		if !isTextQuery(f.held[:len(f.held)-1]) {
 			dst = append(dst, f.held[:len(f.held)-1]...)
 		}

@@ -11,14 +11,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Frames and keys travel between a key and its echo, through processes that have slept meanwhile: there encoding/json takes
-// more time than all that is done with them. What is written here is what it would write, byte for byte; what is read here is
-// what is written here, and all else is left to it.
+// Frames and keys pass between a key and its echo, through processes that have been idle: encoding/json would take most
+// of the time. The output here equals its output byte for byte; the parser reads exactly this form and leaves all else
+// to encoding/json.
 
 // FrameWriter writes the frames of one stream. Modes seldom change: their JSON is kept.
 type FrameWriter struct {
 	modes vterm.Modes
-	text  []byte // nil: there was no frame yet
+	text  []byte // nil before the first frame
 }
 
 // Append appends a frame's JSON.

@@ -12,13 +12,13 @@ type Frame struct {
 	Screen render.Screen `json:"screen"`
 	Modes  vterm.Modes   `json:"modes"`
 	State  string        `json:"state"`
-	// Taken is how many acts that type were taken, to who resumes (Resume).
+	// Taken is the number of accepted input acts, for a resuming client (Resume).
 	Taken *uint64 `json:"taken,omitempty"`
-	// Held says that what the client typed did not reach the session: a person has it look only.
+	// Held states that the client's input did not reach the session: the client is view-only.
 	Held bool `json:"held,omitempty"`
 	// Effects are the program's bells, notifications and clipboard writes since the last frame.
 	Effects []Effect `json:"effects,omitempty"`
-	// Picture answers one who asked for an image, and is all that the frame has.
+	// Picture answers an image request, and is then the only content.
 	Picture *Picture `json:"-"`
 }
 
@@ -39,7 +39,7 @@ const (
 // Picture is an image that lines show. It travels as a message of bytes: the key, then the PNG.
 type Picture struct {
 	Key string
-	PNG []byte // none: it is not shown any more, or is none
+	PNG []byte // empty: no longer shown, or not an image
 }
 
 // Act is what a watching client does. Keys and mouse travel as such and become bytes
@@ -54,11 +54,11 @@ type Act struct {
 	Focus *bool        `json:"focus,omitempty"`
 	// Outer describes the client's terminal, for answers to the program.
 	Outer *vterm.Outer `json:"outer,omitempty"`
-	// Picture asks for the image of this key.
+	// Picture requests the image with this key.
 	Picture string `json:"picture,omitempty"`
 }
 
-// Types says that the act types something: such acts are counted (Resume.Typed), those that only tell a size are not.
+// Types reports whether the act is input: such acts are counted (Resume.Typed), unlike size changes.
 func (a *Act) Types() bool {
 	return a.Key != nil || a.Mouse != nil || a.Paste != nil || a.Focus != nil || a.Text != ""
 }

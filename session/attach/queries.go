@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// controlQueries are control sequences that ask for a report: private prefix,
-// intermediates and final byte. Sources: xterm ctlseqs, kitty keyboard protocol.
+// controlQueries are control sequences that request a report: private prefix, intermediates and final byte. Sources:
+// xterm ctlseqs, kitty keyboard protocol.
 var controlQueries = []struct{ prefix, final string }{
 	{"", "c"},   // DA1
 	{">", "c"},  // DA2
@@ -29,7 +29,7 @@ var controlQueries = []struct{ prefix, final string }{
 	{"", "#|"},  // XTREPORTSGR
 }
 
-// windowReports are the operations of CSI t that ask for a report.
+// windowReports are the operations of CSI t that request a report.
 var windowReports = []string{"11", "13", "14", "15", "16", "18", "19", "20", "21"}
 
 // isControlQuery judges a whole control sequence, ESC [ to final byte.

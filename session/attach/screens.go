@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Screens follows which screen of a terminal its output is shown on, for callers who
-// have to go back to the primary one.
-// That must only be asked for where it is needed, and as the program would have: on the primary screen CSI ? 1049 l
-// still moves the cursor, to where it was saved last (xterm; tmux: to where the alternate screen was last entered).
+// Screens tracks which screen of a terminal shows its output, for callers that must return to the primary one. They
+// must do so only if needed, and as the program would: on the primary screen CSI ? 1049 l still moves the cursor, to
+// its last saved place (xterm; tmux: where the alternate screen was last entered).
 //
 // It is a pure machine: any split of the same bytes gives the same answer. The zero value is on the primary screen.
 type Screens struct {
-	by    string // the mode that showed the alternate screen; empty: the primary one is shown
+	by    string // the mode that showed the alternate screen; empty: primary
 	begun []byte // of a sequence
 }
 
@@ -26,7 +25,7 @@ func (s *Screens) Write(p []byte) {
 	}
 }
 
-// Next takes what the terminal gets up to the byte that shows another screen, or all of it, and says how much that was.
+// Next reads output up to and including the byte that switches the screen, or all of it, and returns the length.
 func (s *Screens) Next(p []byte) int {
 	was := s.Alternate()
 	for n := 0; n < len(p); {
@@ -50,7 +49,7 @@ func (s *Screens) Next(p []byte) int {
 // Alternate reports that the alternate screen is shown.
 func (s *Screens) Alternate() bool { return s.by != "" }
 
-// Assume says which screen is shown where the beginning of the output is not known.
+// Assume sets the shown screen if the start of the output is unknown.
 func (s *Screens) Assume(alternate bool) {
 	*s = Screens{}
 	if alternate {
@@ -91,8 +90,8 @@ func (s *Screens) modes(params []byte, set bool) {
 // alternates are the modes that show the alternate screen.
 var alternates = []string{"47", "1047", "1049"}
 
-// Leave is the sequence that goes back to the primary screen; empty if it is shown. back: the cursor is then where it
-// was when the program left that screen, else where it is now.
+// Leave returns the sequence that returns to the primary screen, or "" if it is shown. back reports whether the cursor
+// then returns to its place from before the switch; otherwise it stays.
 func (s *Screens) Leave() (sequence string, back bool) {
 	if s.by == "" {
 		return "", true

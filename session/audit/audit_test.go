@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 // noSync is a file system that waits for no disk: tests lose no power.
@@ -85,7 +85,7 @@ func someRecords() []Record {
 	code := 3
 	return []Record{
 		{Kind: Begin, Note: "a daemon"},
-		{Kind: Line, Actor: actor.Actor{UID: 1000, Agent: "claude"}, Session: "4f", Name: "build", Line: "make <all> & \u2028 \xff", Verdict: "allow", Rule: "hard"},
+		{Kind: Line, Actor: identity.Actor{UID: 1000, Agent: "claude"}, Session: "4f", Name: "build", Line: "make <all> & \u2028 \xff", Verdict: "allow", Rule: "hard"},
 		{Kind: Command, Argv: []string{"git", "push"}, Cwd: "/src", Verdict: "deny", Rule: "deny git push"},
 		{Kind: Execution, Path: "/usr/bin/touch", Argv: []string{"touch", "x"}, Parent: []string{"sh", "-c", "touch x"}, Depth: 2, Verdict: "ask", Approval: "A7"},
 		{Kind: End, Session: "4f", Job: "9a", Output: &Range{10, 200}, Exit: &code},
@@ -744,7 +744,7 @@ func TestSegmentChangedUnderTheLog(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if n := strings.Count(log.String(), "changed by something else"); n != 1 {
+			if n := strings.Count(log.String(), "another program changed"); n != 1 {
 				t.Errorf("the log tells of it %d times:\n%s", n, &log)
 			}
 			var lines []string
@@ -775,9 +775,9 @@ func TestSegmentChangedUnderTheLog(t *testing.T) {
 // finds no damage in a log that has not begun.
 //
 // FEATURES: R109
-func TestALogThatIsGoneIsMissed(t *testing.T) {
+func TestMissingLog_Detected(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
-	for want, against := range map[string]Against{"": {}, "there was one": {Expected: true}, "record 7 was written": {Written: Head{7, zeroHash}}} {
+	for want, against := range map[string]Against{"": {}, "log was removed": {Expected: true}, "record 7 was written": {Written: Head{7, zeroHash}}} {
 		r, err := Verify(dir, against)
 		if err != nil || r.OK != (want == "") || want != "" && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return strings.Contains(f.What, want) }) {
 			t.Errorf("%+v: %+v, %v", against, r, err)
@@ -791,7 +791,7 @@ func TestALogThatIsGoneIsMissed(t *testing.T) {
 	l = open(t, Options{Dir: dir, Expected: true}) // which is there now
 	add(t, l, Record{Kind: Begin})
 	r := verified(t, dir)
-	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "the log before this one is gone") || r.Records != 3 {
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "the previous log and its head are missing") || r.Records != 3 {
 		t.Errorf("%+v", r)
 	}
 	if r, err := Verify(dir, Against{Written: l.Head()}); err != nil || len(r.Findings) != 1 {

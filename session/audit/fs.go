@@ -100,7 +100,7 @@ func segmentName(first uint64) string {
 	return strings.Repeat("0", 20-len(n)) + n + segmentExt
 }
 
-// segments lists a log's, oldest first. No directory has none.
+// segments lists a log's segments, oldest first. A missing directory has none.
 func segments(fsys FS, dir string) ([]segment, error) {
 	entries, err := fsys.ReadDir(dir)
 	if os.IsNotExist(err) {

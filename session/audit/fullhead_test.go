@@ -12,7 +12,7 @@ import (
 // A log that begins on a full disk has no head, and not an empty one: that would be damage for good.
 //
 // FEATURES: R93, R109
-func TestHeadOfALogThatBeginsOnAFullDisk(t *testing.T) {
+func TestNewLog_OnFullDisk_HasNoHead(t *testing.T) {
 	var full atomic.Bool
 	full.Store(true)
 	dir := filepath.Join(t.TempDir(), "audit")

@@ -10,11 +10,11 @@ import (
 
 // Head is the newest record: all before it is fixed by its hash. The zero value is a log without records.
 type Head struct {
-	Seq  uint64 `json:"seq" doc:"number of the newest record; 0: there is none"`
+	Seq  uint64 `json:"seq" doc:"number of the newest record; 0: none"`
 	Hash string `json:"hash" doc:"its hash"`
 }
 
-// String is the head as it is kept and as ParseHead reads it: "12:9f…".
+// String returns the head in the form of ParseHead: "12:9f…".
 func (h Head) String() string {
 	hash := h.Hash
 	if hash == "" {
@@ -33,10 +33,10 @@ func ParseHead(s string) (Head, error) {
 	return Head{seq, hash}, nil
 }
 
-// headPath is the file of the head of a log: beside its directory, not in it.
+// headPath returns the path of a log's head: next to its directory.
 func headPath(dir string) string { return dir + ".head" }
 
-// headLine is what the file has: always as long, so that it is overwritten in one write.
+// headLine returns the content of the head file, of constant length, so that one write overwrites it.
 func headLine(h Head) []byte {
 	return fmt.Appendf(nil, "%020d:%s\n", h.Seq, h.String()[strings.IndexByte(h.String(), ':')+1:])
 }

@@ -16,20 +16,20 @@ type Options struct {
 	FS  FS     // nil: the operating system's
 	Log *slog.Logger
 
-	// Expected says that there was a log: one that is gone as a whole is damage, and its successor says so.
+	// Expected states that a log existed: a missing one is damage, which its successor records.
 	Expected bool
 
 	SegmentBytes int64         // a segment that is larger is followed by another; 0: 8 MiB
 	SyncEvery    time.Duration // 0: a second
-	// GoOn says whether acts go on whose records cannot be written; nil: they do not.
+	// GoOn reports whether actions continue when their records cannot be written; nil: no.
 	GoOn func() bool
-	// Keep says how much is kept; nil: all.
+	// Keep returns the limits of the log; nil: none.
 	Keep func() Keep
 	// Mask takes secrets out of a text, which keeps its length; nil: nothing is.
 	Mask func(string) string
 	Now  func() time.Time
 
-	elapsed    func() time.Duration // since it was opened, whatever becomes of the clock; nil: by a clock of its own
+	elapsed    func() time.Duration // time since opening, independent of clock changes; nil: an own clock
 	pruneFirst time.Duration        // when it is looked first whether there is too much; 0: after ten seconds
 }
 
@@ -40,7 +40,7 @@ const (
 	maxWaiting     = 8192 // records of Later
 )
 
-// ErrNotWritten is of a record that could not be written, where nothing may go on without one.
+// ErrNotWritten reports a record that could not be written although it was mandatory.
 var ErrNotWritten = errors.New("the audit record cannot be written")
 
 // Log is a log that is open for writing. There may be one of a directory.
@@ -55,7 +55,7 @@ type Log struct {
 	closed  bool
 	soon    bool          // there was one of Soon since the writer ticked last
 	ticking bool          // the writer looks by itself, every soonDelay
-	head    Head          // of what is written
+	head    Head          // of the written records
 	grown   chan struct{} // closed when head changes
 	wake    chan struct{} // capacity 1
 	done    chan struct{} // the writer has ended
@@ -66,7 +66,7 @@ type Log struct {
 // entry is a record on its way.
 type entry struct {
 	r    Record
-	done chan result // nil: nobody waits
+	done chan result // nil: no caller waits
 }
 
 type result struct {
@@ -74,8 +74,8 @@ type result struct {
 	err error
 }
 
-// Open opens a log, made if it is not there, and repairs its end: half a record is set aside, what is
-// missing is recorded. A disk that refuses is no error here but one of each record.
+// Open opens a log, creates it if missing, and repairs its end: it sets half a record aside and records what is
+// missing. A failing disk is not an error here but one of each record.
 func Open(o Options) (*Log, error) {
 	if o.Dir == "" {
 		return nil, errors.New("audit: no directory")
@@ -110,9 +110,9 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// Append writes a record and returns its number once the system has it: it outlives the end of this
-// process. The number is 0 for one that could not be written while acts go on all the same (Options.GoOn).
-// Not for a goroutine that must not wait for a disk: that is Later.
+// Append writes a record and returns its number once the system has it, so that it survives this process. The number is
+// 0 if it could not be written and actions continue anyway (Options.GoOn). A goroutine that must not wait for a disk
+// uses Later.
 func (l *Log) Append(r Record) (seq uint64, err error) {
 	done := make(chan result, 1)
 	if !l.add(entry{r, done}, 0) {
@@ -122,9 +122,9 @@ func (l *Log) Append(r Record) (seq uint64, err error) {
 	return got.seq, got.err
 }
 
-// Soon has a record written before any that is added later, and does not wait for the disk: several are written at once,
-// after 5 ms at most, and a kill of this process in these loses them. When the disk refused what was written last, or the writer is far behind, it is
-// Append, so that where nothing may go on without a record only what was already under way does.
+// Soon writes a record before any that is added later, without waiting for the disk: records are batched for up to 5
+// ms, and a kill of this process then loses them. If the last write failed, or the writer is far behind, it is Append:
+// with mandatory records only actions in progress then continue.
 func (l *Log) Soon(r Record) error {
 	l.mu.Lock()
 	slow := l.failing || l.waiting >= maxWaiting/2
@@ -139,7 +139,7 @@ func (l *Log) Soon(r Record) error {
 	return nil
 }
 
-// Later has a record written, and does not wait. One too many is counted in a gap.
+// Later writes a record without waiting. A Gap record counts those beyond the limit.
 func (l *Log) Later(r Record) { l.add(entry{r, nil}, 0) }
 
 // add queues a record that is written after so long at most.
@@ -183,7 +183,7 @@ func (l *Log) wakeLocked() {
 	}
 }
 
-// Head is the newest record that is written.
+// Head returns the newest written record.
 func (l *Log) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,7 +209,7 @@ func (l *Log) Await(ctx context.Context, seq uint64) error {
 	}
 }
 
-// Dir is the directory of the segments.
+// Dir returns the directory of the segments.
 func (l *Log) Dir() string { return l.o.Dir }
 
 // Close writes and syncs what is queued.
@@ -236,11 +236,11 @@ func (l *Log) closeWith(last *Record) error {
 	return l.w.close()
 }
 
-// work is the writer's goroutine: it ends with the log.
+// work is the writer's goroutine; it ends with the log.
 func (l *Log) work() {
 	defer close(l.done)
 	var due, tick <-chan time.Time
-	quiet := 0 // times that there was nothing
+	quiet := 0 // consecutive checks without records
 	prune := time.NewTimer(l.o.pruneFirst)
 	defer prune.Stop()
 	for {
@@ -273,7 +273,7 @@ func (l *Log) work() {
 	}
 }
 
-// prune drops what is not to be kept, and says when to look again.
+// prune drops old segments and returns when to check again.
 func (l *Log) prune() (next time.Duration) {
 	if l.o.Keep == nil {
 		return pruneEvery
@@ -292,11 +292,11 @@ func (l *Log) prune() (next time.Duration) {
 	return pruneEvery
 }
 
-// quietTicks is how often the writer looks in vain before it is to be woken again.
+// quietTicks is how many checks without records the writer makes before it must be woken.
 const quietTicks = 4
 
-// ticks says whether the writer looks by itself after soonDelay: who adds the next record then waits for no timer that has to
-// be set, and for no thread that has to be woken for it.
+// ticks reports whether the writer checks again after soonDelay without being woken. The next record then needs no
+// timer and no thread wake-up.
 func (l *Log) ticks(quiet int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -313,7 +313,7 @@ func (l *Log) take() (batch []entry, lost uint64, closed bool) {
 	return batch, lost, l.closed
 }
 
-// write writes a batch and tells whoever waits for it.
+// write writes a batch and notifies its callers.
 func (l *Log) write(batch []entry, lost uint64) {
 	l.w.lose(lost, l.o.Now())
 	if len(batch) == 0 && lost == 0 {

@@ -16,8 +16,8 @@ type Keep struct {
 	Bytes int64         // of all segments; 0: no limit
 }
 
-// Dropped seals what is not kept any more: it stands in a record of the chain, which is on the disk before the first
-// segment is removed. All from the first record to To is gone, or was about to be.
+// Dropped is the proof of removed records. Its record is on disk before the first segment is removed. All records up to
+// To are removed, or were about to be.
 type Dropped struct {
 	From    uint64    `json:"from" doc:"number of the oldest record of those that were dropped this time"`
 	To      uint64    `json:"to" doc:"number of the newest"`
@@ -25,19 +25,18 @@ type Dropped struct {
 	SHA256  string    `json:"sha256" doc:"of the files that were dropped, one after the other"`
 	Bytes   int64     `json:"bytes" doc:"of these files"`
 	Until   time.Time `json:"until" doc:"when the oldest record that is kept was written"`
-	Damaged int       `json:"damaged,omitempty" doc:"lines among them that were not as they were written, or told of damage"`
+	Damaged int       `json:"damaged,omitempty" doc:"lines among them that were altered, or reported damage"`
 }
 
-// How pruning is paced: it is the writer who does it.
+// Pace of pruning, which runs on the writer.
 const (
 	pruneEvery   = time.Hour
 	pruneAtOnce  = 4 // segments
 	pruneGoesOn  = time.Second
 	pruneAtFirst = 10 * time.Second
-	// steadySlack is how far the clock may get ahead of the time that passes: it is set by so much when it was a little wrong.
+	// steadySlack is how far the clock may get ahead of elapsed time, as by small corrections.
 	steadySlack = time.Hour
-	// mostIdle is how much of a time counts in which nothing was recorded: a clock that is wrong when a daemon begins looks
-	// like such a time.
+	// mostIdle bounds the counted time without records: a wrong clock at a daemon's start looks like such a time.
 	mostIdle = 7 * 24 * time.Hour
 )
 
@@ -57,7 +56,7 @@ func (w *writer) prune(keep Keep) (more bool) {
 	return more
 }
 
-// toDrop are the segments to drop now, and when the oldest record behind them was written.
+// toDrop returns the segments to drop now, and when the oldest remaining record was written.
 func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, err error) {
 	segs, err := segments(w.o.FS, w.o.Dir)
 	if err != nil {
@@ -75,7 +74,7 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 	oldest := w.steady().Add(-keep.Age)
 	for i := 0; i+1 < len(segs); i++ {
 		next, ok := firstOf(w.o.FS, segs[i+1])
-		if !ok { // what the rest follows cannot be told
+		if !ok { // the link to the remaining records is unknown
 			break
 		}
 		tooMuch, tooOld := keep.Bytes > 0 && total > keep.Bytes, keep.Age > 0 && next.Time.Before(oldest)
@@ -87,7 +86,7 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 			}
 			if tooOld = next.Time.Before(oldest.Add(-idle[i+1])); !tooOld && !w.told {
 				w.told = true
-				w.o.Log.Warn("audit records are kept though the clock says that they are too old: nothing was recorded for so long that it may be wrong",
+				w.o.Log.Warn("audit records are kept although too old by the clock: the clock may be wrong after so long without records",
 					"record", segs[i].first, "does not count", idle[i+1])
 			}
 		}
@@ -102,7 +101,7 @@ func (w *writer) toDrop(keep Keep) (drop []segment, until time.Time, more bool, 
 	return drop, until, false, nil
 }
 
-// steady is the time by which records are old: a clock that is set far ahead while we run makes none so.
+// steady returns the time by which records age: setting the clock far ahead ages none.
 func (w *writer) steady() time.Time {
 	now := w.o.Now().Round(0) // what clocks show is compared, not what they have counted since we began
 	if most := w.opened.Round(0).Add(w.o.elapsed() + steadySlack); now.After(most) {
@@ -111,8 +110,7 @@ func (w *writer) steady() time.Time {
 	return now
 }
 
-// idle is how much of the time since each segment begins does not count for its age: what is more than mostIdle between
-// two records.
+// idle returns, per segment, the time since its start that does not count for its age: gaps beyond mostIdle.
 func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
 	var before time.Time
 	var idle time.Duration
@@ -157,7 +155,7 @@ func (w *writer) idle(segs []segment) (since []time.Duration, err error) {
 	return since, nil
 }
 
-// lastTime is when the last record of a segment was written; zero: that is not plain from its last bytes.
+// lastTime returns when the last record of a segment was written, or zero if its last bytes do not show it.
 func lastTime(fsys FS, s segment) (time.Time, error) {
 	size, err := sizeOf(fsys, s.path)
 	if err != nil {
@@ -198,7 +196,7 @@ func (w *writer) drop(segs []segment, until time.Time) error {
 		return err
 	}
 	if w.sync(); w.unsynced {
-		return errors.New("the record that tells of it cannot be synced")
+		return errors.New("the drop record cannot be synced")
 	}
 	for _, s := range segs {
 		if err := w.o.FS.Remove(s.path); err != nil {
@@ -229,7 +227,7 @@ func (d *Dropped) take(fsys FS, s segment, sum hash.Hash, last *Head) error {
 	return nil
 }
 
-// firstOf is the first record of a segment, if it is one.
+// firstOf returns the first record of a segment, if valid.
 func firstOf(fsys FS, s segment) (r Record, ok bool) {
 	_, _ = walkSegment(fsys, s, func(l line) bool {
 		r, ok = l.record, l.err == nil && l.record.Seq == s.first

@@ -242,7 +242,7 @@ func TestKilledWhileDropping(t *testing.T) {
 }
 
 // Damage in what is dropped stays damage.
-func TestDroppedDamageIsTold(t *testing.T) {
+func TestDamageInDroppedRecords_StaysReported(t *testing.T) {
 	_, before := pruned(t)
 	name := slices.Min(slices.DeleteFunc(keysOf(before), func(n string) bool { return !strings.HasSuffix(n, segmentExt) }))
 	b := bytes.Clone(before[name])

@@ -86,7 +86,7 @@ func walkSegment(fsys FS, s segment, f func(line) bool) (more bool, err error) {
 	}
 }
 
-// Query says which records are wanted. Empty fields leave nothing out.
+// Query selects records. Empty fields select all.
 type Query struct {
 	After   uint64    // only later numbers
 	Since   time.Time // only later ones
@@ -94,10 +94,10 @@ type Query struct {
 	Agent   string    // label
 	Verdict string
 	Kind    Kind
-	Limit   int // the newest so many; 0: all
+	Limit   int // the newest Limit; 0: all
 }
 
-// Matches says whether a record is wanted.
+// Matches reports whether a record is selected.
 func (q *Query) Matches(r *Record) bool {
 	return r.Seq > q.After && (q.Since.IsZero() || !r.Time.Before(q.Since)) &&
 		(q.Session == "" || r.Name == q.Session || r.Session != "" && strings.HasPrefix(r.Session, q.Session)) &&
@@ -106,7 +106,7 @@ func (q *Query) Matches(r *Record) bool {
 		(q.Kind == "" || r.Kind == q.Kind)
 }
 
-// Read returns the records that are wanted, oldest first. What is no record is left out: Verify names it.
+// Read returns the selected records, oldest first. It skips invalid lines, which Verify names.
 func Read(dir string, q Query) ([]Record, error) {
 	var all []Record
 	err := walk(osFS{}, dir, q.After+1, func(l line) bool {
@@ -124,5 +124,5 @@ func Read(dir string, q Query) ([]Record, error) {
 	return all, err
 }
 
-// Place names a line for people.
+// place describes the position of a line for messages.
 func (l *line) place() string { return filepath.Base(l.file.path) }

@@ -11,13 +11,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Kind is what a record tells.
+// Kind is the kind of a record.
 type Kind string
 
-// The kinds. The first ones are of what is asked; their records have a verdict.
+// The kinds. The first ones are requests, with a verdict.
 const (
 	Line      Kind = "line"      // a line for a shell
 	Command   Kind = "command"   // argv of run and new
@@ -29,16 +29,16 @@ const (
 
 	Connection Kind = "connection" // a process that a keeper refused to serve
 
-	Answer Kind = "answer" // somebody answered an approval
+	Answer Kind = "answer" // an approval was answered
 	End    Kind = "end"    // a job ended
 
-	// What the log tells of itself.
+	// Records about the log itself.
 	Begin   Kind = "begin"   // a daemon opened the log
 	Gap     Kind = "gap"     // Lost records could not be written
-	Torn    Kind = "torn"    // half a record was at the end, and was set aside
-	Missing Kind = "missing" // the records between the one before and this one are not there any more
+	Torn    Kind = "torn"    // half a record at the end was set aside
+	Missing Kind = "missing" // the records between the previous and this one are missing
 	Damage  Kind = "damage"  // the end of the log was not as it was left
-	Drop    Kind = "drop"    // old records are not kept any more (Dropped)
+	Drop    Kind = "drop"    // old records were removed (Dropped)
 	Close   Kind = "close"   // a daemon closed the log; the next record is of a daemon that opened it
 )
 
@@ -53,31 +53,31 @@ func (k Kind) isOwn() bool {
 
 // Record is what is kept of one act. Seq, Time (if it is zero), Prev and Hash are set when it is written.
 type Record struct {
-	Seq      uint64      `json:"seq" doc:"number, from 1"`
-	Time     time.Time   `json:"time"`
-	Actor    actor.Actor `json:"actor" doc:"who asked"`
-	Kind     Kind        `json:"kind" doc:"line, command, execution, network, reveal, write, stop, connection, answer, end; of the log itself: begin, gap, torn, missing, damage, drop, close"`
-	Session  string      `json:"session,omitempty" doc:"id"`
-	Name     string      `json:"name,omitempty" doc:"of the session"`
-	Job      string      `json:"job,omitempty" doc:"id"`
-	Line     string      `json:"line,omitempty" doc:"line that was asked for"`
-	Path     string      `json:"path,omitempty" doc:"file that was executed; host:port of a connection; what a reveal or a write is about"`
-	Argv     []string    `json:"argv,omitempty"`
-	Parent   []string    `json:"parent,omitempty" doc:"argv of what started it"`
-	Depth    int         `json:"depth,omitempty" doc:"of an execution: 0 is what was asked for"`
-	Cwd      string      `json:"cwd,omitempty"`
-	Verdict  string      `json:"verdict,omitempty" doc:"allow, ask, deny; of an answer: approved, rejected"`
-	Rule     string      `json:"rule,omitempty" doc:"what decided"`
-	Approval string      `json:"approval,omitempty" doc:"id, as in A7"`
-	Scope    string      `json:"scope,omitempty" doc:"of an answer: once, session, always"`
-	Output   *Range      `json:"output,omitempty" doc:"offsets of what it printed"`
-	Exit     *int        `json:"exit,omitempty"`
-	Signal   string      `json:"signal,omitempty"`
-	Lost     uint64      `json:"lost,omitempty" doc:"of a gap: records that could not be written"`
-	Dropped  *Dropped    `json:"dropped,omitempty" doc:"of old records that are not kept any more"`
-	Note     string      `json:"note,omitempty"`
-	Prev     string      `json:"prev" doc:"hash of the record before"`
-	Hash     string      `json:"hash" doc:"SHA-256 of the line's bytes before ,\"hash\":\""`
+	Seq      uint64         `json:"seq" doc:"number, from 1"`
+	Time     time.Time      `json:"time"`
+	Actor    identity.Actor `json:"actor" doc:"the requesting caller"`
+	Kind     Kind           `json:"kind" doc:"line, command, execution, network, reveal, write, stop, connection, answer, end; of the log itself: begin, gap, torn, missing, damage, drop, close"`
+	Session  string         `json:"session,omitempty" doc:"id"`
+	Name     string         `json:"name,omitempty" doc:"of the session"`
+	Job      string         `json:"job,omitempty" doc:"id"`
+	Line     string         `json:"line,omitempty" doc:"the requested line"`
+	Path     string         `json:"path,omitempty" doc:"file that was executed; host:port of a connection; what a reveal or a write is about"`
+	Argv     []string       `json:"argv,omitempty"`
+	Parent   []string       `json:"parent,omitempty" doc:"argv of its parent"`
+	Depth    int            `json:"depth,omitempty" doc:"of an execution: 0 is the requested program"`
+	Cwd      string         `json:"cwd,omitempty"`
+	Verdict  string         `json:"verdict,omitempty" doc:"allow, ask, deny; of an answer: approved, rejected"`
+	Rule     string         `json:"rule,omitempty" doc:"what decided"`
+	Approval string         `json:"approval,omitempty" doc:"id, as in A7"`
+	Scope    string         `json:"scope,omitempty" doc:"of an answer: once, session, always"`
+	Output   *Range         `json:"output,omitempty" doc:"offsets of its output"`
+	Exit     *int           `json:"exit,omitempty"`
+	Signal   string         `json:"signal,omitempty"`
+	Lost     uint64         `json:"lost,omitempty" doc:"of a gap: records that could not be written"`
+	Dropped  *Dropped       `json:"dropped,omitempty" doc:"of removed old records"`
+	Note     string         `json:"note,omitempty"`
+	Prev     string         `json:"prev" doc:"hash of the record before"`
+	Hash     string         `json:"hash" doc:"SHA-256 of the line's bytes before ,\"hash\":\""`
 }
 
 // Range is a range of a session's output, in bytes; To is the first that does not belong to it.
@@ -86,7 +86,7 @@ type Range struct {
 	To   uint64 `json:"to"`
 }
 
-// Bounds of a record, in bytes. What is longer is cut, and says so with the hash of the whole.
+// Bounds of a record, in bytes. Longer text is truncated, with the hash of the whole.
 const (
 	maxText = 16 << 10
 	maxLine = 1 << 20 // of a line of the file; a longer one is no record
@@ -154,7 +154,7 @@ func tidyText(s string, limit int, mask func(string) string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder // bytes that are no UTF-8 are told apart: two names that differ look different
+	var b strings.Builder // invalid UTF-8 stays distinguishable: different names look different
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -167,7 +167,7 @@ func tidyText(s string, limit int, mask func(string) string) string {
 	return b.String()
 }
 
-// cutRune is the beginning of s, at most n bytes, without half a character at its end.
+// cutRune returns the first n bytes of s, without a partial character.
 func cutRune(s string, n int) string {
 	for k := n; k > n-utf8.UTFMax && k > 0; k-- {
 		if utf8.RuneStart(s[k]) {

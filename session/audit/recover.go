@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// recover finds the newest record, sets half a record aside, and opens the segment for what comes next. It
-// returns what the log has to say of what it found.
+// recover finds the newest record, sets half a record aside, and opens the segment for the next one. It returns records
+// about its findings.
 func (w *writer) recover() (found []Record, err error) {
 	w.file, w.last, w.size, w.closed = nil, Head{}, 0, false
 	segs, err := segments(w.o.FS, w.o.Dir)
@@ -18,12 +18,12 @@ func (w *writer) recover() (found []Record, err error) {
 		return nil, err
 	}
 	head, herr := readHead(w.o.FS, w.o.Dir)
-	if own := w.own; own.Seq > 0 { // what is kept may be older, or somebody else's
+	if own := w.own; own.Seq > 0 { // the kept head may be older, or foreign
 		head, herr = &own, nil
 	}
 	if w.o.Expected && len(segs) == 0 && head == nil && herr == nil { // until it is written: the head is there before it
-		w.strangers = append(w.strangers, damagef("the log before this one is gone, with its head: it was removed while no daemon was running"))
-		w.o.Log.Error("the audit log is gone, with its head; another one begins, which says so", "dir", w.o.Dir)
+		w.strangers = append(w.strangers, damagef("the previous log and its head are missing: removed while no daemon was running"))
+		w.o.Log.Error("audit log and head are missing; starting a new one, which records this", "dir", w.o.Dir)
 	}
 	newest, body := segment{}, []byte(nil)
 	for i := len(segs) - 1; i >= 0 && len(body) == 0; i-- {
@@ -71,7 +71,7 @@ func damagef(format string, args ...any) Record {
 	return Record{Kind: Damage, Note: fmt.Sprintf(format, args...)}
 }
 
-// cutTorn sets half a record aside. It is what a kill in the middle of a write, or a full disk, leaves.
+// cutTorn sets half a record aside, the result of a kill during a write or of a full disk.
 func (w *writer) cutTorn(s segment, body, torn []byte) (Record, error) {
 	after := s.first - 1
 	if r, err := decode(lastLine(body)); err == nil {
@@ -88,17 +88,17 @@ func (w *writer) cutTorn(s segment, body, torn []byte) (Record, error) {
 	if err := errors.Join(f.Truncate(int64(len(body))), f.Sync(), f.Close()); err != nil {
 		return Record{}, err
 	}
-	return Record{Kind: Torn, Note: fmt.Sprintf("%d bytes after record %d were no whole record (SHA-256 %x) and were set aside as %s",
+	return Record{Kind: Torn, Note: fmt.Sprintf("%d bytes after record %d were not a whole record (SHA-256 %x) and were set aside as %s",
 		len(torn), after, sha256.Sum256(torn), filepath.Base(path))}, nil
 }
 
-// lastLine is the last line of whole lines, without its end.
+// lastLine returns the last complete line, without its end.
 func lastLine(body []byte) []byte {
 	body = bytes.TrimSuffix(body, []byte("\n"))
 	return body[bytes.LastIndexByte(body, '\n')+1:]
 }
 
-// takeLast takes the newest record as what the next one follows, and says when it cannot be trusted.
+// takeLast makes the newest record the predecessor of the next one, and returns a record if it is untrustworthy.
 func (w *writer) takeLast(s segment, body []byte, head *Head) *Record {
 	r, err := decode(lastLine(body))
 	switch {
@@ -124,7 +124,7 @@ func (w *writer) compare(head *Head, herr error) *Record {
 	case herr != nil:
 		r = damagef("the kept head cannot be read: %v", herr)
 	case head == nil && w.last.Seq > 0:
-		r = damagef("the kept head is gone; whether records are missing after %d cannot be told", w.last.Seq)
+		r = damagef("the kept head is missing; unknown whether records after %d are missing", w.last.Seq)
 	case head == nil || head.Seq == 0:
 		return nil
 	case head.Seq > w.last.Seq:
@@ -158,7 +158,7 @@ func hashAndAppended(fsys FS, dir string, seq uint64) (hash string, appended uin
 		return hash == "" && (l.err != nil || l.record.Seq < seq) || closed && appended == 0
 	})
 	if err == nil && hash == "" {
-		err = fmt.Errorf("there is no record %d", seq)
+		err = fmt.Errorf("record %d not found", seq)
 	}
 	return hash, appended, err
 }

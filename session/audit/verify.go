@@ -14,8 +14,8 @@ type Report struct {
 	Records  uint64    `json:"records" doc:"records that are in order"`
 	First    uint64    `json:"first,omitempty" doc:"number of the oldest"`
 	Head     Head      `json:"head" doc:"the newest"`
-	Proven   bool      `json:"proven" doc:"it is in order, and nothing was dropped, or an anchor that was given is of the record that tells of that or a newer one; else whoever writes the log may have removed its beginning and said that it was dropped"`
-	Dropped  *Dropped  `json:"dropped,omitempty" doc:"what is not kept any more: all up to its newest record; what is left is proven since then"`
+	Proven   bool      `json:"proven" doc:"intact, and either nothing was dropped or a given anchor covers the drop record; otherwise the log's writer could have removed its beginning and recorded a drop"`
+	Dropped  *Dropped  `json:"dropped,omitempty" doc:"removed records: all up to its newest one; later records are proven"`
 	Findings []Finding `json:"findings" doc:"what is wrong, at most 1000"`
 	More     int       `json:"more,omitempty" doc:"findings that are not listed"`
 	Notes    []Finding `json:"notes,omitempty" doc:"what happened to the log and is no damage"`
@@ -31,7 +31,8 @@ type Finding struct {
 
 const maxFindings = 1000
 
-func (r *Report) find(f Finding) {
+// addFinding adds a finding, or counts it once maxFindings are listed.
+func (r *Report) addFinding(f Finding) {
 	if len(r.Findings) < maxFindings {
 		r.Findings = append(r.Findings, f)
 	} else {
@@ -39,11 +40,11 @@ func (r *Report) find(f Finding) {
 	}
 }
 
-// Against is what a log is held against, besides the head that is kept beside it.
+// Against is what a log is compared with, besides the head next to it.
 type Against struct {
 	Anchors  []Head // that were kept elsewhere
-	Written  Head   // the newest record that whoever writes the log says there is; the zero Head: nobody was asked
-	Expected bool   // there was a log: that there is nothing is damage
+	Written  Head   // the newest record according to the log's writer; the zero Head: not asked
+	Expected bool   // a log existed: a missing one is damage
 }
 
 // Verify reads a whole log and checks each record against its hash, the one before it, and the heads that
@@ -62,7 +63,7 @@ func verify(fsys FS, dir string, against Against) (r Report, err error) {
 	return r, err
 }
 
-// oldest is the number that the oldest segment is named after.
+// oldest returns the number in the oldest segment's name.
 func oldest(fsys FS, dir string) uint64 {
 	segs, err := segments(fsys, dir)
 	if err != nil || len(segs) == 0 {
@@ -79,7 +80,7 @@ func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
 	r := Report{Findings: []Finding{}}
 	kept, herr := readHead(fsys, dir) // before the records: what is newer than it does not matter
 	if herr != nil {
-		r.find(Finding{File: filepath.Base(headPath(dir)), What: herr.Error()})
+		r.addFinding(Finding{File: filepath.Base(headPath(dir)), What: herr.Error()})
 	}
 	if kept != nil && kept.Seq > 0 {
 		anchors = append(anchors, *kept)
@@ -96,13 +97,13 @@ func verifyOnce(fsys FS, dir string, against Against) (Report, error) {
 	}
 	c.end()
 	if now, err := readHead(fsys, dir); c.appended != nil && err == nil && now != nil && kept != nil && *now == *kept { // else a daemon has just opened the log
-		r.find(*c.appended)
+		r.addFinding(*c.appended)
 	}
 	if kept == nil && herr == nil && c.seen {
-		r.find(Finding{File: filepath.Base(headPath(dir)), What: "the head that is kept beside the log is gone: whether records are missing at the end cannot be told"})
+		r.addFinding(Finding{File: filepath.Base(headPath(dir)), What: "the head next to the log is missing: unknown whether records are missing at the end"})
 	}
 	if kept == nil && herr == nil && !c.seen && (against.Expected || against.Written.Seq > 0) {
-		r.find(Finding{File: filepath.Base(dir), What: "there is no audit log, neither records nor the head that is kept beside them, and there was one: it was removed"})
+		r.addFinding(Finding{File: filepath.Base(dir), What: "the audit log was removed: neither records nor head exist"})
 	}
 	r.OK = len(r.Findings) == 0
 	r.Proven = r.OK && c.dropped <= c.proven
@@ -118,13 +119,13 @@ type checker struct {
 	dir     string
 	fsys    FS
 	anchors map[uint64][]string
-	last    Head // of the line before, as it says; Hash is empty where that is not known
+	last    Head // of the previous line, as recorded; Hash is empty if unknown
 	seen    bool
-	begins  *Finding // where the log begins, if that is not record 1
+	begins  *Finding // where the log starts, if not at record 1
 	follows Head     // what the record there follows
 	given   []Head   // anchors that were kept elsewhere
-	proven  uint64   // the newest record that one of them is of
-	dropped uint64   // the newest record that tells of what was dropped
+	proven  uint64   // the newest record covered by an anchor
+	dropped uint64   // the newest record about dropped ones
 	torn    *Finding // half a record at the end of the segment before
 
 	kept     uint64   // number of the newest record, by the kept head
@@ -135,7 +136,7 @@ type checker struct {
 func (c *checker) line(l line) bool {
 	at := Finding{File: l.place(), Offset: l.offset}
 	if c.torn != nil { // something follows it
-		c.report.find(*c.torn)
+		c.report.addFinding(*c.torn)
 		c.torn = nil
 	}
 	c.seen = true
@@ -146,7 +147,7 @@ func (c *checker) line(l line) bool {
 	}
 	if l.err != nil && !errors.Is(l.err, errChanged) {
 		at.Seq, at.What = c.last.Seq+1, fmt.Sprintf("line after record %d: %v", c.last.Seq, l.err)
-		c.report.find(at)
+		c.report.addFinding(at)
 		c.last = Head{c.last.Seq + 1, ""}
 		return true
 	}
@@ -154,7 +155,7 @@ func (c *checker) line(l line) bool {
 	at.Seq = r.Seq
 	say := func(format string, args ...any) {
 		at.What = fmt.Sprintf(format, args...)
-		c.report.find(at)
+		c.report.addFinding(at)
 	}
 	if l.err != nil {
 		say("record %d: %v", r.Seq, l.err)
@@ -165,9 +166,9 @@ func (c *checker) line(l line) bool {
 		return true
 	}
 	if l.begins && r.Seq != l.file.first {
-		say("%s begins with record %d", l.place(), r.Seq)
+		say("%s starts with record %d", l.place(), r.Seq)
 	}
-	if c.last.Seq == 0 && c.begins == nil && r.Seq > 1 { // whether it may begin here a later record says
+	if c.last.Seq == 0 && c.begins == nil && r.Seq > 1 { // a later record shows whether it may start here
 		first := at
 		c.begins, c.follows = &first, Head{r.Seq - 1, r.Prev}
 		c.last = c.follows
@@ -188,7 +189,7 @@ func (c *checker) line(l line) bool {
 	if slices.Contains(c.given, c.last) {
 		c.proven = r.Seq
 	}
-	c.tells(r, at)
+	c.recordChange(r, at)
 	return true
 }
 
@@ -198,7 +199,7 @@ func (c *checker) afterClose(r *Record, at Finding) {
 		at.What = fmt.Sprintf("record %d was appended after record %d closed the log", r.Seq, c.closed)
 		switch {
 		case c.closed+1 == r.Seq:
-			c.report.find(at)
+			c.report.addFinding(at)
 		case c.closed == c.kept && c.appended == nil:
 			c.appended = &at
 		}
@@ -224,24 +225,24 @@ func (c *checker) isNext(r *Record, say func(string, ...any)) {
 	}
 }
 
-// tells passes on what the log says of itself.
-func (c *checker) tells(r *Record, at Finding) {
+// recordChange adds a finding about the log that the log itself records.
+func (c *checker) recordChange(r *Record, at Finding) {
 	switch r.Kind {
 	case Drop:
 		c.dropped = r.Seq
 		if c.report.Dropped = r.Dropped; r.Dropped != nil && r.Dropped.Damaged > 0 {
-			at.What = fmt.Sprintf("record %d says: of records %d to %d, which were dropped, %d were not as they were written, or told of damage",
+			at.What = fmt.Sprintf("record %d: of the dropped records %d to %d, %d were altered, or reported damage",
 				r.Seq, r.Dropped.From, r.Dropped.To, r.Dropped.Damaged)
-			c.report.find(at)
+			c.report.addFinding(at)
 		}
 	case Damage, Missing:
-		at.What = fmt.Sprintf("record %d says: %s", r.Seq, r.Note)
-		c.report.find(at)
+		at.What = fmt.Sprintf("record %d: %s", r.Seq, r.Note)
+		c.report.addFinding(at)
 	case Torn:
-		at.What = fmt.Sprintf("record %d says: %s", r.Seq, r.Note)
+		at.What = fmt.Sprintf("record %d: %s", r.Seq, r.Note)
 		c.report.Notes = append(c.report.Notes, at)
 	case Gap:
-		at.What = fmt.Sprintf("record %d says: %d %s", r.Seq, r.Lost, r.Note)
+		at.What = fmt.Sprintf("record %d: %d %s", r.Seq, r.Lost, r.Note)
 		c.report.Notes = append(c.report.Notes, at)
 	}
 }
@@ -252,22 +253,22 @@ func (c *checker) end() {
 	if d := c.report.Dropped; d != nil {
 		for _, hash := range c.anchors[d.To] {
 			if hash != d.Hash {
-				c.report.find(Finding{Seq: d.To, What: fmt.Sprintf("record %d, which was dropped, was not the one that was written: the hash that was kept is %s", d.To, hash)})
+				c.report.addFinding(Finding{Seq: d.To, What: fmt.Sprintf("record %d, which was dropped, was not the one that was written: the hash that was kept is %s", d.To, hash)})
 			}
 		}
 		delete(c.anchors, d.To)
 	}
 	for seq, hashes := range c.anchors {
 		if seq > c.last.Seq {
-			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("the log ends with record %d, but record %d was written (hash %s): its end is missing", c.last.Seq, seq, hashes[0])})
+			c.report.addFinding(Finding{Seq: seq, What: fmt.Sprintf("the log ends with record %d, but record %d was written (hash %s): its end is missing", c.last.Seq, seq, hashes[0])})
 		} else if d := c.report.Dropped; d != nil && seq < d.To {
-			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("record %d was dropped with all up to %d, and nothing can be held against it: give a newer head (`longterm audit --head`)", seq, d.To)})
+			c.report.addFinding(Finding{Seq: seq, What: fmt.Sprintf("record %d was dropped with all up to %d, and nothing can be held against it: give a newer head (`longterm audit --head`)", seq, d.To)})
 		} else {
-			c.report.find(Finding{Seq: seq, What: fmt.Sprintf("record %d, which was written with the hash %s, is not there", seq, hashes[0])})
+			c.report.addFinding(Finding{Seq: seq, What: fmt.Sprintf("record %d, which was written with the hash %s, is not there", seq, hashes[0])})
 		}
 	}
 	if c.torn != nil {
-		c.torn.What += "; a daemon is writing it or was killed meanwhile, and the next one sets it aside"
+		c.torn.What += "; a daemon is writing it, or was killed, and the next one sets it aside"
 		c.report.Notes = append(c.report.Notes, *c.torn)
 	}
 }
@@ -284,17 +285,17 @@ func (c *checker) beginning() {
 	switch at := *c.begins; {
 	case from < c.follows.Seq:
 		at.What = fmt.Sprintf("records %d to %d are missing", from, c.follows.Seq)
-		c.report.find(at)
+		c.report.addFinding(at)
 	case from == c.follows.Seq:
 		at.What = fmt.Sprintf("record %d is missing", from)
-		c.report.find(at)
+		c.report.addFinding(at)
 	case d.To == c.follows.Seq && d.Hash != c.follows.Hash:
 		at.What = fmt.Sprintf("record %d does not follow record %d as it was dropped", c.follows.Seq+1, d.To)
-		c.report.find(at)
+		c.report.addFinding(at)
 	}
 }
 
-// KeptHead is the newest record's, as it is kept beside the log; a log without records has the zero Head.
+// KeptHead returns the head stored next to the log; a log without records has the zero Head.
 func KeptHead(dir string) (Head, error) {
 	h, err := readHead(osFS{}, dir)
 	if err != nil || h == nil || h.Seq == 0 {
@@ -303,7 +304,7 @@ func KeptHead(dir string) (Head, error) {
 	return *h, nil
 }
 
-// Size is how many bytes a log's records take.
+// Size returns the size of a log's records in bytes.
 func Size(dir string) (n int64, err error) {
 	segs, err := segments(osFS{}, dir)
 	for _, s := range segs {
@@ -313,7 +314,7 @@ func Size(dir string) (n int64, err error) {
 	return n, err
 }
 
-// Exists says whether there is a log.
+// Exists reports whether a log exists.
 func Exists(dir string) bool {
 	_, err := os.Stat(headPath(dir))
 	_, derr := os.Stat(dir)

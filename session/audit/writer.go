@@ -19,8 +19,8 @@ type writer struct {
 	o      *Options
 	opened time.Time
 	last   Head   // the newest record
-	own    Head   // the newest that this writer has written, whatever files say
-	file   File   // of the newest segment; nil: the next record begins one
+	own    Head   // the newest that this writer wrote, whatever the files contain
+	file   File   // of the newest segment; nil: the next record starts one
 	begins uint64 // number of its first record
 	size   int64
 	head   File
@@ -32,7 +32,7 @@ type writer struct {
 	told     bool // that records are kept because of the clock
 	unsynced bool // the disk refused to sync what was written last
 
-	strangers []Record // what something else has done to the log, as far as no record says so
+	strangers []Record // foreign changes of the log that no record describes yet
 
 	lost   uint64    // records that could not be written
 	since  time.Time // the first of them
@@ -50,10 +50,9 @@ func (w *writer) lose(n uint64, now time.Time) {
 	w.lost += n
 }
 
-// try looks at the end of the log and repairs it, unless that is done. What the log has to say of itself
-// is its next record.
+// try checks and repairs the end of the log, unless done. Findings become the next records.
 func (w *writer) try() bool {
-	w.look()
+	w.checkTail()
 	if w.ready {
 		return true
 	}
@@ -70,12 +69,12 @@ func (w *writer) try() bool {
 	if err == nil {
 		w.strangers = nil
 	}
-	w.tell(err)
+	w.logState(err)
 	return err == nil
 }
 
-// tell logs when the disk begins to refuse, and when it takes records again.
-func (w *writer) tell(err error) {
+// logState logs when the disk starts to fail, and when it recovers.
+func (w *writer) logState(err error) {
 	switch {
 	case err != nil && !w.failed:
 		w.o.Log.Error("audit records cannot be written", "err", err)
@@ -85,8 +84,8 @@ func (w *writer) tell(err error) {
 	w.failed = err != nil
 }
 
-// write writes records, after one that tells of those that could not be. It returns the number of the
-// first; all are written or none.
+// write writes records, after one that counts unwritten ones. It returns the number of the first; it writes all or
+// none.
 func (w *writer) write(records []Record) (first uint64, err error) {
 	if !w.try() {
 		return 0, errors.New("the end of the log cannot be repaired")
@@ -110,7 +109,7 @@ func (w *writer) write(records []Record) (first uint64, err error) {
 	} else {
 		err = w.put(all)
 	}
-	w.tell(err)
+	w.logState(err)
 	if err != nil {
 		return 0, err
 	}
@@ -118,10 +117,10 @@ func (w *writer) write(records []Record) (first uint64, err error) {
 	return first, nil
 }
 
-// look holds the newest segment and the head against what was left of them: where something else has replaced or cut them,
-// records would go into a file that nobody reads, or over others. What is there now is taken as a new log would take it, and
-// records say so.
-func (w *writer) look() {
+// checkTail compares the newest segment and the head with their last known state. If something else replaced or cut them,
+// new records would go to an unread file or over others. The current files are then opened like a new log, and records
+// report it.
+func (w *writer) checkTail() {
 	if w.file == nil {
 		return
 	}
@@ -135,7 +134,7 @@ func (w *writer) look() {
 			continue
 		}
 		w.strangers = append(w.strangers, damagef("%s %s while it was written to: not by longterm", filepath.Base(name), found[i]))
-		w.o.Log.Error("the audit log was changed by something else; `longterm audit --verify` says what is missing", "file", name, "how", found[i])
+		w.o.Log.Error("another program changed the audit log; run `longterm audit --verify`", "file", name, "how", found[i])
 	}
 	if found[0] == "" && found[1] == "" {
 		return
@@ -147,11 +146,11 @@ func (w *writer) look() {
 	w.file, w.head, w.ready = nil, nil, false
 }
 
-// strange is what has become of an open file; empty: it is as it was left.
+// strange describes a foreign change of an open file, or returns "".
 func (w *writer) strange(f File, path string, size int64) string {
 	ours, err := f.Stat()
 	if err != nil {
-		return "" // the disk's; the write says what is wrong
+		return "" // a disk problem; the write reports it
 	}
 	there, err := w.o.FS.Lstat(path)
 	switch {
@@ -213,7 +212,7 @@ func (w *writer) put(records []Record) error {
 	return nil
 }
 
-// open makes the segment that begins with the next record, unless one is open.
+// open creates the segment for the next record, unless one is open.
 func (w *writer) open() error {
 	if w.file != nil {
 		return nil
@@ -298,13 +297,13 @@ func (w *writer) close() error {
 	return err
 }
 
-// tornPath is where half a record goes that stood after a record.
+// tornPath returns the path for half a record that followed a record.
 func tornPath(dir string, after uint64, torn []byte) string {
 	sum := sha256.Sum256(torn)
 	return filepath.Join(dir, fmt.Sprintf("torn-after-%d-%x.part", after, sum[:8]))
 }
 
-// setAside keeps half a record under a name of its own.
+// setAside saves half a record in a separate file.
 func (w *writer) setAside(path string, torn []byte) error {
 	f, err := w.o.FS.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

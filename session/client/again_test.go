@@ -62,8 +62,8 @@ func TestTypingOutlastsALeavingDaemon(t *testing.T) {
 	}
 }
 
-// Without an id it is asked once: it is not known whether it was typed.
-func TestTypingWithoutAnIDIsAskedOnce(t *testing.T) {
+// A request without an id is sent once: whether it was typed is unknown.
+func TestTypingWithoutID_NotRetried(t *testing.T) {
 	c, asked := leaving(t, 1)
 	if _, err := c.Session("s").Type(t.Context(), api.Input{Text: "x"}); !isUnavailable(err) || asked.Load() != 1 {
 		t.Errorf("%v after %d requests", err, asked.Load())

@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// AgentEvent tells of the agent in the session what one of its hooks was told.
+// AgentEvent reports a hook event of the agent in the session.
 func (s *Session) AgentEvent(ctx context.Context, e api.AgentEvent) (api.AgentHeard, error) {
 	return send[api.AgentHeard](ctx, s.c, "POST", s.path+"/agent", nil, e)
 }

@@ -26,7 +26,7 @@ func TestBadAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		answer    http.HandlerFunc
-		get, post string // of the error; empty: it is none
+		get, post string // of the error; "": not an error
 		getAgain  bool   // the call that changes nothing asks again
 		postAgain bool
 	}{
@@ -36,14 +36,14 @@ func TestBadAnswers(t *testing.T) {
 		{name: "a large one", answer: writes(200, "application/json", `{"title":"`+strings.Repeat("x", 8<<20)+`"}`)},
 		{name: "a page", answer: writes(200, "text/html", "<html>"), get: "answer to GET /sessions/s: invalid character '<'", post: "answer to POST /sessions/s/restore: invalid"},
 		{name: "of another shape", answer: writes(200, "application/json", `["s"]`), get: "cannot unmarshal array", post: "cannot unmarshal array"},
-		{name: "nothing", answer: writes(200, "application/json", ""), getAgain: true, post: "went away during the request"},
-		{name: "half of it", answer: dies(partial(200, `{"na`)), getAgain: true, post: "went away during the request"},
-		{name: "no HTTP", answer: dies("SSH-2.0-OpenSSH\r\n\r\n"), getAgain: true, post: "went away during the request"},
+		{name: "nothing", answer: writes(200, "application/json", ""), getAgain: true, post: "disconnected during the request"},
+		{name: "half of it", answer: dies(partial(200, `{"na`)), getAgain: true, post: "disconnected during the request"},
+		{name: "no HTTP", answer: dies("SSH-2.0-OpenSSH\r\n\r\n"), getAgain: true, post: "disconnected during the request"},
 		{name: "an error without a word", answer: writes(500, "text/plain", ""), get: "the daemon answered 500", post: "the daemon answered 500"},
 		{name: "an error that is a page", answer: writes(502, "text/html", "<html>no</html>"), get: "502 Bad Gateway: <html>no</html>", post: "<html>no</html>"},
 		{name: "an error without a code", answer: writes(404, "application/json", `{"message":"x"}`), get: "404 Not Found", post: "404 Not Found"},
 		{name: "a large error", answer: writes(500, "text/html", page), get: "the daemon answered 500", post: "the daemon answered 500"},
-		{name: "half an error", answer: dies(partial(503, `{"code":"unav`)), getAgain: true, post: "went away during the request"},
+		{name: "half an error", answer: dies(partial(503, `{"code":"unav`)), getAgain: true, post: "disconnected during the request"},
 		{name: "an error that is a promise", answer: leaves, getAgain: true, postAgain: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestBadAnswers(t *testing.T) {
 				if asked := len(f.requests()); (asked > 1) != call.again {
 					t.Errorf("%s: %d requests", call.name, asked)
 				}
-				if cut := strings.Contains(call.want, "went away"); WentAway(err) != cut {
+				if cut := strings.Contains(call.want, "disconnected"); IsDisconnected(err) != cut {
 					t.Errorf("%s: it went away: %v", call.name, !cut)
 				}
 				switch {
@@ -94,9 +94,9 @@ func TestPatience(t *testing.T) {
 		how  transport
 		want time.Duration // the patience; it is over after the last pause
 	}{
-		{"what changes nothing, broken off", func(ctx context.Context, s *Session) error { return drop(s.Info(ctx)) }, cut, longPatience},
+		{"what changes nothing, broken off", func(ctx context.Context, s *Session) error { return drop(s.Info(ctx)) }, cut, maxRetryTime},
 		{"an empty answer", func(ctx context.Context, s *Session) error { return drop(s.Info(ctx)) },
-			func(*http.Request) (*http.Response, error) { return answered(200, ""), nil }, longPatience},
+			func(*http.Request) (*http.Response, error) { return answered(200, ""), nil }, maxRetryTime},
 		{"output, broken off", func(ctx context.Context, s *Session) error { return drop(s.Output(ctx, 0, 0)) },
 			func(*http.Request) (*http.Response, error) {
 				r := answered(200, "")
@@ -104,11 +104,11 @@ func TestPatience(t *testing.T) {
 				r.Header.Set("Longterm-Next", "0")
 				r.Body = io.NopCloser(io.MultiReader(strings.NewReader("x"), broken{}))
 				return r, nil
-			}, longPatience},
+			}, maxRetryTime},
 		{"a daemon that goes on leaving", func(ctx context.Context, s *Session) error { return s.Resize(ctx, 1, 1) },
-			func(*http.Request) (*http.Response, error) { return answered(503, refusal), nil }, longPatience},
+			func(*http.Request) (*http.Response, error) { return answered(503, refusal), nil }, maxRetryTime},
 		{"what changes something, broken off", func(ctx context.Context, s *Session) error { return s.Resize(ctx, 1, 1) }, cut, 0},
-		{"a job, broken off", func(ctx context.Context, s *Session) error { return drop(s.Exec(ctx, api.Exec{})) }, cut, longPatience},
+		{"a job, broken off", func(ctx context.Context, s *Session) error { return drop(s.Exec(ctx, api.Exec{})) }, cut, maxRetryTime},
 		{"a job at a daemon that cannot", func(ctx context.Context, s *Session) error { return drop(s.Exec(ctx, api.Exec{})) },
 			func(*http.Request) (*http.Response, error) {
 				return answered(503, `{"code":"unavailable","message":"no keeper"}`), nil
@@ -145,10 +145,10 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// A pause ends with its context; after a time without trouble there is patience for another one.
-func TestPatienceBeginsAnew(t *testing.T) {
+// A pause ends with its context; after a time without failures the retry policy starts afresh.
+func TestRetryPolicy_ResetsAfterSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPatience()
+		p := newRetryPolicy()
 		began := time.Now()
 		pauses := 0
 		for p.pauseWithin(t.Context(), time.Second) {
@@ -160,20 +160,20 @@ func TestPatienceBeginsAnew(t *testing.T) {
 		if p.pauseWithin(t.Context(), time.Second) {
 			t.Error("patience without an end")
 		}
-		time.Sleep(goodTime + time.Second) // the bubble's time
+		time.Sleep(resetAfter + time.Second) // the bubble's time
 		if !p.pauseWithin(t.Context(), time.Second) || p.next != 2*firstPause {
 			t.Errorf("no patience for another trouble; the next pause is %v", p.next)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if newPatience().pause(ctx) {
+		if newRetryPolicy().pause(ctx) {
 			t.Error("a pause outlasts its context")
 		}
 	})
 }
 
-// What the program on a screen waits for is told also by a daemon whose screens do not say it: its description of the session
-// does.
+// The prompt on a screen is also reported for an older daemon whose screens lack it, from its description of the
+// session.
 //
 // FEATURES: R88
 func TestWhatOlderScreensWaitFor(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// ApprovalQuery says which approvals are asked for.
+// ApprovalQuery selects approvals.
 type ApprovalQuery struct {
-	All     bool   // those that were answered or are gone too
-	Session string // id, name or prefix; empty: all
-	Limit   int    // the newest so many; 0: 1000
+	All     bool   // answered and withdrawn ones too
+	Session string // id, name or prefix; empty for all
+	Limit   int    // the newest Limit; 0: 1000
 }
 
-// Approvals lists what a person has to allow, oldest first.
+// Approvals lists what a user has to allow, oldest first.
 func (c *Client) Approvals(ctx context.Context, q ApprovalQuery) ([]api.Approval, error) {
 	v := url.Values{}
 	if q.All {
@@ -37,7 +37,7 @@ func (c *Client) Approval(ctx context.Context, id string) (api.Approval, error) 
 	return get[api.Approval](ctx, c, "/approvals/"+url.PathEscape(id), nil)
 }
 
-// AnswerApproval answers one. One that is not pending any more is a conflict: api.CodeAnswered.
+// AnswerApproval answers an approval. If it is no longer pending, the error is a conflict: api.CodeAnswered.
 func (c *Client) AnswerApproval(ctx context.Context, id string, a api.ApprovalAnswer) (api.Approval, error) {
 	return send[api.Approval](ctx, c, "POST", "/approvals/"+url.PathEscape(id)+"/answer", nil, a)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/audit"
 )
 
-// AuditQuery says which audit records are asked for. Empty fields leave nothing out.
+// AuditQuery selects audit records. Empty fields select all.
 type AuditQuery struct {
 	Session string // id, name or prefix, also of a session that was removed
 	Agent   string // label
@@ -19,11 +19,11 @@ type AuditQuery struct {
 	Kind    string
 	Since   string        // a time, or -2h
 	After   uint64        // only later numbers
-	Limit   int           // the newest so many; 0: 100
-	Await   time.Duration // wait so long for one when there is none yet
+	Limit   int           // the newest Limit; 0: 100
+	Await   time.Duration // how long to wait for a first record
 }
 
-// Audit lists what was asked, decided and done, oldest first.
+// Audit lists audit records, oldest first.
 func (c *Client) Audit(ctx context.Context, q AuditQuery) ([]audit.Record, error) {
 	v := url.Values{}
 	for name, value := range map[string]string{

@@ -1,23 +1,23 @@
 //go:build unix
 
-// Package client is the typed Go client of the daemon's API. It starts the daemon when
-// none runs and finds it again when it was restarted under it.
+// Package client is the typed Go client of the daemon's API. It starts the daemon if none runs and reconnects after a
+// daemon restart.
 //
 //	Client, Session ── get, send, do (client.go) ──→ HTTP at the daemon's socket
-//	Run, Exec, AwaitJob ── call, again (jobs.go) ──→ the same, over restarts
-//	Attach, Watch (stream.go) ──→ a WebSocket; Events, Records ──→ an answer that goes on
-//	Ensure (start.go) ──→ the daemon runs; else the main keeper starts it, else it is started
+//	Run, Exec, AwaitJob ── call, prepareRetry (jobs.go) ──→ the same, over restarts
+//	Attach, Watch (stream.go) ──→ a WebSocket; Events, Records ──→ a streamed response
+//	Ensure (start.go) ──→ the daemon runs; else the main keeper starts it, else a new keeper
 //
-// # What is asked again
+// # Retries
 //
-// A call of which nothing was done, as there was no daemon, or one that says so (Retry), is
-// asked again whatever it is. One whose answer broke off may have been done: it is asked again
-// if it changes nothing, or if it says which call it is (Run and Exec by the job's id, NewSession by
-// its own, Type by the input's), or if it ends or removes something (Kill, StopJob, Remove); the error
-// of all others says to look first. patience.go bounds that in time, not in tries.
+// A request that was not executed is retried: no daemon ran, or the daemon asked for a retry (Retry). A request whose
+// response broke off may have been executed. It is retried if it changes nothing, if it carries its own id (Run and
+// Exec by the job's, NewSession by its own, Type by the input's), or if it ends or removes something (Kill, StopJob,
+// Remove). Other requests fail with a hint to check first. retry.go bounds retries by time, not by count.
 //
-// A call ends with its context. It ends, too, where its answer is due at once and the daemon is stopped or hangs (silence.go);
-// whatever waits for something goes on, and OnSilent is told. Nothing is sent to a socket that another user serves.
+// A request ends with its context. It also ends if its response is due at once and the daemon is stopped or hangs
+// (unresponsive.go); a wait continues, and OnSilent is called. The client sends nothing to a socket that another user
+// serves.
 package client
 
 import (
@@ -42,15 +42,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/fairsched"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
-	"github.com/longterm-dev/longterm/session/turns"
 )
 
-// Options say how to reach the daemon.
+// Options configure how to reach the daemon.
 type Options struct {
 	Dirs paths.Dirs
 	// KeeperArgv makes the command line of the main keeper, which starts the daemon.
@@ -59,65 +59,63 @@ type Options struct {
 	// Program is the path of the executable that runs the command line of KeeperArgv. If it is empty, this program runs it.
 	Program string
 	Build   func() string // version of this program
-	// Agent is the label of the agent on whose behalf is asked; empty: a person's.
+	// Agent is the label of the agent that makes the requests; empty for a user.
 	Agent string
-	// Token is the name of the token that was shown to this process: what it asks for is done within what that
-	// allows, and recorded under its name. Empty: none was.
+	// Token is the name of the API token that this process presented. Requests stay within its scope and are recorded
+	// under its name. Empty: none.
 	Token string
 	// Way is how a daemon of another host is reached; nil: this host's.
 	Way Way
-	// From is who we are to a daemon of another host, as in ssh:user@host. Empty: we are on its own.
+	// From identifies this client to a remote daemon, as in ssh:user@host. Empty for the local one.
 	From string
-	// Begun is a request that was made before there was a client. nil: none was.
-	Begun *Begun
-	// OnApproval is told that a call waits for a person, by the approval's id, before it waits. nil: nobody is.
+	// Begun is a request that was sent before the client existed, or nil.
+	Begun *PrefetchedRequest
+	// OnApproval, if set, receives the approval's id before a request waits for that approval.
 	OnApproval func(id string)
-	// OnCopy is told of each answer that is from a fleet's copy of a host that cannot be reached. nil: nobody is.
+	// OnCopy, if set, is called for each response from a replica of an unreachable host.
 	OnCopy func(api.FleetCopy)
-	// OnAway is told when another host has not been reached for a while and is asked again, once until it is reached. nil:
-	// nobody is.
+	// OnAway, if set, is called once per outage of a remote host that lasts a while; retries continue.
 	OnAway func(why error)
-	// OnSilent is told, once, that this host's daemon answers nothing while it is waited for. nil: nobody is.
-	OnSilent func(Silence)
-	// OneVerb says that the client is made for one thing that a person does. When longterm is ended with its sessions
-	// meanwhile, it does not start it again: whoever does something else later does.
+	// OnSilent, if set, is called once while the local daemon does not respond.
+	OnSilent func(UnresponsiveError)
+	// OneVerb marks a client made for one user command. If the user stops longterm and its sessions meanwhile, this
+	// client does not start it again; a later command does.
 	OneVerb bool
 }
 
-// Way is how a daemon of another host is reached. What it has to tell that nobody serves it is the error of a
-// socket nobody serves.
+// Way reaches the daemon of a remote host. If no daemon serves there, its error equals that of an unserved socket.
 type Way interface {
 	Dial(context.Context) (net.Conn, error)
-	// Ensure has the way be there.
+	// Ensure prepares the connection.
 	Ensure(context.Context) error
-	// Place is where what is started there starts.
-	Place(context.Context) (Place, error)
+	// Place returns the login in which programs on the host start.
+	Place(context.Context) (Login, error)
 }
 
-// Place is what another host gives to who logs in there.
-type Place struct {
+// Login describes a login on a remote host.
+type Login struct {
 	Host, Home string
 	Env        []string
 }
 
-// Path is a path of that host: absolute, or below the home directory there.
-func (p Place) Path(given string) (string, error) {
+// Path resolves a path on that host: absolute, or relative to the home directory there.
+func (p Login) Path(given string) (string, error) {
 	switch {
 	case path.IsAbs(given):
 		return given, nil
 	case p.Home == "":
-		return "", api.Errorf(api.CodeInvalid, "there is no home directory on %s, and %q is not absolute", p.Host, given)
+		return "", api.Errorf(api.CodeInvalid, "path %[2]q is not absolute, and the home directory on %[1]s is unknown", p.Host, given)
 	}
 	return path.Join(p.Home, strings.TrimPrefix(strings.TrimPrefix(given, "~"), "/")), nil
 }
 
 // Client talks to the daemon. It may be used from any goroutine.
 type Client struct {
-	o    Options
-	http *http.Client
-	made time.Time
-	away away
-	// stoppedPID is the daemon that answered nothing, the last time that one did; 0: none.
+	o      Options
+	http   *http.Client
+	made   time.Time
+	outage outage
+	// stoppedPID is the last daemon process found unresponsive; 0: none.
 	stoppedPID atomic.Int64
 }
 
@@ -130,6 +128,8 @@ func New(o Options) *Client {
 		// Many calls at once keep their connections: a local one costs little, making it more.
 		MaxIdleConnsPerHost: 256,
 		IdleConnTimeout:     time.Minute,
+		// A request with Expect: 100-continue sends its body once the daemon reads it, or after this time.
+		ExpectContinueTimeout: 10 * time.Second,
 	}
 	c.http = &http.Client{Transport: t}
 	if o.Begun != nil {
@@ -145,11 +145,11 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return netsock.Dial(c.o.Dirs.Socket())
 }
 
-// IsFar says that the daemon is another host's: connections to it are lost where nothing is wrong with it.
-func (c *Client) IsFar() bool { return c.o.Way != nil }
+// IsRemote reports whether the daemon runs on a remote host. Connections to it may break while the daemon is fine.
+func (c *Client) IsRemote() bool { return c.o.Way != nil }
 
-// IsAway says that the host was not reached when it was asked last: there is little sense in asking it more than once.
-func (c *Client) IsAway() bool { return c.IsFar() && c.away.is() }
+// IsUnreachable reports whether the last request failed to reach the remote host. Callers should not retry it often.
+func (c *Client) IsUnreachable() bool { return c.IsRemote() && c.outage.isActive() }
 
 // Close gives idle connections up.
 func (c *Client) Close() {
@@ -164,7 +164,7 @@ func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	return get[api.Status](ctx, c, "/status", nil)
 }
 
-// Metrics are figures for monitoring, in the text format of Prometheus.
+// Metrics returns monitoring figures in the text format of Prometheus.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) { return c.Get(ctx, "/metrics") }
 
 // Stop ends the daemon.
@@ -182,25 +182,28 @@ func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, err
 	return get[[]api.Session](ctx, c, "/sessions", q)
 }
 
-// Table is the table of sessions that `longterm ls` prints; it is for people, List is for programs.
+// Table returns the table that `longterm ls` prints, for users; programs use List.
 func (c *Client) Table(ctx context.Context, labels ...string) ([]byte, error) {
 	q := url.Values{"label": labels}
 	return c.Get(ctx, strings.TrimSuffix("/sessions.txt?"+q.Encode(), "?"))
 }
 
-// TableWithin returns Table with rows of at most width cells; 0: rows are not cut.
-func (c *Client) TableWithin(ctx context.Context, width int, labels ...string) ([]byte, error) {
-	if width <= 0 {
-		return c.Table(ctx, labels...)
+// TableWithin returns Table with rows of at most width cells, coloured if colour is set; 0: rows are not cut.
+func (c *Client) TableWithin(ctx context.Context, width int, colour bool, labels ...string) ([]byte, error) {
+	q := url.Values{"label": labels}
+	if width > 0 {
+		q.Set("width", strconv.Itoa(width))
 	}
-	q := url.Values{"label": labels, "width": {strconv.Itoa(width)}}
-	return c.Get(ctx, "/sessions.txt?"+q.Encode())
+	if colour {
+		q.Set("color", "true")
+	}
+	return c.Get(ctx, strings.TrimSuffix("/sessions.txt?"+q.Encode(), "?"))
 }
 
-// NewSession starts a session. It goes on by itself over a restart of the daemon, and over a lost connection to another
-// host; the session is started once. Where a daemon of another host is one of before there was that, it goes on over neither.
+// NewSession starts a session, once: the request survives a daemon restart and a lost connection to a remote host. It
+// survives neither if the remote daemon is too old for that.
 func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session, error) {
-	if err := c.settle(ctx, &n); err != nil {
+	if err := c.fillStartContext(ctx, &n); err != nil {
 		return api.Session{}, err
 	}
 	n.AskID = cmp.Or(n.AskID, uuid.NewString())
@@ -209,7 +212,7 @@ func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session,
 		n.OnApproval = "return"
 	}
 	var lost error // the way to another host was, before the answer was seen
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		s, err := send[api.Session](ctx, c, "POST", "/sessions", nil, n)
 		var e *api.Error
 		var cut *cutError
@@ -218,14 +221,14 @@ func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session,
 			c.o.OnApproval(e.Approval)
 			tell, n.OnApproval = false, "wait"
 			continue
-		case n.Again && isInvalid(err): // it cannot tell whether it has done it
+		case n.Again && isInvalid(err): // the daemon does not know whether it started the session
 			return s, lost
 		case c.o.Way != nil && errors.As(err, &cut):
 			n.Again, lost = true, err
 		case c.o.Way != nil && lost == nil && !mayRepeat(err):
 			return s, err
 		}
-		if err == nil || !c.again(ctx, p, err) {
+		if err == nil || !c.prepareRetry(ctx, p, err) {
 			return s, err
 		}
 	}
@@ -237,7 +240,7 @@ func (c *Client) Events(ctx context.Context, f func(api.Event) error) error {
 	return c.events(ctx, nil, f)
 }
 
-// EventsWithOutput is Events with those of what sessions print, at most ten of a kind in a second for each.
+// EventsWithOutput is Events plus output events, at most ten per second of each kind and session.
 func (c *Client) EventsWithOutput(ctx context.Context, f func(api.Event) error) error {
 	return c.events(ctx, url.Values{"output": {"true"}}, f)
 }
@@ -257,7 +260,7 @@ func (c *Client) events(ctx context.Context, q url.Values, f func(api.Event) err
 	})
 }
 
-// Get asks for a path of the API and returns the body, for what has no type.
+// Get requests a path of the API that has no typed method and returns the body.
 func (c *Client) Get(ctx context.Context, path string) ([]byte, error) {
 	resp, err := c.do(ctx, "GET", path, nil, nil)
 	if err != nil {
@@ -281,7 +284,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 			return v, err
 		}
 	}
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		resp, err := c.do(ctx, method, path, q, data)
 		if err != nil {
 			return v, err
@@ -295,14 +298,14 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 		case !isCut(err):
 			return v, fmt.Errorf("answer to %s %s: %w", method, path, err)
 		case method != "GET" || !p.pause(ctx):
-			return v, wentAway(err)
+			return v, disconnectedError(err)
 		}
 		c.http.CloseIdleConnections()
 	}
 }
 
-// decodeAnswer reads a JSON value and what comes after it: the end of an answer says that
-// what was to be done after it was done.
+// decodeAnswer reads a JSON value and the rest of the response. The response ends only after the daemon's follow-up
+// work.
 func decodeAnswer(body io.ReadCloser, v any) error {
 	defer body.Close()
 	if v, ok := v.(interface{ ReadJSON(from io.Reader) error }); ok {
@@ -315,7 +318,7 @@ func decodeAnswer(body io.ReadCloser, v any) error {
 	return err
 }
 
-// isCut says that a connection broke off.
+// isCut reports whether the connection broke off.
 func isCut(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
@@ -327,20 +330,20 @@ type cutError struct{ err *api.Error }
 func (e *cutError) Error() string { return e.err.Error() }
 func (e *cutError) Unwrap() error { return e.err }
 
-// WentAway says that the daemon went away before its answer was seen: what was asked for may have been done.
-func WentAway(err error) bool {
+// IsDisconnected reports whether the daemon disappeared before its response arrived. The request may have been executed.
+func IsDisconnected(err error) bool {
 	var cut *cutError
 	return errors.As(err, &cut)
 }
 
-func wentAway(err error) error {
-	return &cutError{api.Errorf(api.CodeUnavailable, "the daemon went away during the request: %v", err).
+func disconnectedError(err error) error {
+	return &cutError{api.Errorf(api.CodeUnavailable, "daemon disconnected during the request: %v", err).
 		WithHint("look whether it was done before you repeat it")}
 }
 
-// identify says in a request's headers who asks.
+// identify sets the request headers that identify the caller.
 func (c *Client) identify(h http.Header) {
-	for name, value := range map[string]string{actor.Header: c.o.Agent, actor.TokenHeader: c.o.Token, actor.HostHeader: c.o.From} {
+	for name, value := range map[string]string{identity.Header: c.o.Agent, identity.TokenHeader: c.o.Token, identity.HostHeader: c.o.From} {
 		if value != "" {
 			h.Set(name, value)
 		}
@@ -358,7 +361,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		return nil, api.Errorf(api.CodeInvalid, "the job's id is empty").WithHint("`longterm jobs` lists the jobs")
 	}
 	u := address(path, q)
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
 		if err != nil {
 			return nil, err
@@ -369,13 +372,13 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		c.identify(req.Header)
 		over := func() {}
 		if method != http.MethodGet || q.Has("await_ms") || q.Has("wait_ms") {
-			over = turns.Wait(ctx) // it may be answered when something happens: who is worked on in turn keeps no other from it
+			over = fairsched.Wait(ctx) // it may wait for an event: a caller's slot must not block others
 		}
 		resp, err := c.patiently(req, isDue(path, q, body))
 		over()
 		if err == nil && resp.StatusCode < 400 {
-			c.tellCopy(resp.Header)
-			c.away.over()
+			c.warnReplica(resp.Header)
+			c.outage.end()
 			return resp, nil
 		}
 		if err == nil {
@@ -407,11 +410,11 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 				continue
 			}
 		case method != "GET":
-			return nil, wentAway(err)
+			return nil, disconnectedError(err)
 		default:
 			err = unavailable(err, c.o.Dirs)
 		}
-		if c.o.OnAway != nil && c.IsFar() && c.away.begins() {
+		if c.o.OnAway != nil && c.IsRemote() && c.outage.begins() {
 			c.o.OnAway(err)
 		}
 		if !p.pause(ctx) {
@@ -421,9 +424,8 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 	}
 }
 
-// killedAtStart says of a daemon that could not be had that it may only have been killed at its start, after a pause: it is
-// to be asked again.
-func (c *Client) killedAtStart(ctx context.Context, p *patience) bool {
+// killedAtStart reports, after a pause, whether to retry because the daemon may have been killed at its start.
+func (c *Client) killedAtStart(ctx context.Context, p *retryPolicy) bool {
 	return c.o.KeeperArgv != nil && c.stopped() == nil && c.o.Way == nil && ctx.Err() == nil && p.pauseWithin(ctx, shortPatience)
 }
 
@@ -435,21 +437,21 @@ func address(path string, q url.Values) string {
 	return u
 }
 
-// tellCopy tells of an answer that is from a fleet's copy.
-func (c *Client) tellCopy(h http.Header) {
+// warnReplica reports a response that comes from a replica.
+func (c *Client) warnReplica(h http.Header) {
 	var of api.FleetCopy
 	if b := h.Get(api.CopyHeader); b != "" && c.o.OnCopy != nil && json.Unmarshal([]byte(b), &of) == nil {
 		c.o.OnCopy(of)
 	}
 }
 
-// mayRepeat says that the daemon did nothing and wants to be asked again.
+// mayRepeat reports whether the daemon did nothing and asks for a retry.
 func mayRepeat(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Retry
 }
 
-// notThere says that no process serves the socket, so nothing was done.
+// notThere reports whether no process serves the socket, so that the request was not executed.
 func notThere(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }
@@ -459,7 +461,7 @@ func unavailable(err error, dirs paths.Dirs) error {
 		WithHint("see %s, or run `longterm doctor`", dirs.DaemonLog())
 }
 
-// readError is the error that an answer is: the API's, if it came whole.
+// readError returns the error in a response: the API's, if it arrived whole.
 func readError(resp *http.Response) error {
 	defer resp.Body.Close()
 	var e api.Error
@@ -473,10 +475,10 @@ func readError(resp *http.Response) error {
 	return api.Errorf(api.CodeInternal, "the daemon answered %s: %s", resp.Status, inLine(b))
 }
 
-// maxShown bounds what people are shown of an answer that is none, in characters.
+// maxShown bounds how much of an invalid response is shown, in characters.
 const maxShown = 200
 
-// inLine is text as part of a message: in one line, without what would act on a terminal.
+// inLine returns text for a message: one line, without control characters.
 func inLine(b []byte) string {
 	text := bytes.ToValidUTF8(b[:min(len(b), 4*maxShown)], []byte("?"))
 	words := strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
@@ -491,7 +493,7 @@ func inLine(b []byte) string {
 // removed.
 const socketTime = 5 * time.Second
 
-// waitForSocket waits until the daemon, which serves, is there to be asked.
+// waitForSocket waits until the running daemon accepts connections.
 func (c *Client) waitForSocket(ctx context.Context) error {
 	deadline := time.Now().Add(socketTime)
 	for {
@@ -504,7 +506,7 @@ func (c *Client) waitForSocket(ctx context.Context) error {
 		}
 		if time.Now().After(deadline) {
 			return api.Errorf(api.CodeUnavailable, "the daemon runs and its socket is not there: %v", err).
-				WithHint("end the daemon's process; another one starts by itself, and sessions go on")
+				WithHint("end the daemon's process; a new one starts automatically, and sessions continue")
 		}
 		time.Sleep(2 * time.Millisecond)
 	}

@@ -31,7 +31,7 @@ type fake struct {
 	asked   []request
 }
 
-// request is what the fake was asked.
+// request is a request to the fake.
 type request struct{ line, body, contentType string }
 
 // newDirs are directories of a test's own, with a name short enough for a socket.
@@ -64,7 +64,7 @@ func newClient(t *testing.T, dirs paths.Dirs, keeper func() []string) *Client {
 	return c
 }
 
-// serve begins to answer at the daemon's socket.
+// serve starts to answer at the daemon's socket.
 func (f *fake) serve() {
 	l, err := netsock.Listen(f.dirs.Socket())
 	if err != nil {
@@ -124,7 +124,7 @@ func refuses(e *api.Error) http.HandlerFunc {
 }
 
 // leaves refuses as a daemon does that is being closed.
-var leaves = refuses(api.Errorf(api.CodeUnavailable, "it is being closed").AgainSoon())
+var leaves = refuses(api.Errorf(api.CodeUnavailable, "it is being closed").Retryable())
 
 // dies breaks the connection off after some bytes of an answer.
 func dies(sent string) http.HandlerFunc {
@@ -143,7 +143,7 @@ func partial(status int, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nLongterm-From: 0\r\nLongterm-Next: 1000\r\nContent-Length: 1000\r\n\r\n%s", status, http.StatusText(status), body)
 }
 
-// hangs answers nothing until the client goes. It tells when it was asked, and when the client went.
+// hangs answers nothing until the client disconnects. It reports the request and the disconnection.
 func hangs() (answer http.HandlerFunc, asked, gone chan struct{}) {
 	asked, gone = make(chan struct{}), make(chan struct{})
 	return func(_ http.ResponseWriter, r *http.Request) {
@@ -161,7 +161,7 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// codeOf is the code of an error of the API; empty: it is none.
+// codeOf returns the code of an error of the API, or "".
 func codeOf(err error) api.Code {
 	var e *api.Error
 	if !errors.As(err, &e) {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// Fleet is this machine's part in a fleet.
+// Fleet returns this machine's fleet membership.
 func (c *Client) Fleet(ctx context.Context) (api.Fleet, error) {
 	return get[api.Fleet](ctx, c, "/fleet", nil)
 }
@@ -26,27 +27,27 @@ func (c *Client) ChangeFleet(ctx context.Context, a api.FleetAct) (api.Fleet, er
 	return send[api.Fleet](ctx, c, "POST", "/fleet", nil, a)
 }
 
-// FleetHosts are the hosts of the fleet; with a name only that one.
+// FleetHosts returns the hosts of the fleet, or the named one.
 func (c *Client) FleetHosts(ctx context.Context, host string) ([]api.FleetHost, error) {
 	return get[[]api.FleetHost](ctx, c, "/fleet/hosts", hostQuery(host))
 }
 
-// FleetSessions are the sessions of the fleet's hosts, or of one.
+// FleetSessions returns the sessions of the fleet's hosts, or of one.
 func (c *Client) FleetSessions(ctx context.Context, host string) ([]api.FleetSession, error) {
 	return get[api.FleetSessions](ctx, c, "/fleet/sessions", hostQuery(host))
 }
 
-// FleetEvents are completions on the fleet's hosts that a reader has not acknowledged.
+// FleetEvents returns the completions on the fleet's hosts that a reader has not acknowledged.
 func (c *Client) FleetEvents(ctx context.Context, r api.FleetRead) (api.FleetEvents, error) {
 	return send[api.FleetEvents](ctx, c, "POST", "/fleet/events", nil, r)
 }
 
-// SSHHosts are the hosts that the configuration of the daemon's user names; none is asked.
+// SSHHosts returns the hosts in the SSH configuration of the daemon's user, without contacting them.
 func (c *Client) SSHHosts(ctx context.Context) ([]api.SSHHost, error) {
 	return get[[]api.SSHHost](ctx, c, "/hosts", nil)
 }
 
-// SSHSessions are the sessions of one of them, as the daemon reaches it: without asking anybody for a password.
+// SSHSessions returns the sessions of an SSH host. The daemon connects without password prompts.
 func (c *Client) SSHSessions(ctx context.Context, host string) ([]api.FleetSession, error) {
 	return get[[]api.FleetSession](ctx, c, "/hosts/"+url.PathEscape(host)+"/sessions", nil)
 }
@@ -58,12 +59,12 @@ func hostQuery(host string) url.Values {
 	return url.Values{"host": {host}}
 }
 
-// DialFleet is a connection to the daemon of another host of the fleet, through the daemon of this one.
+// DialFleet connects to the daemon of another fleet host through the local daemon.
 func (c *Client) DialFleet(ctx context.Context, host string) (net.Conn, error) {
 	return c.dialFleet(ctx, hostQuery(host))
 }
 
-// DialCopy is a connection to what reads the fleet's copy of a host.
+// DialCopy connects to a reader of the fleet's replica of a host.
 func (c *Client) DialCopy(ctx context.Context, host string) (net.Conn, error) {
 	return c.dialFleet(ctx, url.Values{"host": {host}, "copy": {"true"}})
 }
@@ -79,7 +80,7 @@ func (c *Client) dialFleet(ctx context.Context, q url.Values) (net.Conn, error) 
 		return nil, unavailable(err, c.o.Dirs)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	over, err := c.upgrade(ctx, conn, q)
+	over, err := c.upgrade(ctx, conn, "/fleet/dial?"+q.Encode())
 	if !stop() && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -90,13 +91,33 @@ func (c *Client) dialFleet(ctx context.Context, q url.Values) (net.Conn, error) 
 	return over, nil
 }
 
-func (c *Client) upgrade(ctx context.Context, conn net.Conn, q url.Values) (net.Conn, error) {
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://longterm"+api.Version+"/fleet/dial?"+q.Encode(), nil)
+// DialPort connects to a TCP port of the session, on the daemon's machine.
+func (s *Session) DialPort(ctx context.Context, port int) (net.Conn, error) {
+	conn, err := s.c.dial(ctx, "", "")
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	over, err := s.c.upgrade(ctx, conn, s.path+"/ports/"+strconv.Itoa(port))
+	if !stop() && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return over, nil
+}
+
+// upgrade turns a connection to the daemon into one to what a path names.
+func (c *Client) upgrade(ctx context.Context, conn net.Conn, path string) (net.Conn, error) {
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://longterm"+api.Version+path, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "longterm")
+	c.identify(req.Header)
 	if err := req.Write(conn); err != nil {
 		return nil, err
 	}
@@ -111,17 +132,17 @@ func (c *Client) upgrade(ctx context.Context, conn net.Conn, q url.Values) (net.
 	return &upgraded{conn, r}, nil
 }
 
-// ViaFleet is the way to the daemon of a host of the fleet. A host that is away, or does not answer when it is dialled
-// first, is read from the fleet's copy: who uses this way has one or the other, and never first one and then the other.
+// ViaFleet reaches the daemon of a fleet host. If the host is unreachable at the first dial, it reads the fleet's
+// replica. One value uses either the host or the replica, never both.
 type ViaFleet struct {
 	Local *Client
 	Host  string
 	Here  bool // it is this one
 	Away  bool // nothing was heard of it for a while
-	Live  bool // it is to be followed, which a copy is not: it is not read instead
+	Live  bool // the caller follows output, which a replica cannot provide
 
 	mu     sync.Mutex
-	way    func(context.Context, string) (net.Conn, error) // nil: it was not dialled yet
+	way    func(context.Context, string) (net.Conn, error) // nil before the first dial
 	copied bool                                            // it is to the copy
 }
 
@@ -139,7 +160,7 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 	if way != nil {
 		conn, err := way(ctx, v.Host)
 		if ctx.Err() == nil && v.wasReached() {
-			err = againSoon(err) // its daemon, or a server, may be replaced by another just now
+			err = retryable(err) // its daemon, or a server, may be replaced by another just now
 		}
 		return conn, err
 	}
@@ -157,7 +178,7 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 	}
 	if v.Away && errors.As(err, &e) && (e.Code == api.CodeNotFound || e.Code == api.CodeDenied) {
 		err = api.Errorf(api.CodeUnavailable, "the host %s of the fleet is away, and its copy is not read: %s", v.Host, e.Message).
-			WithHint("`longterm fleet hosts` says since when; %s", e.Hint)
+			WithHint("see `longterm fleet hosts`; %s", e.Hint)
 	}
 	if err != nil {
 		return nil, err
@@ -170,29 +191,30 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// wasReached says that the host itself was, and not its copy. Who follows it looks after what is lost by itself.
+// wasReached reports whether the host itself was reached, not its replica. Callers that follow it handle lost
+// connections.
 func (v *ViaFleet) wasReached() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.way != nil && !v.copied
 }
 
-// againSoon has who could not be reached be asked again.
-func againSoon(err error) error {
+// retryable marks the error of an unreachable host as retryable.
+func retryable(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != api.CodeUnavailable {
 		return err
 	}
 	again := *e
-	return again.AgainSoon()
+	return again.Retryable()
 }
 
-// Ensure has this host's daemon run, which is the way to the others.
+// Ensure ensures that the local daemon runs, which forwards to the other hosts.
 func (v *ViaFleet) Ensure(ctx context.Context) error { return v.Local.Ensure(ctx) }
 
-// Place is the home directory there; the environment is the daemon's.
-func (v *ViaFleet) Place(ctx context.Context) (Place, error) {
-	p := Place{Host: v.Host}
+// Place returns the home directory there. The environment is the daemon's.
+func (v *ViaFleet) Place(ctx context.Context) (Login, error) {
+	p := Login{Host: v.Host}
 	list, err := v.Local.FleetHosts(ctx, v.Host)
 	if err == nil && len(list) > 0 {
 		p.Home = list[0].Home
@@ -200,7 +222,7 @@ func (v *ViaFleet) Place(ctx context.Context) (Place, error) {
 	return p, err
 }
 
-// upgraded is a connection of which something was read already.
+// upgraded is a connection with bytes already read.
 type upgraded struct {
 	net.Conn
 	r *bufio.Reader
@@ -208,3 +230,11 @@ type upgraded struct {
 
 // Read implements net.Conn.
 func (u *upgraded) Read(b []byte) (int, error) { return u.r.Read(b) }
+
+// CloseWrite ends the sending direction, where the connection has two.
+func (u *upgraded) CloseWrite() error {
+	if half, ok := u.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}

@@ -16,10 +16,10 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Who follows a host is not led to its copy while it is away, and reaches it once it is back.
+// A follower of a host is not redirected to its replica while it is unreachable, and reaches it later.
 //
 // FEATURES: R94
-func TestHostThatIsFollowedComesBack(t *testing.T) {
+func TestFollowedHost_ReconnectsWithoutReplica(t *testing.T) {
 	away := refuses(api.Errorf(api.CodeUnavailable, "it cannot be reached"))
 	f, c := newFake(t, away, away, dies("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: longterm\r\n\r\n"))
 	v := &ViaFleet{Local: c, Host: "lost", Away: true, Live: true}
@@ -38,7 +38,7 @@ func TestHostThatIsFollowedComesBack(t *testing.T) {
 	}
 }
 
-// piped is a way to a daemon in memory, which answers once on each connection and tells when that is given up.
+// piped is a connection to a daemon in memory, which answers once per connection and reports when it is closed.
 type piped struct {
 	Way
 	gone chan time.Time
@@ -58,7 +58,7 @@ func (p *piped) Dial(context.Context) (net.Conn, error) {
 	return here, nil
 }
 
-// A connection that nothing is asked on is not kept for ever.
+// An unused connection is closed after a while.
 func TestIdleConnectionsAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &piped{gone: make(chan time.Time, 1)}
@@ -73,14 +73,14 @@ func TestIdleConnectionsAreGivenUp(t *testing.T) {
 	})
 }
 
-// A host that was reached and is not for a moment, as a daemon on the way is replaced, is asked again; the fleet's copy of it
-// is not read in its place.
+// A host that was reached and is briefly unreachable, as while a daemon is replaced, is retried; its replica is not
+// read.
 //
 // FEATURES: R94
-func TestHostThatWasReachedIsAskedAgain(t *testing.T) {
+func TestReachedHost_RetriedBeforeReplica(t *testing.T) {
 	over := "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: longterm\r\n\r\n"
 	away := refuses(api.Errorf(api.CodeUnavailable, "it cannot be reached"))
-	f, c := newFake(t, refuses(api.Errorf(api.CodeUnavailable, "the daemon is being replaced").AgainSoon()), dies(over), away)
+	f, c := newFake(t, refuses(api.Errorf(api.CodeUnavailable, "the daemon is being replaced").Retryable()), dies(over), away)
 	v := &ViaFleet{Local: c, Host: "other"}
 	if _, err := v.Dial(t.Context()); !mayRepeat(err) {
 		t.Errorf("while the daemon here is replaced: %v", err)
@@ -103,24 +103,24 @@ type overThere struct{ c *Client }
 
 func (o overThere) Dial(ctx context.Context) (net.Conn, error) { return o.c.dial(ctx, "", "") }
 func (overThere) Ensure(context.Context) error                 { return nil }
-func (overThere) Place(context.Context) (Place, error) {
-	return Place{Host: "far", Home: "/home/ann"}, nil
+func (overThere) Place(context.Context) (Login, error) {
+	return Login{Host: "far", Home: "/home/ann"}, nil
 }
 
-// A start on another host whose answer was lost with the connection is asked for again, with its id and as what it is: who
-// knows nothing of ids there refuses that, and the loss is told. What was not begun at all is not.
+// A start on another host whose answer was lost with the connection is repeated with its id. A host that does not know
+// ids rejects it, and the loss is reported. A start that was never sent is not repeated.
 //
 // FEATURES: R94
-func TestStartsAreAskedAgainOfAnotherHost(t *testing.T) {
+func TestRemoteStart_RetriedWithID(t *testing.T) {
 	away, invalid := refuses(api.Errorf(api.CodeUnavailable, "it cannot be reached")), refuses(api.Errorf(api.CodeInvalid, "unexpected property"))
 	for name, of := range map[string]struct {
 		answers []http.HandlerFunc
 		asked   int
-		want    string // in the error; empty: it is started
+		want    string // in the error; "": it is started
 	}{
 		"lost":            {[]http.HandlerFunc{dies(""), replyOf(`{"id":"x"}`)}, 2, ""},
 		"lost for longer": {[]http.HandlerFunc{dies(""), away, replyOf(`{"id":"x"}`)}, 3, ""},
-		"an older daemon": {[]http.HandlerFunc{dies(""), invalid}, 2, "went away"},
+		"an older daemon": {[]http.HandlerFunc{dies(""), invalid}, 2, "disconnected"},
 		"never there":     {[]http.HandlerFunc{away}, 1, "cannot be reached"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,10 +148,10 @@ func TestStartsAreAskedAgainOfAnotherHost(t *testing.T) {
 	}
 }
 
-// Who waits for another host is told when it has not been reached for a while, once until it is.
+// A caller that waits for another host is notified once when it has been unreachable for a while.
 //
 // FEATURES: R94
-func TestHostThatIsAwayIsTold(t *testing.T) {
+func TestUnreachableHost_ReportedOnce(t *testing.T) {
 	told := make(chan error, 10)
 	f, local := newFake(t, leaves)
 	c := New(Options{Build: func() string { return "test" }, Way: overThere{local}, OnAway: func(why error) { told <- why }})

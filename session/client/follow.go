@@ -11,15 +11,15 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// FollowEvents is Events over daemons that are replaced or die: after a break what happened meanwhile comes first, or an
-// event "lost" where that is not known any more. Each daemon begins with an event "listening". It ends when ctx does, f
-// returns an error or no daemon comes.
+// FollowEvents is Events across daemon restarts. After a break the missed events come first, or an event "lost" if they
+// are unknown. Each daemon starts with an event "listening". It returns when ctx ends, f returns an error or no daemon
+// comes back.
 func (c *Client) FollowEvents(ctx context.Context, f func(api.Event) error) error {
 	return c.followEvents(ctx, url.Values{}, f)
 }
 
-// FollowEventsWithOutput is FollowEvents with those of what sessions print, at most ten of a kind in a second for each. What is
-// printed during a break is not told.
+// FollowEventsWithOutput is FollowEvents plus output events, at most ten per second of each kind and session. Output
+// during a break is not reported.
 func (c *Client) FollowEventsWithOutput(ctx context.Context, f func(api.Event) error) error {
 	return c.followEvents(ctx, url.Values{"output": {"true"}}, f)
 }
@@ -32,7 +32,7 @@ func (c *Client) followEvents(ctx context.Context, q url.Values, f func(api.Even
 		own = f(e)
 		return own
 	}
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		if seen > 0 {
 			q.Set("after", strconv.FormatUint(seen, 10))
 		}
@@ -45,7 +45,7 @@ func (c *Client) followEvents(ctx context.Context, q url.Values, f func(api.Even
 		case err != nil && !isCut(err):
 			return err
 		case !p.pause(ctx):
-			return wentAway(io.ErrUnexpectedEOF)
+			return disconnectedError(io.ErrUnexpectedEOF)
 		}
 		c.http.CloseIdleConnections()
 	}

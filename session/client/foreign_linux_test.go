@@ -16,11 +16,10 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// A socket that another user serves is told nothing, whatever is called, and no daemon is
-// started beside it.
+// A socket that another user serves is sent nothing by any call, and no daemon is started next to it.
 //
 // FAULT: A17
-func TestAnotherUsersDaemon(t *testing.T) {
+func TestForeignDaemon_ReceivesNothing(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs to be root, to be another user as well")
 	}
@@ -74,8 +73,8 @@ func TestAnotherUsersDaemon(t *testing.T) {
 	}
 }
 
-// listenAs listens as another user: the kernel asks the thread that begins to listen. The
-// thread ends with its goroutine.
+// listenAs listens as another user: the kernel records the user of the thread that calls listen. The thread ends with
+// its goroutine.
 func listenAs(path string, uid int) (l *net.UnixListener, err error) {
 	done := make(chan struct{})
 	go func() {

@@ -14,18 +14,16 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Run runs a command in a session of its own. It goes on by itself over a restart of the
-// daemon; the command is run once.
+// Run runs a command in a new session. The call survives a daemon restart; the command runs once.
 func (c *Client) Run(ctx context.Context, r api.Run) (api.Result, error) {
-	if err := c.settle(ctx, &r.NewSession); err != nil {
+	if err := c.fillStartContext(ctx, &r.NewSession); err != nil {
 		return api.Result{}, err
 	}
-	return c.call(ctx, "/run", &r.Call, &r.Asking, func() any { return r })
+	return c.call(ctx, "/run", &r.Call, &r.ApprovalOptions, func() any { return r })
 }
 
-// call makes a call whose job is known by an id made here, so that it can be asked for
-// again when the daemon went away meanwhile.
-func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *api.Asking, body func() any) (api.Result, error) {
+// call makes a call whose job has an id from the client, so that it can be retried after the daemon disappeared.
+func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *api.ApprovalOptions, body func() any) (api.Result, error) {
 	if how.Job == "" {
 		how.Job = uuid.NewString()
 	}
@@ -33,11 +31,11 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *a
 	if tell { // and then wait for it, by the same id
 		asking.OnApproval = "return"
 	}
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
 		if err == nil && tell && r.NeedsApproval && r.Approval != asking.Told {
 			c.o.OnApproval(r.Approval)
-			asking.Told = r.Approval // another may be asked for later, by what it runs
+			asking.Told = r.Approval // a later approval may need another answer
 			if !how.Background {
 				continue
 			}
@@ -46,7 +44,7 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *a
 			tell, asking.OnApproval, asking.Told = false, "wait", ""
 			continue
 		}
-		if err == nil || !c.again(ctx, p, err) {
+		if err == nil || !c.prepareRetry(ctx, p, err) {
 			if ctx.Err() != nil {
 				c.breakOff(how.Job)
 			}
@@ -55,33 +53,32 @@ func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *a
 	}
 }
 
-// breakOffTime bounds how long is told that a caller breaks off.
+// breakOffTime bounds the attempt to report that the caller left.
 const breakOffTime = 2 * time.Second
 
-// breakOff ends a job on another host: there a connection that is gone tells only that it was lost.
+// breakOff ends a job on a remote host. There a closed connection alone means a lost one.
 func (c *Client) breakOff(job string) {
 	if c.o.Way == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), breakOffTime)
 	defer cancel()
-	_, _ = c.StopJob(ctx, job, api.JobStop{}) // it may have ended; else it ends when nobody comes back
+	_, _ = c.StopJob(ctx, job, api.JobStop{}) // it may have ended; else it ends when no caller reconnects
 }
 
-// shortPatience is how long a daemon is asked again that is there and cannot do it, or
-// cannot be started: it says so each time.
+// shortPatience bounds retries with a daemon that rejects the request or cannot be started.
 const shortPatience = 3 * time.Second
 
-// again makes ready for a request that failed to be repeated to the daemon's successor,
+// prepareRetry makes ready for a request that failed to be repeated to the daemon's successor,
 // and reports whether to.
-func (c *Client) again(ctx context.Context, p *patience, err error) bool {
+func (c *Client) prepareRetry(ctx context.Context, p *retryPolicy, err error) bool {
 	limit := shortPatience
 	var cut *cutError
 	switch {
 	case !isUnavailable(err), isFinal(err), c.stopped() != nil:
 		return false
 	case errors.As(err, &cut), mayRepeat(err):
-		limit = longPatience
+		limit = maxRetryTime
 	}
 	if !p.pauseWithin(ctx, limit) {
 		return false
@@ -101,11 +98,11 @@ func isUnavailable(err error) bool {
 	return errors.As(err, &e) && e.Code == api.CodeUnavailable
 }
 
-// JobQuery says which jobs are asked for.
+// JobQuery selects jobs.
 type JobQuery struct {
-	Session string // id, name or prefix; empty: all
+	Session string // id, name or prefix; empty for all
 	Running bool   // not ended
-	Limit   int    // the newest so many; 0: 100
+	Limit   int    // the newest Limit; 0: 100
 }
 
 // Jobs lists jobs, oldest first.
@@ -125,8 +122,7 @@ func (c *Client) Jobs(ctx context.Context, q JobQuery) ([]api.Job, error) {
 
 func jobPath(ref string) string { return "/jobs/" + url.PathEscape(ref) }
 
-// Job describes a job and how it went so far, with at most so many bytes of output (0:
-// the daemon's default).
+// Job describes a job and its progress, with at most maxOutput bytes of output (0: the daemon's default).
 func (c *Client) Job(ctx context.Context, ref string, maxOutput int) (api.Job, error) {
 	v := url.Values{}
 	if maxOutput > 0 {
@@ -140,19 +136,18 @@ const maxAwait = time.Hour
 
 // AwaitHow is how a job is waited for.
 type AwaitHow struct {
-	// Stop says that the caller is whose job it is: it ends when the caller breaks off, and
-	// the caller comes back when it goes on in the background.
+	// Stop ties the job to the caller: the job ends if the caller leaves. AwaitJob returns when the job moves to the
+	// background.
 	Stop bool
 	// OnInput: "return" comes back when the job waits for input.
 	OnInput string
-	// Yield: comes back after so long; the job goes on in the background. 0: never.
+	// Yield, if positive, is how long AwaitJob waits before it returns; the job continues in the background.
 	Yield time.Duration
-	// OnApproval is told, once each, of the approvals that the job waits for. nil: nobody is.
+	// OnApproval, if set, is called once for each approval that the job waits for.
 	OnApproval func(id string)
 }
 
-// AwaitJob waits for a job's end, or ctx's. It goes on by itself over a restart of the
-// daemon.
+// AwaitJob waits for the end of a job or of ctx. It survives a daemon restart.
 func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Job, error) {
 	begun, span := time.Now(), maxAwait
 	v := url.Values{}
@@ -165,7 +160,7 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 	if how.OnApproval != nil {
 		v.Set("on_approval", "return")
 	}
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		if how.Yield > 0 {
 			span = min(maxAwait, how.Yield-time.Since(begun))
 		}
@@ -175,7 +170,7 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 		case err != nil && ctx.Err() != nil && how.Stop:
 			c.breakOff(ref)
 			return j, err
-		case err != nil && c.again(ctx, p, err):
+		case err != nil && c.prepareRetry(ctx, p, err):
 		case err != nil, j.State == "done", j.Background && how.Stop:
 			return j, c.whyStopped(err)
 		case how.OnApproval != nil && j.Approval != "" && j.Approval != v.Get("told"):
@@ -187,21 +182,20 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 	}
 }
 
-// LookAtJob describes a job when it has ended, waits for input or for an approval other than the one that was told of
-// (empty: none was), or so much time is over, whichever comes first. It goes on by itself over a restart of the daemon, and
-// changes nothing.
+// LookAtJob returns the job when it has ended, waits for input or for an approval other than told (empty: any), or
+// await is over. It survives a daemon restart and changes nothing.
 func (c *Client) LookAtJob(ctx context.Context, ref string, await time.Duration, told string) (api.Job, error) {
 	until := time.Now().Add(await)
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		v := url.Values{"on_input": {"return"}, "on_approval": {"return"}, "told": {told}, "await_ms": {strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10)}}
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
-		if err == nil || !c.again(ctx, p, err) {
+		if err == nil || !c.prepareRetry(ctx, p, err) {
 			return j, err
 		}
 	}
 }
 
-// leaveJob has a job go on in the background, unless it ended meanwhile.
+// leaveJob moves a job to the background, unless it has ended.
 func (c *Client) leaveJob(ctx context.Context, ref string) (api.Job, error) {
 	j, err := c.BackgroundJob(ctx, ref)
 	var e *api.Error
@@ -218,7 +212,7 @@ func (c *Client) StopJob(ctx context.Context, ref string, s api.JobStop) (api.Jo
 	}, func() (api.Job, error) { return c.Job(ctx, ref, 0) })
 }
 
-// BackgroundJob lets the callers that wait for a job come back while it goes on.
+// BackgroundJob releases the callers that wait for a job; the job continues.
 func (c *Client) BackgroundJob(ctx context.Context, ref string) (api.Job, error) {
 	return send[api.Job](ctx, c, "POST", jobPath(ref)+"/background", nil, nil)
 }

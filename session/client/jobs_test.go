@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A job is waited for over restarts, and until what was asked for came about.
+// Await waits for a job over restarts, until its condition holds.
 //
 // FAULT: A23
 // FEATURES: R90
@@ -65,7 +65,7 @@ func inBubble(t *testing.T, f func(t *testing.T, c *Client), answer transport) {
 	})
 }
 
-// awaited waits as long as a request asks for, and answers.
+// awaited waits as long as a request specifies, and answers.
 func awaited(r *http.Request, v any) *http.Response {
 	ms, err := strconv.ParseInt(r.URL.Query().Get("await_ms"), 10, 64)
 	if err != nil {
@@ -76,8 +76,7 @@ func awaited(r *http.Request, v any) *http.Response {
 	return answered(200, string(b))
 }
 
-// A caller who has waited long enough leaves the job to the background; one that ended at that
-// very moment ended.
+// When the caller's time ends, the job continues in the background; one that ended at that moment has ended.
 func TestAwaitJobYields(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -110,8 +109,7 @@ func TestAwaitJobYields(t *testing.T) {
 	}
 }
 
-// One who waits for longer than a request may last asks again; what is left of the time is asked
-// for, even if it is nothing.
+// A wait that is longer than a request may last is repeated with the remaining time, even if it is zero.
 func TestAwaitJobForLong(t *testing.T) {
 	for yield, want := range map[time.Duration]string{
 		0:                        "3600000 3600000 3600000",
@@ -143,8 +141,7 @@ func TestAwaitJobForLong(t *testing.T) {
 	}
 }
 
-// A wait that is asked for again has what is left of its time, and comes to its end; what was to
-// be typed is typed once.
+// A repeated wait has its remaining time and ends; its input is typed once.
 //
 // FAULT: A23
 // FEATURES: R44
@@ -197,7 +194,7 @@ func TestJobWithoutADaemon(t *testing.T) {
 	})
 }
 
-// Of the approvals that a job waits for its caller is told once each, and it waits on.
+// The caller gets each approval of a job once, and keeps waiting.
 //
 // FEATURES: R63
 func TestAwaitedJobNeedsApproval(t *testing.T) {
@@ -215,7 +212,7 @@ func TestAwaitedJobNeedsApproval(t *testing.T) {
 	}
 }
 
-// A call says which approvals its caller knows of, so that it is told of those that come while it runs.
+// A call names the approvals that its caller knows, so that it gets those that come while it runs.
 //
 // FEATURES: R63
 func TestCallNeedsApprovalTwice(t *testing.T) {

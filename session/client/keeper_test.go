@@ -23,7 +23,7 @@ import (
 type fakeKeeper struct {
 	l      *unixsock.Listener
 	starts atomic.Int32
-	// start starts the daemon, and answers with what is wrong; empty: nothing.
+	// start starts the daemon, and returns the error text, or "".
 	start func() string
 	// drops is how many connections are closed as they come.
 	drops atomic.Int32
@@ -94,8 +94,8 @@ func (k *fakeKeeper) talk(c *wire.Conn) error {
 	}
 }
 
-// keeperName is what the test binary is called when it is to be a keeper's process; its
-// arguments are what it does and the directories.
+// keeperName is the argv[0] with which the test binary acts as a keeper; its arguments are the behaviour and the
+// directories.
 const keeperName = "testkeeper"
 
 // beKeeper does not return in a keeper's process.
@@ -148,5 +148,5 @@ func noKeeper(t *testing.T) func() []string {
 	}
 }
 
-// interrupted says that an error is the context's end and nothing else.
+// interrupted reports whether an error is just the end of the context.
 func interrupted(err error, want error) bool { return errors.Is(err, want) && codeOf(err) == "" }

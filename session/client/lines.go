@@ -31,7 +31,7 @@ func readEvents(r io.Reader, f func(data []byte) error) error {
 	return sc.Err()
 }
 
-// lastLine is the last line of a log that says something was wrong.
+// lastLine returns the last line of a log that reports a problem.
 func lastLine(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

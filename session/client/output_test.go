@@ -17,9 +17,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// prints is a session's output as the daemon hands it out: from an offset, a piece at a time.
-// forgotten says how much of its beginning is not kept. Some answers break off, after as many
-// bytes as cut says (negative: none of them).
+// prints serves a session's output like the daemon: from an offset, in pieces. forgotten is the size of its dropped
+// start. Some answers break off after the bytes in cut (negative: before any).
 func prints(t *testing.T, all []byte, forgotten, piece int, cut func() int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		from, err := strconv.Atoi(r.URL.Query().Get("from"))
@@ -48,14 +47,14 @@ func prints(t *testing.T, all []byte, forgotten, piece int, cut func() int) http
 //
 // FAULT: A23
 // FEATURES: R24
-func TestFollowGoesOn(t *testing.T) {
+func TestFollow_ContinuesOverRestarts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := make([]byte, 50_000)
 	for i := range all {
 		all[i] = byte(rng.IntN(256))
 	}
 	const forgotten, begin = 700, 500
-	var mu sync.Mutex // each connection is answered by a goroutine of its own
+	var mu sync.Mutex // each connection is served on a separate goroutine
 	_, c := newFake(t, prints(t, all, forgotten, 4096, func() int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -98,7 +97,7 @@ func TestFollowEnds(t *testing.T) {
 	}
 }
 
-// Output is what its headers say; an answer that has none is no output, and nothing to go on from.
+// An answer without the headers of output is no output, and no position to continue from.
 func TestOutputHeaders(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -110,11 +109,11 @@ func TestOutputHeaders(t *testing.T) {
 		{name: "two streams", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=1,err=3"},
 			want: api.Output{Next: 4, Streams: []api.StreamRun{{Stream: "stdout", Bytes: 1}, {Stream: "stderr", Bytes: 3}}}},
 		{name: "streams of more", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=5"}, err: "streams of output"},
-		{name: "streams of less", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=2"}, err: "nothing is said of 2 bytes"},
-		{name: "no offsets", err: "no output of a session"},
-		{name: "half of the offsets", headers: map[string]string{"From": "4"}, err: "no output of a session"},
-		{name: "no numbers", headers: map[string]string{"From": "4", "Next": "-1"}, err: "no output of a session"},
-		{name: "backwards", headers: map[string]string{"From": "9", "Next": "5"}, err: "no output of a session"},
+		{name: "streams of less", headers: map[string]string{"From": "0", "Next": "4", "Streams": "out=2"}, err: "2 bytes without a stream"},
+		{name: "no offsets", err: "not the output of a session"},
+		{name: "half of the offsets", headers: map[string]string{"From": "4"}, err: "not the output of a session"},
+		{name: "no numbers", headers: map[string]string{"From": "4", "Next": "-1"}, err: "not the output of a session"},
+		{name: "backwards", headers: map[string]string{"From": "9", "Next": "5"}, err: "not the output of a session"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, client := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -135,7 +134,7 @@ func TestOutputHeaders(t *testing.T) {
 	}
 }
 
-// A stream is asked for alone in every page.
+// A stream is selected in the request of every page.
 func TestStreamIsFollowedAlone(t *testing.T) {
 	f, c := newFake(t, prints(t, make([]byte, 30), 0, 10, func() int { return -1 }))
 	if err := c.Session("s").Stream("stderr").Follow(testContext(t), 0, func(api.Output) error { return nil }); err != nil {

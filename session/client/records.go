@@ -21,8 +21,8 @@ type Records struct {
 	over bool
 }
 
-// Records reads history between two moments (offset, time, -5m, +90s); empty is the
-// beginning and the end. The first record is the screen to begin with.
+// Records reads history between two moments (offset, time, -5m, +90s); empty means the start and the end. The first
+// record is the initial screen.
 func (s *Session) Records(ctx context.Context, from, to string) (*Records, error) {
 	q := url.Values{}
 	if from != "" {
@@ -38,7 +38,7 @@ func (s *Session) Records(ctx context.Context, from, to string) (*Records, error
 	return &Records{body: resp.Body, dec: json.NewDecoder(resp.Body)}, nil
 }
 
-// Next is the next record; io.EOF after the last one.
+// Next returns the next record; io.EOF after the last one.
 func (r *Records) Next() (api.Record, error) {
 	var rec api.Record
 	if r.over {
@@ -65,12 +65,12 @@ func (c *Client) Prune(ctx context.Context, p api.Prune) (api.Pruned, error) {
 	return send[api.Pruned](ctx, c, "POST", "/prune", nil, p)
 }
 
-// SearchQuery says which lines are searched for: those that meet all that is set.
+// SearchQuery selects lines that match all set fields.
 type SearchQuery struct {
 	Text, Regexp  string
 	Words         []string
 	CaseSensitive bool
-	Session       string // id, name or prefix; empty: all
+	Session       string // id, name or prefix; empty for all
 	Since, Until  string // times, or -2h
 	Limit         int
 	Before        string // Found.Next
@@ -98,12 +98,12 @@ func (c *Client) Search(ctx context.Context, q SearchQuery) (api.Found, error) {
 	return get[api.Found](ctx, c, "/search", v)
 }
 
-// CommandQuery says which commands are asked for.
+// CommandQuery selects commands.
 type CommandQuery struct {
-	Session         string // id, name or prefix; empty: all
+	Session         string // id, name or prefix; empty for all
 	Text            string // occurs in the line
 	Failed, Running bool
-	Limit           int // the newest so many
+	Limit           int // the newest Limit
 }
 
 // Commands lists commands that shells ran, oldest first.

@@ -104,7 +104,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Who follows events has them over daemons that leave and that die, each once, and learns why none comes any more.
+// A follower gets the events over daemons that leave or crash, each once, and the reason why none follows.
 func TestFollowEvents(t *testing.T) {
 	asked := 0
 	answers := []http.HandlerFunc{
@@ -137,7 +137,7 @@ func TestFollowEvents(t *testing.T) {
 	}
 }
 
-// Who listens for nothing comes back with the context.
+// A listener without events returns with the context.
 func TestEventsEndWithTheirContext(t *testing.T) {
 	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "data: {\"seq\":1}\n\n")

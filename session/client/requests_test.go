@@ -15,15 +15,15 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// How a call takes it that the daemon dies while it is asked.
+// Reactions of a call to a daemon that dies during its request.
 const (
 	once   = "asked once, as it may have been done"
 	again  = "asked again"
 	either = ""
 )
 
-// calls are all calls of the client but those of streams: what they ask, and whether they ask
-// again when the answer broke off.
+// calls lists all calls of the client except streams: what they request, and whether they repeat it after a broken
+// answer.
 var calls = []struct {
 	name  string
 	call  func(context.Context, *Client) error
@@ -47,8 +47,8 @@ var calls = []struct {
 	{name: "table", line: "GET /sessions.txt", cut: either, call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx)) }},
 	{name: "table by labels", line: "GET /sessions.txt?label=a&label=b%3D1+2", cut: either,
 		call: func(ctx context.Context, c *Client) error { return drop(c.Table(ctx, "a", "b=1 2")) }},
-	{name: "table of a width", line: "GET /sessions.txt?label=a&width=80", cut: either,
-		call: func(ctx context.Context, c *Client) error { return drop(c.TableWithin(ctx, 80, "a")) }},
+	{name: "table of a width", line: "GET /sessions.txt?color=true&label=a&width=80", cut: either,
+		call: func(ctx context.Context, c *Client) error { return drop(c.TableWithin(ctx, 80, true, "a")) }},
 	{name: "new", line: "POST /sessions", body: `{"argv":["sh"],"umask":"0027","ask_id":"a1"}`, cut: again,
 		call: func(ctx context.Context, c *Client) error {
 			return drop(c.NewSession(ctx, api.NewSession{Argv: []string{"sh"}, Umask: "0027", AskID: "a1"}))
@@ -121,7 +121,7 @@ var calls = []struct {
 			return drop(s.Batch(ctx, api.Batch{Lines: []string{"a", "b"}}))
 		})},
 	{name: "command", line: "GET /sessions/s/commands/7", cut: again, call: on(func(ctx context.Context, s *Session) error { return drop(s.Command(ctx, 7)) })},
-	{name: "parsed", line: "GET /sessions/s/commands/0/parsed", cut: again, call: on(func(ctx context.Context, s *Session) error { return drop(s.Parsed(ctx, 0)) })},
+	{name: "parsed", line: "GET /sessions/s/commands/0/parsed", cut: again, call: on(func(ctx context.Context, s *Session) error { return drop(s.ParsedOutput(ctx, 0)) })},
 	{name: "suggest", line: "GET /sessions/s/commands/1/suggestions", cut: again, reply: "[]",
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Suggest(ctx, 1)) })},
 	{name: "wait, typing", line: "POST /sessions/s/wait", body: `{"conditions":null,"input":{"text":"x"}}`, cut: once,
@@ -172,6 +172,8 @@ var calls = []struct {
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.RemoveRules(ctx)) })},
 	{name: "firings", line: "GET /sessions/s/respond/log", cut: again, reply: "[]",
 		call: on(func(ctx context.Context, s *Session) error { return drop(s.Firings(ctx)) })},
+	{name: "files", line: "GET /sessions/s/files", cut: again, reply: "[]",
+		call: on(func(ctx context.Context, s *Session) error { return drop(s.Files(ctx)) })},
 	{name: "records", line: "GET /sessions/s/records?from=-5m&to=10", cut: either, call: on(func(ctx context.Context, s *Session) error {
 		r, err := s.Records(ctx, "-5m", "10")
 		if err == nil {
@@ -220,8 +222,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A daemon that dies before it answers, or in the middle of it, may have done what it was asked.
-// What changes nothing, or says which request it is, is asked again with the same words.
+// A daemon that dies before or during its answer may have executed the request. Requests that change nothing, or have
+// an id, are repeated unchanged.
 //
 // FAULT: A23
 func TestDaemonDies(t *testing.T) {
@@ -248,8 +250,7 @@ func TestDaemonDies(t *testing.T) {
 	}
 }
 
-// What a daemon refuses because it is being closed was not done, and is asked again, whatever
-// it is.
+// A request that a closing daemon rejects was not executed, and any such request is repeated.
 //
 // FAULT: A23
 func TestDaemonLeaves(t *testing.T) {
@@ -296,7 +297,7 @@ func TestDaemonHangs(t *testing.T) {
 	}
 }
 
-// Jobs have an id of their own making, the same in each request of a call.
+// Jobs have an id made by the client, the same in each request of a call.
 func TestJobIDs(t *testing.T) {
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	f, c := newFake(t, dies(""), leaves, dies(partial(200, "{")), says(api.Result{Job: "j"}))
@@ -320,8 +321,7 @@ func TestJobIDs(t *testing.T) {
 	}
 }
 
-// The session that is not there any more was removed by the request whose answer was not seen;
-// the one that never was there was not.
+// A session that is missing at a repeated removal was removed by the first request; one that never existed was not.
 func TestRemoveAsksAgain(t *testing.T) {
 	notFound := refuses(api.Errorf(api.CodeNotFound, "no session s"))
 	f, c := newFake(t, dies(""), notFound)
@@ -334,7 +334,7 @@ func TestRemoveAsksAgain(t *testing.T) {
 	}
 }
 
-// What has ended when its end is asked for again was ended by the request whose answer broke off.
+// A session that has ended at a repeated request to end it was ended by the request with the lost answer.
 func TestEndedByTheRequestBefore(t *testing.T) {
 	ended := writes(http.StatusConflict, "application/json", `{"code":"ended","message":"it has ended"}`)
 	for name, call := range map[string]func(context.Context, *Client) (string, error){
@@ -360,9 +360,9 @@ func TestEndedByTheRequestBefore(t *testing.T) {
 	}
 }
 
-// A call that makes no id of its own for what it starts has the client make one: it is asked again with it, but of another
-// host, whose daemon may know nothing of that.
-func TestStartsAreAskedAgainWithTheirID(t *testing.T) {
+// A start without an id gets one from the client and is repeated with it, except on another host, whose daemon may not
+// know ids.
+func TestStarts_RetriedWithGeneratedID(t *testing.T) {
 	f, c := newFake(t, dies(""), replyOf(""))
 	if _, err := c.NewSession(testContext(t), api.NewSession{Argv: []string{"sh"}}); err != nil {
 		t.Fatal(err)

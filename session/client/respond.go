@@ -31,7 +31,7 @@ func (s *Session) RemoveRules(ctx context.Context, rules ...string) ([]api.Respo
 	return send[[]api.RespondAttached](ctx, s.c, "DELETE", s.path+"/respond", q, nil)
 }
 
-// Firings is what the session's rules did, oldest first.
+// Firings returns the actions of the session's response rules, oldest first.
 func (s *Session) Firings(ctx context.Context) ([]api.RespondFiring, error) {
 	return get[[]api.RespondFiring](ctx, s.c, s.path+"/respond/log", nil)
 }

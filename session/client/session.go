@@ -26,8 +26,8 @@ import (
 type Session struct {
 	c      *Client
 	path   string
-	stream string // only this of its output; empty: all
-	reveal string // secrets are shown, under this name of the asking; empty: they are not
+	stream string // the only output stream to read; empty for all
+	reveal string // the name of the reveal request that shows secrets; empty: redacted
 }
 
 // Session names a session; whether it exists shows when it is used.
@@ -40,7 +40,7 @@ func (s *Session) Info(ctx context.Context) (api.Session, error) {
 	return get[api.Session](ctx, s.c, s.path, nil)
 }
 
-// Env is the environment of the session's program.
+// Env returns the environment of the session's program.
 func (s *Session) Env(ctx context.Context) (api.Environment, error) {
 	return get[api.Environment](ctx, s.c, s.path+"/env", nil)
 }
@@ -52,28 +52,35 @@ func (s *Session) Edit(ctx context.Context, e api.Edit) (api.Session, error) {
 
 // Remove forgets the session and its history; with force it is ended first.
 func (s *Session) Remove(ctx context.Context, force bool) error {
-	q := url.Values{"force": {strconv.FormatBool(force)}}
+	return s.remove(ctx, url.Values{"force": {strconv.FormatBool(force)}})
+}
+
+// RemoveWithDraft removes a session as Remove does, together with the changes of its draft.
+func (s *Session) RemoveWithDraft(ctx context.Context, force bool) error {
+	return s.remove(ctx, url.Values{"force": {strconv.FormatBool(force)}, "discard_draft": {"true"}})
+}
+
+func (s *Session) remove(ctx context.Context, q url.Values) error {
 	again := false
-	for p := newPatience(); ; again = true {
+	for p := newRetryPolicy(); ; again = true {
 		_, err := send[struct{}](ctx, s.c, "DELETE", s.path, q, nil)
 		var e *api.Error
 		if again && errors.As(err, &e) && e.Code == api.CodeNotFound { // by the request whose answer we did not see
 			return nil
 		}
-		if err == nil || !s.c.again(ctx, p, err) {
+		if err == nil || !s.c.prepareRetry(ctx, p, err) {
 			return err
 		}
 	}
 }
 
-// Type types something and returns when the terminal took it. Input with an id goes on by
-// itself over a restart of the daemon.
+// Type sends input and returns when the terminal has accepted it. Input with an id survives a daemon restart.
 func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
-	tell := s.c.o.OnApproval != nil && s.c.o.Agent != "" && in.OnApproval == "" // only agents are asked about what they type
+	tell := s.c.o.OnApproval != nil && s.c.o.Agent != "" && in.OnApproval == "" // only agents need approval for input
 	if tell {
 		in.ID, in.OnApproval = cmp.Or(in.ID, uuid.NewString()), "return"
 	}
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		r, err := send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
 		var e *api.Error
 		if tell && errors.As(err, &e) && e.Code == api.CodeNeedsApproval {
@@ -81,7 +88,7 @@ func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
 			tell, in.OnApproval = false, "wait"
 			continue
 		}
-		if err == nil || in.ID == "" || !s.c.again(ctx, p, err) {
+		if err == nil || in.ID == "" || !s.c.prepareRetry(ctx, p, err) {
 			return r, err
 		}
 	}
@@ -93,31 +100,31 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 	return err
 }
 
-// Clients lists who is attached to the session or looks at it.
+// Clients lists the clients that are attached to the session or watch it.
 func (s *Session) Clients(ctx context.Context) ([]api.Attached, error) {
 	return get[[]api.Attached](ctx, s.c, s.path+"/clients", nil)
 }
 
-// ChangeClient has a client, by its number, look only, type again, or leave.
+// ChangeClient makes a client, by its number, view-only or read-write, or detaches it.
 func (s *Session) ChangeClient(ctx context.Context, n int, e api.AttachedEdit) error {
 	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/clients/"+strconv.Itoa(n), nil, e)
 	return err
 }
 
-// Renew has a person's shells take over variables before their next prompt.
+// Renew makes a user's shells take over variables before their next prompt.
 func (c *Client) Renew(ctx context.Context, r api.Renewal) error {
 	_, err := send[struct{}](ctx, c, "POST", "/renew", nil, r)
 	return err
 }
 
-// Arrange has the viewers that are open change how sessions stand; asked: there are such viewers. That none of them
-// could is an error.
+// Arrange asks open viewers to change the layout of sessions. asked is false if no viewer is open. If no viewer could
+// do it, that is an error.
 func (c *Client) Arrange(ctx context.Context, a api.Arrange) (asked bool, err error) {
 	r, err := send[api.Arranged](ctx, c, "POST", "/arrange", nil, a)
 	return r.Viewers == nil || *r.Viewers > 0, err
 }
 
-// AnswerOrder says what came of an order to a viewer; why is empty where it was done.
+// AnswerOrder reports the result of an order to a viewer; why is empty on success.
 func (c *Client) AnswerOrder(ctx context.Context, order, why string) error {
 	_, err := send[struct{}](ctx, c, "POST", "/arrange/"+url.PathEscape(order), nil, api.OrderAnswer{Why: why})
 	return err
@@ -129,24 +136,24 @@ func (s *Session) Signal(ctx context.Context, sig api.Signal) error {
 	return err
 }
 
-// Kill ends the process and all its descendants. It goes on by itself over a restart of the daemon.
+// Kill ends the process and all its descendants. It survives a daemon restart.
 func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
 	return ending(ctx, s.c, func() (api.Session, error) {
 		return send[api.Session](ctx, s.c, "POST", s.path+"/kill", nil, k)
 	}, func() (api.Session, error) { return s.Info(ctx) })
 }
 
-// ending ends something, also over a restart of the daemon: what has ended when that is asked for again was ended by the
-// request whose answer was not seen, and ended tells of it.
+// ending ends something, across daemon restarts. If a retry finds it already ended, the first request ended it, and
+// ended returns the result.
 func ending[T any](ctx context.Context, c *Client, end, ended func() (T, error)) (T, error) {
 	again := false
-	for p := newPatience(); ; again = true {
+	for p := newRetryPolicy(); ; again = true {
 		r, err := end()
 		var e *api.Error
 		if again && errors.As(err, &e) && e.Code == api.CodeEnded {
 			return ended()
 		}
-		if err == nil || !c.again(ctx, p, err) {
+		if err == nil || !c.prepareRetry(ctx, p, err) {
 			return r, err
 		}
 	}
@@ -169,10 +176,9 @@ func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, erro
 	return send[api.Session](ctx, s.c, "POST", s.path+"/restore", nil, r)
 }
 
-// Exec runs a line in the session's shell. It goes on by itself over a restart of the
-// daemon; the line is run once.
+// Exec runs a line in the session's shell. It survives a daemon restart; the line runs once.
 func (s *Session) Exec(ctx context.Context, x api.Exec) (api.Result, error) {
-	return s.c.call(ctx, s.path+"/exec", &x.Call, &x.Asking, func() any { return x })
+	return s.c.call(ctx, s.path+"/exec", &x.Call, &x.ApprovalOptions, func() any { return x })
 }
 
 // Batch runs lines one after the other in the session's shell.
@@ -185,8 +191,8 @@ func (s *Session) Command(ctx context.Context, n int) (api.Command, error) {
 	return get[api.Command](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n), nil)
 }
 
-// Parsed is the output of the n-th command (0: the newest), read as what it is.
-func (s *Session) Parsed(ctx context.Context, n int) (diagnostics.Result, error) {
+// ParsedOutput returns the parsed output of the n-th command (0: the newest).
+func (s *Session) ParsedOutput(ctx context.Context, n int) (diagnostics.Result, error) {
 	return get[diagnostics.Result](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/parsed", nil)
 }
 
@@ -195,14 +201,24 @@ func (s *Session) Suggest(ctx context.Context, n int) ([]suggest.Suggestion, err
 	return get[[]suggest.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
 }
 
-// Wait waits for conditions. It goes on by itself over a restart of the daemon, unless it
-// was to type something.
+// Why compares the n-th command (0: the newest failed one, or the session's program) with the newest good run of the same
+// command, or with the given run.
+func (s *Session) Why(ctx context.Context, n int, against string, againstN int) (api.Why, error) {
+	q := url.Values{}
+	if against != "" {
+		q.Set("against", against)
+		q.Set("against_command", strconv.Itoa(againstN))
+	}
+	return get[api.Why](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/why", q)
+}
+
+// Wait waits for conditions. It survives a daemon restart unless it types input.
 func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
 	limited := w.TimeoutMS > 0 // else the daemon has the limit, if there is one
 	deadline := time.Now().Add(time.Duration(w.TimeoutMS) * time.Millisecond)
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		r, err := send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
-		if err == nil || w.Input != nil || limited && time.Until(deadline) <= 0 || !s.c.again(ctx, p, err) {
+		if err == nil || w.Input != nil || limited && time.Until(deadline) <= 0 || !s.c.prepareRetry(ctx, p, err) {
 			return r, err
 		}
 		if limited {
@@ -216,7 +232,7 @@ func (s *Session) Output(ctx context.Context, from uint64, await time.Duration) 
 	return s.output(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "await_ms": {strconv.FormatInt(await.Milliseconds(), 10)}})
 }
 
-// OutputPart reads output from an offset, as far as another one at most.
+// OutputPart reads output from one offset up to another at most.
 func (s *Session) OutputPart(ctx context.Context, from, to uint64) (api.Output, error) {
 	n := min(to-min(from, to), maxPage)
 	return s.output(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "max": {strconv.FormatUint(n, 10)}})
@@ -230,19 +246,18 @@ func (s *Session) OutputAt(ctx context.Context, at string) (api.Output, error) {
 	return s.output(ctx, url.Values{"at": {at}})
 }
 
-// TextQuery says which output is wanted as text, and how much. Zero fields: all there is,
-// the daemon's budget.
+// TextQuery selects output for Text. Zero fields mean all output and the daemon's budget.
 type TextQuery struct {
 	From, To           uint64
 	At                 string // a moment, instead of From
 	MaxOutput, MaxLine int    // bytes
 	Digest             bool   // keep failures and the end before the rest
-	Fold               bool   // with it: of lines that are alike but for their numbers only a few, where not all fits
-	Whole              int    // with that: or where there is more than so many bytes; 0: only where not all fits
+	Fold               bool   // with it: keep few of the lines that are alike but for numbers, if not all fit
+	Whole              int    // with that: fold also above that many bytes; 0: only if not all fit
 	Transcript         bool   // what the terminal showed, of full-screen programs too; the end is kept
 }
 
-// Text is output as text within a budget.
+// Text returns output as text within a budget.
 func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error) {
 	v := url.Values{}
 	for name, n := range map[string]uint64{"from": q.From, "to": q.To, "max_output": uint64(max(0, q.MaxOutput)), "max_line": uint64(max(0, q.MaxLine)), "whole": uint64(max(0, q.Whole))} {
@@ -268,19 +283,18 @@ func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error)
 	return get[api.OutputText](ctx, s.c, s.path+"/output/text", s.revealing(v))
 }
 
-// Stream is the session with only one stream of its output: stdout or stderr. It must run
-// on pipes.
+// Stream returns the session restricted to one output stream: stdout or stderr. It must run on pipes.
 func (s *Session) Stream(name string) *Session { return &Session{s.c, s.path, name, s.reveal} }
 
-// Reveal is the session with its secrets as they are, in output, screens and records. It is recorded, and
-// where an agent asks a person is asked first.
+// Reveal returns the session with unredacted secrets in output, screens and records. The reveal is recorded, and an
+// agent needs approval.
 func (s *Session) Reveal() *Session { return &Session{s.c, s.path, s.stream, uuid.NewString()} }
 
-// revealing has a request ask for secrets, if that is wanted.
+// revealing adds the request for secrets, if wanted.
 func (s *Session) revealing(v url.Values) url.Values {
 	if s.reveal != "" {
 		v.Set("reveal", s.reveal)
-		if s.c.o.OnApproval != nil && s.c.o.Agent != "" { // only agents are asked for
+		if s.c.o.OnApproval != nil && s.c.o.Agent != "" { // only agents need approval
 			v.Set("on_approval", "return")
 		}
 	}
@@ -291,7 +305,7 @@ func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) 
 	if s.stream != "" {
 		q.Set("stream", s.stream)
 	}
-	for p := newPatience(); ; {
+	for p := newRetryPolicy(); ; {
 		o, err := s.outputOnce(ctx, s.revealing(q))
 		if cut := errors.Is(err, errCut); !cut || !p.pause(ctx) {
 			return o, err
@@ -300,8 +314,8 @@ func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) 
 	}
 }
 
-// errCut says that an answer broke off.
-var errCut = errors.New("the answer broke off")
+// errCut reports a response that broke off.
+var errCut = errors.New("response broke off")
 
 func (s *Session) outputOnce(ctx context.Context, q url.Values) (api.Output, error) {
 	resp, err := s.c.do(ctx, "GET", s.path+"/output/raw", q, nil)
@@ -321,28 +335,27 @@ func (s *Session) outputOnce(ctx context.Context, q url.Values) (api.Output, err
 	return o, err
 }
 
-// offsets are where output stands, as the headers of an answer say. An answer without them is
-// none to go on from: Follow would begin anew for ever.
+// offsets parses the output position in the headers of a response. Without them Follow could not continue and would
+// start from the beginning forever.
 func offsets(h http.Header) (from, next, gap uint64, err error) {
 	from, fromErr := strconv.ParseUint(h.Get("Longterm-From"), 10, 64)
 	next, nextErr := strconv.ParseUint(h.Get("Longterm-Next"), 10, 64)
 	gap, _ = strconv.ParseUint(h.Get("Longterm-Gap"), 10, 64)
 	if fromErr != nil || nextErr != nil || from > next {
-		return 0, 0, 0, errors.New("it is no output of a session")
+		return 0, 0, 0, errors.New("not the output of a session")
 	}
 	return from, next, gap, nil
 }
 
-// Follow calls f with output from an offset on, until the session ended, ctx ends or f
-// returns an error. It goes on by itself over a restart of the daemon, and over a lost connection to another host,
-// however long that takes.
+// Follow calls f with output from an offset on, until the session or ctx ends or f returns an error. It survives daemon
+// restarts and lost connections to a remote host, however long they last.
 func (s *Session) Follow(ctx context.Context, from uint64, f func(api.Output) error) error {
 	for {
 		o, err := s.Output(ctx, from, 20*time.Second)
 		if err != nil {
 			var e *api.Error
 			lost := errors.Is(err, errCut) || errors.As(err, &e) && e.Code == api.CodeUnavailable
-			if s.c.IsFar() && lost && sleep(ctx, farPause) {
+			if s.c.IsRemote() && lost && sleep(ctx, farPause) {
 				continue
 			}
 			return err
@@ -359,28 +372,27 @@ func (s *Session) Follow(ctx context.Context, from uint64, f func(api.Output) er
 	}
 }
 
-// ScreenQuery says which part of a screen is wanted.
+// ScreenQuery selects a part of a screen.
 type ScreenQuery struct {
 	Since      uint64
 	Screen     string // active, primary, alternate
 	Scrollback string // A:B
-	At         string // a moment: offset, time, -5m, +90s; empty: now
+	At         string // a moment: offset, time, -5m, +90s; empty for now
 	NoColor    bool   // attributes only
-	Trim       bool   // no empty rows at the end, but for the cursor's (JSON)
+	Trim       bool   // drop empty trailing rows, except the cursor's (JSON)
 	Picture    Picture
 	MaxOutput  int  // bytes of text, head and tail; 0: all
 	Blocks     bool // images as half blocks (JSON)
-	Pictures   bool // with Blocks: lines also say which images they show; Act asks a stream for those
+	Pictures   bool // with Blocks: lines also name their images; Act requests those from a stream
 }
 
-// Picture says how a screen looks in formats that show its looks. The zero value leaves
-// all to the daemon.
+// Picture configures the look of a screen in graphical formats. The zero value uses the daemon's defaults.
 type Picture struct {
 	Theme    string  // as render.ThemeFor knows
 	Scale    float64 // 1 is a font of 16 pixels
-	Padding  int     // pixels at scale 1; -1 is none
+	Padding  int     // pixels at scale 1; -1 for none
 	NoCursor bool
-	Cursor   string // block, underline, bar; empty: the program's
+	Cursor   string // block, underline, bar; empty for the program's
 	Fonts    string // system, embedded
 	Styles   bool   // Markdown: list what stands out by its looks
 }
@@ -437,11 +449,11 @@ func (q ScreenQuery) values() url.Values {
 // Screen is a session's screen, and what its program waits for; not known of past screens.
 type Screen struct {
 	render.Screen
-	Needs *api.Needs `json:"needs_input,omitempty"`
+	Needs *api.InputRequest `json:"needs_input,omitempty"`
 }
 
-// Screen is the screen as spans. Of a daemon whose screens do not tell what is waited for, the session's description is asked
-// for that.
+// Screen returns the screen as spans. If the daemon's screens lack the pending prompt, it is read from the session's
+// description.
 func (s *Session) Screen(ctx context.Context, q ScreenQuery) (Screen, error) {
 	a, err := get[struct {
 		render.Screen
@@ -457,14 +469,14 @@ func (s *Session) Screen(ctx context.Context, q ScreenQuery) (Screen, error) {
 			err = fmt.Errorf("what the program on the screen waits for: %w", err)
 		}
 	case q.At == "":
-		if v, err := s.Info(ctx); err == nil { // else the screen is what there is to tell
+		if v, err := s.Info(ctx); err == nil { // otherwise the screen alone is the answer
 			screen.Needs = v.Needs
 		}
 	}
 	return screen, err
 }
 
-// ScreenAs is the screen in another format (text, ansi, html, svg, png, md, json) as bytes.
+// ScreenAs returns the screen in another format (text, ansi, html, svg, png, md, json).
 func (s *Session) ScreenAs(ctx context.Context, q ScreenQuery, format string) ([]byte, error) {
 	path, v := s.path+"/screen", s.revealing(q.values())
 	if format != "json" {

@@ -25,8 +25,7 @@ import (
 // startTime bounds how long a daemon may take to start.
 const startTime = 20 * time.Second
 
-// Ensure returns once a daemon serves, starting keeper and daemon if need be. It ends with ctx,
-// whatever it waits for.
+// Ensure returns once a daemon serves; it starts keeper and daemon if needed. It ends with ctx.
 func (c *Client) Ensure(ctx context.Context) error {
 	err := c.ensure(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -83,22 +82,22 @@ func (c *Client) ensure(ctx context.Context) error {
 			return full
 		}
 		return api.Errorf(api.CodeUnavailable, "the daemon did not start: %v", lastWords(err, c.o.Dirs)).
-			WithHint("see %s and %s; running sessions go on", c.o.Dirs.DaemonLog(), c.o.Dirs.KeeperLog())
+			WithHint("see %s and %s; running sessions continue", c.o.Dirs.DaemonLog(), c.o.Dirs.KeeperLog())
 	}
 	return c.waitForSocket(ctx)
 }
 
-// storage is an error of our directories, with what to do where the disk is full.
+// storage returns an error about longterm's directories, with a hint if the disk is full.
 func (c *Client) storage(format string, err error) error {
 	e := api.Errorf(api.CodeStorage, format, err)
 	if errors.Is(err, syscall.ENOSPC) {
-		return e.WithHint("make room on its file system, and try again")
+		return e.WithHint("free space on its file system, then retry")
 	}
 	return e
 }
 
-// noRoom is why a daemon or a keeper does not start on a full disk: its own words for that went to a log that had no room for
-// them. nil: there is room, or it is not that.
+// noRoom returns the error of a daemon or keeper that cannot start on a full disk: its own log had no room for the
+// message. It returns nil for other errors.
 func (c *Client) noRoom(err error) error {
 	full := err
 	if !errors.Is(err, syscall.ENOSPC) {
@@ -108,25 +107,26 @@ func (c *Client) noRoom(err error) error {
 		return nil
 	}
 	return &finalError{api.Errorf(api.CodeUnavailable, "the daemon did not start: %s: %v", c.o.Dirs.State, syscall.ENOSPC).
-		WithHint("make room on its file system, and try again; sessions that run go on, and nothing that was kept is lost")}
+		WithHint("free space on its file system, then retry; running sessions continue, and no saved data is lost")}
 }
 
-// noRoomToBegin is noRoom where there never was a daemon: none can begin then, and no keeper need be started for it.
+// noRoomToBegin is noRoom for the first start of a daemon, before a keeper is started.
 func (c *Client) noRoomToBegin() error {
 	if st, err := os.Stat(c.o.Dirs.Database()); err == nil && st.Size() > 0 {
-		return nil // one goes on with what is there
+		return nil // a daemon continues with the existing files
 	}
 	return c.noRoom(nil)
 }
 
-// stopped is why this client starts nothing: longterm was ended on purpose since it was made. nil: it was not.
+// stopped returns an error if longterm was stopped on purpose since this client was made; the client then starts
+// nothing.
 func (c *Client) stopped() error {
 	if !c.o.OneVerb || c.o.Way != nil {
 		return nil
 	}
 	b, err := os.ReadFile(c.o.Dirs.Stopped())
 	if err != nil {
-		return nil // it was not, or was begun again since
+		return nil // not stopped, or started again since
 	}
 	if at, err := time.Parse(time.RFC3339Nano, string(b)); err != nil || at.Before(c.made) {
 		return nil
@@ -135,7 +135,7 @@ func (c *Client) stopped() error {
 		WithHint("any command starts it again")
 }
 
-// whyStopped is an error of the daemon's not being there: that it was ended on purpose, where it was.
+// whyStopped replaces an unavailability error by the reason if longterm was stopped on purpose.
 func (c *Client) whyStopped(err error) error {
 	if isUnavailable(err) {
 		if stopped := c.stopped(); stopped != nil {
@@ -145,7 +145,7 @@ func (c *Client) whyStopped(err error) error {
 	return err
 }
 
-// finalError is why there is no daemon, where to ask again changes nothing: another user serves the socket, the disk is full.
+// finalError is a permanent reason for a missing daemon: another user serves the socket, or the disk is full.
 type finalError struct{ err *api.Error }
 
 func (e *finalError) Error() string { return e.err.Error() }
@@ -158,10 +158,10 @@ func isFinal(err error) bool {
 
 func foreign(err error) error {
 	return &finalError{api.Errorf(api.CodeUnavailable, "%v", err).
-		WithHint("set %s to a directory of yours; whoever made this one can read what you do in it", paths.EnvDir)}
+		WithHint("set %s to a directory that you own; the owner of this one could read your sessions", paths.EnvDir)}
 }
 
-// lastWords adds the daemon's own complaint to what the keeper says of its end.
+// lastWords appends the daemon's own complaint to the keeper's report of its end.
 func lastWords(err error, dirs paths.Dirs) error {
 	if line := lastLine(dirs.KeeperLog()); line != "" {
 		return fmt.Errorf("%w (%s)", err, line)
@@ -172,8 +172,8 @@ func lastWords(err error, dirs paths.Dirs) error {
 // dyingTime bounds how long a process that was killed may hold its socket.
 const dyingTime = 2 * time.Second
 
-// isDying says that the connection was taken and then lost: by a process that was killed, most
-// likely, and whose socket is not closed yet.
+// isDying reports whether the connection was accepted and then lost, most likely by a killed process whose socket is
+// not yet closed.
 func isDying(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// A daemon that serves is asked; nothing is started.
+// A running daemon is used; nothing is started.
 func TestEnsureFindsTheDaemon(t *testing.T) {
 	f, _ := newFake(t, says(api.Status{DaemonPID: 7}))
 	c := newClient(t, f.dirs, noKeeper(t))
@@ -31,7 +31,7 @@ func TestEnsureFindsTheDaemon(t *testing.T) {
 	}
 }
 
-// A client that is to start nothing says what starts it.
+// A client that may not start a daemon names the command that does.
 func TestNothingIsStarted(t *testing.T) {
 	c := newClient(t, newDirs(t), nil)
 	for _, err := range []error{c.Ensure(testContext(t)), drop(c.List(testContext(t)))} {
@@ -41,8 +41,8 @@ func TestNothingIsStarted(t *testing.T) {
 	}
 }
 
-// However many clients find no daemon, one is started, and each gets its answer, even to what
-// must not be asked twice.
+// However many clients find no daemon, one is started, and each gets its answer, even to requests that must not be
+// repeated.
 //
 // FAULT: A23
 func TestDaemonIsStartedOnce(t *testing.T) {
@@ -81,7 +81,7 @@ func TestStreamStartsTheDaemon(t *testing.T) {
 	}
 }
 
-// A daemon that does not start is told of with its own last words, and where to look.
+// The error of a daemon that does not start has its last log lines, and the log's place.
 func TestDaemonDoesNotStart(t *testing.T) {
 	dirs := newDirs(t)
 	newKeeper(t, dirs, func() string { return "it exited with 1 three times" })
@@ -96,7 +96,7 @@ func TestDaemonDoesNotStart(t *testing.T) {
 	}
 }
 
-// A keeper that was killed may hold its socket a moment longer: its successor is asked.
+// A killed keeper may hold its socket a moment longer: its successor gets the request.
 func TestDyingKeeper(t *testing.T) {
 	f := &fake{t: t, dirs: newDirs(t)}
 	f.answers = append(f.answers, says(api.Status{}))
@@ -110,8 +110,7 @@ func TestDyingKeeper(t *testing.T) {
 	}
 }
 
-// Where there is no keeper one is started, in a process of its own; one that says why it does
-// not start is told of.
+// Without a keeper one is started in a separate process; the error of one that does not start is returned.
 func TestKeeperIsLaunched(t *testing.T) {
 	for how, want := range map[string]string{"refuses": "no room on this disk", "dies": "ended at its start"} {
 		dirs := newDirs(t)
@@ -144,8 +143,8 @@ func TestNoDirectories(t *testing.T) {
 	}
 }
 
-// Whatever a start waits for, it ends with its context, and so does the call that wanted it:
-// another client that starts something, a keeper that does not answer, a socket that is not there.
+// Each wait of a start ends with its context, and so does the call: for another client that starts a daemon, for a
+// keeper that does not answer, for a missing socket.
 func TestStartEndsWithItsContext(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -228,15 +227,15 @@ func TestStartLock(t *testing.T) {
 		t.Error(err)
 	}
 	unlock()
-	unlock, err = lockFile(t.Context(), path) // who gave up holds nothing
+	unlock, err = lockFile(t.Context(), path) // a canceled start holds nothing
 	if err != nil {
 		t.Fatal(err)
 	}
 	unlock()
 }
 
-// Who waits or looks on while longterm is ended with its sessions does not start it again, and is told; who does something
-// else afterwards does.
+// A client that waits or watches while longterm is ended with its sessions does not start it again, and gets an error;
+// a later different request does.
 //
 // FEATURES: R90
 func TestEndedOnPurposeIsNotStarted(t *testing.T) {
@@ -275,7 +274,7 @@ func TestEndedOnPurposeIsNotStarted(t *testing.T) {
 	}
 }
 
-// A daemon that does not start on a full disk is said to, with what to do: its own words had no room in its log.
+// The error of a daemon that does not start on a full disk names the disk and the remedy: its log had no space.
 //
 // FEATURES: R93
 func TestNoRoomIsNamed(t *testing.T) {
@@ -284,10 +283,10 @@ func TestNoRoomIsNamed(t *testing.T) {
 		t.Errorf("there is room: %v", err)
 	}
 	err := c.noRoom(fmt.Errorf("open the log: %w", syscall.ENOSPC))
-	if codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no space left on device; make room") {
+	if codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no space left on device; free space") {
 		t.Error(err)
 	}
-	if !isFinal(err) || c.again(testContext(t), newPatience(), err) {
+	if !isFinal(err) || c.prepareRetry(testContext(t), newRetryPolicy(), err) {
 		t.Error("it is tried again")
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/sys/nowait/netconn"
+	"github.com/longterm-dev/longterm/session/sys/rawio/netconn"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -28,9 +28,9 @@ const maxMessage = 256 << 20
 
 // Stream is an open WebSocket to a session. One goroutine may read and another write.
 type Stream struct {
-	ID, Name string // of the session, where the daemon tells it: at once, without a request more
-	Begun    bool   // it is the one that was begun (Options.Begun)
-	Ended    bool   // the session had ended before, where the daemon tells it
+	ID, Name string // of the session, if the daemon sends them: saves a request
+	Begun    bool   // the stream is the prefetched one (Options.Begun)
+	Ended    bool   // the session had already ended, if the daemon reports it
 
 	ws     *websocket.Conn
 	stop   func() bool
@@ -40,33 +40,33 @@ type Stream struct {
 // maxHandshake bounds opening a stream.
 const maxHandshake = 10 * time.Second
 
-// StreamOptions say how a client joins a session.
+// StreamOptions configure how a client joins a session.
 type StreamOptions struct {
-	Cols, Rows int // of the client, cells; 0: no say in the session's size
+	Cols, Rows int // of the client, in cells; 0 leaves the session's size alone
 	ReadOnly   bool
-	// Size is whose size the session takes: latest, largest, smallest, fixed, or none for
-	// not this client's. Empty: as the others want it.
+	// Size is the session's size policy: latest, largest, smallest, fixed, or none to ignore this client's size. Empty
+	// keeps the current policy.
 	Size string
 	// OwnScreen keeps the drawing on the screen the terminal shows (its alternate one).
 	OwnScreen bool
 	// History is how many lines of the past are printed before the drawing, for terminals
 	// that keep them.
 	History int
-	// Again says that the terminal shows the session already, as it was.
+	// Again states that the terminal already shows the session.
 	Again bool
 	// DetachOthers has all other terminals leave that are attached to the session.
 	DetachOthers bool
-	// Resume, where it has a key, has the stream go on where another one of this client was lost.
+	// Resume, if it has a key, continues a lost stream of this client.
 	Resume attach.Resume
-	// Blocks has frames show images as half blocks in colour, for who draws text only.
+	// Blocks draws images in frames as coloured half blocks, for text-only clients.
 	Blocks bool
-	// Pictures also has lines tell which images these are; Act asks for them by their keys.
+	// Pictures also adds the keys of these images to lines; Act requests them by key.
 	Pictures bool
-	// Inside are ids: of the session the client itself runs in, if any, and of those that show that one.
+	// Inside holds the id of the session that the client runs in, if any, and of those that show that session.
 	Inside []string
 }
 
-// Attach joins a session for a person's terminal: Read yields drawing and Infos.
+// Attach joins a session for a user's terminal: Read yields drawing and Infos.
 func (s *Session) Attach(ctx context.Context, o StreamOptions) (*Stream, error) {
 	return s.open(ctx, "/attach", o)
 }
@@ -131,7 +131,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // what ends ctx ends the opening, and reads and writes under way
 		return netconn.Of(conn), nil
 	}}
-	p := newPatience()
+	p := newRetryPolicy()
 	for try := 0; ; {
 		ws, resp, err := dialer.DialContext(ctx, "ws://longterm"+uri, s.c.headers())
 		if err == nil {
@@ -151,7 +151,8 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 			return nil, foreign(err)
 		case silent != nil:
 			return nil, silent
-		case s.c.o.Way == nil && resp == nil && isCut(err) && p.pauseWithin(ctx, shortPatience): // a daemon that died as it was asked: nothing came of it
+		// the daemon died during the request: it was not executed
+		case s.c.o.Way == nil && resp == nil && isCut(err) && p.pauseWithin(ctx, shortPatience):
 			continue
 		case try > 2 || !notThere(err):
 			return nil, unavailable(err, s.c.o.Dirs)
@@ -173,8 +174,8 @@ func (c *Client) headers() http.Header {
 	return h
 }
 
-// Read is the next message: bytes to draw, or an Info. At the session's end the error
-// is a normal closure (see Over).
+// Read returns the next message: bytes to draw, or an Info. When the session ends the error is a normal closure (see
+// IsSessionEnded).
 func (st *Stream) Read() (draw []byte, info *attach.Info, err error) {
 	kind, b, err := st.ws.ReadMessage()
 	if err != nil {
@@ -190,7 +191,7 @@ func (st *Stream) Read() (draw []byte, info *attach.Info, err error) {
 	return nil, info, nil
 }
 
-// NextFrame is the next frame of a watched session.
+// NextFrame returns the next frame of a watched session.
 func (st *Stream) NextFrame() (*attach.Frame, error) {
 	kind, b, err := st.ws.ReadMessage()
 	if err != nil {
@@ -208,14 +209,14 @@ func (st *Stream) Type(b []byte) error {
 	return st.ws.WriteMessage(websocket.BinaryMessage, b)
 }
 
-// Resize tells the client's new size.
+// Resize sends the client's new size.
 func (st *Stream) Resize(cols, rows int) error {
-	return st.say(attach.Control{Cols: cols, Rows: rows})
+	return st.sendJSON(attach.Control{Cols: cols, Rows: rows})
 }
 
 // Describe sends the description of the client's terminal. The session uses it in answers to the program.
 func (st *Stream) Describe(o vterm.Outer) error {
-	return st.say(attach.Control{Outer: &o})
+	return st.sendJSON(attach.Control{Outer: &o})
 }
 
 // Act does something in a watched session.
@@ -227,7 +228,8 @@ func (st *Stream) Act(a attach.Act) error {
 	return st.ws.WriteMessage(websocket.TextMessage, b)
 }
 
-func (st *Stream) say(v any) error {
+// sendJSON sends a control message.
+func (st *Stream) sendJSON(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -241,9 +243,8 @@ func (st *Stream) Close() error {
 	return st.ws.Close()
 }
 
-// Detached reports whether a stream's error says that another client had this one leave.
-func Detached(err error) bool { return websocket.IsCloseError(err, attach.CloseDetached) }
+// IsDetached reports whether a stream ended because another client detached this one.
+func IsDetached(err error) bool { return websocket.IsCloseError(err, attach.CloseDetached) }
 
-// Over reports whether a stream's error says that the session has ended, as opposed to
-// the daemon being gone.
-func Over(err error) bool { return websocket.IsCloseError(err, websocket.CloseNormalClosure) }
+// IsSessionEnded reports whether a stream ended because the session ended, not because the daemon disconnected.
+func IsSessionEnded(err error) bool { return websocket.IsCloseError(err, websocket.CloseNormalClosure) }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
@@ -72,7 +72,7 @@ func TestAttach(t *testing.T) {
 	if _, info, err := st.Read(); err != nil || !info.Ended || *info.Code != 3 {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if _, _, err := st.Read(); !Over(err) {
+	if _, _, err := st.Read(); !IsSessionEnded(err) {
 		t.Errorf("not over: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestStreamTalksBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.NextFrame(); !Over(err) {
+	if _, err := st.NextFrame(); !IsSessionEnded(err) {
 		t.Fatal(err)
 	}
 	for _, want := range []message{{websocket.BinaryMessage, "\x1b[A\x00"}, {websocket.TextMessage, `{"cols":100,"rows":30}`}, {websocket.TextMessage, `{"paste":"p"}`}} {
@@ -116,7 +116,7 @@ func TestStreamTalksBack(t *testing.T) {
 	}
 }
 
-// A watcher reads frames; what is none is an error, and no end of the session's.
+// A watcher reads frames; an invalid one is an error, not the session's end.
 func TestWatchFrames(t *testing.T) {
 	frame, err := json.Marshal(attach.Frame{State: "running"})
 	if err != nil {
@@ -136,18 +136,18 @@ func TestWatchFrames(t *testing.T) {
 	if f, err := st.NextFrame(); err != nil || f.State != "running" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := st.NextFrame(); err == nil || !strings.Contains(err.Error(), "watch: invalid") || Over(err) {
+	if _, err := st.NextFrame(); err == nil || !strings.Contains(err.Error(), "watch: invalid") || IsSessionEnded(err) {
 		t.Error(err)
 	}
-	if _, _, err := st.Read(); err == nil || !strings.Contains(err.Error(), "attach: invalid") || Over(err) {
+	if _, _, err := st.Read(); err == nil || !strings.Contains(err.Error(), "attach: invalid") || IsSessionEnded(err) {
 		t.Error(err)
 	}
-	if _, err := st.NextFrame(); err == nil || Over(err) {
+	if _, err := st.NextFrame(); err == nil || IsSessionEnded(err) {
 		t.Error(err)
 	}
 }
 
-// A stream that cannot be had says why, in the API's words where they are to be had.
+// A rejected stream returns the reason, in the API's form if available.
 func TestStreamRefused(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -204,8 +204,8 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	_ = st.Close()
 }
 
-// A stream says who asks, as every other request does.
-func TestStreamsSayWhoAsks(t *testing.T) {
+// A stream names its caller, as every other request does.
+func TestStreams_SendCaller(t *testing.T) {
 	serve := upgrades(t, bye)
 	said := make(chan http.Header, 2)
 	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {
@@ -223,7 +223,7 @@ func TestStreamsSayWhoAsks(t *testing.T) {
 		}
 		_ = st.Close()
 		h := <-said
-		if h.Get(actor.Header) != o.Agent || h.Get(actor.TokenHeader) != o.Token || h.Get(actor.HostHeader) != o.From {
+		if h.Get(identity.Header) != o.Agent || h.Get(identity.TokenHeader) != o.Token || h.Get(identity.HostHeader) != o.From {
 			t.Errorf("it says %v", h)
 		}
 	}
@@ -234,9 +234,9 @@ type toFake struct{ dirs paths.Dirs }
 
 func (w toFake) Dial(context.Context) (net.Conn, error)   { return netsock.Dial(w.dirs.Socket()) }
 func (toFake) Ensure(context.Context) error               { return nil }
-func (toFake) Place(context.Context) (p Place, err error) { return p, nil }
+func (toFake) Place(context.Context) (p Login, err error) { return p, nil }
 
-// Output of another host is followed over a lost connection, from where it was; what the daemon refuses is told.
+// Output of another host is followed over a lost connection from the last offset; a rejection is returned.
 func TestFollowOverALostConnection(t *testing.T) {
 	var asked atomic.Int32
 	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,14 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Subscriptions lists who is told of completions, also of those while it was away.
+// Subscriptions lists the readers of completions, which also receive those missed while disconnected.
 func (c *Client) Subscriptions(ctx context.Context) ([]api.Subscription, error) {
 	return get[[]api.Subscription](ctx, c, "/subscriptions", nil)
 }
 
-// Subscribe makes a subscription that begins now, or gives the one there is, if it is of the same things.
+// Subscribe creates a subscription that starts now, or returns an existing equal one.
 func (c *Client) Subscribe(ctx context.Context, name string, n api.NewSubscription) (api.Subscription, error) {
-	return repeated[api.Subscription](ctx, c, "PUT", subscription(name), n)
+	return sendRepeatable[api.Subscription](ctx, c, "PUT", subscription(name), n)
 }
 
 // Unsubscribe removes a subscription.
@@ -30,12 +30,12 @@ func (c *Client) Unsubscribe(ctx context.Context, name string) error {
 
 // Completions reads what a subscription has not acknowledged, or waits for it.
 func (c *Client) Completions(ctx context.Context, name string, in api.ReadCompletions) (api.Completions, error) {
-	return repeated[api.Completions](ctx, c, "POST", subscription(name)+"/read", in)
+	return sendRepeatable[api.Completions](ctx, c, "POST", subscription(name)+"/read", in)
 }
 
-// CompletionsAsTheyCome calls f with what a subscription has not acknowledged after a cursor, and then with what comes, until
-// ctx ends, f returns an error or the daemon leaves; the first call is made at once, also with nothing. Limit and waiting
-// time of in mean nothing here.
+// CompletionsAsTheyCome calls f with the unacknowledged completions after a cursor and then with new ones, until ctx
+// ends, f returns an error or the daemon disconnects. The first call comes at once, even without completions. It
+// ignores the limit and waiting time of in.
 func (c *Client) CompletionsAsTheyCome(ctx context.Context, name string, in api.ReadCompletions, f func(api.Completions) error) error {
 	q := url.Values{"after": {strconv.FormatUint(in.After, 10)}}
 	if in.Reader != "" {
@@ -56,18 +56,18 @@ func (c *Client) CompletionsAsTheyCome(ctx context.Context, name string, in api.
 	})
 }
 
-// Acknowledge says up to where a subscription's completions were dealt with: they do not come again.
+// Acknowledge marks a subscription's completions as handled up to a cursor. They are not sent again.
 func (c *Client) Acknowledge(ctx context.Context, name string, in api.AckCompletions) (api.Subscription, error) {
-	return repeated[api.Subscription](ctx, c, "POST", subscription(name)+"/ack", in)
+	return sendRepeatable[api.Subscription](ctx, c, "POST", subscription(name)+"/ack", in)
 }
 
 func subscription(name string) string { return "/subscriptions/" + url.PathEscape(name) }
 
-// repeated is send for what may be asked again when the daemon went away meanwhile: done twice it is done once.
-func repeated[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
-	for p := newPatience(); ; {
+// sendRepeatable is send for idempotent requests, which are retried if the daemon disconnects.
+func sendRepeatable[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
+	for p := newRetryPolicy(); ; {
 		v, err := send[T](ctx, c, method, path, nil, body)
-		if err == nil || !c.again(ctx, p, err) {
+		if err == nil || !c.prepareRetry(ctx, p, err) {
 			return v, err
 		}
 	}

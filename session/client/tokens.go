@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Tokens lists who may use the API over TCP.
+// Tokens lists the tokens for the API over TCP.
 func (c *Client) Tokens(ctx context.Context) ([]api.Token, error) {
 	return get[[]api.Token](ctx, c, "/tokens", nil)
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// settle has a session start where its caller is: with its umask; or, on another host, where a login there would
-// have it.
-func (c *Client) settle(ctx context.Context, n *api.NewSession) error {
+// fillStartContext adds the caller's start context: its umask or, on a remote host, that of a login there.
+func (c *Client) fillStartContext(ctx context.Context, n *api.NewSession) error {
 	if c.o.Way == nil {
 		ourUmask(n)
 		return nil
@@ -34,19 +33,19 @@ func (c *Client) settle(ctx context.Context, n *api.NewSession) error {
 	return err
 }
 
-// ourUmask has a session make files with the modes that its caller's would have.
+// ourUmask sets the umask of a session to the caller's.
 func ourUmask(n *api.NewSession) {
 	if n.Umask == "" {
 		n.Umask = umask()
 	}
 }
 
-// umask is this process's, in octal.
+// umask returns this process's umask, in octal.
 func umask() string {
 	if mask, err := sys.Field(0, "status", "Umask"); err == nil {
 		return mask
 	}
-	mask := syscall.Umask(0o077) // it can only be asked for by changing it
+	mask := syscall.Umask(0o077) // reading it requires changing it
 	syscall.Umask(mask)
 	return fmt.Sprintf("%04o", mask)
 }

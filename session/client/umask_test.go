@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A session makes files with the modes that the caller's would have, unless it is told others.
+// A session creates files with the caller's umask, unless another is given.
 func TestUmask(t *testing.T) {
 	before := syscall.Umask(0o027)
 	defer syscall.Umask(before)

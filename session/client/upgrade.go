@@ -14,8 +14,8 @@ func (c *Client) Upgrade(ctx context.Context, u api.Upgrade) error {
 	return err
 }
 
-// UpgradeAlone waits until no other client on this machine has keepers and daemon replaced, and keeps others from beginning
-// until it is unlocked: each of several then sees the daemon that its own upgrade brought.
+// UpgradeAlone waits until no other client on this machine replaces keepers and daemon, and excludes others until
+// unlock. Each client then sees the daemon of its own upgrade.
 func (c *Client) UpgradeAlone(ctx context.Context) (unlock func(), err error) {
 	if err := c.o.Dirs.Make(); err != nil {
 		return nil, c.storage("%v", err)

@@ -8,15 +8,15 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Web says where the page in the browser is served.
+// Web returns the address of the web server.
 func (c *Client) Web(ctx context.Context) (api.Web, error) { return get[api.Web](ctx, c, "/web", nil) }
 
-// OpenWeb has the page served, and makes a link to log in.
+// OpenWeb starts the web server and returns a login link.
 func (c *Client) OpenWeb(ctx context.Context, o api.OpenWeb) (api.WebLink, error) {
 	return send[api.WebLink](ctx, c, "POST", "/web", nil, o)
 }
 
-// CloseWeb has the page served no longer.
+// CloseWeb stops the web server.
 func (c *Client) CloseWeb(ctx context.Context) error {
 	_, err := send[struct{}](ctx, c, "DELETE", "/web", nil, nil)
 	return err

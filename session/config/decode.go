@@ -49,7 +49,7 @@ type decoder struct {
 }
 
 func (d *decoder) problem(at Place, key, format string, args ...any) {
-	d.problems = append(d.problems, Problem{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, Problem{Position: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
 func (d *decoder) items(doc *tomldoc.Document) {
@@ -87,7 +87,7 @@ func (d *decoder) header(h tomldoc.Header) {
 		d.problem(h.At, name, "hooks are a list; write [[hooks]]")
 	case h.Path[0] == "hooks" || h.Path[0] == "matchers" || h.Path[0] == "themes" && len(h.Path) == 2 && !h.Many:
 	case h.Path[0] == "themes":
-		d.problem(h.At, name, "a theme is a section of its own; write [themes.NAME]")
+		d.problem(h.At, name, "each theme needs a section [themes.NAME]")
 	case !slices.Contains(sections(), name):
 		d.problem(h.At, name, "no such section%s; there are %s", suggest(name, sections()), strings.Join(sections(), ", "))
 	case h.Many:
@@ -95,7 +95,7 @@ func (d *decoder) header(h tomldoc.Header) {
 	}
 }
 
-// sections are the names of sections.
+// sections returns the names of sections.
 func sections() []string {
 	var names []string
 	for i := range table {
@@ -124,7 +124,7 @@ func (d *decoder) value(it *tomldoc.Item) {
 func (d *decoder) unknown(it *tomldoc.Item, key string) {
 	section := it.Path[0]
 	if _, isTable := it.Data.(map[string]any); isTable && len(it.Path) == 1 && slices.Contains(sections(), section) {
-		return // its keys are items of their own
+		return // its keys are separate items
 	}
 	if !slices.Contains(sections(), section) && len(it.Path) > 1 {
 		for _, p := range d.problems { // its header was complained of
@@ -166,7 +166,7 @@ func (r *Row) take(s *Settings, data any) error {
 			return r.set(s, strconv.FormatInt(v, 10))
 		}
 		if r.Kind == Duration {
-			return fmt.Errorf(`a time has a unit, as in "%ds"; %s`, v, r.Allowed())
+			return fmt.Errorf(`a time has a unit, as in "%ds"; %s`, v, r.AllowedText())
 		}
 	case string:
 		if r.Kind != Bool && r.Kind != Int && r.Kind != List {
@@ -177,7 +177,7 @@ func (r *Row) take(s *Settings, data any) error {
 			return r.takeList(s, v)
 		}
 	}
-	return fmt.Errorf("this is %s; it has to be %s", tomldoc.TypeName(data), r.typeText())
+	return fmt.Errorf("found %s, want %s", tomldoc.TypeName(data), r.typeText())
 }
 
 func (r *Row) takeList(s *Settings, list []any) error {
@@ -185,7 +185,7 @@ func (r *Row) takeList(s *Settings, list []any) error {
 	for _, v := range list {
 		t, ok := v.(string)
 		if !ok {
-			return fmt.Errorf("the list has %s in it; it has to be %s", tomldoc.TypeName(v), r.typeText())
+			return fmt.Errorf("list contains %s, want %s", tomldoc.TypeName(v), r.typeText())
 		}
 		if err := r.checkText(t); err != nil {
 			return err
@@ -194,25 +194,25 @@ func (r *Row) takeList(s *Settings, list []any) error {
 	}
 	p, ok := r.at(s).(*[]string)
 	if !ok {
-		return fmt.Errorf("it has to be %s", r.typeText())
+		return fmt.Errorf("want %s", r.typeText())
 	}
 	*p = texts
 	return nil
 }
 
-// typeText says what is to be written in the file.
+// typeText describes the value to write.
 func (r *Row) typeText() string {
 	switch r.Kind {
 	case Bool:
 		return "true or false, without quotes"
 	case Int:
-		return "a number, " + r.Allowed()
+		return "a number, " + r.AllowedText()
 	case List:
 		return `a list of texts, as in ["a", "b"]`
 	case Choice:
-		return "one of " + r.Allowed() + ", in quotes"
+		return "one of " + r.AllowedText() + ", in quotes"
 	case Bytes, Duration:
-		return r.Allowed()
+		return r.AllowedText()
 	}
-	return r.Allowed() + ", in quotes"
+	return r.AllowedText() + ", in quotes"
 }

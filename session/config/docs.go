@@ -18,28 +18,28 @@ longterm works without a configuration file. One is read from ` + "`$XDG_CONFIG_
 longterm config                      # values in effect, and where each comes from
 longterm config path                 # where the file is
 longterm config edit                 # open it in $EDITOR; it is checked afterwards
-longterm config check [FILE]         # say what is wrong, with line and column
+longterm config check [FILE]         # report errors, with line and column
 longterm config get KEY
 longterm config set KEY VALUE        # changes this value, keeps comments and order
 longterm config unset KEY            # back to the default
 ` + "```" + `
 
 A flag overrides a variable, a variable the file, the file the default. The daemon notices a changed file
-within a second and takes it (what is written to a file that it is only a link to, within ten while nothing else happens); an event of the kind ` + "`config`" + ` says so. A file with a mistake in it is not taken
-at all: the last good values stay, after a restart of the daemon too, and ` + "`longterm doctor`" + `, ` + "`longterm daemon status`" + `
-and the log say what is wrong.
+within a second (through a symbolic link, within ten seconds when idle), applies it and publishes a ` + "`config`" + ` event. It does not apply a file with an
+error: the last valid values stay, also after a daemon restart, and ` + "`longterm doctor`" + `, ` + "`longterm daemon status`" + `
+and the log report the error.
 
 Sizes have a unit: ` + "`500MB` (10⁶), `2GiB` (2³⁰; `2G` is the same)" + `, or are numbers of bytes. Times have units, too:
 ` + "`90d`, `1h30m`, `200ms`" + `; ` + "`y`" + ` is 365 days, ` + "`w`" + ` 7. Zero needs none.
 
-*Taken* says when a change is seen: at once; by the next attach, viewer or line (next use);
-or by new sessions.
+*Taken* is when a change applies: at once; with the next attach, viewer or line (next use);
+or to new sessions.
 `
 
 const docsNamed = `## [keys]
 
-What keys do in the viewer, after the prefix or in copy mode: an action and its keys, any of which does it. An
-empty text takes the keys away. [The viewer](viewer.md) lists the actions. A key with two meanings is a mistake.
+Keys of the viewer, after the prefix or in copy mode: an action and its keys. An
+empty text removes the keys. [The viewer](viewer.md) lists the actions. A key with two actions is an error.
 
 ` + "```toml" + `
 [keys]
@@ -49,7 +49,7 @@ follow = ""
 
 ## [themes.NAME]
 
-Colours of a theme of your own, for ` + "`view.theme`" + `: ` + "`\"#rrggbb\"`, a number from 0 to 255, `\"default\"`, or one of `black`,\n`red`, `green`, `yellow`, `blue`, `magenta`, `cyan`, `white`, also with `bright-` before it" + `. What it does not name is as in
+Colours of a custom theme, for ` + "`view.theme`" + `: ` + "`\"#rrggbb\"`, a number from 0 to 255, `\"default\"`, or one of `black`,\n`red`, `green`, `yellow`, `blue`, `magenta`, `cyan`, `white`, also with `bright-` before it" + `. Missing colours are those of
 the theme ` + "`dark`" + `; lower rows win over upper ones.
 
 ` + "```toml" + `
@@ -72,7 +72,7 @@ Your own problem matchers, for ` + "`exec --json --parse`" + ` and ` + "`command
 
 `
 
-// Markdown is docs/config.md.
+// Markdown returns docs/config.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString(docsHead)
@@ -95,7 +95,7 @@ func Markdown() string {
 		case r.Flag != "":
 			help += fmt.Sprintf(" (`%s`)", r.Flag)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ReplaceAll(r.Allowed(), `"`, "`"), def, r.When, help)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ReplaceAll(r.AllowedText(), `"`, "`"), def, r.When, help)
 	}
 	b.WriteString(docsCallers)
 	for i := range callerLimits {
@@ -136,13 +136,13 @@ patterns = ['^(?P<severity>E|W) (?P<file>\S+):(?P<line>\d+) (?P<message>.*)$']
 const docsHooks = `
 ## [[hooks]]
 
-Programs that the daemon runs, and addresses that it posts to, when something happens. [Completions](completions.md#hooks-in-the-configuration)
-says what they are given, and what is promised.
+Programs that the daemon runs, and URLs that it posts to, on events. [Completions](completions.md#hooks-in-the-configuration)
+describes their input and guarantees.
 
 `
 
 const hookExample = `[[hooks]]
-name = "tell"
+name = "desktop"
 on = ["failed", "input"]
 session = "build-*"
 run = ["notify-send", "longterm"]
@@ -151,13 +151,13 @@ every = "30s"
 [[hooks]]
 name = "phone"
 on = "approval"
-webhook = "https://ntfy.sh/a-topic-that-nobody-guesses"
+webhook = "https://ntfy.sh/a-topic-hard-to-guess"
 `
 
-// Template is a first configuration file: every key with its default, as a comment.
+// Template returns a first configuration file: every key with its default, as a comment.
 func Template() string {
 	var b strings.Builder
-	b.WriteString("# longterm's configuration. Lines with # are comments; the values shown are the defaults.\n# See docs/config.md; `longterm config check` says what is wrong.\n")
+	b.WriteString("# longterm's configuration. Lines with # are comments; the values shown are the defaults.\n# See `longterm help config`; `longterm config check` reports errors.\n")
 	section, s := "", Default()
 	for i := range table {
 		r := &table[i]

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Set gives a key a value in a file's content. Everything else stays as it is: comments,
-// order, blank lines. The file has to be in order before, and is afterwards.
+// Set sets a key's value in a file's content. Comments, order and blank lines stay. The file must be valid before and
+// is valid afterwards.
 func Set(path string, src []byte, key string, words []string) ([]byte, error) {
 	if _, err := Decode(path, src); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func put(doc *tomldoc.Document, key []string, literal string) ([]byte, error) {
 	return insert(doc, len(doc.Src), newline, head+line("")), nil
 }
 
-// indent is what the line of an item begins with.
+// indent returns the indentation of an item's line.
 func indent(doc *tomldoc.Document, it *tomldoc.Item) string {
 	line := doc.Src[it.Line:it.Raw.From]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
@@ -159,7 +159,7 @@ func splice(src []byte, s tomldoc.Span, with string) []byte {
 	return slices.Concat(src[:s.From], []byte(with), src[s.To:])
 }
 
-// Quote is a value's text for people to read: nothing and blanks are seen.
+// Quote returns a value for display, in quotes if it is empty or has blanks.
 func Quote(s string) string {
 	if s == "" || strings.ContainsAny(s, " \t\"") {
 		return `"` + s + `"`

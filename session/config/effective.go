@@ -22,7 +22,7 @@ type Value struct {
 	By      string `json:"by,omitempty"`  // the key whose value made this one so
 }
 
-// Where is the source in words.
+// Where returns the source as text.
 func (v *Value) Where() string {
 	where := v.Source
 	switch v.Source {
@@ -37,7 +37,7 @@ func (v *Value) Where() string {
 	return where
 }
 
-// ApplyEnv has variables override keys. A wrong one is a problem, and is left out.
+// ApplyEnv overrides keys by environment variables. It skips invalid ones and returns them as problems.
 func (f *File) ApplyEnv(getenv func(string) string) error {
 	var wrong Problems
 	for i := range table {
@@ -63,7 +63,7 @@ func (f *File) ApplyEnv(getenv func(string) string) error {
 	return nil
 }
 
-// Values are all values in effect, in the table's order, then keys, themes, matchers and hooks.
+// Values returns all values in effect, in the table's order, then keys, themes, matchers and hooks.
 func (f *File) Values() []Value {
 	var list []Value
 	for i := range table {
@@ -73,11 +73,11 @@ func (f *File) Values() []Value {
 			list[i].Value, list[i].By = prefix, "view.keys"
 		}
 	}
-	for _, name := range sorted(f.Settings.Keys) {
+	for _, name := range sortedKeys(f.Settings.Keys) {
 		list = append(list, f.value("keys."+name, f.Settings.Keys[name], nil))
 	}
-	for _, theme := range sorted(f.Settings.Themes) {
-		for _, name := range sorted(f.Settings.Themes[theme]) {
+	for _, theme := range sortedKeys(f.Settings.Themes) {
+		for _, name := range sortedKeys(f.Settings.Themes[theme]) {
 			list = append(list, f.value("themes."+theme+"."+name, f.Settings.Themes[theme][name], nil))
 		}
 	}
@@ -98,7 +98,7 @@ func (f *File) Values() []Value {
 	return list
 }
 
-// presetPrefix is the prefix that comes with the keys of another program; empty: they have none, or the person chose one.
+// presetPrefix returns the prefix of another program's key preset, or "" if it has none or the user chose one.
 func (s *Settings) presetPrefix() string {
 	preset, err := keymap.Choose(s.View.Keys, "")
 	if err != nil || s.View.Prefix != keymap.Leader || preset.Prefix == keymap.Leader {
@@ -121,15 +121,15 @@ func (f *File) value(key, text string, r *Row) Value {
 	return v
 }
 
-// defaults are made when they are first asked for: every verb pays for what is made before main.
+// defaults are computed on first use: every command pays for initialization before main.
 var defaults = sync.OnceValue(Default)
 
-// Empty is the file that is not there.
+// Empty returns the settings of a missing file.
 func Empty(path string) *File {
 	return &File{Settings: Default(), Path: path, places: map[string]Place{}}
 }
 
-// Value is one value in effect.
+// Value returns one value in effect.
 func (f *File) Value(key string) (Value, error) {
 	values := f.Values()
 	if i := slices.IndexFunc(values, func(v Value) bool { return v.Key == key }); i >= 0 {
@@ -142,7 +142,7 @@ func (f *File) Value(key string) (Value, error) {
 	return Value{}, fmt.Errorf("no key %q%s; `longterm config` lists them", key, suggest(key, names))
 }
 
-func sorted[V any](m map[string]V) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)

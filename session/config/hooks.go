@@ -17,11 +17,11 @@ import (
 type Hook struct {
 	Name    string
 	On      []string      // events, of HookEvents
-	Session []string      // patterns of names of sessions, one of which fits; none: any
-	Label   []string      // KEY or KEY=VALUE, all of which the session has; none: any
+	Session []string      // patterns of session names, one of which must match; none: any
+	Label   []string      // KEY or KEY=VALUE, all of which the session must have; none: any
 	Run     []string      // argv
 	Webhook string        // URL that it is posted to, instead of Run
-	Format  string        // of what is posted
+	Format  string        // of posted data
 	Brief   bool          // it is not posted what was run and asked: notify.details
 	Every   time.Duration // at most one run in so long; 0: no limit
 	Timeout time.Duration // of a run
@@ -30,19 +30,19 @@ type Hook struct {
 // HookEvent is something a hook is run for.
 type HookEvent struct {
 	Name, Help string
-	Kinds      []string // of completions, which wait for the daemon; none: an event, of which a daemon that is away hears nothing
+	Kinds      []string // of completions, which wait for the daemon; none: an event, which a stopped daemon misses
 }
 
 // HookEvents are what hooks can be run for.
 var HookEvents = []HookEvent{
 	{"exit", "a session's process ended, however", []string{"session"}},
 	{"command", "a shell's command ended", []string{"command"}},
-	{"job", "a line or command that was asked for (`exec`, `run`, an agent's call) ended", []string{"job"}},
-	{"finished", "one of these three ended with status 0; what both a job and a command tell of is one", []string{"session", "command", "job"}},
-	{"failed", "one of these three ended with another status than 0, by a signal, or was lost; what both a job and a command tell of is one", []string{"session", "command", "job"}},
+	{"job", "a job (`exec`, `run`, an agent's call) ended", []string{"job"}},
+	{"finished", "one of these three ended with status 0; a job and its command count once", []string{"session", "command", "job"}},
+	{"failed", "one of these three ended with a non-zero status, by a signal, or was lost; a job and its command count once", []string{"session", "command", "job"}},
 	{"lost", "one of these three is not known to have ended: the machine went down, or what held it", []string{"session", "command", "job"}},
-	{"input", "a program asks a person", []string{"input"}},
-	{"approval", "a person has to allow something", []string{"approval"}},
+	{"input", "a program needs input", []string{"input"}},
+	{"approval", "approval by a user is required", []string{"approval"}},
 	{"new", "a session was made", nil},
 	{"bell", "a session's bell rang", nil},
 	{"agent", "the state of a coding agent changed", nil},
@@ -57,12 +57,12 @@ var HookKeys = []ListKey{
 	{"format", strings.Join(webhook.Formats, ", "), "how it is put for the webhook, as `notify.format`. Without: auto"},
 	{"session", "text or list of texts", "only of sessions whose name fits one of these, as in `\"build-*\"`"},
 	{"label", "text or list of texts", "only of sessions with these labels, as in `\"project=web\"`, or `\"project\"` for any value"},
-	{"every", "a time", "at most one run in so long; what comes meanwhile is skipped, and counted. Without: no limit"},
+	{"every", "a time", "at most one run per interval; further events are skipped and counted. Default: no limit"},
 	{"timeout", "a time, 1s to 1h", "how long a run may take; then it is ended and has failed. Without: 1m"},
 }
 
 const (
-	// DefaultHookTimeout is how long a hook's run may take that says nothing of it.
+	// DefaultHookTimeout bounds a hook's run without a configured timeout.
 	DefaultHookTimeout = time.Minute
 	maxHookTimeout     = time.Hour
 	maxHookEvery       = 365 * 24 * time.Hour
@@ -113,7 +113,7 @@ func (h *hooks) item(d *decoder, it *tomldoc.Item) {
 		to.Timeout, err = timeOf(it.Data, time.Second, maxHookTimeout)
 	}
 	if err != nil {
-		d.problem(it.Value, "hooks."+key, "this is %s; %v", tomldoc.TypeName(it.Data), err)
+		d.problem(it.Value, "hooks."+key, "found %s, %v", tomldoc.TypeName(it.Data), err)
 		h.at[n]["wrong."+key] = it.Value
 	}
 }
@@ -134,7 +134,7 @@ func hookEventNames() []string {
 	return names
 }
 
-// textsOf is a list of texts, or one.
+// textsOf returns a list of texts, or one text as a list.
 func textsOf(data any) ([]string, error) {
 	if one, ok := data.(string); ok {
 		return []string{one}, nil
@@ -145,11 +145,11 @@ func textsOf(data any) ([]string, error) {
 func timeOf(data any, least, most time.Duration) (time.Duration, error) {
 	text, ok := data.(string)
 	if !ok {
-		return 0, errors.New(`it has to be a time, as in "30s"`)
+		return 0, errors.New(`want a time, as in "30s"`)
 	}
 	t, err := ParseDuration(text)
 	if err == nil && (t < least || t > most) {
-		err = fmt.Errorf("it has to be %s to %s", FormatDuration(least), FormatDuration(most))
+		err = fmt.Errorf("want %s to %s", FormatDuration(least), FormatDuration(most))
 	}
 	return t, err
 }
@@ -183,14 +183,14 @@ func (h *hooks) check(d *decoder, i int, before []string) {
 	}
 	switch {
 	case one.Name == "":
-		wrong("name", `a hook has a name, as in name = "tell"`)
+		wrong("name", `a hook needs a name, as in name = "desktop"`)
 	case len(one.Name) > maxHookName || strings.Trim(one.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
 		wrong("name", "%q is no name of a hook; use 1 to %d letters, digits, - _ and .", one.Name, maxHookName)
 	case slices.Contains(before, one.Name):
 		wrong("name", "the name %q comes twice", one.Name)
 	}
 	if len(one.On) == 0 {
-		wrong("on", "it says nothing it is run for; there are %s", strings.Join(hookEventNames(), ", "))
+		wrong("on", "missing events; known: %s", strings.Join(hookEventNames(), ", "))
 	}
 	for _, e := range one.On {
 		if !slices.Contains(hookEventNames(), e) {
@@ -233,11 +233,11 @@ func (h *hooks) checkDeed(i int, wrong func(key, format string, args ...any)) {
 		wrong("run", `it has nothing to run; give a program and its arguments, as in run = ["notify-send", "done"], or a webhook = "https://…"`)
 	}
 	if _, said := at["format"]; said && (!posts || !slices.Contains(webhook.Formats, one.Format)) {
-		wrong("format", "it is one of %s, and of what is posted to a webhook", strings.Join(webhook.Formats, ", "))
+		wrong("format", "want one of %s, for a webhook only", strings.Join(webhook.Formats, ", "))
 	}
 }
 
-// Kinds are those of the completions that the hook may be run for.
+// Kinds returns the completion kinds that run the hook.
 func (h *Hook) Kinds() []string {
 	var kinds []string
 	for _, e := range HookEvents {
@@ -249,7 +249,7 @@ func (h *Hook) Kinds() []string {
 	return slices.Compact(kinds)
 }
 
-// Of says if the hook is for a session of a name and labels; of what has no session, both are empty.
+// Of reports whether the hook is for a session with a name and labels; both are empty without a session.
 func (h *Hook) Of(name string, labels map[string]string) bool {
 	for _, l := range h.Label {
 		key, value, valued := strings.Cut(l, "=")

@@ -30,7 +30,7 @@ func (l *callerLimit) agents() string {
 
 // callerLimits are the defaults that depend on the caller.
 var callerLimits = []callerLimit{
-	{"time limit of `run` and `exec` (`--timeout`)", "none", "exec.timeout", "", "a model that waits cannot act; a person sees what a command does, and a script means it to end by itself"},
+	{"time limit of `run` and `exec` (`--timeout`)", "none", "exec.timeout", "", "a model that waits cannot act; a user sees what a command does, and a script means it to end by itself"},
 	{"time limit of `wait`, `jobs wait` and `expand` (`--timeout`)", "none", "exec.timeout", "", "the same: a wait with a limit returns to the agent, which can wait again"},
 	{"time limit without output (`--idle-timeout`)", "none", "exec.idle_timeout", "", "the same; a build or a backup may print nothing for long"},
 	{"time limit in the background (`--background`)", "none", "", "24h", "what an agent forgets does not run for ever"},

@@ -48,7 +48,7 @@ func Write(path string, src []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	// A person wrote it, and nothing else has it.
+	// A user wrote it, and nothing else has it.
 	if err := atomicfile.Write(path, atomicfile.Options{Sync: atomicfile.Content, Mode: mode, Shared: true}, src); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}

@@ -19,7 +19,7 @@ var MatcherKeys = []ListKey{
 	{"patterns", "list of texts", "regular expressions (RE2) for successive lines, with the groups file, line, column, severity, code and message, as in `(?P<file>\\S+)`"},
 	{"commands", "list of texts", "programs it is for; without: any"},
 	{"contains", "list of texts", "the first line has one of these in it; saves time"},
-	{"severity", "error, warning, note", "where no group says"},
+	{"severity", "error, warning, note", "default if no group sets it"},
 	{"loop", "true or false", "the last of several patterns may match any number of lines, each a problem"},
 }
 
@@ -68,14 +68,14 @@ func (m *matchers) item(d *decoder, it *tomldoc.Item) {
 		isBool := false
 		m.loops[n], isBool = it.Data.(bool)
 		if err = nil; !isBool {
-			err = errors.New("it has to be true or false")
+			err = errors.New("want true or false")
 		}
 	default:
 		d.problem(it.At, name, "no such key%s; [[matchers]] has %s", suggest(it.Path[2], matcherKeyNames()), strings.Join(matcherKeyNames(), ", "))
 		return
 	}
 	if err != nil {
-		d.problem(it.Value, name, "this is %s; %v", tomldoc.TypeName(it.Data), err)
+		d.problem(it.Value, name, "found %s, %v", tomldoc.TypeName(it.Data), err)
 	}
 }
 
@@ -90,14 +90,14 @@ func matcherKeyNames() []string {
 func textOf(data any, to *string) error {
 	s, ok := data.(string)
 	if !ok {
-		return errors.New("it has to be a text")
+		return errors.New("want a text")
 	}
 	*to = s
 	return nil
 }
 
 func listOf(data any) ([]string, error) {
-	wrong := errors.New(`it has to be a list of texts, as in ["a", "b"]`)
+	wrong := errors.New(`want a list of texts, as in ["a", "b"]`)
 	list, ok := data.([]any)
 	if !ok {
 		return nil, wrong
@@ -113,7 +113,7 @@ func listOf(data any) ([]string, error) {
 	return texts, nil
 }
 
-// finish has each matcher compiled, so that what is wrong with it is said with its place.
+// finish compiles each matcher and reports errors with their place.
 func (m *matchers) finish(d *decoder) {
 	var names []string
 	for i := range m.list {

@@ -10,14 +10,14 @@ import (
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
 
-// key is one of [keys].
+// key decodes an entry of [keys].
 func (d *decoder) key(it *tomldoc.Item) {
 	name := strings.Join(it.Path, ".")
 	text, isText := it.Data.(string)
 	switch _, isTable := it.Data.(map[string]any); {
 	case isTable && len(it.Path) == 1:
 	case len(it.Path) != 2 || !isText:
-		d.problem(it.Value, name, `this is %s; it has to be an action and its keys, as in zoom = "z"`, tomldoc.TypeName(it.Data))
+		d.problem(it.Value, name, `found %s, want an action and its keys, as in zoom = "z"`, tomldoc.TypeName(it.Data))
 	case !slices.Contains(actions(), it.Path[1]):
 		d.problem(it.At, name, "the viewer has no such action%s; its help lists them", suggest(it.Path[1], actions()))
 	default:
@@ -32,7 +32,7 @@ func (d *decoder) key(it *tomldoc.Item) {
 	}
 }
 
-// actions are what the viewer's keys do.
+// actions returns the actions of the viewer's keys.
 func actions() []string {
 	var names []string
 	for _, rows := range [][]keymap.Row{keymap.Prefix, keymap.Scroll} {
@@ -43,7 +43,7 @@ func actions() []string {
 	return names
 }
 
-// Chords are the viewer's keys as it takes them: by action, any of several.
+// Chords returns the viewer's keys by action, in its form.
 func (s *Settings) Chords() map[string][]string {
 	chords := map[string][]string{}
 	for action, keys := range s.Keys {
@@ -66,7 +66,7 @@ func (d *decoder) checkKeys() {
 	if err == nil {
 		return
 	}
-	for _, action := range sorted(d.file.Settings.Keys) { // say it where one of them stands
+	for _, action := range sortedKeys(d.file.Settings.Keys) { // report it at one of them
 		if name := "keys." + action; strings.Contains(err.Error(), action) {
 			d.problem(d.file.places[name], name, "%v", err)
 			return
@@ -75,7 +75,7 @@ func (d *decoder) checkKeys() {
 	d.problem(Place{}, "keys", "%v", err)
 }
 
-// theme is a colour of [themes.NAME].
+// theme decodes a colour of [themes.NAME].
 func (d *decoder) theme(it *tomldoc.Item) {
 	name := strings.Join(it.Path, ".")
 	text, isText := it.Data.(string)
@@ -86,7 +86,7 @@ func (d *decoder) theme(it *tomldoc.Item) {
 		d.problem(it.At, name, "a theme has no such part%s; there are %s", suggest(it.Path[2], partNames()), strings.Join(partNames(), ", "))
 		return
 	case len(it.Path) != 3:
-		d.problem(it.At, name, `a colour stands in a theme's section: [themes.NAME], then as in background = "#202020"`)
+		d.problem(it.At, name, `colours belong in a theme's section: [themes.NAME], for example background = "#202020"`)
 		return
 	}
 	if n, isNumber := it.Data.(int64); isNumber {
@@ -111,7 +111,7 @@ func quoteData(data any) string {
 	return tomldoc.TypeName(data)
 }
 
-// partNames are the parts that a theme has.
+// partNames returns the parts of a theme.
 func partNames() []string {
 	var names []string
 	for _, p := range theme.Parts {
@@ -123,9 +123,9 @@ func partNames() []string {
 // AutoTheme is the theme as it was last, or what suits the terminal.
 const AutoTheme = "auto"
 
-// themeNames are the themes there are.
+// themeNames returns the known themes.
 func (s *Settings) themeNames() []string {
-	return append(append([]string{AutoTheme}, theme.Names()...), sorted(s.Themes)...)
+	return append(append([]string{AutoTheme}, theme.Names()...), sortedKeys(s.Themes)...)
 }
 
 // checkTheme knows the themes by name.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
 // suggest names what was probably meant, or is empty. A key of the same name in another
@@ -14,7 +14,7 @@ func suggest(name string, among []string) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	best, far := "", len(last)/3+1
 	for _, c := range among {
-		if d := spelling.Distance(name, c); d > 0 && d <= far && (best == "" || d < far) {
+		if d := suggestname.Distance(name, c); d > 0 && d <= far && (best == "" || d < far) {
 			best, far = c, d
 		}
 	}

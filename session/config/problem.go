@@ -4,10 +4,10 @@ import "github.com/longterm-dev/longterm/session/config/tomldoc"
 
 // What is wrong with a file, and where.
 type (
-	Place    = tomldoc.Place
+	Place    = tomldoc.Position
 	Problem  = tomldoc.Problem
 	Problems = tomldoc.Problems
 )
 
-// ProblemsOf are the problems an error is made of; one that is none of ours is one.
+// ProblemsOf returns the problems of an error; other errors become one problem.
 func ProblemsOf(err error) Problems { return tomldoc.ProblemsOf(err) }

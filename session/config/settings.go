@@ -1,10 +1,10 @@
-// Package config is longterm's configuration: one table of keys (table.go) drives
-// decoding, checks, `longterm config`, completion and docs/config.md.
+// Package config is longterm's configuration: one table of keys (table.go) drives decoding, checks, `longterm config`,
+// completion and docs/config.md.
 //
 //	file → document (TOML with positions) → check against the table → Settings
 //
-// All but load.go is pure: callers hand over bytes and environment. A file is taken whole
-// or not at all: with Problems there are no Settings, and the caller stays with those it has.
+// All but load.go is pure: callers pass bytes and environment. A file is applied whole or not at all: with Problems
+// there are no Settings, and the caller keeps its current ones.
 package config
 
 import (
@@ -22,6 +22,7 @@ type Settings struct {
 	Alerts    Alerts
 	Notify    Notify
 	Retention Retention
+	Files     Files
 	Sync      Sync
 	Limits    Limits
 	Shells    Shells
@@ -42,7 +43,7 @@ type Settings struct {
 type Hosts struct {
 	Names []string      // that belong together: ls and view --all-hosts
 	SSH   []string      // argv
-	Keep  time.Duration // how long a connection is kept that nobody uses
+	Keep  time.Duration // how long an unused connection stays open
 }
 
 // Fleet is this machine's part in a fleet.
@@ -52,7 +53,7 @@ type Fleet struct {
 
 // View is how the viewer looks.
 type View struct {
-	Prefix string        // key that begins the viewer's commands
+	Prefix string        // prefix key of the viewer's commands
 	Keys   string        // whose keys they are, as keymap.Choose takes it
 	Repeat time.Duration // of tmux's keys that need no prefix when they come again
 	Theme  string        // name of a built-in theme or of one in Themes
@@ -62,33 +63,33 @@ type View struct {
 	Hints  bool
 	Layout string
 	Mouse  bool
-	// AllHosts shows the sessions of Hosts.Names, and of the fleet, beside those of this host.
+	// AllHosts shows the sessions of Hosts.Names and of the fleet, besides those of this host.
 	AllHosts bool
 	Size     string // size policy of sessions shown
 }
 
 // Editor opens files where errors are.
 type Editor struct {
-	Command string // line for the shell; empty: $VISUAL or $EDITOR
+	Command string // shell command line; empty: $VISUAL or $EDITOR
 }
 
-// Alerts say what is worth a person's attention.
+// Alerts selects the events worth an alert.
 type Alerts struct {
 	Bell           bool
 	Command        bool          // a command that ended
 	Input          bool          // a program that waits for input
-	Approval       bool          // something that a person has to allow
+	Approval       bool          // something that a user has to allow
 	MinDuration    time.Duration // of a command that is worth it
 	UnattendedOnly bool          // only when no client shows the session
 }
 
-// Notify says where alerts go.
+// Notify sets the targets of alerts.
 type Notify struct {
 	Desktop bool
 	Command []string // argv; empty: none
 	Webhook string   // URL; empty: none
-	Format  string   // of what is posted to it: auto, json, ntfy
-	Details bool     // it is told what was run and printed
+	Format  string   // of posted data: auto, json, ntfy
+	Details bool     // include command and output
 }
 
 // Retention is what history may take. 0 is no limit.
@@ -102,7 +103,10 @@ type Retention struct {
 	DeadAge      time.Duration
 }
 
-// Sync says when history is forced to the disk.
+// Files bounds what is stored with sessions, in bytes. 0 is no limit.
+type Files struct{ MaxSize, MaxTotal int64 }
+
+// Sync sets when history is forced to disk.
 type Sync struct {
 	Policy   string        // interval or never
 	Interval time.Duration // between two
@@ -120,17 +124,17 @@ type Limits struct {
 	FrameRate int // frames a second of a session
 }
 
-// Shells say how sessions start.
+// Shells sets how sessions start.
 type Shells struct {
 	Default     string // path; empty: $SHELL
-	Integration bool   // shells tell of their commands
+	Integration bool   // shells report their commands
 	History     bool   // lines that programs give are recorded in the user's history
 	Restore     string // what to start after the machine went down: never, shell or command
 	Engine      string // terminal emulator
 	AgentEnv    string // environment of agents' sessions: full, minimal or listed
 	EnvListed   []string
-	Renew       []string // variables that shells take over from who attaches
-	SSHAgent    bool     // sessions reach the ssh agent of who attached last
+	Renew       []string // variables that shells take over from an attaching client
+	SSHAgent    bool     // sessions reach the ssh agent of the last attached client
 }
 
 // Environments of sessions.
@@ -149,12 +153,12 @@ type Exec struct {
 	MaxOutput   int64         // bytes of output in an answer to an agent
 }
 
-// Run are defaults for commands with a session of their own.
+// Run sets defaults for commands in new sessions.
 type Run struct {
 	Mode string // pty or pipe
 }
 
-// Attach is how sessions are put on a person's terminal.
+// Attach is how sessions are put on a user's terminal.
 type Attach struct {
 	DetachKey   string
 	NextKey     string
@@ -164,7 +168,7 @@ type Attach struct {
 	Predict     string // one of Predictions
 }
 
-// Predictions say when what is typed is drawn before its echo comes.
+// Predictions are the settings of local echo.
 var Predictions = []string{"auto", "always", "never"}
 
 // Pool keeps shells ready to be used.
@@ -172,7 +176,7 @@ type Pool struct {
 	Size int
 }
 
-// HTTP says where the API is served besides the daemon's socket.
+// HTTP sets where the API is served besides the daemon's socket.
 type HTTP struct {
 	Listen  string   // HOST:PORT; empty: nowhere
 	Hosts   []string // names under which it is reached
@@ -180,15 +184,15 @@ type HTTP struct {
 	Proxies []string // addresses of proxies whose word on clients counts
 }
 
-// Secrets say what is masked in what agents are given and in exports.
+// Secrets sets what is masked for agents and in exports.
 type Secrets struct {
 	Names   []string // patterns of variables whose values are secrets
 	Formats bool     // tokens are known by their form
 }
 
-// Policy says which rules hold for whom.
+// Policy sets the rules for users and agents.
 type Policy struct {
-	Default           string   // preset for persons
+	Default           string   // preset for users
 	Agents            string   // preset for agents
 	Executions        string   // whose executions are judged: agents, always or never
 	RequireExecutions bool     // refuse what cannot be judged while it runs
@@ -206,7 +210,7 @@ const (
 	AuditGoOn        = "go_on"
 )
 
-// Default are the values without any file.
+// Default returns the settings without a file.
 func Default() *Settings {
 	s := &Settings{Keys: map[string]string{}, Themes: map[string]map[string]string{}}
 	for i := range table {

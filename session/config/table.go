@@ -28,7 +28,7 @@ var kindNames = [...]string{"true or false", "number", "size", "time", "text", "
 
 func (k Kind) String() string { return kindNames[k] }
 
-// When says what a changed value is good for without anything being restarted.
+// When is when a changed value takes effect without a restart.
 type When string
 
 // Times a change takes effect.
@@ -38,7 +38,7 @@ const (
 	NewOnes When = "new sessions" // those there stay as they are
 )
 
-// Row is a key: everything there is to say about it.
+// Row describes a key.
 type Row struct {
 	Key      string // section.name
 	Kind     Kind
@@ -61,40 +61,39 @@ const (
 var engines = []string{"native", "vt10x"}
 
 // presets are those of session/policy; a test of the gateway compares them.
-var presets = []string{"hard", "build", "readonly", "listed", "off"}
+var presets = []string{"hard", "build-draft", "build", "readonly", "listed", "off"}
 
 var sizePolicies = []string{"latest", "largest", "smallest", "fixed", "none"}
 
-// table has every key but those of [keys], [themes.NAME], [[matchers]] and [[hooks]], whose names are
-// the user's.
+// table has every key but those of [keys], [themes.NAME], [[matchers]] and [[hooks]], whose names users choose.
 var table = []Row{
-	{Key: "view.prefix", Kind: Keys, Default: "C-Space", Env: "LONGTERM_PREFIX", Flag: "view --prefix", When: AtOnce, Help: "key that begins the viewer's commands", at: func(s *Settings) any { return &s.View.Prefix }},
-	{Key: "view.keys", Kind: Choice, Default: "longterm", Values: keymap.PresetNames(), Flag: "view --keys", When: AtOnce, Help: "keys of the viewer: its own, or those of tmux, in copy mode vi's or emacs' as $VISUAL or $EDITOR has it, or of zellij; [keys] changes single ones. With tmux's and zellij's, a prefix of C-Space means C-b", at: func(s *Settings) any { return &s.View.Keys }},
-	{Key: "view.repeat", Kind: Duration, Default: "500ms", Max: int64(10 * time.Second), When: AtOnce, Help: "with tmux's keys, how long keys to go to a pane or to resize it go on without the prefix, from the one before; 0: they do not", at: func(s *Settings) any { return &s.View.Repeat }},
+	{Key: "view.prefix", Kind: Keys, Default: "C-Space", Env: "LONGTERM_PREFIX", Flag: "view --prefix", When: AtOnce, Help: "prefix key of the viewer's commands", at: func(s *Settings) any { return &s.View.Prefix }},
+	{Key: "view.keys", Kind: Choice, Default: "longterm", Values: keymap.PresetNames(), Flag: "view --keys", When: AtOnce, Help: "key preset of the viewer: its own, tmux's (copy mode of vi or emacs by $VISUAL or $EDITOR), or zellij's; [keys] changes single keys. With tmux's and zellij's, a prefix of C-Space means C-b", at: func(s *Settings) any { return &s.View.Keys }},
+	{Key: "view.repeat", Kind: Duration, Default: "500ms", Max: int64(10 * time.Second), When: AtOnce, Help: "with tmux's keys, how long pane and resize keys repeat without the prefix; 0: never", at: func(s *Settings) any { return &s.View.Repeat }},
 	{Key: "view.theme", Kind: Text, Default: "auto", Env: "LONGTERM_THEME", Flag: "view --theme", When: AtOnce, Help: "theme of the viewer: auto (as it was last, or what suits the terminal), a built-in one, or NAME of [themes.NAME]", at: func(s *Settings) any { return &s.View.Theme }},
 	{Key: "view.frames", Kind: Bool, Default: "false", When: AtOnce, Help: "draw a border around each pane, with its title in it", at: func(s *Settings) any { return &s.View.Frames }},
 	{Key: "view.glyphs", Kind: Choice, Default: "auto", Values: []string{"auto", "unicode", "ascii"}, When: AtOnce, Help: "signs and lines of the viewer's own: ascii for fonts and terminals that lack others; auto: ascii where the locale is not UTF-8", at: func(s *Settings) any { return &s.View.Glyphs }},
-	{Key: "view.images", Kind: Choice, Default: "auto", Values: []string{"auto", "blocks", "sixel", "kitty", "iterm2"}, When: AtOnce, Help: "how the viewer draws images: auto (by what the terminal says that it can, else as blocks of two colours a cell), blocks, or one way whatever the terminal says", at: func(s *Settings) any { return &s.View.Images }},
+	{Key: "view.images", Kind: Choice, Default: "auto", Values: []string{"auto", "blocks", "sixel", "kitty", "iterm2"}, When: AtOnce, Help: "how the viewer draws images: auto (as the terminal reports, else as two-colour blocks), blocks, or one fixed protocol", at: func(s *Settings) any { return &s.View.Images }},
 	{Key: "view.hints", Kind: Bool, Default: "true", When: AtOnce, Help: "show which keys can follow", at: func(s *Settings) any { return &s.View.Hints }},
-	{Key: "view.layout", Kind: Text, Default: "last", Flag: "view --layout", When: NextUse, Help: "layout the viewer begins with: last, or one that was saved", at: func(s *Settings) any { return &s.View.Layout }},
+	{Key: "view.layout", Kind: Text, Default: "last", Flag: "view --layout", When: NextUse, Help: "initial layout of the viewer: last, or a saved one", at: func(s *Settings) any { return &s.View.Layout }},
 	{Key: "view.mouse", Kind: Bool, Default: "true", When: AtOnce, Help: "take the mouse; otherwise it is the terminal's", at: func(s *Settings) any { return &s.View.Mouse }},
 	{Key: "view.all_hosts", Kind: Bool, Default: "false", Flag: "view --all-hosts", When: NextUse, Help: "the viewer shows the sessions of this host, of all of hosts.names and of the fleet's hosts together", at: func(s *Settings) any { return &s.View.AllHosts }},
-	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NextUse, Help: "whose size a session takes from when the viewer first shows it: of who typed last, the largest, the smallest, its own, or not this viewer's", at: func(s *Settings) any { return &s.View.Size }},
+	{Key: "view.size", Kind: Choice, Default: "latest", Values: sizePolicies, When: NextUse, Help: "size policy of a session once the viewer shows it: of the last typing client, the largest, the smallest, fixed, or without this viewer", at: func(s *Settings) any { return &s.View.Size }},
 
-	{Key: "editor.command", Kind: Text, When: NextUse, Help: "line for the shell that opens a file at a place, with {file}, {line}, {column}, and for files of other hosts {host} and {path} ({file} is HOST:PATH there), as in `code --goto {file}:{line}:{column}`, without quotes around them; empty: $VISUAL or $EDITOR, in the way of the editors that are known", at: func(s *Settings) any { return &s.Editor.Command }},
+	{Key: "editor.command", Kind: Text, When: NextUse, Help: "shell line that opens a file at a place, with {file}, {line}, {column}, and for remote files {host} and {path} ({file} is HOST:PATH there), as in `code --goto {file}:{line}:{column}`, without quotes; empty: $VISUAL or $EDITOR, with the syntax of known editors", at: func(s *Settings) any { return &s.Editor.Command }},
 
 	{Key: "alerts.bell", Kind: Bool, Default: "true", When: AtOnce, Help: "a program's bell is an alert: once a minute at most, and not the bell of a shell at its prompt", at: func(s *Settings) any { return &s.Alerts.Bell }},
 	{Key: "alerts.command", Kind: Bool, Default: "true", When: AtOnce, Help: "a command's end is an alert", at: func(s *Settings) any { return &s.Alerts.Command }},
 	{Key: "alerts.input", Kind: Bool, Default: "true", When: AtOnce, Help: "a program that waits for input is an alert", at: func(s *Settings) any { return &s.Alerts.Input }},
-	{Key: "alerts.approval", Kind: Bool, Default: "true", When: AtOnce, Help: "something that a person has to allow is an alert", at: func(s *Settings) any { return &s.Alerts.Approval }},
+	{Key: "alerts.approval", Kind: Bool, Default: "true", When: AtOnce, Help: "a pending approval is an alert", at: func(s *Settings) any { return &s.Alerts.Approval }},
 	{Key: "alerts.min_duration", Kind: Duration, Default: "10s", Max: int64(30 * day), When: AtOnce, Help: "how long a command has to run for its end to be an alert, and a program to wait for an answer", at: func(s *Settings) any { return &s.Alerts.MinDuration }},
 	{Key: "alerts.unattended_only", Kind: Bool, Default: "true", When: AtOnce, Help: "alert only when no client shows the session", at: func(s *Settings) any { return &s.Alerts.UnattendedOnly }},
 
 	{Key: "notify.desktop", Kind: Bool, Default: "false", When: AtOnce, Help: "show alerts on the desktop", at: func(s *Settings) any { return &s.Notify.Desktop }},
 	{Key: "notify.command", Kind: List, When: AtOnce, Help: "program and arguments to run for an alert", at: func(s *Settings) any { return &s.Notify.Command }},
 	{Key: "notify.webhook", Kind: Text, When: AtOnce, Help: "URL (http or https) to post an alert to: a topic of ntfy, or a program that reads JSON", at: func(s *Settings) any { return &s.Notify.Webhook }},
-	{Key: "notify.format", Kind: Choice, Default: string(webhook.Auto), Values: webhook.Formats, When: AtOnce, Help: "how it is put for the webhook: JSON, or text with headers as ntfy wants it; auto: as ntfy wants it where the host's name begins with ntfy", at: func(s *Settings) any { return &s.Notify.Format }},
-	{Key: "notify.details", Kind: Bool, Default: "true", When: AtOnce, Help: "tell the webhook what was run and asked, with secrets masked; false: the session's name and what happened to it only", at: func(s *Settings) any { return &s.Notify.Details }},
+	{Key: "notify.format", Kind: Choice, Default: string(webhook.Auto), Values: webhook.Formats, When: AtOnce, Help: "format of webhook posts: JSON, or text with headers for ntfy; auto: ntfy's if the host name starts with ntfy", at: func(s *Settings) any { return &s.Notify.Format }},
+	{Key: "notify.details", Kind: Bool, Default: "true", When: AtOnce, Help: "include command and prompt in webhook posts, with secrets masked; false: session name and event only", at: func(s *Settings) any { return &s.Notify.Details }},
 
 	{Key: "retention.session_bytes", Kind: Bytes, Default: "2GiB", Max: math.MaxInt64, When: AtOnce, Help: "history of one session on disk; its oldest output goes first; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionBytes }},
 	{Key: "retention.session_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "age of output; 0: no limit", at: func(s *Settings) any { return &s.Retention.SessionAge }},
@@ -104,21 +103,24 @@ var table = []Row{
 	{Key: "retention.dead", Kind: Int, Default: "2000", Max: 1_000_000, When: AtOnce, Help: "ended sessions that are kept; 0: no limit", at: func(s *Settings) any { return &s.Retention.Dead }},
 	{Key: "retention.dead_age", Kind: Duration, Default: "0", Max: int64(100 * year), When: AtOnce, Help: "how long ended sessions are kept; 0: no limit", at: func(s *Settings) any { return &s.Retention.DeadAge }},
 
+	{Key: "files.max_size", Kind: Bytes, Default: "1GiB", Max: math.MaxInt64, When: AtOnce, Help: "largest file that `put` stores with a session; 0: no limit", at: func(s *Settings) any { return &s.Files.MaxSize }},
+	{Key: "files.max_total", Kind: Bytes, Default: "4GiB", Max: math.MaxInt64, When: AtOnce, Help: "files stored with one session together; 0: no limit", at: func(s *Settings) any { return &s.Files.MaxTotal }},
+
 	{Key: "sync.policy", Kind: Choice, Default: SyncInterval, Values: []string{SyncInterval, SyncNever}, When: AtOnce, Help: "force history to the disk at intervals, or leave it to the system: what a power cut may take", at: func(s *Settings) any { return &s.Sync.Policy }},
 	{Key: "sync.interval", Kind: Duration, Default: "1s", Min: int64(100 * time.Millisecond), Max: int64(time.Hour), When: AtOnce, Help: "time between two", at: func(s *Settings) any { return &s.Sync.Interval }},
 
 	{Key: "limits.sessions", Kind: Int, Default: "2000", Min: 1, Max: 100_000, When: AtOnce, Help: "sessions that run at once", at: func(s *Settings) any { return &s.Limits.Sessions }},
-	{Key: "limits.frame_rate", Kind: Int, Default: "60", Min: 1, Max: 1000, When: AtOnce, Help: "how often a second a session's screen is sent to who watches it, at most", at: func(s *Settings) any { return &s.Limits.FrameRate }},
+	{Key: "limits.frame_rate", Kind: Int, Default: "60", Min: 1, Max: 1000, When: AtOnce, Help: "maximum frames per second sent to a session's watchers", at: func(s *Settings) any { return &s.Limits.FrameRate }},
 
 	{Key: "shells.default", Kind: Text, When: NewOnes, Help: "shell of new sessions, an absolute path; empty: $SHELL", at: func(s *Settings) any { return &s.Shells.Default }},
-	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "have shells tell of their commands, with scripts given at start", at: func(s *Settings) any { return &s.Shells.Integration }},
+	{Key: "shells.integration", Kind: Bool, Default: "true", When: NewOnes, Help: "make shells report their commands, by scripts loaded at start", at: func(s *Settings) any { return &s.Shells.Integration }},
 	{Key: "shells.history", Kind: Bool, Default: "false", Flag: "exec --history", When: NextUse, Help: "have shells record lines given by exec in their user's history, as what is typed; mksh and ksh record every line", at: func(s *Settings) any { return &s.Shells.History }},
 	{Key: "shells.restore", Kind: Choice, Default: "never", Values: []string{"never", "shell", "command"}, Flag: "new --restore", When: NewOnes, Help: "what to start when the machine went down under a session", at: func(s *Settings) any { return &s.Shells.Restore }},
 	{Key: "shells.engine", Kind: Choice, Default: "native", Values: engines, Flag: "new --engine", When: NewOnes, Help: "terminal emulator of new sessions; vt10x has neither scrollback nor wide characters and is there to compare with", at: func(s *Settings) any { return &s.Shells.Engine }},
 	{Key: "shells.agent_env", Kind: Choice, Default: EnvFull, Values: []string{EnvFull, EnvMinimal, EnvListed}, Flag: "new --env-mode", When: NewOnes, Help: "environment of agents' sessions: all of it; what programs need (HOME, PATH, LANG and the like); that and shells.env_listed", at: func(s *Settings) any { return &s.Shells.AgentEnv }},
 	{Key: "shells.env_listed", Kind: List, When: NewOnes, Help: "names of variables that a listed environment has besides", at: func(s *Settings) any { return &s.Shells.EnvListed }},
-	{Key: "shells.renew", Kind: List, When: NextUse, Help: "names of variables that a person's shells (bash, zsh, fish) take over at their next prompt from who attaches or opens the viewer, such as DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_CONNECTION; unset there, they are unset", at: func(s *Settings) any { return &s.Shells.Renew }},
-	{Key: "shells.ssh_agent", Kind: Bool, Default: "false", When: NewOnes, Help: "a person's sessions reach the ssh agent of who attached last: SSH_AUTH_SOCK is a link in the runtime directory, which attach and the viewer have lead to theirs", at: func(s *Settings) any { return &s.Shells.SSHAgent }},
+	{Key: "shells.renew", Kind: List, When: NextUse, Help: "variables that a user's shells (bash, zsh, fish) take over at their next prompt from an attaching client or viewer, such as DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_CONNECTION; unset ones are unset", at: func(s *Settings) any { return &s.Shells.Renew }},
+	{Key: "shells.ssh_agent", Kind: Bool, Default: "false", When: NewOnes, Help: "a user's sessions reach the ssh agent of the last attached client: SSH_AUTH_SOCK is a link in the runtime directory, which attach and the viewer update", at: func(s *Settings) any { return &s.Shells.SSHAgent }},
 
 	{Key: "exec.timeout", Kind: Duration, Default: "1m", Max: int64(100 * year), Flag: "exec --timeout", When: NextUse, Help: "time limit of a line or command that an agent runs and waits for; 0: none. People and scripts have none unless they give --timeout", at: func(s *Settings) any { return &s.Exec.Timeout }},
 	{Key: "exec.idle_timeout", Kind: Duration, Default: "5m", Max: int64(100 * year), Flag: "exec --idle-timeout", When: NextUse, Help: "time limit without output of a line or command that an agent runs and waits for; 0: none. People and scripts have none unless they give --idle-timeout", at: func(s *Settings) any { return &s.Exec.IdleTimeout }},
@@ -126,7 +128,7 @@ var table = []Row{
 	{Key: "exec.agent_grace", Kind: Duration, Default: "2s", Min: int64(10 * time.Millisecond), Max: int64(5 * time.Minute), When: NextUse, Help: "the same for calls of agents, and for timeouts of their commands", at: func(s *Settings) any { return &s.Exec.AgentGrace }},
 	{Key: "exec.max_output", Kind: Bytes, Default: "16KiB", Min: 256, Max: 16 << 20, Flag: "exec --max-output", When: NextUse, Help: "output in an answer to an agent, and with --format text: head and tail. People and scripts get all, up to 16 MiB in one answer", at: func(s *Settings) any { return &s.Exec.MaxOutput }},
 
-	{Key: "run.mode", Kind: Choice, Default: "pty", Values: []string{"pty", "pipe"}, Flag: "run --pipe", When: NextUse, Help: "what run gives a command: a terminal, or pipes, which keep stdout and stderr apart; run --pipe=false gives a terminal all the same. With --warm and --each it is always a terminal", at: func(s *Settings) any { return &s.Run.Mode }},
+	{Key: "run.mode", Kind: Choice, Default: "pty", Values: []string{"pty", "pipe"}, Flag: "run --pipe", When: NextUse, Help: "standard streams of run: a terminal, or pipes, which keep stdout and stderr separate; run --pipe=false forces a terminal. --warm and --each always use a terminal", at: func(s *Settings) any { return &s.Run.Mode }},
 
 	{Key: "attach.detach_key", Kind: Chord, Default: `C-\ d`, Env: "LONGTERM_DETACH_KEY", Flag: "attach --detach-key", When: NextUse, Help: "leaves the session", at: func(s *Settings) any { return &s.Attach.DetachKey }},
 	{Key: "attach.next_key", Kind: Chord, Default: `C-\ n`, When: NextUse, Help: "goes to the next session", at: func(s *Settings) any { return &s.Attach.NextKey }},
@@ -137,30 +139,30 @@ var table = []Row{
 
 	{Key: "pool.size", Kind: Int, Default: "5", Max: 64, When: AtOnce, Help: "warm shells kept ready for each directory and environment that `run --warm` was used with", at: func(s *Settings) any { return &s.Pool.Size }},
 
-	{Key: "policy.default", Kind: Choice, Default: "hard", Values: presets, When: AtOnce, Help: "rules for what a person runs; he is asked about nothing that only a preset asks about: he typed it. What destroys the machine is denied with any", at: func(s *Settings) any { return &s.Policy.Default }},
+	{Key: "policy.default", Kind: Choice, Default: "hard", Values: presets, When: AtOnce, Help: "rules for users. Presets alone never ask users for approval. Any preset denies commands that destroy the machine", at: func(s *Settings) any { return &s.Policy.Default }},
 	{Key: "policy.agents", Kind: Choice, Default: "hard", Values: presets, When: AtOnce, Help: "rules for what agents run (--agent, LONGTERM_AGENT)", at: func(s *Settings) any { return &s.Policy.Agents }},
 	{Key: "policy.executions", Kind: Choice, Default: ExecutionsAgents, Values: []string{ExecutionsAgents, ExecutionsAlways, ExecutionsNever}, When: NewOnes, Help: "in which sessions every program that is executed is judged too: those of agents, with --policy or in a sandbox; all; none", at: func(s *Settings) any { return &s.Policy.Executions }},
 	{Key: "policy.require_executions", Kind: Bool, Default: "false", When: NewOnes, Help: "refuse to start such a session where executions cannot be judged", at: func(s *Settings) any { return &s.Policy.RequireExecutions }},
 	{Key: "policy.roots", Kind: List, When: NewOnes, Help: "directories below which sessions start, links resolved, such as ~/work; none: anywhere. It limits the directory that a session starts in, not what its command does", at: func(s *Settings) any { return &s.Policy.Roots }},
-	{Key: "policy.agents_yes", Kind: Bool, Default: "false", When: AtOnce, Help: "--yes counts where an agent gives it, too; else what asks is asked about all the same", at: func(s *Settings) any { return &s.Policy.AgentsYes }},
-	{Key: "policy.audit_full", Kind: Choice, Default: AuditStop, Values: []string{AuditStop, AuditGoOn}, When: AtOnce, Help: "when the audit trail cannot be written: refuse what is asked for, or go on without", at: func(s *Settings) any { return &s.Policy.AuditFull }},
+	{Key: "policy.agents_yes", Kind: Bool, Default: "false", When: AtOnce, Help: "--yes also counts for agents; otherwise approval is still required", at: func(s *Settings) any { return &s.Policy.AgentsYes }},
+	{Key: "policy.audit_full", Kind: Choice, Default: AuditStop, Values: []string{AuditStop, AuditGoOn}, When: AtOnce, Help: "if the audit log cannot be written: reject the request, or continue without", at: func(s *Settings) any { return &s.Policy.AuditFull }},
 
-	{Key: "http.listen", Kind: Text, When: AtOnce, Help: "address on which the API is served by HTTP to who shows a token (`longterm token new`), as in 127.0.0.1:7718; empty: none, there is the daemon's socket only", at: func(s *Settings) any { return &s.HTTP.Listen }},
+	{Key: "http.listen", Kind: Text, When: AtOnce, Help: "address of the HTTP API for clients with a token (`longterm token new`), as in 127.0.0.1:7718; empty: none, only the daemon's socket", at: func(s *Settings) any { return &s.HTTP.Listen }},
 	{Key: "http.hosts", Kind: List, When: AtOnce, Help: "names under which that address, and the page of `longterm web`, are reached, besides localhost; requests for others are refused", at: func(s *Settings) any { return &s.HTTP.Hosts }},
 	{Key: "http.origins", Kind: List, When: AtOnce, Help: "pages that may ask there, as in https://example.org, besides those of the same host", at: func(s *Settings) any { return &s.HTTP.Origins }},
-	{Key: "http.proxies", Kind: List, When: AtOnce, Help: "addresses of proxies before the page of `longterm web`, as in 127.0.0.1 or 10.0.0.0/8: what they say of the client's address and of TLS (X-Forwarded-For, X-Forwarded-Proto) counts, and nobody else's word does", at: func(s *Settings) any { return &s.HTTP.Proxies }},
+	{Key: "http.proxies", Kind: List, When: AtOnce, Help: "addresses of trusted proxies of `longterm web`, as in 127.0.0.1 or 10.0.0.0/8: only their headers for the client's address and TLS (X-Forwarded-For, X-Forwarded-Proto) count", at: func(s *Settings) any { return &s.HTTP.Proxies }},
 
 	{Key: "hosts.names", Kind: List, When: NextUse, Help: "hosts that --all-hosts is about, besides this one: USER@HOST, or names of ~/.ssh/config", at: func(s *Settings) any { return &s.Hosts.Names }},
 	{Key: "hosts.ssh", Kind: List, Default: "ssh", Env: "LONGTERM_SSH", When: NextUse, Help: "ssh, and arguments that it always has, as in ssh -F FILE", at: func(s *Settings) any { return &s.Hosts.SSH }},
-	{Key: "hosts.keep", Kind: Duration, Default: "10m", Min: int64(time.Second), Max: int64(day), When: NextUse, Help: "how long the connection to a host is kept that nobody uses", at: func(s *Settings) any { return &s.Hosts.Keep }},
+	{Key: "hosts.keep", Kind: Duration, Default: "10m", Min: int64(time.Second), Max: int64(day), When: NextUse, Help: "how long an unused connection to a host stays open", at: func(s *Settings) any { return &s.Hosts.Keep }},
 
-	{Key: "fleet.copy_rate", Kind: Bytes, Default: "4MiB", Max: 1 << 40, When: AtOnce, Help: "what sessions print is copied to the fleet of this machine at so much a second at most; 0: it is not copied", at: func(s *Settings) any { return &s.Fleet.CopyRate }},
+	{Key: "fleet.copy_rate", Kind: Bytes, Default: "4MiB", Max: 1 << 40, When: AtOnce, Help: "maximum rate per second at which session output is copied to the fleet; 0: no copies", at: func(s *Settings) any { return &s.Fleet.CopyRate }},
 
 	{Key: "secrets.names", Kind: List, Default: "*TOKEN* *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *_KEY *_PASS *_PWD *_AUTH *_COOKIE *_DSN *_PIN *_JWT *WEBHOOK* DATABASE_URL REDIS_URL", When: AtOnce, Help: "variables whose values are masked in what agents are given and in exports; * is anything", at: func(s *Settings) any { return &s.Secrets.Names }},
 	{Key: "secrets.formats", Kind: Bool, Default: "true", When: AtOnce, Help: "mask tokens that are known by their form, as in ghp_… and private keys, too", at: func(s *Settings) any { return &s.Secrets.Formats }},
 }
 
-// Rows are the keys, in the order of the file and the docs.
+// Rows returns the keys, in the order of the file and the docs.
 func Rows() []Row { return table }
 
 func rowOf(key string) *Row {

@@ -34,14 +34,14 @@ func (r *Row) set(s *Settings, text string) error {
 	case *int64:
 		v, err := ParseBytes(text)
 		if err != nil {
-			return fmt.Errorf("%w; %s", err, r.Allowed())
+			return fmt.Errorf("%w; %s", err, r.AllowedText())
 		}
 		*p = v
 		return r.bounds(v, text)
 	case *time.Duration:
 		v, err := ParseDuration(text)
 		if err != nil {
-			return fmt.Errorf("%w; %s", err, r.Allowed())
+			return fmt.Errorf("%w; %s", err, r.AllowedText())
 		}
 		*p = v
 		return r.bounds(int64(v), text)
@@ -54,7 +54,7 @@ func (r *Row) set(s *Settings, text string) error {
 	return nil
 }
 
-// Get is a value as text, as set takes it.
+// Get returns a value as text, in the form of set.
 func (r *Row) Get(s *Settings) string {
 	switch p := r.at(s).(type) {
 	case *bool:
@@ -74,12 +74,12 @@ func (r *Row) Get(s *Settings) string {
 }
 
 func (r *Row) wrong(text string) error {
-	return fmt.Errorf("%q is no %s; %s", text, r.Kind, r.Allowed())
+	return fmt.Errorf("%q is no %s; %s", text, r.Kind, r.AllowedText())
 }
 
 func (r *Row) bounds(v int64, text string) error {
 	if v < r.Min || v > r.Max {
-		return fmt.Errorf("%s is out of bounds; %s", text, r.Allowed())
+		return fmt.Errorf("%s is out of bounds; %s", text, r.AllowedText())
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (r *Row) bounds(v int64, text string) error {
 func (r *Row) checkText(text string) error {
 	switch {
 	case r.Kind == Choice && !slices.Contains(r.Values, text):
-		return fmt.Errorf("%q is not possible; %s", text, r.Allowed())
+		return fmt.Errorf("%q is not possible; %s", text, r.AllowedText())
 	case r.Kind == Chord:
 		return attach.CheckKey(text)
 	case r.Kind == Keys:
@@ -98,7 +98,7 @@ func (r *Row) checkText(text string) error {
 		}
 	case r.Key == "policy.roots":
 		if text != "~" && !strings.HasPrefix(text, "~/") && !filepath.IsAbs(text) {
-			return fmt.Errorf("%q is no directory; give each as in \"~/work\" or \"/srv/build\"", text)
+			return fmt.Errorf("%q is not an absolute path; give each directory as in \"~/work\" or \"/srv/build\"", text)
 		}
 	case strings.HasSuffix(r.Key, ".shell") || r.Key == "shells.default":
 		if text != "" && !filepath.IsAbs(text) {
@@ -119,8 +119,8 @@ func checkKey(text string) error {
 	return nil
 }
 
-// Allowed says what the value may be.
-func (r *Row) Allowed() string {
+// AllowedText describes the allowed values.
+func (r *Row) AllowedText() string {
 	switch r.Kind {
 	case Bool:
 		return "true or false"
@@ -192,7 +192,7 @@ func splitUnit(text string) (number, unit string) {
 	return text[:i], strings.TrimSpace(text[i:])
 }
 
-// FormatBytes is a size with the largest unit that divides it.
+// FormatBytes formats a size with the largest unit that divides it.
 func FormatBytes(n int64) string {
 	if n == 0 {
 		return "0"
@@ -254,14 +254,14 @@ func ParseDuration(text string) (time.Duration, error) {
 	return exact, nil
 }
 
-// FormatDuration is a time in the units ParseDuration reads.
+// FormatDuration formats a time in the units of ParseDuration.
 func FormatDuration(d time.Duration) string {
 	if d == 0 {
 		return "0"
 	}
 	var b strings.Builder
 	for _, u := range timeUnits {
-		if u.name == "y" || u.name == "w" { // days say more
+		if u.name == "y" || u.name == "w" { // days are clearer
 			continue
 		}
 		if n := d / u.d; n > 0 {

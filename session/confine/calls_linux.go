@@ -45,7 +45,7 @@ var onlyElsewhere = map[string]bool{
 	"chmod": true, "creat": true, "mknod": true, "open": true,
 }
 
-// callRules are the filter's rules for calls that are refused.
+// callRules returns the filter's rules for rejected calls.
 func callRules(calls []Call) ([]bpf.Rule, error) {
 	var rules []bpf.Rule
 	for _, c := range calls {
@@ -54,7 +54,7 @@ func callRules(calls []Call) ([]bpf.Rule, error) {
 			if onlyElsewhere[c.Name] {
 				continue
 			}
-			return nil, fmt.Errorf("there is no system call %q", c.Name)
+			return nil, fmt.Errorf("unknown system call %q", c.Name)
 		}
 		r := bpf.Rule{Nr: nr, Then: bpf.Fail(unix.Errno(cmp.Or(c.Errno, int(unix.EPERM))))}
 		for _, a := range c.Args {

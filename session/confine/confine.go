@@ -9,36 +9,36 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Spec says what is put on a process before its program starts. The zero value is nothing.
+// Spec describes the restrictions of a process before its program starts. The zero value restricts nothing.
 type Spec struct {
 	Path string `json:"path"` // the program's file; its argv is the process's own
 
 	// File is the sys.FileID that Path must still have. Empty: any.
 	File string `json:"file,omitempty"`
-	// Link is a symbolic link to FirstFile, with the name that the program is to be known by. By it the very file is executed
-	// that was compared, whatever has come to be at Path meanwhile. Empty: Path is executed.
+	// Link is a symbolic link to FirstFile that carries the program's name. Executing it runs the very file that was
+	// compared, even if Path has been replaced since. Empty: Path is executed.
 	Link string `json:"link,omitempty"`
-	// Executions says whether each program that is executed later is asked about. Empty: none is.
+	// Executions sets whether later executions are checked. Empty: not checked.
 	Executions Executions `json:"executions,omitempty"`
-	// Reach has the listener asked about calls that act on other processes, too: signals, limits, looks into their memory.
-	// For a keeper that knows them.
+	// Reach also reports calls that affect other processes: signals, limits, access to their memory. For keepers that
+	// support it.
 	Reach bool `json:"reach,omitempty"`
 	// Calls are system calls that are refused, or refused with some arguments.
 	Calls []Call `json:"calls,omitempty"`
 	// Sandbox keeps the program from the rest of the system. nil: nothing does.
 	Sandbox *Sandbox `json:"sandbox,omitempty"`
-	// Observe has what the program does written down. Executions cannot be asked about then: there is one listener.
+	// Observe records what the program does. It excludes execution checks: only one listener is possible.
 	Observe *Observe `json:"observe,omitempty"`
 }
 
 // firstFD is the descriptor of the program's file that a confined process has compared.
 const firstFD = 100
 
-// FirstFile is that file. A link to it has a name of its own, which the kernel takes for the process's (comm); the
-// descriptor's would be a number.
+// FirstFile is that file. A link to it has its own name, which the kernel uses as the process name (comm); the
+// descriptor's name would be a number.
 var FirstFile = sys.DescriptorPath(firstFD)
 
-// Executions says how much it matters that executions are asked about.
+// Executions is how strictly execution checks are required.
 type Executions string
 
 // ExecutionsWanted starts the program also where they cannot be; ExecutionsRequired does not.
@@ -47,10 +47,10 @@ const (
 	ExecutionsRequired Executions = "required"
 )
 
-// unjudged begins the error of a process that was not to start without its executions being asked about.
+// unjudged starts the error of a process that must not start without execution checks.
 const unjudged = "executions cannot be judged"
 
-// IsUnjudged says that a program was not started for that.
+// IsUnjudged reports whether a program was not started for lack of execution checks.
 func IsUnjudged(message string) bool { return strings.Contains(message, unjudged) }
 
 // Call is a system call that is refused.
@@ -68,9 +68,9 @@ type Arg struct {
 	Not   bool   `json:"not,omitempty"`
 }
 
-// Report says what is in force. The daemon gets it as Spawned.Report.
+// Report describes the restrictions in force. The daemon gets it as Spawned.Report.
 type Report struct {
-	Executions bool   `json:"executions,omitempty"` // they are asked about
+	Executions bool   `json:"executions,omitempty"` // executions are checked
 	Why        string `json:"why,omitempty"`        // they are not, though that was wanted
 	// Levels are what else is in force, in the order in which it was put on.
 	Levels []string `json:"levels,omitempty"`
@@ -84,8 +84,8 @@ const (
 	maxSpec = 128<<10 - len(variable) - 2
 )
 
-// Command is how a process is started that puts the spec on itself and then executes s.Path with argv and env: the
-// argv and environment to start our own executable with.
+// Command returns the argv and environment for this executable, to start a process that applies the spec and then
+// executes s.Path with argv and env.
 func (s Spec) Command(argv, env []string) (newArgv, newEnv []string, err error) {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -100,8 +100,8 @@ func (s Spec) Command(argv, env []string) (newArgv, newEnv []string, err error) 
 
 func isSpec(kv string) bool { return strings.HasPrefix(kv, variable+"=") }
 
-// entered is the spec that this process was started with; ok is false in one that was not started so.
-func entered(args, env []string) (s Spec, argv []string, ok bool, err error) {
+// ownSpec returns the spec of this process; ok is false if it was started without one.
+func ownSpec(args, env []string) (s Spec, argv []string, ok bool, err error) {
 	i := slices.IndexFunc(env, isSpec)
 	if i < 0 || len(args) < 3 || args[0] != arg0 || args[1] != arg1 {
 		return s, nil, false, nil

@@ -27,7 +27,7 @@ func TestCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, rest, ok, err := entered(argv, env)
+	got, rest, ok, err := ownSpec(argv, env)
 	if !ok || err != nil || got.Path != s.Path || got.Executions != s.Executions || len(got.Calls) != 1 || got.Calls[0].Args[0] != s.Calls[0].Args[0] {
 		t.Errorf("%+v, %v, %v", got, ok, err)
 	}
@@ -56,7 +56,7 @@ func TestNotEntered(t *testing.T) {
 		"no spec":      {[]string{arg0, arg1, "x"}, []string{variable + "=x"}, true, "invalid"},
 		"no program":   {[]string{arg0, arg1, "x"}, []string{variable + "={}"}, true, "no program"},
 	} {
-		_, _, ok, err := entered(c.args, c.env)
+		_, _, ok, err := ownSpec(c.args, c.env)
 		if ok != c.ok || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}

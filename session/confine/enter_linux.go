@@ -22,7 +22,7 @@ const notStarted = 126
 // Enter puts on this process what it was started for and executes the program; then it does not return. In any other
 // process it returns at once.
 func Enter() {
-	spec, argv, ok, err := entered(os.Args, os.Environ())
+	spec, argv, ok, err := ownSpec(os.Args, os.Environ())
 	if !ok {
 		return
 	}
@@ -32,7 +32,7 @@ func Enter() {
 	if err == nil {
 		err = run(spec, argv, slices.DeleteFunc(os.Environ(), isSpec), k)
 	}
-	k.failed(err)
+	k.reportFailure(err)
 	os.Exit(notStarted)
 }
 
@@ -50,17 +50,17 @@ func run(spec Spec, argv, env []string, k keeperEnd) error {
 	if err := k.handOver(&p); err != nil {
 		return err
 	}
-	path, err := compared(&spec)
+	path, err := comparedPath(&spec)
 	if err != nil {
 		return err
 	}
 	return syscall.Exec(path, argv, env)
 }
 
-// compared is what to execute: the program's file, if it is the one that was meant. It stays open from the comparison on, and
-// is executed by its descriptor, so that no other one can take its place in between. Not so a script, whose interpreter opens it
-// by its path, nor another machine's program; and not where the link is hidden.
-func compared(spec *Spec) (path string, err error) {
+// comparedPath returns the path to execute if the program's file is the intended one. The file stays open from the
+// comparison on and is executed by its descriptor, so that it cannot be replaced in between. Exceptions: a script,
+// whose interpreter opens it by path, another machine's program, and a hidden link.
+func comparedPath(spec *Spec) (path string, err error) {
 	if spec.File == "" {
 		return spec.Path, nil
 	}
@@ -87,8 +87,8 @@ func compared(spec *Spec) (path string, err error) {
 	return spec.Link, nil
 }
 
-// machineOf is which machine's program a file is, in the bytes of its ELF header; "other" of what is none. Empty: it cannot be
-// read, as no script could be.
+// machineOf returns the machine of a program file from its ELF header; "other" for other files; empty if unreadable, in
+// which case no script could run either.
 func machineOf(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -112,7 +112,7 @@ func isSocket(fd int) bool {
 
 var errOldKeeper = errors.New("the keeper is of an older version")
 
-// handOver gives the listener to the keeper, says what is in force and waits for the keeper's word.
+// handOver passes the listener and the report to the keeper and waits for its permission.
 func (k keeperEnd) handOver(p *process) error {
 	if !k.connected {
 		return nil
@@ -130,7 +130,7 @@ func (k keeperEnd) handOver(p *process) error {
 	if err != nil {
 		return err
 	}
-	if err := k.say(wire.ShimReport, report); err != nil {
+	if err := k.send(wire.ShimReport, report); err != nil {
 		return fmt.Errorf("report to the keeper: %w", err)
 	}
 	word := make([]byte, 1)
@@ -139,23 +139,24 @@ func (k keeperEnd) handOver(p *process) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil || n != 1 || word[0] != wire.ShimGo:
-			return fmt.Errorf("the keeper did not say to go on: %w", errors.Join(err))
+			return fmt.Errorf("no permission from the keeper to start: %w", errors.Join(err))
 		default:
 			return nil
 		}
 	}
 }
 
-func (k keeperEnd) say(what byte, text []byte) error {
+// send sends a message of the shim protocol to the keeper.
+func (k keeperEnd) send(what byte, text []byte) error {
 	msg := append([]byte{what}, text...)
 	return unix.Sendmsg(wire.ShimFD, msg[:min(len(msg), wire.MaxShim)], nil, nil, unix.MSG_NOSIGNAL)
 }
 
-// failed says why the program was not started: to the keeper, or to whoever reads standard error.
-func (k keeperEnd) failed(err error) {
+// reportFailure reports why the program was not started: to the keeper, or on standard error.
+func (k keeperEnd) reportFailure(err error) {
 	var errno syscall.Errno
 	_ = errors.As(err, &errno)
-	if !k.connected || k.say(wire.ShimError, fmt.Appendf(nil, "%s %v", strconv.Itoa(int(errno)), err)) != nil {
+	if !k.connected || k.send(wire.ShimError, fmt.Appendf(nil, "%s %v", strconv.Itoa(int(errno)), err)) != nil {
 		fmt.Fprintln(os.Stderr, "longterm: not started:", err)
 	}
 }

@@ -240,7 +240,7 @@ func TestEnterFails(t *testing.T) {
 		"no such file":  {Spec{Path: "/does/not/exist"}, "2 no such file"},
 		"not a program": {Spec{Path: "/etc/passwd"}, "13 permission denied"},
 		"another file":  {Spec{Path: "/bin/true", File: "1.2.3"}, "1 /bin/true is another file now"},
-		"no such call":  {Spec{Calls: []Call{{Name: "format_disk"}}}, `0 system calls: there is no system call "format_disk"`},
+		"no such call":  {Spec{Calls: []Call{{Name: "format_disk"}}}, `0 system calls: unknown system call "format_disk"`},
 	} {
 		h := startShim(t, c.spec, "true")
 		kind, text := h.message()
@@ -287,7 +287,7 @@ func TestOneListener(t *testing.T) {
 	h := startShim(t, Spec{Path: exe, Executions: ExecutionsRequired}, exe, "probe")
 	h.admitted()
 	h.answer(0)
-	if code, out := h.ended(); code != 1 || !strings.Contains(out, "listens to its executions already") {
+	if code, out := h.ended(); code != 1 || !strings.Contains(out, "another listener exists") {
 		t.Errorf("%d, %q", code, out)
 	}
 }

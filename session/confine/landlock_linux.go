@@ -14,10 +14,10 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Landlock is asked by system calls: there are three, this process has one thread that matters, and what it needs to be
-// exact about (which rights a version handles) a library would decide for it.
+// This file calls Landlock's three system calls directly. Only one thread of this process matters, and a library would
+// hide the exact set of rights per version.
 
-// LandlockABI is the version of Landlock that the kernel has; 0: none.
+// LandlockABI returns the kernel's Landlock version; 0: none.
 func LandlockABI() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -35,22 +35,22 @@ const (
 	// accessFile is what there is to do with what is no directory.
 	accessFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	// accessAll is handled: what no rule gives is refused. Block and character devices are made by nobody.
+	// accessAll is handled: rights without a rule are denied. No rule allows creating block and character devices.
 	accessAll = accessWrite | accessDevice | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
 // minLandlock has truncation (Linux 6.2): without that, what may be read could be emptied.
 const minLandlock = 3
 
-// handled are the rights that a version knows.
-func handled(abi int) uint64 {
+// rightsOf returns the rights that a version supports.
+func rightsOf(abi int) uint64 {
 	if abi < 5 {
 		return accessAll &^ unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
 	return accessAll
 }
 
-// devices may be used whatever is hidden.
+// devices stay usable even if hidden.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts/ptmx"}
 
 // restrictPaths puts Landlock on this thread, which executes.
@@ -68,7 +68,7 @@ func (p *process) restrictPaths() error {
 	}
 	var attr unix.LandlockRulesetAttr
 	if paths {
-		attr.Handled_access_fs = handled(abi)
+		attr.Handled_access_fs = rightsOf(abi)
 	}
 	if l.Scoped && abi >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
@@ -103,7 +103,7 @@ type ruleset struct {
 	names   int // directory entries looked at
 }
 
-// maxNames bounds how many names are gone through to leave some out.
+// maxNames bounds how many names are listed to exclude some.
 const maxNames = 100_000
 
 func newRuleset(attr *unix.LandlockRulesetAttr) (*ruleset, error) {
@@ -151,8 +151,8 @@ func (r *ruleset) addPaths(l *Landlock) error {
 	return nil
 }
 
-// carve gives rights to a tree without some paths in it. Rights are given to trees and never taken back, so that
-// beside what is left out each name gets them by itself, and names that are made there later have none.
+// carve grants rights to a tree without some paths in it. Landlock grants rights to trees and cannot revoke them, so
+// every other name next to an excluded path gets them separately; names created there later get none.
 func (r *ruleset) carve(path string, access uint64, except []string) error {
 	inner := false
 	for _, e := range except {
@@ -173,14 +173,14 @@ func (r *ruleset) carve(path string, access uint64, except []string) error {
 		return err
 	}
 	if r.names += len(entries); r.names > maxNames {
-		return fmt.Errorf("%s and others have more than %d names to leave some out of; name what is to be reached in read and write", path, maxNames)
+		return fmt.Errorf("%s and others have more than %d names, too many to exclude some; list the needed paths in read and write", path, maxNames)
 	}
 	for _, e := range entries {
 		if e.Type()&os.ModeSymlink != 0 {
 			continue
 		}
 		err := r.carve(filepath.Join(path, e.Name()), access, except)
-		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) { // it has gone, or is not ours to reach
+		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) { // removed, or not accessible
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ func (r *ruleset) add(path string, access uint64) error {
 	}
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	if _, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0); errno != 0 {
-		if errno == unix.EBADFD { // of a file system that has no paths of its own
+		if errno == unix.EBADFD { // on a file system without paths
 			return nil
 		}
 		return fmt.Errorf("%s: %w", path, errno)
@@ -214,7 +214,7 @@ func (r *ruleset) add(path string, access uint64) error {
 	return nil
 }
 
-// keptCapabilities are those that a program which runs as root keeps: what is done with one's own files and users.
+// keptCapabilities are the capabilities that a program running as root keeps: for its own files and users.
 var keptCapabilities = []int{
 	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE,
 }
@@ -242,7 +242,7 @@ func (p *process) dropCapabilities() error {
 			}
 		}
 	}
-	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // before Linux 4.3 there are none
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // before Linux 4.3: unsupported
 	for i := range have {
 		have[i].Permitted &= kept[i]
 		have[i].Effective &= kept[i]

@@ -31,6 +31,7 @@ type part struct {
 	path string
 	dir  bool
 	keep bool // it becomes read-only in the end
+	skip bool // ignored if its place does not exist
 }
 
 // makeRoot makes the tree and enters it.
@@ -45,7 +46,7 @@ func makeRoot(ns *Namespaces) error {
 	// Any directory does: what it had is behind the new tree, and goes with the old one.
 	const base = "/tmp"
 	if err := unix.MoveMount(top, "", unix.AT_FDCWD, base, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
-		return fmt.Errorf("begin a tree: %w", err)
+		return fmt.Errorf("create a tree: %w", err)
 	}
 	r := root{fd: top}
 	if !ns.Whole { // places for mounts are made in it
@@ -77,7 +78,7 @@ func makeRoot(ns *Namespaces) error {
 		return err
 	}
 	if err := os.Chdir(ns.Dir); err != nil {
-		return fmt.Errorf("the working directory is not to be had inside; add it to read or write of the profile: %w", err)
+		return fmt.Errorf("working directory not accessible inside; add it to read or write of the profile: %w", err)
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func makeRoot(ns *Namespaces) error {
 func gather(ns *Namespaces) (top int, parts []part, err error) {
 	add := func(fd int, path string, dir, keep bool, err error) error {
 		if err == nil {
-			parts = append(parts, part{fd, path, dir, keep})
+			parts = append(parts, part{fd: fd, path: path, dir: dir, keep: keep})
 		}
 		return err
 	}
@@ -100,7 +101,7 @@ func gather(ns *Namespaces) (top int, parts []part, err error) {
 	}
 	proc, err := newFS("proc", plain|unix.MOUNT_ATTR_NOEXEC)
 	if err := add(proc, "/proc", true, false, err); err != nil {
-		return top, nil, fmt.Errorf("the kernel gives no /proc of its own, as in containers that mask theirs: %w", err)
+		return top, nil, fmt.Errorf("no private /proc from the kernel, as in containers that mask theirs: %w", err)
 	}
 	dev, err := ownDevices()
 	if err != nil {
@@ -114,6 +115,8 @@ func gather(ns *Namespaces) (top int, parts []part, err error) {
 			fd, dir, err = cloneOf(m.Path, plain|unix.MOUNT_ATTR_RDONLY)
 		case MountWrite:
 			fd, dir, err = cloneOf(m.Path, plain)
+		case MountDraft:
+			fd, err = overlay(m.Path, m.Upper, m.Work)
 		case MountTmp:
 			fd, err = newFS("tmpfs", plain, "mode", "1777")
 		case MountHide:
@@ -126,6 +129,7 @@ func gather(ns *Namespaces) (top int, parts []part, err error) {
 		if err := add(fd, m.Path, dir, keep, err); err != nil {
 			return top, nil, fmt.Errorf("%s: %w", m.Path, err)
 		}
+		parts[len(parts)-1].skip = m.Optional
 	}
 	if !ns.Whole {
 		parts = append(parts, links()...)
@@ -133,7 +137,7 @@ func gather(ns *Namespaces) (top int, parts []part, err error) {
 	return top, parts, nil
 }
 
-// cloneOf is a tree of the host's, not in place yet.
+// cloneOf returns a detached clone of a host tree.
 func cloneOf(path string, attrs uint64) (fd int, dir bool, err error) {
 	at, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
@@ -155,7 +159,7 @@ func cloneAt(at int, attrs uint64) (fd int, dir bool, err error) {
 	return fd, st.Mode&unix.S_IFMT == unix.S_IFDIR, unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attrs})
 }
 
-// newFS is a new file system, not in place yet.
+// newFS returns a new detached file system.
 func newFS(kind string, attrs int, options ...string) (int, error) {
 	fs, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -173,7 +177,7 @@ func newFS(kind string, attrs int, options ...string) (int, error) {
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attrs)
 }
 
-// nothing is put over what is hidden: an empty directory, or a file that cannot be opened.
+// nothing returns a cover for a hidden path: an empty directory, or a file that cannot be opened.
 func nothing(path string) (fd int, dir, keep bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -187,13 +191,13 @@ func nothing(path string) (fd int, dir, keep bool, err error) {
 	return fd, dir, false, err
 }
 
-// ownDevices are those of a directory /dev of its own.
+// ownDevices returns the entries of a private /dev.
 func ownDevices() (parts []part, err error) {
 	dev, err := newFS("tmpfs", unix.MOUNT_ATTR_NOSUID, "mode", "0755", "size", "1m")
 	if err != nil {
 		return nil, err
 	}
-	parts = append(parts, part{dev, "/dev", true, true})
+	parts = append(parts, part{fd: dev, path: "/dev", dir: true, keep: true})
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		path := filepath.Join("/dev", name)
 		fd, dir, err := cloneOf(path, unix.MOUNT_ATTR_NOSUID)
@@ -203,23 +207,23 @@ func ownDevices() (parts []part, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		parts = append(parts, part{fd, path, dir, false})
+		parts = append(parts, part{fd: fd, path: path, dir: dir})
 	}
 	pts, err := newFS("devpts", unix.MOUNT_ATTR_NOSUID, "mode", "0620", "ptmxmode", "0666")
 	if err != nil {
-		return nil, fmt.Errorf("terminals of its own: %w", err)
+		return nil, fmt.Errorf("private terminals: %w", err)
 	}
 	shm, err := newFS("tmpfs", plain, "mode", "1777")
 	if err != nil {
 		return nil, err
 	}
-	parts = append(parts, part{pts, "/dev/pts", true, false}, part{shm, "/dev/shm", true, false})
-	if tty := sys.TerminalOf(0); tty != "" { // its own terminal has a name there, for who looks for one
+	parts = append(parts, part{fd: pts, path: "/dev/pts", dir: true}, part{fd: shm, path: "/dev/shm", dir: true})
+	if tty := sys.TerminalOf(0); tty != "" { // a name for its own terminal, for programs that look it up
 		fd, dir, err := cloneOf(tty, unix.MOUNT_ATTR_NOSUID)
 		if err != nil {
 			return nil, fmt.Errorf("its terminal, %s: %w", tty, err)
 		}
-		parts = append(parts, part{fd, "/dev/console", dir, false})
+		parts = append(parts, part{fd: fd, path: "/dev/console", dir: dir})
 	}
 	for name, to := range map[string]string{
 		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
@@ -229,7 +233,7 @@ func ownDevices() (parts []part, err error) {
 	return parts, nil
 }
 
-// links are those of the host's topmost directory, as /bin is one to /usr/bin.
+// links returns the symbolic links in the host's root directory, such as /bin to /usr/bin.
 func links() (parts []part) {
 	entries, _ := os.ReadDir("/")
 	for _, e := range entries {
@@ -240,7 +244,7 @@ func links() (parts []part) {
 	return parts
 }
 
-// put puts a part in its place, which is made where it is not there.
+// put moves a part to its place, and creates the place if needed.
 func (r *root) put(p part) error {
 	if link, to, ok := strings.Cut(p.path, "\x00"); ok {
 		dir, err := r.makeAll(filepath.Dir(link))
@@ -254,6 +258,9 @@ func (r *root) put(p part) error {
 		return nil
 	}
 	at, err := r.open(p.path)
+	if p.skip && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)) {
+		return unix.Close(p.fd)
+	}
 	if errors.Is(err, unix.ENOENT) {
 		at, err = r.make(p.path, p.dir)
 	}
@@ -314,7 +321,7 @@ func (r *root) make(path string, dir bool) (int, error) {
 	return r.open(path)
 }
 
-// kernelFiles are places in /proc by which root tells the kernel what to do.
+// kernelFiles are places in /proc by which root controls the kernel.
 var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/driver", "/proc/mtrr"}
 
 // maskProc makes them read-only.

@@ -20,12 +20,12 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Three processes make namespaces:
+// Three processes create the namespaces:
 //
-//	outside  the one that the keeper started. It has no terminal any more, passes signals on, serves the network that is
-//	         allowed, and ends as the program ends. When it is killed, so are the others.
-//	first    pid 1 of the namespaces. It mounts, starts the program and reaps; with it everything in there ends.
-//	inside   leads a session of its own on the terminal, and becomes the program.
+//	outside  the one that the keeper started. It gives up the terminal, forwards signals, serves the allowed
+//	         network, and exits like the program. When it is killed, so are the others.
+//	first    pid 1 of the namespaces. It mounts, starts the program and reaps; its end ends everything inside.
+//	inside   leads a new session on the terminal, and becomes the program.
 
 // Descriptors of the processes but the outer one, beside 0 to 3.
 const (
@@ -44,8 +44,9 @@ func ignoreSignals() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGPIPE)
 }
 
-// capabilities of first, which makes mounts, switches loopback on and listens there.
-var firstCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP}
+// capabilities of first, which makes mounts, switches loopback on and listens there. An overlay's
+// directory below work has mode 000, so mounting one requires CAP_DAC_OVERRIDE.
+var firstCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
 
 // enterNamespaces returns in the process that becomes the program, and with an error in any.
 func (p *process) enterNamespaces() error {
@@ -64,13 +65,13 @@ func (p *process) enterNamespaces() error {
 	return nil
 }
 
-// next are the arguments and environment of the next process.
+// next returns the arguments and environment of the next process.
 func (p *process) next(s stage) (argv, env []string, err error) {
 	spec, sb := p.spec, *p.spec.Sandbox
 	sb.Stage = s
-	if spec.Sandbox = &sb; s == inside { // what is done is not handed on
+	if spec.Sandbox = &sb; s == inside { // completed parts are not passed on
 		ns := *sb.Namespaces
-		ns.Mounts, ns.Serve, ns.Local = nil, nil, nil
+		ns.Mounts, ns.Locks, ns.Serve, ns.Local = nil, nil, nil, nil
 		sb.Namespaces = &ns
 	}
 	return spec.Command(p.argv, p.env)
@@ -88,7 +89,7 @@ func (p *process) standIn() error {
 	}
 	if sys.TerminalOf(0) != "" {
 		signal.Ignore(syscall.SIGHUP)
-		// No leader: it is a terminal that somebody else gave us, and keeps.
+		// Not the leader: the terminal belongs to its caller, who keeps it.
 		if err := sys.GiveUpTerminal(0); err != nil && !errors.Is(err, unix.ENOTTY) {
 			return err
 		}
@@ -137,14 +138,14 @@ func (p *process) standIn() error {
 			break
 		}
 	}
-	if status == nil { // it did not come to tell
+	if status == nil { // it ended without a report
 		status = &ws
 	}
 	endAs(*status)
 	return nil
 }
 
-// shimOrNull is the keeper's socket, or what is in its place for who has none; null is /dev/null.
+// shimOrNull returns the keeper's socket, or /dev/null in its place if missing; null is /dev/null.
 func (p *process) shimOrNull() (shim, null int, err error) {
 	if null, err = unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil || isSocket(wire.ShimFD) {
 		return wire.ShimFD, null, err
@@ -152,20 +153,20 @@ func (p *process) shimOrNull() (shim, null int, err error) {
 	return null, null, nil
 }
 
-// explainNamespaces says what the kernel's refusals mean.
+// explainNamespaces explains the kernel's errors.
 func explainNamespaces(err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return fmt.Errorf("user namespaces are not allowed here (%w): by the container we are in, kernel.unprivileged_userns_clone, or kernel.apparmor_restrict_unprivileged_userns", err)
+		return fmt.Errorf("user namespaces not allowed (%w): by the container, kernel.unprivileged_userns_clone, or kernel.apparmor_restrict_unprivileged_userns", err)
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EUSERS):
-		return fmt.Errorf("there are too many user namespaces (%w); see user.max_user_namespaces", err)
+		return fmt.Errorf("too many user namespaces (%w); see user.max_user_namespaces", err)
 	case errors.Is(err, unix.EINVAL):
-		return fmt.Errorf("the kernel has no user namespaces (%w)", err)
+		return fmt.Errorf("no user namespaces in this kernel (%w)", err)
 	}
 	return err
 }
 
-// follow reads what first says until it ends, and returns how the program ended.
+// follow reads the reports of first until it ends, and returns how the program ended.
 func (p *process) follow(tie int) (status *syscall.WaitStatus) {
 	buf, oob := make([]byte, 8), make([]byte, 64)
 	for {
@@ -183,7 +184,7 @@ func (p *process) follow(tie int) (status *syscall.WaitStatus) {
 	}
 }
 
-// serve has connections served that are made inside.
+// serve serves connections that are made inside.
 func (p *process) serve(oob []byte) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
@@ -220,12 +221,20 @@ func endAs(ws syscall.WaitStatus) {
 func (p *process) beFirst() error {
 	unix.CloseOnExec(tieFD)
 	signals := make(chan os.Signal, 64)
-	signal.Notify(signals) // the kernel gives pid 1 those only that it has asked for
+	signal.Notify(signals) // the kernel delivers to pid 1 only the signals it requested
 	exe, err := unix.Open(sys.Executable, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	ns := p.spec.Sandbox.Namespaces
+	if err := lockAll(ns.Locks); err != nil {
+		return err
+	}
+	if dir := p.spec.Sandbox.TryDraft; dir != "" {
+		if err := tryOverlay(dir); err != nil {
+			return err
+		}
+	}
 	if err := makeRoot(ns); err != nil {
 		return err
 	}
@@ -239,7 +248,7 @@ func (p *process) beFirst() error {
 		return err
 	}
 	if ns.Port > 0 {
-		env = proxied(env, ns.Port)
+		env = withProxy(env, ns.Port)
 	}
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	shim, null, err := p.shimOrNull()
@@ -258,7 +267,7 @@ func (p *process) beFirst() error {
 	for fd := range 3 {
 		_ = unix.Dup3(null, fd, 0)
 	}
-	var passing sync.Mutex // of signals, not to who was reaped
+	var passing sync.Mutex // guards signals: none to a reaped process
 	ended := false
 	go func() {
 		for s := range signals {
@@ -287,7 +296,7 @@ func (p *process) beFirst() error {
 	}
 }
 
-// waitAny reaps a process. The program's own is not signalled any more from then on.
+// waitAny reaps a process. After the program's own, no more signals are forwarded to it.
 func waitAny(ws *syscall.WaitStatus, passing *sync.Mutex, ended *bool, pid int) (int, error) {
 	var info unix.Siginfo
 	for {
@@ -338,8 +347,8 @@ func handListener(at netip.AddrPort) error {
 	return unix.Sendmsg(tieFD, []byte{tieListener}, unix.UnixRights(int(f.Fd())), nil, unix.MSG_NOSIGNAL)
 }
 
-// proxied is an environment that names the proxy.
-func proxied(env []string, port int) []string {
+// withProxy returns an environment that names the proxy.
+func withProxy(env []string, port int) []string {
 	at := "127.0.0.1:" + strconv.Itoa(port)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
 		env = append(env, name+"=http://"+at)

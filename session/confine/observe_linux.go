@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// pathCall says where in a system call a path is, and what is done with it.
+// pathCall describes the path in a system call, and the operation on it.
 type pathCall struct {
 	dir, path int // arguments; dir -1: none
 	flags     int // argument with flags of open, -1: none
@@ -106,7 +106,7 @@ func (p *process) watch() error {
 	w := watcher{out: bufio.NewWriter(out), seen: map[Observed]bool{}}
 	ws := w.follow(listener, ended)
 	_, _ = w.out.WriteString("end\n")
-	_ = errors.Join(w.out.Flush(), out.Close()) // who waits for the end misses it
+	_ = errors.Join(w.out.Flush(), out.Close()) // a reader that waits for the end marker notices
 	endAs(ws)
 	return nil
 }
@@ -145,7 +145,7 @@ func (w *watcher) follow(listener int, ended <-chan syscall.WaitStatus) syscall.
 		n, err := sys.ReceiveNotification(listener)
 		switch {
 		case err == nil:
-			for _, o := range w.look(n) {
+			for _, o := range w.accessOf(n) {
 				w.note(o)
 			}
 			_ = sys.AnswerNotification(listener, n.ID, 0) // it was killed meanwhile
@@ -172,10 +172,10 @@ func (w *watcher) note(o Observed) {
 	}
 }
 
-// look says what a call is about.
-func (w *watcher) look(n sys.Notification) []Observed {
+// accessOf returns what a call accesses.
+func (w *watcher) accessOf(n sys.Notification) []Observed {
 	if n.Nr == unix.SYS_CONNECT {
-		return connected(sys.ReadBytes(n.PID, n.Args[1], int(min(n.Args[2], 128))))
+		return connection(sys.ReadBytes(n.PID, n.Args[1], int(min(n.Args[2], 128))))
 	}
 	c, ok := observed[uint32(n.Nr)]
 	if !ok {
@@ -208,8 +208,8 @@ func (w *watcher) look(n sys.Notification) []Observed {
 	return []Observed{o}
 }
 
-// connected says where a socket address leads.
-func connected(b []byte) []Observed {
+// connection returns the destination of a socket address.
+func connection(b []byte) []Observed {
 	if len(b) < 4 {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -15,13 +16,33 @@ import (
 // probeTime bounds what is tried out.
 const probeTime = 10 * time.Second
 
-// ProbeNamespaces says why namespaces cannot be had here; nil: they can. They are tried out, once: a process of our own
-// executable makes them and ends. main has to begin with Enter.
+// ProbeNamespaces returns why namespaces are unavailable here, or nil. It tries once: a process of this executable
+// creates them and exits. main must start with Enter.
 var ProbeNamespaces = sync.OnceValue(func() error {
-	if _, _, ok, _ := entered(os.Args, os.Environ()); ok { // else it would start itself again and again
-		return errors.New("this executable does not begin with confine.Enter")
+	return probe(&Sandbox{Namespaces: &Namespaces{Network: true, Whole: true, Dir: "/"}})
+})
+
+// ProbeDrafts returns why drafts cannot be kept below a directory, or nil. It mounts an overlay there in a separate
+// namespace and changes directories in it. dir must be absolute and without links.
+func ProbeDrafts(dir string) error {
+	try, err := os.MkdirTemp(dir, "probe-*")
+	if err != nil {
+		return err
 	}
-	s := Spec{Path: sys.Executable, Sandbox: &Sandbox{Probe: true, Powerless: true, Namespaces: &Namespaces{Network: true, Whole: true, Dir: "/"}}}
+	defer func() {
+		_ = os.Chmod(filepath.Join(try, "work/work"), 0o700) // the kernel's has mode 000
+		_ = os.RemoveAll(try)
+	}()
+	return probe(&Sandbox{TryDraft: try, Namespaces: &Namespaces{Whole: true, Dir: "/"}})
+}
+
+// probe starts a process of this executable that enters a sandbox and exits.
+func probe(sb *Sandbox) error {
+	if _, _, ok, _ := ownSpec(os.Args, os.Environ()); ok { // otherwise it would start itself forever
+		return errors.New("this executable does not start with confine.Enter")
+	}
+	sb.Probe, sb.Powerless = true, true
+	s := Spec{Path: sys.Executable, Sandbox: sb}
 	argv, env, err := s.Command([]string{"probe"}, os.Environ())
 	if err != nil {
 		return err
@@ -41,4 +62,4 @@ var ProbeNamespaces = sync.OnceValue(func() error {
 		return errors.New(text)
 	}
 	return nil
-})
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Calls that act on another process are asked about where executions are: whoever holds the listener refuses those that
-// would stop, end or change longterm's own processes. A shell's own kill executes nothing.
+// Calls that affect another process are checked together with executions. The owner of the listener rejects those that
+// would stop, end or change longterm's own processes. A shell's built-in kill executes nothing.
 
 const (
 	word   = 1<<32 - 1 // what the kernel takes of an int
@@ -22,7 +22,7 @@ var idle = []unix.Signal{
 	unix.SIGXFSZ, unix.SIGVTALRM, unix.SIGPROF, unix.SIGWINCH, unix.SIGIO, unix.SIGPWR,
 }
 
-// harm are the conditions on an argument that it is a signal which does something to them. Real-time signals do nothing.
+// harm returns the conditions under which a signal argument affects the processes. Real-time signals have no effect.
 func harm(index int) []bpf.Arg {
 	args := []bpf.Arg{{Index: index, Mask: word &^ 31}}
 	for _, s := range idle {
@@ -31,7 +31,7 @@ func harm(index int) []bpf.Arg {
 	return args
 }
 
-// reachRules ask about those calls.
+// reachRules returns the rules for those calls.
 func reachRules() []bpf.Rule {
 	other := func(index int) bpf.Arg { return bpf.Arg{Index: index, Mask: word, Not: true} } // 0 is the process itself
 	rules := []bpf.Rule{
@@ -44,10 +44,10 @@ func reachRules() []bpf.Rule {
 		{Nr: unix.SYS_SETPRIORITY, Args: []bpf.Arg{{Index: 0, Mask: word, Value: unix.PRIO_USER}}, Then: bpf.Ask}, // 0 is all of the user's
 		{Nr: unix.SYS_IOPRIO_SET, Args: []bpf.Arg{other(1)}, Then: bpf.Ask},
 		{Nr: unix.SYS_IOPRIO_SET, Args: []bpf.Arg{{Index: 0, Mask: word, Value: sys.IOPriorityOfUser}}, Then: bpf.Ask},
-		// The descriptors of another process, with which its listener could be answered: which process a descriptor stands for
-		// may have changed by the time that the kernel looks, so nothing has it.
+		// The descriptors of another process, by which its listener could be answered. The process behind a descriptor
+		// may change before the check, so this call always fails.
 		{Nr: unix.SYS_PIDFD_GETFD, Then: bpf.Fail(unix.EPERM)},
-		// A file that tells its owner by a signal of one's choice: nothing needs it to be one of these.
+		// A file that notifies its owner by a chosen signal: no program needs one of these.
 		{Nr: unix.SYS_FCNTL, Args: append([]bpf.Arg{{Index: 1, Mask: word, Value: fSetSi}}, harm(2)...), Then: bpf.Fail(unix.EPERM)},
 	}
 	for nr, index := range map[uint32]int{

@@ -6,8 +6,11 @@ import "errors"
 
 var errLinux = errors.New("it needs Linux")
 
-// LandlockABI is the version of Landlock that the kernel has; 0: none.
+// LandlockABI returns the kernel's Landlock version; 0: none.
 func LandlockABI() int { return 0 }
 
-// ProbeNamespaces says why namespaces cannot be had here.
+// ProbeNamespaces returns why namespaces are unavailable here.
 func ProbeNamespaces() error { return errLinux }
+
+// ProbeDrafts returns why drafts are unavailable here.
+func ProbeDrafts(string) error { return errLinux }

@@ -16,12 +16,12 @@ type process struct {
 	spec      Spec
 	argv, env []string // of the program
 	report    Report
-	keeper    bool // somebody is there to take a listener
+	keeper    bool // a keeper can take a listener
 	listener  int  // -1: none
 }
 
-// steps are put on in this order. Each sees to what it is asked for in the spec and returns at once when that is nothing.
-// What comes before the filter may still use every system call; what needs privileges comes before no_new_privs.
+// steps are applied in this order. Each handles its part of the spec and returns at once if that is empty. Steps before
+// the filter may use every system call; those that need privileges precede no_new_privs.
 var steps = []struct {
 	name string
 	put  func(*process) error
@@ -34,8 +34,8 @@ var steps = []struct {
 	{"system calls", (*process).filterCalls},
 }
 
-// dropPrivileges makes setuid programs run as anybody else does: the kernel takes a filter from an ordinary user only
-// then, and a program of another user's would be out of what is put on.
+// dropPrivileges makes setuid programs run without extra rights. The kernel requires that for a user's filter, and
+// another user's program would escape the restrictions.
 func (p *process) dropPrivileges() error {
 	if p.spec.Executions == "" && len(p.spec.Calls) == 0 && p.spec.Sandbox == nil {
 		return nil
@@ -43,14 +43,14 @@ func (p *process) dropPrivileges() error {
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }
 
-// filterCalls puts the filter on. Where the kernel gives no listener, refused calls are refused all the same.
+// filterCalls installs the filter. It rejects calls even if the kernel provides no listener.
 func (p *process) filterCalls() error {
 	refused, err := callRules(p.spec.Calls)
 	if err != nil {
 		return err
 	}
 	if p.spec.Executions != "" {
-		err = errOldKeeper // nobody would hold the listener: nothing could be executed
+		err = errOldKeeper // without an owner of the listener nothing could be executed
 		if p.keeper {
 			rules := append(refused[:len(refused):len(refused)],
 				bpf.Rule{Nr: unix.SYS_EXECVE, Then: bpf.Ask}, bpf.Rule{Nr: unix.SYS_EXECVEAT, Then: bpf.Ask})
@@ -102,15 +102,15 @@ func newListener(prog []unix.SockFilter) (int, error) {
 	return fd, explain(err)
 }
 
-// explain says what the kernel's refusals of a listener mean.
+// explain explains the kernel's errors about a listener.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, unix.EBUSY):
-		return fmt.Errorf("whoever runs this container or session listens to its executions already, and there can be one listener (%w)", err)
+		return fmt.Errorf("another listener exists in this container or session, and only one is possible (%w)", err)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
-		return fmt.Errorf("the kernel hands no executions over, which needs Linux 5.5 with CONFIG_SECCOMP_FILTER (%w)", err)
+		return fmt.Errorf("execution checks require Linux 5.5 with CONFIG_SECCOMP_FILTER (%w)", err)
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return fmt.Errorf("the container we are in allows no filters of system calls (%w)", err)
+		return fmt.Errorf("the container allows no system call filters (%w)", err)
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func setFilter(prog []unix.SockFilter, flags uintptr) (int, error) {
 	return int(fd), nil
 }
 
-// Probe says why executions cannot be asked about here; nil: they can. It tries it out on a thread, which then ends.
+// Probe returns why execution checks are unavailable here, or nil. It tries on a thread that then ends.
 func Probe() error {
 	prog, err := bpf.Assemble([]bpf.Rule{{Nr: unix.SYS_EXECVE, Then: bpf.Ask}})
 	if err != nil {

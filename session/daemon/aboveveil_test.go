@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A secret that begins above what an agent is shown of a session is masked in it to its end: on the screen, in lines of
-// history, in recordings, and in what can be waited for.
+// A secret that starts above the part of a session that an agent is shown is masked to its end: on the screen, in lines
+// of history, in recordings, and in waits.
 //
 // FEATURES: R110
 func TestSecretFromAboveWhatIsShown(t *testing.T) {
@@ -41,7 +41,7 @@ func TestSecretFromAboveWhatIsShown(t *testing.T) {
 	}
 	for _, path := range []string{"screen", "screen?scrollback=-1:", "screen?since=1", fmt.Sprintf("screen?at=%d", end), fmt.Sprintf("records?from=%d", end)} {
 		if got := shown(d, path); !strings.HasPrefix(path, "records") && !strings.Contains(got, secret[20:]+" behind") { // those are for others
-			t.Errorf("%s: a person is shown %s", path, got)
+			t.Errorf("%s: a user is shown %s", path, got)
 		}
 		if got := shown(bot, path); !strings.Contains(got, "****") || strings.Contains(got, secret[30:]) || strings.Contains(got, secret[4:12]) {
 			t.Errorf("%s: an agent is shown %s", path, got)
@@ -53,10 +53,10 @@ func TestSecretFromAboveWhatIsShown(t *testing.T) {
 	}
 }
 
-// What is told of a question has nothing of a secret that its cut goes through.
+// The text of a prompt contains no part of a secret that was cut.
 //
 // FEATURES: R42 R110
-func TestQuestionIsToldWithoutSecrets(t *testing.T) {
+func TestPromptEvent_HasNoSecrets(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t, testDirs(t))
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"

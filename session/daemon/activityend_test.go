@@ -11,11 +11,11 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Who was told that a command runs is told that it does not, however late what it printed is read: the events of its end
-// and of the prompt may come before.
+// A listener that got the start of a command also gets its end, even if its output is read late: the events of its end
+// and of the prompt may come first.
 //
 // FEATURES: R82 R112
-func TestListenersHearThatACommandIsOver(t *testing.T) {
+func TestListeners_SeeCommandEnd(t *testing.T) {
 	t.Parallel()
 	d := serve(t)
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func TestListenersHearThatACommandIsOver(t *testing.T) {
 			return e.Session != nil && e.Kind == "shell" && e.Session.Shell.Phase == "running"
 		})
 		number := 0
-		for number == 0 { // nobody looks at a short one
+		for number == 0 { // a short one is not observed
 			if a := get[api.Session](d, "GET", "/sessions/one", nil).Activity; a != nil && a.Running {
 				number = a.N
 			}

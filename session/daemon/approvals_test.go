@@ -19,13 +19,13 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// asked is the next approval that a person is asked for.
+// asked returns the next approval request.
 func asked(t *testing.T, events <-chan api.Event) api.Approval {
 	t.Helper()
 	return *until(t, events, "somebody is asked", func(e *api.Event) bool { return e.Kind == "approval" }).Approval
 }
 
-// settled waits until an approval is answered or gone, and says which.
+// settled waits until an approval is answered or closed, and returns its state.
 func settled(t *testing.T, events <-chan api.Event, id string) string {
 	t.Helper()
 	return until(t, events, id+" is settled", func(e *api.Event) bool {
@@ -33,7 +33,7 @@ func settled(t *testing.T, events <-chan api.Event, id string) string {
 	}).Kind
 }
 
-// recorded waits until there is a job: an approval is told of a moment before.
+// recorded waits until a job exists: an approval is published just before.
 func (r *running) recorded(job string) {
 	r.t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -62,15 +62,15 @@ func ran(t *testing.T, path string) int {
 	return bytes.Count(b, []byte("\n"))
 }
 
-// noting is a command that a person has to allow; when it runs it says so in a file.
+// noting returns a command that needs approval and records in a file that it ran.
 func noting(dir, file string, c api.Call) api.Run {
 	return api.Run{Call: c, NewSession: api.NewSession{
-		Argv: []string{"sh", "-c", "echo ran >> " + file + "; exit 6"}, Cwd: dir, Asking: api.Asking{Policy: "readonly"},
+		Argv: []string{"sh", "-c", "echo ran >> " + file + "; exit 6"}, Cwd: dir, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"},
 	}}
 }
 
-// A command that a person has to allow runs once when it is allowed, and never when it is not; whoever asked comes
-// back as it chose, and what is given up asks nobody any more.
+// A command that needs approval runs once when allowed, and never otherwise. Callers return as they requested, and a
+// withdrawn request is closed.
 //
 // FEATURES: R63 R1
 func TestCommandsThatWaitForAPerson(t *testing.T) {
@@ -80,9 +80,9 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		call   api.Call
-		answer string // of the person; empty: none comes
+		answer string // of the user; "": none is given
 		then   func(job string)
-		first  string // state that the caller is answered with; empty: it is refused with code
+		first  string // state in the caller's answer; "": rejected with code
 		code   api.Code
 		want   string // state of the job in the end
 		times  int
@@ -143,7 +143,7 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 				t.Errorf("the job is %s, want %s: %+v", got, c.want, j.Result)
 			}
 			if c.answer == "reject" && !strings.Contains(j.Result.Error, "not today") {
-				t.Errorf("what the person said is lost: %+v", j.Result)
+				t.Errorf("what the user said is lost: %+v", j.Result)
 			}
 			if n := ran(t, filepath.Join(dir, file)); n != c.times {
 				t.Errorf("it ran %d times, want %d", n, c.times)
@@ -158,10 +158,10 @@ func TestCommandsThatWaitForAPerson(t *testing.T) {
 	}
 }
 
-// A caller whose connection breaks while a person is asked takes its asking with it, unless it said that it goes on.
+// The request of a caller whose connection breaks is withdrawn, unless the caller asked to continue in the background.
 //
 // FEATURES: R63
-func TestCallersThatGoAwayAskNobody(t *testing.T) {
+func TestApproval_WithdrawnOnDisconnect(t *testing.T) {
 	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	events := r.events(t)
@@ -206,9 +206,8 @@ func TestCallersThatGoAwayAskNobody(t *testing.T) {
 	}
 }
 
-// What waits for a person when the daemon ends waits on under the next, is asked for under the same name, and runs
-// once with what it was given, when it is allowed: commands, with an environment that stands on no disk, and lines,
-// which are typed then and not before.
+// Requests pending when the daemon ends stay pending under the next, with the same id, and run once when allowed:
+// commands, with an environment that is on no disk, and lines, which are typed only then.
 //
 // FEATURES: R63 R66
 func TestApprovalsOverARestart(t *testing.T) {
@@ -226,7 +225,7 @@ func TestApprovalsOverARestart(t *testing.T) {
 	}
 	for _, job := range []string{"line-allowed", "line-rejected"} {
 		res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{
-			Call: api.Call{Job: job, Background: true}, Line: "echo x >> " + job + "; (exit 7)", Wait: true, Asking: api.Asking{Policy: "readonly"},
+			Call: api.Call{Job: job, Background: true}, Line: "echo x >> " + job + "; (exit 7)", Wait: true, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"},
 		})
 		if res.State != "needs_approval" {
 			t.Fatalf("%s is %s", job, res.State)
@@ -281,18 +280,18 @@ func TestApprovalsOverARestart(t *testing.T) {
 	}
 }
 
-// An agent can answer no approval, takes no grant back, and is asked about what a person just does; what a person
-// allows for a session reaches its next lines, over a restart too, until it is revoked.
+// An agent cannot answer approvals or revoke grants, and needs approval for what a user may just do. A session grant
+// reaches its next lines, also after a restart, until it is revoked.
 //
 // FEATURES: R63 R61
-func TestAgentsAreAskedAndAnswerNothing(t *testing.T) {
+func TestAgents_CannotAnswerApprovals(t *testing.T) {
 	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	bashSession(t, r, "shell", dir)
 	exec := func(r *running, line string) api.Result {
 		t.Helper()
 		return get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{
-			Line: line, Wait: true, Asking: api.Asking{Policy: "readonly", OnApproval: "return"},
+			Line: line, Wait: true, ApprovalOptions: api.ApprovalOptions{Policy: "readonly", OnApproval: "return"},
 		})
 	}
 	bot := r.as("bot")

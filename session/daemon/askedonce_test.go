@@ -13,12 +13,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Whether a lost session's program may be started again is asked once: a daemon after has the same approval while nobody
-// answers, and a rejection counts under all of them.
+// The restart of a lost session's program is requested once: later daemons have the same approval while it is pending,
+// and a rejection counts under all of them.
 //
 // FEATURES: R63
 func TestALostSessionAsksOnce(t *testing.T) {
@@ -40,7 +40,7 @@ func TestALostSessionAsksOnce(t *testing.T) {
 	}
 	next := startDaemon(t, r.dirs)
 	r.http, r.ended, r.cancel = next.http, next.ended, next.cancel
-	// waits is the approval that is asked for, or empty once it is told that the session stays as it is.
+	// waits returns the pending approval, or "" once the session is known to stay as it is.
 	waits := func() string {
 		t.Helper()
 		look := time.NewTicker(5 * time.Millisecond)
@@ -78,25 +78,25 @@ func TestALostSessionAsksOnce(t *testing.T) {
 	}
 }
 
-// The id of such an asking is of one end of one session, and of the words that are asked about.
+// The id of such a request depends on one end of one session, and on the words.
 func TestAskingAgain(t *testing.T) {
 	t.Parallel()
 	end := time.Unix(5, 6)
-	a := gateway.Ask{Session: "s", Argv: []string{"make"}, Cwd: "/"}
-	id := askingAgain(&a, end)
-	if again := askingAgain(&a, time.Unix(5, 6)); again != id || !strings.Contains(id, ":") {
+	a := authorize.Request{Session: "s", Argv: []string{"make"}, Cwd: "/"}
+	id := restartRequestID(&a, end)
+	if again := restartRequestID(&a, time.Unix(5, 6)); again != id || !strings.Contains(id, ":") {
 		t.Errorf("%s, then %s", id, again)
 	}
 	other := a
 	other.Argv = []string{"make", "install"}
 	for what, got := range map[string]string{
-		"another end": askingAgain(&a, end.Add(1)), "other words": askingAgain(&other, end), "an end that is not known": askingAgain(&a, time.Time{}),
+		"another end": restartRequestID(&a, end.Add(1)), "other words": restartRequestID(&other, end), "an end that is not known": restartRequestID(&a, time.Time{}),
 	} {
 		if got == id {
 			t.Errorf("%s has the same id", what)
 		}
 	}
-	if one, two := askingAgain(&a, time.Time{}), askingAgain(&a, time.Time{}); one == two {
+	if one, two := restartRequestID(&a, time.Time{}), restartRequestID(&a, time.Time{}); one == two {
 		t.Error("ends that are not known are one")
 	}
 }

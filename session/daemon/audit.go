@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// openAudit opens the audit log; the configuration says whether acts go on that it cannot take.
+// openAudit opens the audit log. The configuration decides whether actions that cannot be logged proceed.
 func (d *Daemon) openAudit() (err error) {
 	db, former := os.Lstat(d.cfg.Dirs.Database()) // this daemon opens it later; an empty one is of a disk that was full
 	d.audit, err = audit.Open(audit.Options{
@@ -35,13 +35,13 @@ func (d *Daemon) openAudit() (err error) {
 	return nil
 }
 
-// Audit is the log of what was asked, decided and done.
+// Audit returns the audit log.
 func (d *Daemon) Audit() *audit.Log { return d.audit }
 
-// Record has an act recorded, without waiting. What nobody asked for, the daemon did.
+// Record logs an action without waiting. Without an actor it counts as the daemon's.
 func (d *Daemon) Record(r audit.Record) {
-	if r.Actor == (actor.Actor{}) {
-		r.Actor = actor.Actor{UID: os.Getuid(), PID: os.Getpid()}
+	if r.Actor == (identity.Actor{}) {
+		r.Actor = identity.Actor{UID: os.Getuid(), PID: os.Getpid()}
 	}
 	d.audit.Later(r)
 }

@@ -46,7 +46,7 @@ func streamCompletions(t *testing.T, r *running, name, lastID string) *completio
 	return &completionStream{t: t, lines: bufio.NewScanner(resp.Body), cut: cut}
 }
 
-// next is the next message; false: the stream has ended.
+// next returns the next message, or false at the end of the stream.
 func (s *completionStream) next() (c api.Completions, ok bool) {
 	s.t.Helper()
 	for s.lines.Scan() {
@@ -63,7 +63,7 @@ func (s *completionStream) next() (c api.Completions, ok bool) {
 	return c, false
 }
 
-// jobs are the jobs that so many completions are of.
+// jobs returns the jobs of a number of completions.
 func (s *completionStream) jobs(n int) (of []string) {
 	s.t.Helper()
 	for len(of) < n {
@@ -78,8 +78,8 @@ func (s *completionStream) jobs(n int) (of []string) {
 	return of
 }
 
-// A subscription as a stream: what ends is told as it comes, a reader that was cut off goes on after the id it saw, and
-// one without an id at what was not acknowledged.
+// A subscription as a stream: completions arrive as they happen. A reader that was cut off continues after the last id
+// it saw, one without an id at the first unacknowledged.
 //
 // FEATURES: R101
 func TestCompletionsAsAStream(t *testing.T) {

@@ -42,8 +42,8 @@ decision = "ask"
 reason = "what time it is matters"
 `
 
-// What sessions of agents, and those with rules of their own, execute is judged while it runs: what is denied is refused and told of, what has to be asked
-// about waits, also for the daemon after, and a person's own sessions are left alone.
+// Executions in agents' sessions, and in sessions with rules, are judged while they run: denied ones are refused and
+// recorded, others wait for approval, also under the next daemon. A user's own sessions are not judged.
 //
 // FEATURES: R107 R63
 func TestExecutionsAreJudged(t *testing.T) {
@@ -66,7 +66,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 	events := r.events(t)
 	run := func(policy, job string) api.Result { // its session is there before it executes anything
 		t.Helper()
-		res := get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: job, Background: true}, NewSession: api.NewSession{Argv: trick, Cwd: dir, Asking: api.Asking{Yes: true, Policy: policy}}})
+		res := get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: job, Background: true}, NewSession: api.NewSession{Argv: trick, Cwd: dir, ApprovalOptions: api.ApprovalOptions{Yes: true, Policy: policy}}})
 		get[api.Typed](r, "POST", "/sessions/"+res.Session+"/input", api.Input{Text: "go", Enter: true})
 		return *r.job(job).Result
 	}
@@ -79,7 +79,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 	}
 	res = run("", "own")
 	if len(res.Refused) != 0 || !strings.Contains(res.Output, "THERE") {
-		t.Errorf("a person's own: %+v", res)
+		t.Errorf("a user's own: %+v", res)
 	}
 
 	get[api.Session](bot, "POST", "/sessions", api.NewSession{Name: "asks", Argv: []string{"make"}, Cwd: dir})
@@ -99,7 +99,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 		t.Errorf("under the next daemon: %q, %v", s.Executions, s.Approvals)
 	}
 	r.answer(a.ID, "once", "")
-	for w := (api.Waited{}); w.Outcome != "fired"; { // make's shell is asked about, and what that executes
+	for w := (api.Waited{}); w.Outcome != "fired"; { // make's shell needs approval, and so does what it executes
 		w = get[api.Waited](r, "POST", "/sessions/asks/wait", api.Wait{TimeoutMS: 50, Conds: []api.Condition{{Kind: "exit"}}})
 		for _, a := range get[[]api.Approval](r, "GET", "/approvals?session=asks", nil) {
 			r.ask("POST", "/approvals/"+a.ID+"/answer", api.ApprovalAnswer{Answer: "once"})
@@ -109,7 +109,7 @@ func TestExecutionsAreJudged(t *testing.T) {
 		t.Errorf("allowed, it printed %q", out)
 	}
 
-	// One whose session is killed while a person is asked asks nobody any more.
+	// A session killed during an approval closes it.
 	events = r.events(t)
 	get[api.Session](r.as("bot"), "POST", "/sessions", api.NewSession{Name: "killed", Argv: []string{"make"}, Cwd: dir})
 	a = asked(t, events)
@@ -132,8 +132,8 @@ func TestExecutionsAreJudged(t *testing.T) {
 	}
 }
 
-// A session in a sandbox is so again when it is restored, whatever became of the file of profiles; nothing is started
-// where a profile, or what is known of the sandbox, is no good; hosts that are not listed are asked about or refused.
+// A restored session is in its sandbox again, even if the file of profiles changed. Nothing starts with an invalid
+// profile or record. Unlisted hosts need approval or are refused.
 //
 // FEATURES: R67
 func TestSandboxedSessions(t *testing.T) {
@@ -224,7 +224,7 @@ func TestSandboxedSessions(t *testing.T) {
 	if err := os.WriteFile(r.sessionFile("boxed", "sandbox.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.refused("POST", "/sessions/boxed/restore", api.Restore{Command: true}); e.Code != api.CodeStorage || !strings.Contains(e.Hint, "without one") {
+	if e := r.refused("POST", "/sessions/boxed/restore", api.Restore{Command: true}); e.Code != api.CodeStorage || !strings.Contains(e.Hint, "without its sandbox") {
 		t.Errorf("what is known of its sandbox is damaged: %+v", e)
 	}
 

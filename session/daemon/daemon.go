@@ -1,14 +1,14 @@
 //go:build unix
 
-// Package daemon is everything clever: it owns the sessions, keeps their history and
-// serves clients. What it holds can be rebuilt, so it may be killed, restarted and
-// upgraded at any time; what cannot is in the keepers.
+// Package daemon assembles the daemon: it owns the sessions, stores their history and serves clients. All its state can
+// be rebuilt, so it may be killed, restarted and upgraded at any time; the rest is in the keepers.
 //
-//	lock → store → keepers → adopt sessions → serve → tell the main keeper: ready
+//	lock → store → keepers → adopt sessions → serve → report ready to the main keeper
 //
-// The registry is the set of sessions, with one lock for its maps. Everything about one
-// session is done by that session's owner (package session). A keeperLink is the
-// connection to one keeper, with a goroutine that reads it and reconnects.
+// The registry holds the sessions, with one lock for its maps. A session's owner does all work on that session (package
+// session). A keeperLink is the connection to one keeper, with a goroutine that reads it and reconnects. The
+// subpackages are: gateway decides approvals, jobs runs commands, spawn starts processes, httpapi and pagesocket serve
+// clients, subscriptions delivers completions, fleetmember connects other machines.
 package daemon
 
 import (
@@ -30,41 +30,43 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/executions"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/fleetmember"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+	"github.com/longterm-dev/longterm/session/daemon/inbox"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
-	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
+	"github.com/longterm-dev/longterm/session/daemon/ports"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
 	"github.com/longterm-dev/longterm/session/hosts"
-	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Config is what a daemon is started with.
+// Config holds the settings of a daemon.
 type Config struct {
 	Dirs  paths.Dirs
 	Build string
 	Log   *slog.Logger
 	// KeeperArgv makes the command line of a keeper with a placement key.
 	KeeperArgv func(key string, daemon bool) []string
-	// LinkArgv makes that of the process that holds the connection to a host over ssh; nil: there are no such hosts.
+	// LinkArgv returns the command of the process that holds the connection to an ssh host; nil without such hosts.
 	LinkArgv func(t hosts.Target, program string) []string
-	// Pace is how often things are looked at; nil: one of its own.
-	Pace *pace.Pace
+	// Pace controls the polling intervals; nil: a new one.
+	Pace *idlepoll.Pace
 }
 
 // shutdownTime bounds how long an ending daemon waits for its clients' requests.
@@ -77,24 +79,26 @@ type Daemon struct {
 	store    *store.Store
 	reg      *registry.Registry
 	jobs     *jobs.Set
-	gate     *gateway.Gateway
+	gate     *authorize.Gateway
 	execs    *executions.Set
 	subs     *subscriptions.Set
+	inbox    *inbox.Set
+	ports    *ports.Watch
 	started  time.Time
 	locks    locks
-	conf     *settings.Settings
+	conf     *liveconfig.Settings
 	audit    *audit.Log
-	known    *secrets.Vault
-	tokens   *access.Store
-	face     atomic.Pointer[httpapi.Server] // set before anything is served
-	tcp      *tcpDoor                       // likewise
-	web      *webDoor                       // likewise
-	fleet    *member.Member
+	known    *redact.Vault
+	tokens   *apitoken.Store
+	api      atomic.Pointer[httpapi.Server] // set before anything is served
+	tcp      *tcpListener                   // likewise
+	web      *webServer                     // likewise
+	fleet    *fleetmember.Member
 	shares   *shares        // likewise
-	webhooks *webhook.Queue // what people are told outside
-	crashed  bool           // the daemon before this one did
-	// elsewhere says that its sessions are copies of another machine's.
-	elsewhere bool
+	webhooks *webhook.Queue // notifications to webhooks
+	crashed  bool           // the previous daemon crashed
+	// isReplica means that its sessions are replicas of another machine's.
+	isReplica bool
 
 	launching sync.Mutex // one keeper at a time is started; before mu
 	upgrading sync.Mutex // held by the one upgrade; before launching
@@ -102,21 +106,21 @@ type Daemon struct {
 	mu      sync.Mutex // guards the fields below
 	keepers map[string]*keeperLink
 	notices []string
-	// stateGone says that the state directory is another one, or none; empty: it is not.
-	stateGone string
+	// stateProblem describes a removed or replaced state directory; empty if none.
+	stateProblem string
 
-	pace *pace.Pace
+	pace *idlepoll.Pace
 	stop chan api.Stop
 }
 
 // ErrRunning is returned when another daemon holds the lock.
 var ErrRunning = errors.New("another daemon is running")
 
-// Run serves until it is told to end or ctx is done.
+// Run serves until a stop is requested or ctx ends.
 func Run(ctx context.Context, cfg Config) (err error) {
 	d := &Daemon{
 		cfg: cfg, log: cfg.Log, started: time.Now(),
-		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), pace: cmp.Or(cfg.Pace, new(pace.Pace)), tokens: access.Open(cfg.Dirs.Tokens()),
+		keepers: map[string]*keeperLink{}, stop: make(chan api.Stop, 1), pace: cmp.Or(cfg.Pace, new(idlepoll.Pace)), tokens: apitoken.Open(cfg.Dirs.Tokens()),
 	}
 	if err := cfg.Dirs.Make(); err != nil {
 		return err
@@ -126,7 +130,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	defer d.unlock()
 	d.crashed = d.watchCrash()
-	d.conf = settings.Open(cfg.Dirs, cfg.Log)
+	d.conf = liveconfig.Open(cfg.Dirs, cfg.Log)
 	keepSecrets, err := d.openSecrets()
 	if err != nil {
 		return err
@@ -136,7 +140,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	defer func() {
-		err = errors.Join(err, d.audit.CloseMarked(audit.Record{Actor: actor.Actor{UID: os.Getuid(), PID: os.Getpid()}}))
+		err = errors.Join(err, d.audit.CloseMarked(audit.Record{Actor: identity.Actor{UID: os.Getuid(), PID: os.Getpid()}}))
 	}()
 	if d.webhooks, err = webhook.Open(cfg.Dirs.Notices(), nil, cfg.Log); err != nil {
 		return err
@@ -155,20 +159,23 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	hears := d.reg.Bus.Listen()
 	defer d.reg.Bus.Leave(hears)
 	d.subs.Follow(hears.C, d.conf.Hooks)
+	messages := d.reg.Bus.Listen()
+	defer d.reg.Bus.Leave(messages)
+	defer d.inbox.Follow(messages.C)()
 	listener, err := d.listen()
 	if err != nil {
 		return err
 	}
 	face := httpapi.New(d, d.reg, d.jobs, d.store, d.conf, d.log, cfg.Build, d.gate)
-	d.face.Store(face)
-	handler := d.stirred(face.Handler())
-	d.tcp = &tcpDoor{handler: face.Doorway(handler), reading: face.Reading, log: d.log}
+	d.api.Store(face)
+	handler := d.withActivity(face.Handler())
+	d.tcp = &tcpListener{handler: face.Doorway(handler), reading: face.Reading, log: d.log}
 	d.tcp.follow(d.conf.Get().HTTP.Listen)
 	defer d.tcp.close()
 	d.openFleet(face)
 	defer d.fleet.Close()
-	d.web = newWebDoor(face.PageDoor(), d.log, cfg.Dirs.Web(), func() config.HTTP { return d.conf.Get().HTTP })
-	d.web.again()
+	d.web = newWebServer(face.WebHandler(), d.log, cfg.Dirs.Web(), func() config.HTTP { return d.conf.Get().HTTP })
+	d.web.retryListen()
 	defer d.web.close()
 	d.shares = openShares(face.Shared, d.tokens, d.log, cfg.Dirs.Shares())
 	defer d.shares.close()
@@ -178,8 +185,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	d.ready()
 	stopWatching := d.keepPaths(srv)
 	defer d.reg.Start(ctx)()
+	defer d.ports.Start(ctx)()
 	restored := make(chan struct{})
-	go func() { defer close(restored); d.reg.RestoreLost(ctx) }()
+	go func() { defer close(restored); d.reg.RestoreLost(ctx); face.ClearFiles() }()
 
 	how := api.Stop{}
 	select {
@@ -193,7 +201,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	return d.leave(srv, how)
 }
 
-// acquire makes this the only daemon. A daemon that is just ending gets a moment.
+// acquire takes the locks that make this the only daemon. It waits briefly for a daemon that is ending.
 func (d *Daemon) acquire() error {
 	deadline := time.Now().Add(shutdownTime + time.Second)
 	for {
@@ -208,6 +216,7 @@ func (d *Daemon) acquire() error {
 	}
 }
 
+// open opens the store, the locks and the logs.
 func (d *Daemon) open(ctx context.Context) error {
 	st, err := store.Open(d.cfg.Dirs.Database())
 	if err != nil {
@@ -231,7 +240,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	return err
 }
 
-// load reads what the daemon before left.
+// load reads the state that the previous daemon left.
 func (d *Daemon) load(ctx context.Context) error {
 	if err := d.assemble(ctx); err != nil {
 		return err
@@ -239,11 +248,11 @@ func (d *Daemon) load(ctx context.Context) error {
 	return errors.Join(d.reg.Load(ctx), d.jobs.Load(ctx))
 }
 
-// assemble makes the parts that a request is about.
+// assemble creates the parts that serve requests.
 func (d *Daemon) assemble(ctx context.Context) error {
 	d.reg = registry.New(registry.Config{
 		Dirs: d.cfg.Dirs, Build: d.cfg.Build, Log: d.log, Store: d.store, Settings: d.conf, Crashed: d.crashed, Host: d,
-		Known: d.known, Again: d.mayRunAgain, Post: d.webhooks.Post, Former: d.former, Elsewhere: d.elsewhere,
+		Known: d.known, Again: d.checkRestart, Post: d.webhooks.Post, Former: d.former, Elsewhere: d.isReplica,
 		Pace: d.pace,
 	})
 	d.reg.Bus.From(uint64(time.Now().UnixMicro())) // after those of the daemon before
@@ -253,14 +262,19 @@ func (d *Daemon) assemble(ctx context.Context) error {
 	d.execs = executions.New(d.gate, d.reg, d.log)
 	d.jobs = jobs.New(d.reg, d.store, d.conf, d.log, d.gate)
 	d.jobs.Audit = d
+	if !d.isReplica {
+		d.ports = ports.New(d.reg, d.pace)
+	}
 	d.subs = subscriptions.New(d.store, d.jobs, d.log)
 	d.subs.Mask, d.subs.Post = d.known.Line, d.webhooks.Post
+	d.inbox = inbox.New(d.reg, d.gate, d.store, d.conf, d.log)
 	return nil
 }
 
+// listen listens on the daemon's socket.
 func (d *Daemon) listen() (net.Listener, error) {
 	path := d.cfg.Dirs.Socket()
-	// The lock is ours, so a socket that is there was left by a daemon that was killed.
+	// We hold the lock, so an existing socket belongs to a killed daemon.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove stale socket: %w", err)
 	}
@@ -274,38 +288,38 @@ func (d *Daemon) listen() (net.Listener, error) {
 	return httpapi.OwnPeers(l, d.log), nil
 }
 
-// ready tells the keepers that clients are served.
+// ready reports to the keepers that the daemon serves clients.
 func (d *Daemon) ready() {
 	for _, k := range d.links() {
 		if err := k.Link().Ready(d.cfg.Dirs.Socket()); err != nil {
-			d.log.Warn("tell the keeper we are ready", "keeper", k.Key(), "err", err)
+			d.log.Warn("report ready to the keeper", "keeper", k.Key(), "err", err)
 		}
 	}
 	d.log.Info("serving", "socket", d.cfg.Dirs.Socket(), "took", time.Since(d.started))
 }
 
-// leave ends gracefully: sessions get a checkpoint, clients are told, and the keeper
-// knows whether to start another daemon.
+// leave ends gracefully: it saves checkpoints, closes clients' connections, and reports to the keeper whether to start
+// another daemon.
 func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	d.log.Info("ending", "restart", how.Restart, "kill_sessions", how.KillSessions)
 	if how.KillSessions {
-		// Before the clients that wait or look on lose us: they are not to start another daemon.
+		// Before connections close: waiting clients must not start another daemon.
 		if err := atomicfile.Write(d.cfg.Dirs.Stopped(), atomicfile.Options{}, []byte(time.Now().Format(time.RFC3339Nano))); err != nil {
-			d.log.Warn("tell clients that we end on purpose", "err", err)
+			d.log.Warn("mark the stop as intended", "err", err)
 		}
 		d.reg.KillAll()
 	}
 	links := d.links()
 	for _, k := range links {
 		if err := k.Link().Leave(how.Restart); err != nil {
-			d.log.Warn("tell the keeper we leave", "keeper", k.Key(), "err", err)
+			d.log.Warn("report the stop to the keeper", "keeper", k.Key(), "err", err)
 		}
 	}
-	d.fleet.Close() // before what it tells of is gone
+	d.fleet.Close() // before its sessions and store close
 	d.gate.Leave()
 	d.execs.Close()
 	d.jobs.Close() // before its callers are cut off, which would end their jobs
-	d.subs.Close() // after the jobs: hooks go on as others
+	d.subs.Close() // after the jobs: those of hooks continue
 	d.reg.Bus.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -321,7 +335,7 @@ func (d *Daemon) leave(srv *http.Server, how api.Stop) error {
 	return err
 }
 
-// Stop has the daemon end; one that does already goes on as it was told first.
+// Stop requests the daemon's end; the first request counts.
 func (d *Daemon) Stop(how api.Stop) {
 	select {
 	case d.stop <- how:
@@ -329,19 +343,19 @@ func (d *Daemon) Stop(how api.Stop) {
 	}
 }
 
-// mayRunAgain has a session's program judged that ended by itself, or with its machine, and is to be started again. It notes in
-// req which file is judged.
-func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle, req *api.Restore) error {
-	n, err := d.reg.Again(e, *req)
+// checkRestart checks whether a session's program that ended by itself, or with the machine, may be restarted. It
+// stores the judged file in req.
+func (d *Daemon) checkRestart(ctx context.Context, e *registry.Handle, req *api.Restore) error {
+	n, err := d.reg.RestoreRequest(e, *req)
 	if err != nil {
 		return err
 	}
-	ask := jobs.AskNew("", actor.Actor{UID: os.Getuid(), Agent: e.Record().Agent}, n)
+	ask := jobs.AskNew("", identity.Actor{UID: os.Getuid(), Agent: e.Record().Agent}, n)
 	ask.Session, ask.Kept = e.ID(), n.Policy
-	ask.ID = askingAgain(&ask, e.Session.Status().Ended)
+	ask.ID = restartRequestID(&ask, e.Session.Status().Ended)
 	req.Judged = n.Judged
 	if jobs.ShellAlone(n) {
-		return d.gate.Unjudged(ctx, ask)
+		return d.gate.RecordUnjudged(ctx, ask)
 	}
 	answer, err := d.gate.Admit(ctx, ask)
 	if err == nil {
@@ -350,9 +364,9 @@ func (d *Daemon) mayRunAgain(ctx context.Context, e *registry.Handle, req *api.R
 	return err
 }
 
-// askingAgain is the id of an asking whether a session that ended at a time may be started with these words: the same under
-// the daemons after this one, so that nobody is asked twice. No client can choose one with a colon.
-func askingAgain(a *gateway.Ask, ended time.Time) string {
+// restartRequestID returns the ID of the request to restart a session that ended at a time. Later daemons use the same
+// ID, so one approval suffices. Clients cannot choose IDs with a colon.
+func restartRequestID(a *authorize.Request, ended time.Time) string {
 	if ended.IsZero() {
 		return uuid.NewString()
 	}
@@ -370,7 +384,7 @@ func (d *Daemon) Ran(e *registry.Handle, c *session.Command) { d.jobs.Ran(e, c) 
 // Leaving implements Host.
 func (d *Daemon) Leaving() bool { return d.jobs.Leaving() }
 
-// Notice records something that was mended at the start and that people should know.
+// Notice records a repair at the start that users should know about.
 func (d *Daemon) Notice(format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
 	d.log.Warn(msg)
@@ -379,5 +393,11 @@ func (d *Daemon) Notice(format string, args ...any) {
 	d.notices = append(d.notices, msg)
 }
 
-// Subscriptions are those who are told of completions.
+// Subscriptions returns the subscriptions to completions.
 func (d *Daemon) Subscriptions() *subscriptions.Set { return d.subs }
+
+// Inbox implements httpapi.Daemon.
+func (d *Daemon) Inbox() *inbox.Set { return d.inbox }
+
+// Ports implements httpapi.Daemon.
+func (d *Daemon) Ports() *ports.Watch { return d.ports }

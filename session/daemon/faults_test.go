@@ -20,7 +20,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// events are what a daemon tells, from the moment it listens.
+// events collects a daemon's events from the moment it listens.
 func (r *running) events(t *testing.T) <-chan api.Event {
 	t.Helper()
 	return r.eventsOf(t, "")
@@ -187,8 +187,8 @@ func TestKillEndsAll(t *testing.T) {
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "stubborn", Argv: []string{"true"}})
 }
 
-// Adoption: what ran goes on and is typed into as before; what ended while no daemon served has its end and its
-// output; one whose directory was damaged is no reason not to start.
+// Adoption: running sessions continue and accept input; those that ended without a daemon have their status and output;
+// one with a damaged directory does not prevent the start.
 //
 // FEATURES: R5
 func TestAdoption(t *testing.T) {
@@ -259,7 +259,7 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// A configuration is taken when it changes; one that is broken is said, with its line, and the last good one stays.
+// A changed configuration is applied. An invalid one is reported with its line, and the last valid one stays.
 //
 // FEATURES: R88
 func TestConfigurationChanges(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// The first program of a session that an agent starts is the file that was judged: one that came into its place, or was
-// changed, while a person was asked is not started. Asked for again it is judged anew.
+// The first program of an agent's session is the judged file: one that was replaced or changed during the approval is
+// not started. A repeated request is judged again.
 //
 // FEATURES: R61 R107
 func TestSwappedFirstProgram(t *testing.T) {
@@ -44,7 +44,7 @@ func TestSwappedFirstProgram(t *testing.T) {
 	}
 	for name, change := range map[string]func(){"swapped": swapped, "changed": func() { write(tool, "changed and longer") }} {
 		j := run(name, change)
-		if j.Result == nil || !strings.Contains(j.Result.Error, "another file now") {
+		if j.Result == nil || !strings.Contains(j.Result.Error, "has changed since") {
 			t.Errorf("%s: %+v", name, j.Result)
 		}
 	}
@@ -59,8 +59,8 @@ func TestSwappedFirstProgram(t *testing.T) {
 	}
 }
 
-// A session that is started again is held to the file that was judged then, which is the one that the PATH of who starts it
-// again finds. A shell of one's own is a program like others.
+// A restarted session is bound to the file judged at the restart, which the PATH of the requesting user finds. A user's
+// own shell is a program like others.
 //
 // FEATURES: R61 R107
 func TestFirstProgramAgain(t *testing.T) {
@@ -96,7 +96,7 @@ func TestFirstProgramAgain(t *testing.T) {
 	}
 	ended("again")
 
-	// Each of these waits for a person; meanwhile the file is changed.
+	// Each of these waits for a user while the file is changed.
 	shell := env("PATH=/usr/bin:/bin", "SHELL="+asks)
 	for name, start := range map[string]func() answer{
 		"a shell by SHELL": func() answer {
@@ -117,7 +117,7 @@ func TestFirstProgramAgain(t *testing.T) {
 		a := asked(t, events)
 		write("asked/bash", "changed: "+name)
 		r.answer(a.ID, "once", "")
-		if got := <-answered; !strings.Contains(string(got.body), "another file now") {
+		if got := <-answered; !strings.Contains(string(got.body), "has changed since") {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}

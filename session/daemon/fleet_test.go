@@ -12,20 +12,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/server"
 )
 
-// inFleet makes a daemon the host "house" of a fleet with a server of its own.
+// inFleet makes a daemon the host "house" of a fleet with a private server.
 func inFleet(t *testing.T, r *running) {
 	t.Helper()
-	dir := ident.Dir(r.dirs.Fleet())
-	a, err := ident.Found("test")
+	dir := certs.Dir(r.dirs.Fleet())
+	a, err := certs.NewAuthority("test")
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -34,20 +34,20 @@ func inFleet(t *testing.T, r *running) {
 	}
 	must(err)
 	must(dir.SaveAuthority(a))
-	identity := func(m ident.Member) *ident.Identity {
+	identity := func(m certs.Member) *certs.Identity {
 		t.Helper()
 		i, err := admit(dir, a, m)
 		must(err)
 		return i
 	}
 	srv, err := server.Start(server.Config{
-		Identity: identity(ident.Member{Name: "house", Kind: ident.Server}), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
+		Identity: identity(certs.Member{Name: "house", Kind: certs.Server}), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
 	})
 	must(err)
 	t.Cleanup(srv.Close)
 	<-srv.Ready()
-	must(dir.SaveIdentity(identity(ident.Member{Name: "house", Kind: ident.Host, May: access.Everything.Names(), Admin: true})))
-	must(dir.SaveSettings(ident.Settings{Servers: []string{srv.Addr()}, Reach: []string{srv.Addr()}}))
+	must(dir.SaveIdentity(identity(certs.Member{Name: "house", Kind: certs.Host, May: apitoken.Everything.Names(), Admin: true})))
+	must(dir.SaveSettings(certs.Settings{Servers: []string{srv.Addr()}, Reach: []string{srv.Addr()}}))
 	if a := r.ask("POST", "/fleet", api.FleetAct{Act: "reload"}); a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
@@ -67,8 +67,8 @@ func inFleet(t *testing.T, r *running) {
 }
 
 // admit makes a member of a fleet.
-func admit(dir ident.Dir, a *ident.Authority, m ident.Member) (*ident.Identity, error) {
-	key, csr, err := ident.NewKey(m.Name)
+func admit(dir certs.Dir, a *certs.Authority, m certs.Member) (*certs.Identity, error) {
+	key, csr, err := certs.NewKey(m.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,13 @@ func admit(dir ident.Dir, a *ident.Authority, m ident.Member) (*ident.Identity, 
 	if err != nil {
 		return nil, err
 	}
-	return &ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}, nil
+	return &certs.Identity{Member: certs.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}, nil
 }
 
 // serveOther is another host of the fleet, "other", which a test serves.
 func serveOther(t *testing.T, r *running, handler http.HandlerFunc) {
 	t.Helper()
-	dir := ident.Dir(r.dirs.Fleet())
+	dir := certs.Dir(r.dirs.Fleet())
 	a, err := dir.Authority()
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func serveOther(t *testing.T, r *running, handler http.HandlerFunc) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := admit(dir, a, ident.Member{Name: "other", Kind: ident.Host})
+	id, err := admit(dir, a, certs.Member{Name: "other", Kind: certs.Host})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +111,8 @@ func serveOther(t *testing.T, r *running, handler http.HandlerFunc) {
 	<-back
 	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()
-	for range 100 { // a busy server may not answer in the time that one claim takes
-		if err = there.Claim(t.Context()); err == nil || errors.Is(err, link.ErrTwo) {
+	for range 100 { // a busy server may not answer within the time of one claim
+		if err = there.Claim(t.Context()); err == nil || errors.Is(err, link.ErrNameInUse) {
 			break
 		}
 		<-pause.C
@@ -154,10 +154,10 @@ func dialOther(t *testing.T, r *running) {
 	}
 }
 
-// A daemon does not connect to itself over the fleet, where nobody would see who asks, and to no host for an agent.
+// A daemon does not connect to itself over the fleet, where the caller would be lost, and to no host for an agent.
 //
 // FEATURES: R94
-func TestFleetIsNoWayAroundWhoAsks(t *testing.T) {
+func TestFleet_RejectsSelfAndAgents(t *testing.T) {
 	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	inFleet(t, r)
@@ -170,7 +170,7 @@ func TestFleetIsNoWayAroundWhoAsks(t *testing.T) {
 		req.Header.Set("Connection", "Upgrade")
 		req.Header.Set("Upgrade", "longterm")
 		if agent != "" {
-			req.Header.Set(actor.Header, agent)
+			req.Header.Set(identity.Header, agent)
 		}
 		resp, err := r.http.Do(req)
 		if err != nil {

@@ -18,22 +18,22 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/copies"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
+	"github.com/longterm-dev/longterm/store/fleet/replica"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
 // gone is a member of the fleet whose daemon is nowhere.
-func gone(t *testing.T, house *running, name string) (*ident.Identity, *link.Link) {
+func gone(t *testing.T, house *running, name string) (*certs.Identity, *link.Link) {
 	t.Helper()
-	dir := ident.Dir(house.dirs.Fleet())
+	dir := certs.Dir(house.dirs.Fleet())
 	a, err := dir.Authority()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func gone(t *testing.T, house *running, name string) (*ident.Identity, *link.Lin
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := admit(dir, a, ident.Member{Name: name, Kind: ident.Host, May: access.Everything.Names()})
+	id, err := admit(dir, a, certs.Member{Name: name, Kind: certs.Host, May: apitoken.Everything.Names()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func gone(t *testing.T, house *running, name string) (*ident.Identity, *link.Lin
 	return nil, nil
 }
 
-// A daemon hands over what its sessions print, and says how far that is.
+// A daemon copies its sessions' output to the fleet, and reports how far.
 //
 // FEATURES: R94
 func TestSessionsAreCopied(t *testing.T) {
@@ -91,12 +91,12 @@ func TestSessionsAreCopied(t *testing.T) {
 		f := get[api.Fleet](house, "GET", "/fleet", nil)
 		return f.CopyBehind == 0 && f.CopyError == ""
 	})
-	h, record, err := copies.Record(t.Context(), l.JetStream(), id.CA, "house", s.ID)
+	h, record, err := replica.Record(t.Context(), l.JetStream(), id.CA, "house", s.ID)
 	if err != nil || h.Removed || !bytes.Contains(record, []byte(`"work"`)) {
 		t.Fatalf("%+v %s %v", h, record, err)
 	}
 	await(t, "the nonce of a shell's marks is told, for others to hide it", func() bool {
-		_, record, err := copies.Record(t.Context(), l.JetStream(), id.CA, "house", shell.ID)
+		_, record, err := replica.Record(t.Context(), l.JetStream(), id.CA, "house", shell.ID)
 		return err == nil && bytes.Contains(record, []byte(`"nonce":"`))
 	})
 }
@@ -116,10 +116,10 @@ func await(t *testing.T, what string, is func() bool) {
 }
 
 // copied is what the fleet has of the output of a session of the house.
-func copied(t *testing.T, id *ident.Identity, l *link.Link, session string) (all []byte) {
+func copied(t *testing.T, id *certs.Identity, l *link.Link, session string) (all []byte) {
 	t.Helper()
-	_, _ = copies.Each(t.Context(), l.JetStream(), id.CA, "house", session, func(h copies.Head, body []byte) error {
-		_, err := copies.Records(h.From, body, func(_ copies.Place, r *journal.Record) error {
+	_, _ = replica.Each(t.Context(), l.JetStream(), id.CA, "house", session, func(h replica.Head, body []byte) error {
+		_, err := replica.Records(h.From, body, func(_ replica.Place, r *journal.Record) error {
 			if r.Kind == journal.KindOutput {
 				all = append(all, r.Data...)
 			}
@@ -139,15 +139,15 @@ func TestTalkativeSessionIsCopiedInTurns(t *testing.T) {
 	id, l := gone(t, house, "reader")
 	loud := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "loud", Argv: []string{"yes"}})
 	await(t, "the loud one is copied", func() bool {
-		_, err := copies.Each(t.Context(), l.JetStream(), id.CA, "house", loud.ID, func(copies.Head, []byte) error { return io.EOF })
+		_, err := replica.Each(t.Context(), l.JetStream(), id.CA, "house", loud.ID, func(replica.Head, []byte) error { return io.EOF })
 		return errors.Is(err, io.EOF)
 	})
 	quiet := get[api.Session](house, "POST", "/sessions", api.NewSession{Name: "quiet", Argv: []string{"/bin/sh", "-c", "echo heard; exec sleep 1000"}})
 	await(t, "the quiet one is copied", func() bool { return string(copied(t, id, l, quiet.ID)) == "heard\r\n" })
 }
 
-// A host is lost with its disk. What the fleet has of it is read on another one, what is missing is counted, what somebody
-// else put there is passed over; asked again, nothing is done twice.
+// A host is lost with its disk. Its replica is read on another host: missing output is counted, foreign records are
+// skipped, and a repeated import does nothing twice.
 //
 // FEATURES: R94
 func TestHistoriesOfALostHost(t *testing.T) {
@@ -168,28 +168,28 @@ func TestHistoriesOfALostHost(t *testing.T) {
 	defer j.Close()
 	must(j.AppendResize(80, 24))
 	must(j.AppendOutput([]byte("first\r\nlost in between\r\n")))
-	publish := func(h copies.Head, body []byte) {
+	publish := func(h replica.Head, body []byte) {
 		t.Helper()
 		h.Host, h.Session = "lost", session
-		b, err := copies.Seal(id, h, body)
+		b, err := replica.Seal(id, h, body)
 		must(err)
-		must(copies.Publish(t.Context(), l.JetStream(), h, b))
+		must(replica.Publish(t.Context(), l.JetStream(), h, b))
 	}
 	output := func(from int, text string, end int) {
 		t.Helper()
-		b, err := copies.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
+		b, err := replica.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
 		must(err)
-		publish(copies.Head{From: copies.Place{Offset: uint64(from)}, To: copies.Place{Offset: uint64(from + len(text))}, End: uint64(end)}, b)
+		publish(replica.Head{From: replica.Place{Offset: uint64(from)}, To: replica.Place{Offset: uint64(from + len(text))}, End: uint64(end)}, b)
 	}
 	output(0, "first\r\n", 7)
 	output(0, "first\r\nsec", 10)
 	output(20, "last\r\n", 40)
-	forged := copies.Head{Host: "lost", Session: session, From: copies.Place{Offset: 26}, To: copies.Place{Offset: 27}}
-	must(copies.Publish(t.Context(), l.JetStream(), forged, []byte("no copy at all")))
+	forged := replica.Head{Host: "lost", Session: session, From: replica.Place{Offset: 26}, To: replica.Place{Offset: 27}}
+	must(replica.Publish(t.Context(), l.JetStream(), forged, []byte("no copy at all")))
 	rec := store.Session{ID: session, Name: "work", Argv: []string{"make"}, State: "running", Cols: 80, Rows: 24, Engine: "native", Created: time.Now(), Started: time.Now()}
 	record, err := json.Marshal(map[string]any{"session": rec, "commands": []store.Command{{Session: session, N: 1, Text: "make all", State: store.CommandRunning, Started: time.Now()}}})
 	must(err)
-	publish(copies.Head{Record: true, End: 40}, record)
+	publish(replica.Head{Record: true, End: 40}, record)
 
 	st := get[api.Fleet](house, "POST", "/fleet", api.FleetAct{Act: "restore", Name: "lost"})
 	if st.Restored == nil || len(st.Restored.Sessions) != 1 {
@@ -228,8 +228,8 @@ func TestHistoriesOfALostHost(t *testing.T) {
 	}
 }
 
-// What the fleet has of a host that is lost is read in its place, with what reads any host's, and each answer says so; what
-// would change something is refused. Its sessions are not among those of the machine that reads them.
+// The replica of a lost host answers the reading requests, and marks each answer. Requests that would change something
+// are rejected. Its sessions are not listed among those of the reading machine.
 //
 // FEATURES: R94
 func TestLostHostIsReadInPlace(t *testing.T) {
@@ -247,26 +247,26 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 	}
 	tell := func(session, name, text string, end int) {
 		t.Helper()
-		publish := func(h copies.Head, body []byte) {
+		publish := func(h replica.Head, body []byte) {
 			t.Helper()
 			h.Host, h.Session = "lost", session
-			b, err := copies.Seal(id, h, body)
+			b, err := replica.Seal(id, h, body)
 			must(err)
-			must(copies.Publish(t.Context(), l.JetStream(), h, b))
+			must(replica.Publish(t.Context(), l.JetStream(), h, b))
 		}
-		b, err := copies.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
+		b, err := replica.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
 		must(err)
-		publish(copies.Head{To: copies.Place{Offset: uint64(len(text))}, End: uint64(end)}, b)
+		publish(replica.Head{To: replica.Place{Offset: uint64(len(text))}, End: uint64(end)}, b)
 		rec := store.Session{ID: session, Name: name, Argv: []string{"make"}, State: "running", Cols: 80, Rows: 24, Engine: "native", Created: time.Now(), Started: time.Now()}
 		record, err := json.Marshal(map[string]any{"session": rec, "nonce": nonce, "commands": []store.Command{{Session: session, N: 1, Text: "make " + name, State: store.CommandRunning, Started: time.Now()}}})
 		must(err)
-		publish(copies.Head{Record: true, End: uint64(end)}, record)
+		publish(replica.Head{Record: true, End: uint64(end)}, record)
 	}
 	work, other := uuid.NewString(), uuid.NewString()
 	const marked = "nothing\x1b]133;A;lt=" + nonce + "\a\r\n"
 	tell(work, "work", "first\r\nneedle here\r\n", 27)
 	tell(other, "other", marked, len(marked))
-	// A session of its ids that runs here, as one does that was restored from the copy, is not touched by who reads that.
+	// A running session with one of its ids, such as one restored from the replica, is not touched by reading it.
 	runs := exec.CommandContext(t.Context(), "sleep", "1000")
 	runs.Env = append(os.Environ(), "LONGTERM_SESSION="+work)
 	must(runs.Start())
@@ -311,7 +311,7 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 		}
 		var refused *api.Error
 		if _, err := c.Session("work").Type(t.Context(), api.Input{Text: "x"}); !errors.As(err, &refused) ||
-			refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "only read") || refused.Retry ||
+			refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "read-only") || refused.Retry ||
 			!strings.Contains(refused.Hint, "`longterm output lost/work`") || !strings.Contains(refused.Hint, "`longterm fleet restore lost`") {
 			t.Errorf("typing: %v", err)
 		}
@@ -335,8 +335,8 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 	}
 }
 
-// A machine comes under the name of one that is gone. What the fleet has of the former one's sessions stays, and is restored
-// from there while the new one is connected; the new one's own are not.
+// A new machine takes the name of a lost one. The replica of the former one's sessions stays, and can be restored while
+// the new one is connected; the new one's sessions are not touched.
 //
 // FEATURES: R94
 func TestFormerMachineOfAName(t *testing.T) {
@@ -345,30 +345,30 @@ func TestFormerMachineOfAName(t *testing.T) {
 	inFleet(t, house)
 	former, l := gone(t, house, "other")
 	session := uuid.NewString()
-	tell := func(id *ident.Identity, l *link.Link, session, name, text string) {
+	tell := func(id *certs.Identity, l *link.Link, session, name, text string) {
 		t.Helper()
-		publish := func(h copies.Head, body []byte) {
+		publish := func(h replica.Head, body []byte) {
 			t.Helper()
 			h.Host, h.Session = "other", session
-			b, err := copies.Seal(id, h, body)
+			b, err := replica.Seal(id, h, body)
 			if err == nil {
-				err = copies.Publish(t.Context(), l.JetStream(), h, b)
+				err = replica.Publish(t.Context(), l.JetStream(), h, b)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		b, err := copies.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
+		b, err := replica.AppendRecord(nil, &journal.Record{Kind: journal.KindOutput, Time: time.Now(), Data: []byte(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		publish(copies.Head{To: copies.Place{Offset: uint64(len(text))}, End: uint64(len(text))}, b)
+		publish(replica.Head{To: replica.Place{Offset: uint64(len(text))}, End: uint64(len(text))}, b)
 		rec := store.Session{ID: session, Name: name, Argv: []string{"make"}, State: "running", Cols: 80, Rows: 24, Engine: "native", Created: time.Now(), Started: time.Now()}
 		record, err := json.Marshal(map[string]any{"session": rec})
 		if err != nil {
 			t.Fatal(err)
 		}
-		publish(copies.Head{Record: true, End: uint64(len(text))}, record)
+		publish(replica.Head{Record: true, End: uint64(len(text))}, record)
 	}
 	tell(former, l, session, "work", "precious\r\n")
 	l.Close()
@@ -377,20 +377,20 @@ func TestFormerMachineOfAName(t *testing.T) {
 	}
 
 	anew := startDaemon(t, testDirs(t))
-	settings, err := ident.Dir(house.dirs.Fleet()).Settings()
+	settings, err := certs.Dir(house.dirs.Fleet()).Settings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := ident.Dir(house.dirs.Fleet()).Authority()
+	a, err := certs.Dir(house.dirs.Fleet()).Authority()
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := admit(ident.Dir(house.dirs.Fleet()), a, ident.Member{Name: "other", Kind: ident.Host, May: access.Everything.Names()})
+	id, err := admit(certs.Dir(house.dirs.Fleet()), a, certs.Member{Name: "other", Kind: certs.Host, May: apitoken.Everything.Names()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := ident.Dir(anew.dirs.Fleet())
-	if err := errors.Join(dir.SaveIdentity(id), dir.SaveSettings(ident.Settings{Servers: settings.Servers})); err != nil {
+	dir := certs.Dir(anew.dirs.Fleet())
+	if err := errors.Join(dir.SaveIdentity(id), dir.SaveSettings(certs.Settings{Servers: settings.Servers})); err != nil {
 		t.Fatal(err)
 	}
 	if a := anew.ask("POST", "/fleet", api.FleetAct{Act: "reload"}); a.status != http.StatusOK {

@@ -29,7 +29,7 @@ func TestLinesForAProgramOverARestart(t *testing.T) {
 	get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{Call: api.Call{Job: "typed", Background: true}, Line: "slow", Foreign: true})
 	r.wait("shell", api.Condition{Kind: "text", Text: "you said slow"})
 	res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{
-		Call: api.Call{Job: "asked", Background: true}, Line: "later", Foreign: true, Asking: api.Asking{Policy: "readonly"},
+		Call: api.Call{Job: "asked", Background: true}, Line: "later", Foreign: true, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"},
 	})
 	if res.State != "needs_approval" {
 		t.Fatalf("%+v", res)
@@ -50,7 +50,7 @@ func TestLinesForAProgramOverARestart(t *testing.T) {
 	}
 }
 
-// What a person has allowed as a program's code does not reach the shell that is back, whichever daemon gives it.
+// What a user has allowed as a program's code does not reach the shell that is back, whichever daemon gives it.
 //
 // FEATURES: R62 R63
 func TestAllowedCodeOverARestart(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAllowedCodeOverARestart(t *testing.T) {
 	get[api.Typed](r, "POST", "/sessions/shell/input", api.Input{Text: python + " -q", Enter: true})
 	r.wait("shell", api.Condition{Kind: "text", Text: ">>>"})
 	res := get[api.Result](r, "POST", "/sessions/shell/exec", api.Exec{
-		Call: api.Call{Job: "code", Background: true}, Line: "touch = 1", Foreign: true, Asking: api.Asking{Policy: "readonly"},
+		Call: api.Call{Job: "code", Background: true}, Line: "touch = 1", Foreign: true, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"},
 	})
 	if res.State != "needs_approval" {
 		t.Fatalf("%+v", res)
@@ -75,10 +75,10 @@ func TestAllowedCodeOverARestart(t *testing.T) {
 	}
 }
 
-// A line for a session of a program that tells nothing of its commands goes to another that has its terminal.
+// A line for a session of a silent program goes to another program that has its terminal.
 //
 // FEATURES: R4
-func TestLinesBehindAProgramThatTellsNothing(t *testing.T) {
+func TestLine_ForSilentProgram_GoesToOther(t *testing.T) {
 	t.Parallel()
 	python := tier.Path(t, "python3")
 	r, dir := serve(t), t.TempDir()
@@ -102,7 +102,7 @@ func TestLinesOfWhatAShellBecame(t *testing.T) {
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "s", Argv: []string{"bash", "-c", "exec " + python + " -q"}})
 	r.wait("s", api.Condition{Kind: "text", Text: ">>>"})
 	code := func(line string) api.Result {
-		return get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: line, Wait: true, Call: api.Call{Background: true}, Asking: api.Asking{Policy: "hard"}})
+		return get[api.Result](r, "POST", "/sessions/s/exec", api.Exec{Line: line, Wait: true, Call: api.Call{Background: true}, ApprovalOptions: api.ApprovalOptions{Policy: "hard"}})
 	}
 	if res := code(`len("xyz" * 14)`); res.State == "needs_approval" {
 		t.Errorf("%+v", res)

@@ -5,36 +5,50 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// openGate makes the gateway with what it asks of others.
+// openGate creates the gateway with its dependencies.
 func (d *Daemon) openGate(ctx context.Context) error {
 	rules := rulesInEffect{rulebook.Open(rulebook.Options{
 		File: d.cfg.Dirs.PolicyFile(), Kept: d.cfg.Dirs.PolicyKept(), Keep: true, Trust: d.cfg.Dirs.PolicyTrust(), Root: d.cfg.Dirs.Root(), Home: jobs.Home(), Log: d.log,
 	}), d.conf}
 	var err error
-	d.gate, err = gateway.Open(ctx, gateway.Config{
-		Rules: rules, Author: rules.Book, Store: d.store, Audit: trail{d.audit}, Bus: gateBus{d}, Tell: d.tellApproval, Worked: d.workedIn, Flush: func(ctx context.Context) { d.reg.Flush(ctx) },
+	d.gate, err = authorize.Open(ctx, authorize.Config{
+		Rules: rules, Author: rules.Book, Store: d.store, Audit: auditTrail{d.audit}, Bus: gateBus{d}, Tell: d.notifyApproval, Worked: d.recordAgentWork, Flush: func(ctx context.Context) { d.reg.Flush(ctx) },
 		AgentsYes: func() bool { return d.conf.Get().Policy.AgentsYes }, Log: d.log,
-		Cwd: d.cwdOf, Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
+		Cwd: d.cwdOf, Drafts: draftsOfJobs{d}, Start: func(dir string) error { return spawn.CheckStart(dir, d.conf.Get().Policy.Roots) },
 	})
 	return err
 }
 
-// cwdOf is where a session's shell is.
+// draftsOfJobs are the drafts in which jobs ran.
+type draftsOfJobs struct{ d *Daemon }
+
+// CheckDraft implements authorize.Drafts.
+func (p draftsOfJobs) CheckDraft(ctx context.Context, v *api.DraftReview) error {
+	return p.d.jobs.CheckDraft(ctx, v)
+}
+
+// AwaitDraft implements authorize.Drafts.
+func (p draftsOfJobs) AwaitDraft(ctx context.Context, asking string) error {
+	return p.d.jobs.AwaitDraft(ctx, asking)
+}
+
+// cwdOf returns the directory of a session's shell.
 func (d *Daemon) cwdOf(session string) string {
 	e := d.reg.ByID(session)
 	if e == nil {
@@ -43,37 +57,37 @@ func (d *Daemon) cwdOf(session string) string {
 	return e.CurrentDir(e.Session.Status())
 }
 
-// workedIn notes whose line a session was given.
-func (d *Daemon) workedIn(session, agent string) {
+// recordAgentWork records the agent whose line a session received.
+func (d *Daemon) recordAgentWork(session, agent string) {
 	if e := d.reg.ByID(session); e != nil {
-		d.reg.WorkedIn(e, agent)
+		d.reg.RecordAgentWork(e, agent)
 	}
 }
 
-// rulesInEffect are the book's, with the presets of the configuration as it is now.
+// rulesInEffect is a rule book with the presets of the current configuration.
 type rulesInEffect struct {
 	*rulebook.Book
-	conf *settings.Settings
+	conf *liveconfig.Settings
 }
 
-// For implements gateway.Rules.
+// For implements authorize.Rules.
 func (r rulesInEffect) For(s rulebook.Subject) (*policy.Engine, *rulebook.Sources) {
 	p := &r.conf.Get().Policy
 	r.SetDefaults(policy.Preset(p.Default), policy.Preset(p.Agents))
 	return r.Book.For(s)
 }
 
-// trail has the audit log keep what the gateway decides.
-type trail struct{ log *audit.Log }
+// auditTrail writes the gateway's decisions to the audit log.
+type auditTrail struct{ log *audit.Log }
 
-// Decided implements gateway.Audit.
-func (t trail) Decided(_ context.Context, r gateway.Record) error {
+// RecordDecision implements authorize.Audit.
+func (t auditTrail) RecordDecision(_ context.Context, r authorize.Record) error {
 	a := &r.Ask
 	rec := audit.Record{
 		Actor: r.Actor, Kind: audit.Kind(a.Kind), Session: a.Session, Name: a.Name, Line: a.Line, Path: a.Path, Argv: a.Argv,
 		Parent: a.Parent, Depth: a.Depth, Cwd: a.Cwd, Verdict: r.Verdict.String(), Rule: r.Rule, Approval: r.Approval, Scope: r.Scope, Note: r.Note,
 	}
-	if a.Kind == gateway.Line || a.Kind == gateway.Command {
+	if a.Kind == authorize.Line || a.Kind == authorize.Command {
 		rec.Job = a.ID
 	}
 	if r.Answer {
@@ -82,17 +96,17 @@ func (t trail) Decided(_ context.Context, r gateway.Record) error {
 			rec.Verdict = "rejected"
 		}
 	}
-	if a.Kind == gateway.Execution && r.Verdict == policy.Allow && r.Approval == "" { // it waits for this in execve
+	if a.Kind == authorize.Execution && r.Verdict == policy.Allow && r.Approval == "" { // it waits for this in execve
 		return t.log.Soon(rec)
 	}
 	_, err := t.log.Append(rec)
 	return err
 }
 
-// gateBus tells of approvals with the sessions they are about.
+// gateBus publishes approvals with their sessions.
 type gateBus struct{ d *Daemon }
 
-// PublishApproval implements gateway.Bus.
+// PublishApproval implements authorize.Bus.
 func (b gateBus) PublishApproval(kind string, a *api.Approval) {
 	var s *api.Session
 	if e := b.d.reg.ByID(a.Session); a.Session != "" && e != nil && e.Ready() {
@@ -105,16 +119,16 @@ func (b gateBus) PublishApproval(kind string, a *api.Approval) {
 // Approvals implements registry.Host.
 func (d *Daemon) Approvals(session string) []string { return d.gate.Waiting(session) }
 
-// Removed implements registry.Host.
-func (d *Daemon) Removed(session string) {
+// OnRemoved implements registry.Host.
+func (d *Daemon) OnRemoved(session string) {
 	d.gate.Forget(context.Background(), session)
-	if face := d.face.Load(); face != nil {
+	if face := d.api.Load(); face != nil {
 		face.Forget(session)
 	}
 }
 
-// tellApproval tells people that they are asked for something, as they are told of commands that end.
-func (d *Daemon) tellApproval(a *api.Approval) {
+// notifyApproval notifies users of a new approval.
+func (d *Daemon) notifyApproval(a *api.Approval) {
 	how := d.conf.NotifyAsked()
 	if !how.Any() {
 		return
@@ -123,15 +137,15 @@ func (d *Daemon) tellApproval(a *api.Approval) {
 	if what == "" && len(a.Argv) > 0 {
 		what = shellquote.Line(a.Argv)
 	}
-	asked := notify.Asked{
+	asked := notify.ApprovalEvent{
 		Approval: a.ID, Session: a.Session, Name: a.Name, Who: a.Actor.String(), Command: cmp.Or(what, a.Path), Cwd: a.Cwd,
-		Why: a.Judgement.Why, Risk: a.Risk, Time: a.Asked,
+		Why: strings.Join(a.Judgement.Explain(), "; "), Risk: a.Risk, Time: a.Asked,
 	}
-	secrets.Rewrite(&asked, plaintext.Literal) // nothing of it is hidden
-	go func() {                                // bounded by its own timeout
+	redact.Rewrite(&asked, plaintext.Literal) // nothing of it is hidden
+	go func() {                               // bounded by its own timeout
 		sender := d.reg.Sender()
-		if err := sender.SendAsked(context.Background(), how, &asked); err != nil {
-			d.log.Warn("tell of an approval", "approval", a.ID, "err", err)
+		if err := sender.SendApproval(context.Background(), how, &asked); err != nil {
+			d.log.Warn("notify about an approval", "approval", a.ID, "err", err)
 		}
 	}()
 }

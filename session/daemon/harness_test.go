@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/hosts"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
@@ -28,7 +28,7 @@ type running struct {
 	http   *http.Client
 	ended  chan error
 	cancel context.CancelFunc
-	label  string // of the agent that asks; empty: a person does
+	label  string // of the calling agent; "": a user calls
 }
 
 // as is the same daemon, asked by an agent.
@@ -49,7 +49,7 @@ func testDirs(t *testing.T) paths.Dirs {
 	return paths.Dirs{Run: filepath.Join(dir, "r"), State: filepath.Join(dir, "s"), Config: filepath.Join(dir, "c")}
 }
 
-// startDaemon runs a daemon in this process until it is told to stop or the test ends.
+// startDaemon runs a daemon in this process until it is stopped or the test ends.
 func startDaemon(t *testing.T, dirs paths.Dirs, set ...func(*Config)) *running {
 	t.Helper()
 	r := &running{t: t, dirs: dirs, ended: make(chan error, 1)}
@@ -142,7 +142,7 @@ func (r *running) ask(method, path string, body any) answer {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if r.label != "" {
-		req.Header.Set(actor.Header, r.label)
+		req.Header.Set(identity.Header, r.label)
 	}
 	resp, err := r.http.Do(req)
 	if err != nil {

@@ -37,7 +37,7 @@ func serve(t *testing.T) *running {
 	return r
 }
 
-// leave ends the daemon; its sessions go on.
+// leave ends the daemon; its sessions continue.
 func (r *running) leave() {
 	r.t.Helper()
 	r.cancel()
@@ -116,8 +116,8 @@ func exitOf(res *api.Result) string {
 	return res.State + " " + code
 }
 
-// Commands and lines go on while no daemon serves, and the next one knows how each of them went: those that
-// ended meanwhile, those that end later, and a line that waited for the prompt, which is typed then, once.
+// Commands and lines continue without a daemon, and the next one knows their results: those that ended in between,
+// those that end later, and a line that waited for the prompt, which is then typed once.
 //
 // FEATURES: R1 R5
 func TestJobsOutliveTheDaemon(t *testing.T) {
@@ -202,7 +202,7 @@ func TestCallersRejoin(t *testing.T) {
 	}
 }
 
-// A connection that breaks ends a command and all it started, unless the caller said that it goes on.
+// A broken connection ends a command and all its processes, unless the caller asked to continue in the background.
 //
 // FEATURES: R1
 func TestBrokenConnections(t *testing.T) {
@@ -253,14 +253,15 @@ func TestBrokenConnections(t *testing.T) {
 	}
 }
 
-// The clocks of a call: a command that takes too long, or is silent for too long, is ended with all it
-// started; a line is left running, unless it is to be ended; one that yields is answered and goes on.
+// Timeouts: a command that takes too long, or is idle for too long, is ended with all its processes. A line keeps
+// running, unless it is to be ended; one that yields is answered and continues.
 //
 // FEATURES: R16
 func TestJobClocksRun(t *testing.T) {
 	t.Parallel()
 	tier.Full(t)
-	const begins = int64(3000) // milliseconds in which what is left running has begun: else it would be taken back
+	// milliseconds after which a line that keeps running has started; otherwise it would be withdrawn
+	const begins = int64(3000)
 	r, dir := serve(t), t.TempDir()
 	sleeps := api.NewSession{Argv: []string{"sh", "-c", "echo first; sleep 600 & sleep 600"}, Cwd: dir}
 	for _, c := range []struct {
@@ -305,7 +306,7 @@ func TestJobClocksRun(t *testing.T) {
 	}
 }
 
-// A command that asks is waited for, or its caller comes back with what it asks for; what is typed then goes to it.
+// A command that prompts is waited for, or its caller returns with the prompt; later input goes to it.
 //
 // FEATURES: R3
 func TestJobsThatAsk(t *testing.T) {
@@ -354,8 +355,7 @@ func TestJob_NeedsInput_InEveryList(t *testing.T) {
 	}
 }
 
-// A program that tells nothing of its commands is given lines, too: the answer is what it printed until it
-// rested, and no status.
+// Lines can also be typed into a silent program: the answer is its output until it is idle, without a status.
 //
 // FEATURES: R4
 func TestLinesForAnyProgram(t *testing.T) {
@@ -383,7 +383,7 @@ func TestLinesForAnyProgram(t *testing.T) {
 	}
 }
 
-// Warm shells: a line is run in one that stood ready, with its status, and no session is left of it.
+// Warm shells: a line runs in a ready one, with its status, and its session is removed afterwards.
 //
 // FEATURES: R1
 func TestWarmShells(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/executions"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
@@ -23,15 +23,15 @@ type subjects struct{}
 func (subjects) Subject(string) executions.Subject {
 	return executions.Subject{Name: "n", Agent: "bot", Policy: "hard", Home: "/root"}
 }
-func (subjects) Refused(string, api.Refused) {}
-func (subjects) Unprivileged(string, string) {}
+func (subjects) RecordRefusal(string, api.Refused) {}
+func (subjects) RecordUnprivileged(string, string) {}
 
 type noBus struct{}
 
 func (noBus) PublishApproval(string, *api.Approval) {}
 
-// What the daemon does for an execution that is allowed, between being told of it and its answer: the file, the rules, the
-// verdict and the record.
+// BenchmarkExecutionJudged measures an allowed execution in the daemon, from the notice to the answer: file, rules, verdict and
+// record.
 func BenchmarkExecutionJudged(b *testing.B) {
 	dir := b.TempDir()
 	st, err := store.Open(filepath.Join(dir, "longterm.db"))
@@ -45,7 +45,7 @@ func BenchmarkExecutionJudged(b *testing.B) {
 	}
 	defer log.Close()
 	book := rulebook.Open(rulebook.Options{File: filepath.Join(dir, "policy.toml")})
-	gate, err := gateway.Open(b.Context(), gateway.Config{Rules: book, Author: book, Store: st, Audit: trail{log}, Bus: noBus{}, Log: slog.New(slog.DiscardHandler)})
+	gate, err := authorize.Open(b.Context(), authorize.Config{Rules: book, Author: book, Store: st, Audit: auditTrail{log}, Bus: noBus{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func BenchmarkExecutionJudged(b *testing.B) {
 			for b.Loop() {
 				m.Number++
 				got := syscall.Errno(1)
-				set.Asked(m, func(errno syscall.Errno) error { got = errno; return nil })(func() {})
+				set.Begin(m, func(errno syscall.Errno) error { got = errno; return nil })(func() {})
 				if got != 0 {
 					b.Fatal(got)
 				}

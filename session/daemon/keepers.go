@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
@@ -23,18 +23,18 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// keeperLink is the connection to one keeper. It reconnects by itself.
+// keeperLink is the connection to one keeper. It reconnects automatically.
 type keeperLink struct {
-	key  string
-	d    *Daemon
-	mu   sync.Mutex // guards the fields below
-	l    *link.Link
-	gone bool      // for good
-	used time.Time // when somebody was given it last, to start a session
+	key       string
+	d         *Daemon
+	mu        sync.Mutex // guards the fields below
+	l         *link.Link
+	gone      bool      // no connection will be made again
+	lastStart time.Time // time of the last session start
 }
 
-// ownKeeperRest is how long a session's own keeper stays after the session: somebody may be about to start it again.
-const ownKeeperRest = 10 * time.Second
+// ownKeeperLinger is how long a session's own keeper stays after the session, in case it is restarted.
+const ownKeeperLinger = 10 * time.Second
 
 // Key implements Keeper.
 func (k *keeperLink) Key() string { return k.key }
@@ -48,18 +48,21 @@ func (k *keeperLink) Link() *link.Link {
 
 // The keeper's notices, by session.
 
+// Output implements link.Handler: the session has new output in its ring.
 func (k *keeperLink) Output(id string) {
 	if e := k.d.reg.ByID(id); e != nil {
 		e.Notify((*session.Session).Notice)
 	}
 }
 
+// Exited implements link.Handler: a session's process has exited.
 func (k *keeperLink) Exited(m *wire.Exited) {
 	if e := k.d.reg.ByID(m.ID); e != nil {
 		e.Notify(func(s *session.Session) { s.Exited(registry.ExitOf(m), m.Head) })
 	}
 }
 
+// Closed implements link.Handler: a session's terminal was closed.
 func (k *keeperLink) Closed(m *wire.Closed) {
 	if e := k.d.reg.ByID(m.ID); e != nil {
 		e.Notify((*session.Session).Closed)
@@ -67,18 +70,18 @@ func (k *keeperLink) Closed(m *wire.Closed) {
 }
 
 // Execution implements link.Executions.
-func (k *keeperLink) Execution(m *wire.Execution) func(aside func()) {
-	return k.d.execs.Asked(m, func(errno syscall.Errno) error { return k.Link().Answer(m, errno) })
+func (k *keeperLink) Execution(m *wire.Execution) func(async func()) {
+	return k.d.execs.Begin(m, func(errno syscall.Errno) error { return k.Link().Answer(m, errno) })
 }
 
 // ExecutionGone implements link.Executions.
-func (k *keeperLink) ExecutionGone(m *wire.ExecutionGone) { k.d.execs.Gone(m) }
+func (k *keeperLink) ExecutionGone(m *wire.ExecutionGone) { k.d.execs.Cancel(m) }
 
-// Refused implements link.Refusals. The keeper opens no file, so what it refused is recorded here.
-func (k *keeperLink) Refused(m *wire.Refused) {
+// RecordRefusal implements link.Refusals. The keeper opens no file, so its refusals are recorded here.
+func (k *keeperLink) RecordRefusal(m *wire.Refused) {
 	r := audit.Record{
 		Kind: audit.Connection, Verdict: "deny", Rule: "keeper", Path: m.Path, Session: m.Session,
-		Actor: actor.Actor{UID: int(m.UID), PID: int(m.PID)},
+		Actor: identity.Actor{UID: int(m.UID), PID: int(m.PID)},
 		Note:  fmt.Sprintf("role %q, %d connections to keeper %q since %s: %s", m.Role, m.Count, k.key, time.Unix(0, m.Time).Format(time.DateTime), m.Why),
 	}
 	if e := k.d.reg.ByID(m.Session); e != nil {
@@ -89,8 +92,8 @@ func (k *keeperLink) Refused(m *wire.Refused) {
 	k.d.Record(r)
 }
 
-// adopt makes the connection to a keeper that the daemon before left; nil: that was killed, and
-// its socket and lock file are left over.
+// adopt connects to a keeper of the previous daemon. It returns nil if the keeper was killed and only its files are
+// left.
 func (d *Daemon) adopt(key string) (registry.Keeper, error) {
 	if keeperEnded(d.cfg.Dirs, key) {
 		if err := d.clearKeeper(key); err != nil {
@@ -107,7 +110,7 @@ func (d *Daemon) adopt(key string) (registry.Keeper, error) {
 
 // connect dials a keeper that is known to run.
 func (d *Daemon) connect(key string) (*keeperLink, error) {
-	k := &keeperLink{key: key, d: d, used: time.Now()}
+	k := &keeperLink{key: key, d: d, lastStart: time.Now()}
 	l, err := k.dial()
 	if err != nil {
 		return nil, fmt.Errorf("keeper %s: %w", key, err)
@@ -120,17 +123,16 @@ func (d *Daemon) connect(key string) (*keeperLink, error) {
 	return k, nil
 }
 
-// watch waits for the connection's end and makes a new one. A keeper that does not
-// come back took its sessions with it.
+// watch reconnects after the connection's end. If the keeper does not come back, its sessions are lost.
 func (k *keeperLink) watch(l *link.Link) {
 	for {
-		<-l.Gone()
+		<-l.Closed()
 		if k.isGone() {
 			return
 		}
 		next, err := k.redial()
 		if err != nil {
-			k.lost(err)
+			k.onKeeperLost(err)
 			return
 		}
 		k.mu.Lock()
@@ -138,14 +140,14 @@ func (k *keeperLink) watch(l *link.Link) {
 		k.mu.Unlock()
 		k.d.log.Info("keeper is back", "keeper", k.key, "build", next.Hello().Build)
 		if err := next.Ready(k.d.cfg.Dirs.Socket()); err != nil {
-			k.d.log.Warn("tell the keeper we are ready", "err", err)
+			k.d.log.Warn("report ready to the keeper", "err", err)
 		}
 		k.d.reg.Resync(k)
 		l = next
 	}
 }
 
-// dial connects to a keeper. Its socket may have been removed: it makes it again.
+// dial connects to a keeper. If its socket was removed, it makes the keeper recreate it.
 func (k *keeperLink) dial() (*link.Link, error) {
 	deadline := time.Now().Add(3 * launch.WatchEvery)
 	for {
@@ -158,6 +160,7 @@ func (k *keeperLink) dial() (*link.Link, error) {
 	}
 }
 
+// redial connects to the keeper again, for at most registry.ReconnectTime.
 func (k *keeperLink) redial() (*link.Link, error) {
 	deadline := time.Now().Add(registry.ReconnectTime)
 	for {
@@ -169,12 +172,12 @@ func (k *keeperLink) redial() (*link.Link, error) {
 	}
 }
 
-// keeperEnded reports whether no process holds a lock of the keeper's: it will not come back.
+// keeperEnded reports whether no process holds a lock of the keeper, so that it will not reconnect.
 func keeperEnded(dirs paths.Dirs, key string) bool {
-	return !launch.Held(dirs.KeeperStateLock(key)) && !launch.Held(dirs.KeeperLock(key))
+	return !launch.IsHeld(dirs.KeeperStateLock(key)) && !launch.IsHeld(dirs.KeeperLock(key))
 }
 
-// await waits until the connection that ended is replaced or given up.
+// await waits until an ended connection is replaced or given up.
 func (k *keeperLink) await(ctx context.Context, old *link.Link) error {
 	for k.Link() == old && !k.isGone() {
 		select {
@@ -186,12 +189,10 @@ func (k *keeperLink) await(ctx context.Context, old *link.Link) error {
 	return nil
 }
 
-// linkTries bounds how often something is asked of a keeper whose connection is replaced
-// again and again.
+// linkTries bounds the retries if a keeper's connection is replaced repeatedly.
 const linkTries = 4
 
-// Retry has f ask the keeper, and ask again when the connection was replaced meanwhile, as
-// it is in an upgrade.
+// Retry calls f, and again if the connection was replaced meanwhile, as in an upgrade.
 func (k *keeperLink) Retry(ctx context.Context, f func(*link.Link) error) error {
 	for try := 1; ; try++ {
 		l := k.Link()
@@ -205,37 +206,38 @@ func (k *keeperLink) Retry(ctx context.Context, f func(*link.Link) error) error 
 	}
 }
 
-// isLost says that the connection ended before an answer came.
+// isLost reports whether the connection ended before the answer.
 func isLost(l *link.Link, err error) bool {
 	return errors.Is(err, link.ErrLost) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || hasEnded(l)
 }
 
+// isGone reports whether the keeper has ended.
 func (k *keeperLink) isGone() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.gone
 }
 
-// use notes that a session is about to be started there; false: the keeper is gone.
-func (k *keeperLink) use() bool {
+// markUsed records that a session is about to start there; false means that the keeper has ended.
+func (k *keeperLink) markUsed() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.used = time.Now()
+	k.lastStart = time.Now()
 	return !k.gone
 }
 
-// restsSince is since when nobody was given it.
-func (k *keeperLink) restsSince() time.Time {
+// idleSince returns when the keeper last started a session.
+func (k *keeperLink) idleSince() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.used
+	return k.lastStart
 }
 
-// endOwnKeepers ends keepers that were one session's own and keep nothing any more: they would stay for as long as this
-// daemon, which is connected to them. What a session left running is found by its keeper, which stays for it.
+// endOwnKeepers ends the keepers of single sessions that hold nothing more. They would otherwise run as long as this
+// daemon, which is connected to them. A keeper with leftover processes stays.
 func (d *Daemon) endOwnKeepers(ctx context.Context, now time.Time) {
 	for _, k := range d.links() {
-		if k.key == paths.MainKeeper || now.Sub(k.restsSince()) < ownKeeperRest {
+		if k.key == paths.MainKeeper || now.Sub(k.idleSince()) < ownKeeperLinger {
 			continue
 		}
 		if e := d.reg.ByID(k.key); e != nil && e.Session.Status().State == session.Running {
@@ -259,9 +261,9 @@ func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
 		return err
 	}
 	d := k.d
-	d.launching.Lock() // nobody is given it meanwhile
+	d.launching.Lock() // keeps it from being used meanwhile
 	defer d.launching.Unlock()
-	if now.Sub(k.restsSince()) < ownKeeperRest {
+	if now.Sub(k.idleSince()) < ownKeeperLinger {
 		return nil
 	}
 	k.setGone(true) // that its connection ends is no loss
@@ -273,7 +275,7 @@ func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
 	d.mu.Lock()
 	delete(d.keepers, k.key)
 	d.mu.Unlock()
-	for !keeperEnded(d.cfg.Dirs, k.key) { // whoever starts one next must not find this one
+	for !keeperEnded(d.cfg.Dirs, k.key) { // the next start must not find this one
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -283,14 +285,15 @@ func (k *keeperLink) endIfEmpty(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// setGone records whether the keeper has ended.
 func (k *keeperLink) setGone(gone bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.gone = gone
 }
 
-// lost is called when the keeper is gone for good.
-func (k *keeperLink) lost(err error) {
+// onKeeperLost handles the permanent end of a keeper.
+func (k *keeperLink) onKeeperLost(err error) {
 	k.d.log.Error("keeper lost", "keeper", k.key, "err", err)
 	k.setGone(true)
 	k.d.mu.Lock()
@@ -300,7 +303,7 @@ func (k *keeperLink) lost(err error) {
 	k.d.clearLost(k.key)
 }
 
-// close ends the connection on purpose; shutdown ends the keeper as well.
+// close closes the connection; shutdown also ends the keeper.
 func (k *keeperLink) close(shutdown bool) {
 	k.mu.Lock()
 	k.gone = true
@@ -316,6 +319,7 @@ func (k *keeperLink) close(shutdown bool) {
 	_ = l.Close()
 }
 
+// links returns all connections.
 func (d *Daemon) links() []*keeperLink {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -326,7 +330,7 @@ func (d *Daemon) links() []*keeperLink {
 	return all
 }
 
-// KeeperPIDs are the keepers' processes.
+// KeeperPIDs returns the processes of the keepers.
 func (d *Daemon) KeeperPIDs() (pids []int) {
 	for _, k := range d.links() {
 		pids = append(pids, int(k.Link().Hello().PID))
@@ -341,7 +345,7 @@ func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
 	d.mu.Lock()
 	k := d.keepers[key]
 	d.mu.Unlock()
-	if k != nil && k.use() {
+	if k != nil && k.markUsed() {
 		return k, nil
 	}
 	argv := d.cfg.KeeperArgv(key, key == paths.MainKeeper)
@@ -355,9 +359,10 @@ func (d *Daemon) KeeperFor(key string) (registry.Keeper, error) {
 	return k, k.Link().Ready(d.cfg.Dirs.Socket())
 }
 
+// hasEnded reports whether a connection has ended.
 func hasEnded(l *link.Link) bool {
 	select {
-	case <-l.Gone():
+	case <-l.Closed():
 		return true
 	default:
 		return false

@@ -22,6 +22,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Args[0] == testKeeper:
 		beKeeper(os.Args[1:])
+	case len(os.Args) > 1 && os.Args[1] == testListener:
+		beListener()
 	case os.Args[0] == "longterm" && os.Args[1] == "version": // it is asked what it is, for an upgrade
 		fmt.Println(ProbeLine())
 	default:

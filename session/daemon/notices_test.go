@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
-// A question that was wrapped is told with all its rows, and of a long one the end, where it says what may be answered.
+// The text of a wrapped prompt has all its rows; of a long one it has the end, with the possible answers.
 //
 // FEATURES: R82
 func TestNoticeOfAWrappedQuestion(t *testing.T) {
@@ -41,7 +41,7 @@ func TestNoticeOfAWrappedQuestion(t *testing.T) {
 	for {
 		select {
 		case n := <-told:
-			if n.Event != "input" || n.Question != question { // of what came of it until then
+			if n.Event != "input" || n.Question != question { // of its outcome so far
 				t.Logf("also told: %+v", n)
 				continue
 			}

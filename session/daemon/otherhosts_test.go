@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// What a page asks of another host goes there without its login, and only content comes back; whose login does not allow
-// everything here, for all sessions and unmasked, reaches no other host.
+// A page's requests to another host carry no login, and only content returns. A login without full access, for all
+// sessions and unmasked, reaches no other host.
 //
 // FEATURES: R83, R115
-func TestPageOfAnotherHost(t *testing.T) {
+func TestPageOfOtherHost(t *testing.T) {
 	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	inFleet(t, r)
@@ -36,8 +36,8 @@ func TestPageOfAnotherHost(t *testing.T) {
 	})
 	b := r.openWeb(api.OpenWeb{})
 	pose := func(q *http.Request) {
-		q.Header.Set(actor.TokenHeader, "web")
-		q.Header.Set(actor.Header, "bot")
+		q.Header.Set(identity.TokenHeader, "web")
+		q.Header.Set(identity.Header, "bot")
 		q.Header.Set("Sec-Websocket-Protocol", "ticket.secret")
 	}
 	got := b.do("POST", "h/other/v1/sessions?a=b", map[string]string{"name": "x"}, pose)

@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// What an agent may not do to a session of a person, or of another agent, it may to its own.
+// What an agent may not do to a session of a user, or of another agent, it may to its own.
 //
 // FEATURES: R123
 func TestAgentsLabelTheirOwnOnly(t *testing.T) {
@@ -40,11 +40,11 @@ func TestAgentsLabelTheirOwnOnly(t *testing.T) {
 		t.Errorf("others: %v", s.Labels)
 	}
 	if s := get[api.Session](r, "PATCH", "/sessions/bot", api.Edit{Labels: same}); s.Labels[api.RestartLabel] != "always" {
-		t.Errorf("a person: %v", s.Labels)
+		t.Errorf("a user: %v", s.Labels)
 	}
 }
 
-// An agent ends and forgets sessions of others only when a person has allowed it; its own it ends as it likes.
+// An agent ends and forgets sessions of others only when a user has allowed it; its own it ends as it likes.
 //
 // FEATURES: R63
 func TestAgentsAskToEndOthersSessions(t *testing.T) {
@@ -106,10 +106,10 @@ func TestAgentsAskToEndOthersSessions(t *testing.T) {
 	}
 }
 
-// What has ended is not to be ended: an agent that would asks nobody, and is told how it stands.
+// An ended session cannot be ended: an agent's request needs no approval, and gets the state.
 //
 // FEATURES: R63
-func TestAgentsAskNobodyAboutWhatHasEnded(t *testing.T) {
+func TestAgents_EndedSessionNeedsNoApproval(t *testing.T) {
 	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	bot := r.as("bot")
@@ -130,10 +130,10 @@ func TestAgentsAskNobodyAboutWhatHasEnded(t *testing.T) {
 	}
 }
 
-// An agent does not have a person's terminals leave.
+// An agent does not have a user's terminals leave.
 //
 // FEATURES: R75
-func TestAgentsDetachNobody(t *testing.T) {
+func TestAgents_CannotDetachUsers(t *testing.T) {
 	t.Parallel()
 	r := startDaemon(t, testDirs(t))
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "cat", Argv: []string{"cat"}})
@@ -143,7 +143,7 @@ func TestAgentsDetachNobody(t *testing.T) {
 		}
 	}
 	if a := r.ask("GET", "/sessions/cat/attach?cols=80&rows=24&detach_others=true", nil); a.status != 422 {
-		t.Errorf("a person without a stream: %d %s", a.status, a.body)
+		t.Errorf("a user without a stream: %d %s", a.status, a.body)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestAgentsEndTheirOwnOnly(t *testing.T) {
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "person", Argv: []string{"cat"}})
 	get[api.Session](bot, "POST", "/sessions", api.NewSession{Name: "bot", Argv: []string{"cat"}})
 	if e := bot.refused("POST", "/stop", api.Stop{KillSessions: true}); e.Code != api.CodeDenied || e.Hint == "" || !strings.Contains(e.Message, "person") {
-		t.Errorf("a person's: %+v", e)
+		t.Errorf("a user's: %+v", e)
 	}
 	if s := get[api.Session](r, "GET", "/sessions/person", nil); s.State != "running" {
 		t.Errorf("%+v", s)

@@ -19,40 +19,41 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Before keepers execute another program over themselves it is run once and has to say what
-// it is: a program of our kind that goes on with what we hold. Nothing has happened if not.
+// Before keepers execute another program in their place, it is run once to report what it is: a longterm that can
+// continue with our state. Otherwise nothing is changed.
 
-// ProbeFlag has `longterm version` print the line that an upgrade asks for.
+// ProbeFlag makes `longterm version` print the line for upgrades.
 const ProbeFlag = "--probe"
 
-// probeToken begins that line. The number is the form's of what follows.
+// probeToken starts that line. The number is the version of its form.
 const probeToken = "longterm-probe 1 "
 
 const (
+	// probeTime bounds the run of a probe.
 	probeTime  = 10 * time.Second
-	probeBytes = 4096 // of its output
+	probeBytes = 4096 // bound of its output, in bytes
 )
 
-// abilities are what a program says of itself: the keepers' protocols it speaks, and the
-// newest form of the database it reads.
+// abilities lists what a program supports: the keeper protocols and the newest database schema.
 type abilities struct {
 	minProtocol, protocol uint64
 	schema                int
 }
 
+// ownAbilities returns the abilities of this program.
 func ownAbilities() abilities {
 	return abilities{wire.Version, wire.Version, store.SchemaVersion()}
 }
 
-// ProbeLine is what this program says of itself.
+// ProbeLine returns the line for this program.
 func ProbeLine() string { return ownAbilities().line() }
 
+// line formats the abilities as in ProbeLine.
 func (a abilities) line() string {
 	return fmt.Sprintf("%sprotocol=%d..%d schema=%d", probeToken, a.minProtocol, a.protocol, a.schema)
 }
 
-// parseProbe reads what a program said. Lines and words it does not know are skipped: a
-// newer one may say more.
+// parseProbe parses a program's line. It skips unknown lines and words, which newer programs may add.
 func parseProbe(out []byte) (a abilities, err error) {
 	for line := range strings.Lines(string(out)) {
 		words, ours := strings.CutPrefix(strings.TrimRight(line, "\r\n"), probeToken)
@@ -72,18 +73,18 @@ func parseProbe(out []byte) (a abilities, err error) {
 			return a, nil
 		}
 	}
-	return a, errors.New("it is no longterm, or one that is too old to take this one's place")
+	return a, errors.New("not a longterm program, or too old")
 }
 
-// check says why a program with other abilities cannot take this one's place.
+// check returns why a program with other abilities cannot replace this one.
 func (a abilities) check(ours abilities) error {
 	switch {
 	case a.minProtocol > ours.protocol:
-		return fmt.Errorf("it speaks the keepers' protocol %d to %d, the sessions need %d; a version between it and the one that runs does", a.minProtocol, a.protocol, ours.protocol)
+		return fmt.Errorf("too new: keeper protocols %d to %d, the sessions need %d; use a version in between", a.minProtocol, a.protocol, ours.protocol)
 	case a.protocol < ours.protocol:
-		return fmt.Errorf("it is older: it speaks the keepers' protocol up to %d, the sessions need %d", a.protocol, ours.protocol)
+		return fmt.Errorf("too old: keeper protocol %d, the sessions need %d", a.protocol, ours.protocol)
 	case a.schema < ours.schema:
-		return fmt.Errorf("it is older: it reads databases up to form %d, this one has %d", a.schema, ours.schema)
+		return fmt.Errorf("too old: database schema %d, the database has %d", a.schema, ours.schema)
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func (a abilities) check(ours abilities) error {
 func openProgram(ctx context.Context, path string) (*os.File, error) {
 	refuse := func(err error) error {
 		return api.Errorf(api.CodeInvalid, "%s is not taken: %v", path, err).
-			WithHint("everything goes on as before; a longterm that is not older than the daemon's can be upgraded to: run the verb of that one, by its path")
+			WithHint("nothing was changed; run `daemon upgrade` of a longterm that is not older than the daemon's, by its path")
 	}
 	st, err := os.Stat(path)
 	switch {
@@ -113,7 +114,7 @@ func openProgram(ctx context.Context, path string) (*os.File, error) {
 	return exe, nil
 }
 
-// probe runs the very file that is open, and reads what it says of itself.
+// probe runs the opened file and reads its abilities.
 func probe(ctx context.Context, exe *os.File) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -125,7 +126,7 @@ func probe(ctx context.Context, exe *os.File) error {
 	cmd.Args[0] = "longterm"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // for who holds its output
+	cmd.WaitDelay = time.Second // for processes that hold its output open
 	out := &headBuffer{max: probeBytes}
 	cmd.Stdout = out
 	err := cmd.Run()
@@ -145,7 +146,7 @@ func probe(ctx context.Context, exe *os.File) error {
 	return theirs.check(ownAbilities())
 }
 
-// headBuffer keeps the first bytes that are written to it.
+// headBuffer stores the first bytes that are written to it.
 type headBuffer struct {
 	bytes.Buffer
 	max int

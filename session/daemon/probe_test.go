@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Only a program that says that it can go on with what we hold takes our place.
+// The daemon is replaced only by a program that confirms that it can continue its sessions.
 //
 // FAULT: A24
 func TestProbe(t *testing.T) {
@@ -41,10 +41,10 @@ func TestProbe(t *testing.T) {
 		{program("same", "test \"$1 $2\" = 'version --probe' && "+says(ours), 0o700), ""},
 		{program("newer", says(newer), 0o700), ""},
 		{program("wider", "echo a warning; "+says(both)+"' and=more'", 0o700), ""},
-		{program("older", says(older), 0o700), "it is older"},
+		{program("older", says(older), 0o700), "too old"},
 		{program("other", says(other), 0o700), "protocol"},
-		{program("true", "exit 0", 0o700), "no longterm"},
-		{program("version", "echo longterm v1.0.0", 0o700), "no longterm"},
+		{program("true", "exit 0", 0o700), "not a longterm"},
+		{program("version", "echo longterm v1.0.0", 0o700), "not a longterm"},
 		{program("false", says(ours)+"; exit 1", 0o700), "does not run"},
 		{program("endless", "while :; do echo x; done", 0o700), "did not end"},
 		{program("hangs", "sleep 1000", 0o700), "did not end"},

@@ -81,7 +81,7 @@ func TestLookAtJob_LeavesTheCallerWaiting(t *testing.T) {
 	}
 }
 
-// A program that reads keys without echo and asks for a secret in a box gets it, and does not show it.
+// A program that reads keys without echo and prompts for a secret in a box gets it, and does not show it.
 //
 // FAULT: G20
 func TestSecret_InPasswordBox(t *testing.T) {

@@ -47,7 +47,7 @@ func nextNotice(t *testing.T, told <-chan rangNotice) rangNotice {
 	}
 }
 
-// People are told of a program that rings where nobody looks, and not of each time that it does.
+// Users are notified of a bell in an unwatched session, but not of each one.
 //
 // FEATURES: R82 R21
 func TestNoticeOfABell(t *testing.T) {
@@ -65,7 +65,7 @@ func TestNoticeOfABell(t *testing.T) {
 	}
 }
 
-// A REPL at its prompt is a prompt: it is waited for as one, and nobody is told that it asks.
+// A REPL at its prompt counts as a prompt: waits for one match, and no notification is sent.
 //
 // FEATURES: R42 R40
 func TestReplAsksNothing(t *testing.T) {
@@ -74,7 +74,7 @@ func TestReplAsksNothing(t *testing.T) {
 	d, told := noticed(t)
 	get[api.Session](d, "POST", "/sessions", api.NewSession{Name: "repl", Argv: []string{python, "-q"}, Env: []string{"PYTHON_BASIC_REPL=1", "HOME=" + t.TempDir()}})
 	d.wait("repl", api.Condition{Kind: "prompt"})
-	if n := get[api.Session](d, "GET", "/sessions/repl", nil).Needs; n == nil || n.Kind != "text" || !n.Prompt || n.Asks() {
+	if n := get[api.Session](d, "GET", "/sessions/repl", nil).Needs; n == nil || n.Kind != "text" || !n.Prompt || n.NeedsAnswer() {
 		t.Errorf("%+v", n)
 	}
 	res := get[api.Result](d, "POST", "/sessions/repl/exec", api.Exec{Line: "print(2+3)"})

@@ -17,8 +17,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Output is read from any offset, line or time on, in pieces that join, as bytes and as text, also after another
-// daemon took over; what lies before is not told twice, what lies beyond the end is refused.
+// Output is read from any offset, line or time, in pieces that join, as bytes and as text, also under the next daemon.
+// Earlier output is not repeated; an offset beyond the end is rejected.
 //
 // FEATURES: R20 R21
 func TestOutputFromAnywhere(t *testing.T) {
@@ -70,7 +70,7 @@ func TestOutputFromAnywhere(t *testing.T) {
 	}
 }
 
-// Output on pipes is told by its stream, and together in the order in which it came.
+// Output on pipes is returned by stream, and merged in its order of arrival.
 //
 // FEATURES: R9
 func TestOutputOfPipes(t *testing.T) {
@@ -103,8 +103,8 @@ func TestOutputOfPipes(t *testing.T) {
 	}
 }
 
-// Each condition that can be waited for comes true when it does, not before, and one that never can is said to be
-// over with the session.
+// Each wait condition matches when it becomes true, not before. One that can no longer become true ends with the
+// session.
 //
 // FEATURES: R24
 func TestWaitsForEachCondition(t *testing.T) {
@@ -195,8 +195,8 @@ func TestWait_LimitByCaller(t *testing.T) {
 	}
 }
 
-// Input is typed once for its id, not at all where the screen has changed or a secret would be shown, and in the
-// order in which it was asked for.
+// Input is typed once per id, not at all if the screen has changed or a secret would be shown, and in the order of the
+// requests.
 //
 // FEATURES: R6
 func TestInputIsTypedOnce(t *testing.T) {

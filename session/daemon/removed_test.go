@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A session that is removed leaves the daemon's memory: commands come and go for weeks. Keys were typed into each, events tell
-// of each, and each would have stayed for those who come late.
+// A removed session leaves the daemon's memory, although keys were typed into it and events name it: commands come and
+// go for weeks.
 //
 // FEATURES: R90
 func TestRemovedSessionsLeaveTheMemory(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRemovedSessionsLeaveTheMemory(t *testing.T) {
 	t.Errorf("%d sessions of %d that were removed are in memory", left, 2*many)
 }
 
-// handlesInUse is how many sessions there are in memory, by the profile of what was allocated and is in use.
+// handlesInUse returns the number of sessions in memory, by the allocation profile.
 func handlesInUse() (n int) {
 	records := make([]runtime.MemProfileRecord, 1<<16)
 	k, ok := runtime.MemProfile(records, false)

@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A daemon at rest looks at nothing by itself: whoever changes its files, removes its socket or asks for something wakes it.
+// An idle daemon polls nothing: a changed file, a removed socket or a request wakes it.
 //
 // FEATURES: R90 R93
-func TestWhatWakesADaemonAtRest(t *testing.T) {
+func TestIdleDaemon_WakesOnChanges(t *testing.T) {
 	tier.Full(t)
 	dirs := testDirs(t)
 	if err := os.MkdirAll(dirs.Config, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := &pace.Pace{After: time.Millisecond, Beat: time.Hour}
+	p := &idlepoll.Pace{After: time.Millisecond, Beat: time.Hour}
 	r := startDaemon(t, dirs, func(c *Config) { c.Pace = p })
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "quiet", Argv: []string{"sleep", "1000"}})
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "asks", Argv: []string{"cat"}})
@@ -38,11 +38,11 @@ func TestWhatWakesADaemonAtRest(t *testing.T) {
 	}
 	rests := func() {
 		t.Helper()
-		until("it does not come to rest", p.Resting)
+		until("it does not come to rest", p.IsIdle)
 	}
-	still := 0 // a program that waits for input keeps it from resting no more than one that sleeps
+	still := 0 // a program that waits for input keeps it no less idle than one that sleeps
 	until("it is woken again and again though nothing happens", func() bool {
-		if still++; !p.Resting() {
+		if still++; !p.IsIdle() {
 			still = 0
 		}
 		return still > 100
@@ -68,7 +68,7 @@ func TestWhatWakesADaemonAtRest(t *testing.T) {
 		}
 	}
 	rests()
-	if r.ask("GET", "/sessions", nil); p.Resting() {
+	if r.ask("GET", "/sessions", nil); p.IsIdle() {
 		t.Error("it rests though somebody asked for something")
 	}
 	dir := t.TempDir()
@@ -76,6 +76,6 @@ func TestWhatWakesADaemonAtRest(t *testing.T) {
 	get[api.Session](r, "POST", "/sessions", api.NewSession{Name: "loud", Cwd: dir, Argv: []string{"sh", "-c", "read x < print; echo said; read x"}})
 	rests()
 	goOn("")
-	until("it rests though a session prints", func() bool { return !p.Resting() })
+	until("it rests though a session prints", func() bool { return !p.IsIdle() })
 	r.ask("DELETE", "/sessions/loud?force=true", nil)
 }

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 // shown has requests name a token.
@@ -20,11 +20,11 @@ type shown struct {
 
 func (s shown) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set(actor.TokenHeader, s.token)
+	r.Header.Set(identity.TokenHeader, s.token)
 	return s.RoundTripper.RoundTrip(r)
 }
 
-// What waits for an approval is not run once the token is revoked by which it was asked for, whatever a person answers.
+// A request made with a revoked token is not run, whatever a user answers.
 //
 // FEATURES: R63
 func TestRevokedTokensRunNothing(t *testing.T) {
@@ -35,7 +35,7 @@ func TestRevokedTokensRunNothing(t *testing.T) {
 	guest := r.as("bot")
 	guest.http = &http.Client{Transport: shown{r.http.Transport, "guest"}}
 	asked := get[api.Result](guest, "POST", "/sessions/shell/exec", api.Exec{
-		Line: "touch one", Wait: true, Asking: api.Asking{Policy: "readonly", OnApproval: "return"},
+		Line: "touch one", Wait: true, ApprovalOptions: api.ApprovalOptions{Policy: "readonly", OnApproval: "return"},
 	})
 	if asked.State != "needs_approval" {
 		t.Fatalf("%+v", asked)

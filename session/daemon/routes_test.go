@@ -9,10 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +25,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+	filedraft "github.com/longterm-dev/longterm/session/draft"
 	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
@@ -54,7 +58,7 @@ func ptr[T any](v T) *T { return &v }
 var wellCalls = []wellCall{
 	{id: "status", check: contains(`"build":"test"`)},
 	{id: "new-session", body: api.NewSession{Name: "made", Argv: []string{"sleep", "600"}, Labels: map[string]string{"a": "b"}}, check: contains(`"name":"made"`)},
-	{id: "table-sessions", path: "?label=a=b", check: contains(" made ")},
+	{id: "table-sessions", path: "?label=a=b&width=90&color=true", check: contains("\x1b[1mmade\x1b[m")},
 	{id: "list-sessions", path: "?label=a=b", check: contains(`"made"`)},
 	{id: "get-session", path: "cat", check: contains(`"state":"running"`)},
 	{id: "get-env", path: "shell", check: contains(`"LONGTERM_SESSION"`)},
@@ -67,6 +71,13 @@ var wellCalls = []wellCall{
 	{id: "arrange", body: api.Arrange{Do: "place", Session: "cat", Beside: "shell"}, check: contains("true")},
 	{id: "answer-order", path: "none", body: api.OrderAnswer{Why: "no pane"}, check: contains("false")},
 	{id: "type", path: "cat", body: api.Input{Text: "wörd", Enter: true}, check: contains(`"cursor"`)},
+	{id: "list-inbox", path: "?all=true", check: contains(`"id":"A4","kind":"approval","state":"open"`)},
+	{id: "answer-inbox", path: "A4", body: api.InboxAnswer{Answer: "deny", Feedback: "no"}, check: contains(`"state":"done"`)},
+	{id: "snooze-inbox", path: "I1", body: api.InboxSnooze{ForMS: 60_000}, check: contains(`"state":"snoozed"`)},
+	{id: "done-inbox", path: "I1", check: contains(`"state":"done"`)},
+	{id: "put-file", path: "cat?name=shot.png", body: []byte("{}"), check: contains(`"name":"shot.png"`)},
+	{id: "list-files", path: "cat", check: contains(`"size":2`)},
+	{id: "get-file", path: "cat?path=shot.png", check: contains("{}")},
 	{id: "list-approvals", path: "?session=asked", check: contains(`"session_prefixes":["touch","mkdir"]`)},
 	{id: "get-approval", path: "A2", check: contains(`"state":"pending"`)},
 	{id: "answer-approval", path: "A2", body: api.ApprovalAnswer{Answer: "reject", Feedback: "no"}, check: contains(`"feedback":"no"`)},
@@ -84,6 +95,7 @@ var wellCalls = []wellCall{
 	{id: "list-commands", path: "?session=shell&failed=true", check: contains(`"echo one; false"`)},
 	{id: "get-command", path: "shell/1", check: contains(`"echo one; false"`)},
 	{id: "parse-command", path: "shell/1", check: contains("{")},
+	{id: "explain-failure", path: "shell/1", check: contains(`"line":"echo one; false"`)},
 	{id: "suggest", path: "shell/0", check: contains("[")},
 	{id: "run", body: api.Run{NewSession: api.NewSession{Argv: []string{"sh", "-c", "echo printed; exit 4"}}}, check: contains(`"exit_code":4`)},
 	{id: "list-jobs", path: "?running=true", check: contains(`"job-of-run"`)},
@@ -112,6 +124,7 @@ var wellCalls = []wellCall{
 	{id: "list-ssh-hosts", check: contains(`{"host":"next","state":"idle"}`)},
 	{id: "list-ssh-sessions", path: "next", check: contains(`"host":"next"`)},
 	{id: "dial-fleet", path: "?host=house"},
+	{id: "dial-port", path: "cat/80"}, // TestDialPort
 	{id: "attach", path: "cat?cols=80&rows=24"},
 	{id: "watch", path: "cat?cols=80&rows=24"},
 	{id: "page"},
@@ -139,6 +152,12 @@ var wellCalls = []wellCall{
 	{id: "new-token", body: api.NewToken{Name: "k", Level: "change", Session: "shell", Days: 1}, check: contains(`"secret":"lt_`)},
 	{id: "list-tokens", check: contains(`"name":"k","level":"change"`)},
 	{id: "revoke-token", path: "k", check: contains("true")},
+	{id: "list-drafts", check: contains(`"changes":1`)},
+	{id: "list-changes", path: "over?command=0", check: contains(`"path":"made","kind":"added"`)},
+	{id: "diff-draft", path: "over?path=made", check: contains(`+of a draft`)},
+	{id: "commit-draft", path: "over", body: api.Commit{DryRun: true}, check: contains(`"dry_run":true`)},
+	{id: "undo-draft", path: "over", body: api.Undo{Command: 1}},
+	{id: "discard-draft", path: "over", body: api.Discard{}, check: contains(`"empty":true`)},
 	{id: "prune", body: api.Prune{Dead: 1000}, check: contains(`"removed":[]`)},
 	{id: "upgrade", body: nil /* the test binary */, check: contains("true")},
 	{id: "stop", body: api.Stop{KillSessions: true}, check: contains("true")},
@@ -154,7 +173,13 @@ type wrongCall struct {
 }
 
 var moreWrongCalls = []wrongCall{
+	{"put-file", "cat", []byte("x"), api.CodeInvalid, ""},
+	{"put-file", "cat?name=..", []byte("x"), api.CodeInvalid, "--as"},
+	{"get-file", "cat", nil, api.CodeInvalid, ""},
+	{"get-file", "cat?path=/none", nil, api.CodeNotFound, "longterm get"},
+	{"get-file", "cat?path=/", nil, api.CodeInvalid, "tar"},
 	{"dial-fleet", "?host=house", nil, api.CodeInvalid, "client"},
+	{"dial-port", "cat/80", nil, api.CodeInvalid, "client"},
 	{"list-ssh-sessions", "root@other", nil, api.CodeNotFound, "hosts.names"},
 	{"list-fleet-hosts", "?host=No.Name", nil, api.CodeInvalid, ""},
 	{"list-fleet-sessions", "?host=No.Name", nil, api.CodeInvalid, ""},
@@ -189,6 +214,14 @@ var moreWrongCalls = []wrongCall{
 	{"edit-session", "shell", api.Edit{Name: ptr("cat")}, api.CodeNameTaken, "another name"},
 	{"edit-session", "shell", api.Edit{Name: ptr("a b")}, api.CodeInvalid, "letters"},
 	{"remove-session", "shell", nil, api.CodeRunning, "--force"},
+	{"remove-session", "over", nil, api.CodeConflict, "--discard-draft"},
+	{"list-changes", "shell", nil, api.CodeNotFound, "longterm changes"},
+	{"commit-draft", "over", api.Commit{Expect: "0123"}, api.CodeStale, "longterm changes"},
+	{"commit-draft", "over", api.Commit{Paths: []string{"none"}}, api.CodeNotFound, "longterm changes"},
+	{"undo-draft", "over", api.Undo{Command: 1}, api.CodeEnded, "longterm restore"},
+	{"undo-draft", "over", api.Undo{}, api.CodeInvalid, ""},
+	{"discard-draft", "over", api.Discard{Paths: []string{"none"}}, api.CodeNotFound, "longterm changes"},
+	{"new-session", "", api.NewSession{Draft: []string{"relative"}}, api.CodeInvalid, "~/DIR"},
 	{"type", "shell", api.Input{}, api.CodeInvalid, "one of"},
 	{"type", "shell", api.Input{Keys: []string{"Nokey"}}, api.CodeInvalid, ""},
 	{"type", "shell", api.Input{Text: "x", EOF: true}, api.CodeInvalid, "C-d"},
@@ -229,12 +262,19 @@ var moreWrongCalls = []wrongCall{
 	{"answer-approval", "A1", api.ApprovalAnswer{Answer: "once"}, api.CodeAnswered, ""},
 	{"answer-approval", "A2", api.ApprovalAnswer{Answer: "once", Rule: "touch"}, api.CodeInvalid, "always"},
 	{"answer-approval", "A2", api.ApprovalAnswer{Answer: "perhaps"}, api.CodeInvalid, ""},
+	{"list-inbox", "?all=perhaps", nil, api.CodeInvalid, ""},
+	{"answer-inbox", "A999", api.InboxAnswer{Answer: "once"}, api.CodeNotFound, "longterm inbox"},
+	{"answer-inbox", "A3", api.InboxAnswer{Answer: "perhaps"}, api.CodeInvalid, "once, session"},
+	{"answer-inbox", "I1", api.InboxAnswer{Answer: "y"}, api.CodeInvalid, "longterm inbox done"},
+	{"done-inbox", "x", nil, api.CodeNotFound, "A7 or I3"},
+	{"done-inbox", "A3", nil, api.CodeInvalid, "longterm inbox answer A3 deny"},
+	{"snooze-inbox", "I999", api.InboxSnooze{ForMS: 1}, api.CodeNotFound, "longterm inbox"},
 	{"answer-approvals", "", api.ApprovalsAnswer{ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}}, api.CodeInvalid, "longterm approvals"},
 	{"answer-approvals", "", api.ApprovalsAnswer{Group: "none", ApprovalAnswer: api.ApprovalAnswer{Answer: "once"}}, api.CodeNotFound, "groups"},
 	{"revoke-grant", "G99", nil, api.CodeNotFound, "--grants"},
 	{"run", "", api.Run{NewSession: api.NewSession{Argv: []string{"rm", "-rf", "/"}}}, api.CodeDenied, "directory"},
-	{"run", "", api.Run{NewSession: api.NewSession{Argv: []string{"true"}, Asking: api.Asking{Policy: "none"}}}, api.CodeInvalid, ""},
-	{"new-session", "", api.NewSession{Argv: []string{"touch", "x"}, Asking: api.Asking{Policy: "readonly", OnApproval: "return"}}, api.CodeNeedsApproval, "answer"},
+	{"run", "", api.Run{NewSession: api.NewSession{Argv: []string{"true"}, ApprovalOptions: api.ApprovalOptions{Policy: "none"}}}, api.CodeInvalid, ""},
+	{"new-session", "", api.NewSession{Argv: []string{"touch", "x"}, ApprovalOptions: api.ApprovalOptions{Policy: "readonly", OnApproval: "return"}}, api.CodeNeedsApproval, "answer"},
 	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "regexp", Pattern: "("}}}, api.CodeInvalid, "RE2"},
 	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "cursor"}}}, api.CodeInvalid, ""},
 	{"wait", "shell", api.Wait{Conds: []api.Condition{{Kind: "gone"}}}, api.CodeInvalid, ""},
@@ -254,7 +294,7 @@ var moreWrongCalls = []wrongCall{
 	{"new-token", "", api.NewToken{Name: "a", Session: "none"}, api.CodeNotFound, "longterm ls"},
 	{"revoke-token", "none", nil, api.CodeNotFound, "token ls"},
 	{"upgrade", "", api.Upgrade{Path: "relative"}, api.CodeInvalid, ""},
-	{"upgrade", "", api.Upgrade{Path: "/bin/true"}, api.CodeInvalid, "as before"},
+	{"upgrade", "", api.Upgrade{Path: "/bin/true"}, api.CodeInvalid, "nothing was changed"},
 	{"attach", "shell?cols=1&rows=100000", nil, api.CodeInvalid, ""},
 	{"attach", "shell?size=huge", nil, api.CodeInvalid, "latest"},
 	{"watch", "shell?inside={shell}", nil, api.CodeInvalid, "detach"},
@@ -278,19 +318,40 @@ func houseOf(t *testing.T, r *running) {
 			t.Fatalf("%s: %+v", name, w)
 		}
 	}
+	draftOf(t, r, get[api.Session](r, "GET", "/sessions/over", nil).ID)
 	asked := func(job, line string) {
-		get[api.Result](r, "POST", "/sessions/asked/exec", api.Exec{Call: api.Call{Job: job, Background: true}, Line: line, Asking: api.Asking{Policy: "readonly"}})
+		get[api.Result](r, "POST", "/sessions/asked/exec", api.Exec{Call: api.Call{Job: job, Background: true}, Line: line, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"}})
 	}
 	start("asked", bash, "--norc")
 	atPrompt := func() { r.wait("asked", api.Condition{Kind: "prompt"}) }
 	atPrompt()
 	asked("first", "touch /dev/null")
 	get[api.Approval](r, "POST", "/approvals/A1/answer", api.ApprovalAnswer{Answer: "session"})
-	get[api.Job](r, "GET", "/jobs/first?await_ms=60000", nil) // a line that a busy shell refuses is asked of nobody
+	get[api.Job](r, "GET", "/jobs/first?await_ms=60000", nil) // a line that a busy shell rejects needs no approval
 	atPrompt()
 	asked("second", "touch /dev/null; mkdir /dev/null")
 	asked("third", "mkdir /dev/null/x")
+	asked("fourth", "rmdir /dev/null/y")
 	get[api.Result](r, "POST", "/run", api.Run{Call: api.Call{Job: "job-of-run", Background: true}, NewSession: api.NewSession{Argv: []string{"sleep", "600"}}})
+}
+
+// draftOf makes a draft of a session, as one that was started in it would have left it.
+func draftOf(t *testing.T, r *running, id string) {
+	t.Helper()
+	err := os.MkdirAll(r.dirs.Drafts(), 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := filedraft.Create(filepath.Join(r.dirs.Drafts(), id), filedraft.Options{Roots: []string{t.TempDir()}, Session: id, Command: "sh"})
+	if errors.Is(err, filedraft.ErrUnsupported) {
+		return
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(d.Roots()[0].Upper, "made"), []byte("of a draft\n"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // overSSH has the configuration name a host that a connection is held to: as it happens, to the daemon itself.
@@ -352,9 +413,8 @@ func fieldsOf(request reflect.Type, f func(reflect.StructField)) {
 	}
 }
 
-// wrongCalls are the calls of a route that are wrong by its parameters: an unknown session or job, one
-// that could be several, a body that is none or has something unknown, a number out of its bounds, a
-// word that is none of those allowed.
+// wrongCalls returns the calls of a route with invalid parameters: an unknown session or job, an ambiguous one, a
+// missing or unknown body, a number out of bounds, a word that is not allowed.
 func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 	values, query, asks := strings.Cut(well.path, "?")
 	if asks {
@@ -400,11 +460,11 @@ func wrongCalls(r *httpapi.Route, well *wellCall) (list []wrongCall) {
 	return list
 }
 
-// nothingWrong are routes of which no call can be wrong: they have no parameter but a flag or names.
-var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts"}
+// nothingWrong lists routes without invalid calls: they have no parameter except a flag or names.
+var nothingWrong = []string{"status", "list-sessions", "events", "list-grants", "list-tokens", "list-subscriptions", "metrics", "get-web", "close-web", "page", "get-fleet", "list-ssh-hosts", "list-drafts"}
 
-// Each route is called well once and wrongly in each way its parameters allow: status, code, shape of
-// the JSON and hint are as the tables say. A route without a call fails.
+// Each route is called once correctly and once with each kind of invalid parameter: status, code, JSON and hint match
+// the tables. A route without a call fails.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	dirs := testDirs(t)
@@ -415,6 +475,14 @@ func TestRoutes(t *testing.T) {
 	routes := map[string]*httpapi.Route{}
 	for i := range httpapi.Routes {
 		routes[httpapi.Routes[i].ID] = &httpapi.Routes[i]
+	}
+	if runtime.GOOS != "linux" { // no draft can be made
+		ofDraft := func(id string) bool {
+			return routes[id] != nil && strings.Contains(routes[id].Answer.String(), "Draft")
+		}
+		wellCalls = slices.DeleteFunc(wellCalls, func(c wellCall) bool { return ofDraft(c.id) })
+		moreWrongCalls = slices.DeleteFunc(moreWrongCalls, func(c wrongCall) bool { return ofDraft(c.id) || c.code == api.CodeConflict })
+		maps.DeleteFunc(routes, func(id string, _ *httpapi.Route) bool { return ofDraft(id) })
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -454,7 +522,7 @@ func TestRoutes(t *testing.T) {
 	for i := range wellCalls {
 		c := &wellCalls[i]
 		ok := t.Run("well/"+c.id, func(t *testing.T) { callWell(t, r, routes[c.id], c) })
-		if c.id == "upgrade" && ok { // and another daemon goes on
+		if c.id == "upgrade" && ok { // and the next daemon continues
 			if err := <-r.ended; err != nil {
 				t.Fatalf("the daemon: %v", err)
 			}
@@ -477,6 +545,8 @@ func callWell(t *testing.T, r *running, route *httpapi.Route, c *wellCall) {
 		a = firstEvent(t, r, pathOf(route, c.path))
 	case c.id == "dial-fleet":
 		dialOther(t, r)
+		return
+	case c.id == "dial-port", c.id == "undo-draft": // need a listening socket, a mounted draft: TestDialPort, draft.txtar
 		return
 	case route.Answer == nil:
 		openSocket(t, r, pathOf(route, c.path))
@@ -545,7 +615,7 @@ func firstEvent(t *testing.T, r *running, path string) answer {
 	return answer{}
 }
 
-// openSocket opens a WebSocket and reads a message from it. The page's says nothing to who does not greet it.
+// openSocket opens a WebSocket and reads a message from it. The page's socket sends nothing before a greeting.
 func openSocket(t *testing.T, r *running, path string) {
 	t.Helper()
 	ws, _, err := r.dial(path)

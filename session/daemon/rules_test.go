@@ -19,8 +19,8 @@ func (r *running) firings(session string) []api.RespondFiring {
 	return get[[]api.RespondFiring](r, "GET", "/sessions/"+session+"/respond/log", nil)
 }
 
-// Rules answer with text, with what a hook makes of what was asked, and with secrets, which are typed only where
-// they are not shown and stand in no file; a daemon that comes after has the rules, not the secrets, and says so.
+// Rules reply with text, with a hook's output, and with secrets, which are typed only where they are not echoed and are
+// in no file. The next daemon has the rules, not the secrets, and reports that.
 //
 // FEATURES: R46 R48
 func TestRulesOverARestart(t *testing.T) {
@@ -91,7 +91,7 @@ stty -echo; printf 'Password: '; read pass; stty echo; echo; echo "typed $pass"`
 	}
 }
 
-// A rule that cannot answer says why, and the program waits for a person as before; one that fails the line ends it.
+// A rule that cannot reply reports why, and the program waits for a user as before; one that fails the line ends it.
 //
 // FEATURES: R46
 func TestRulesThatFail(t *testing.T) {

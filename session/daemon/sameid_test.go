@@ -8,11 +8,11 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// An id that stands for one call is not taken for another: the second one is refused, and nothing of it is done.
-// The same call with another way of waiting is the same call, under this daemon and the one after it.
+// The id of one call is rejected for a different call, of which nothing is done. The same call with another way of
+// waiting is the same call, under this daemon and the next.
 //
 // FEATURES: R2 R88
-func TestAnIDOfAnotherCall(t *testing.T) {
+func TestRequestID_RejectedForDifferentCall(t *testing.T) {
 	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	for _, name := range []string{"one", "two"} {

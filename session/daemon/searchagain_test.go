@@ -13,10 +13,10 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// That nothing can be searched is told as long as it is so, and no longer.
+// A search that is not available is reported while it is so, and no longer.
 //
 // FEATURES: R92
-func TestSearchAgainIsTold(t *testing.T) {
+func TestSearchUnavailable_ReportedWhileSo(t *testing.T) {
 	t.Parallel()
 	dirs := testDirs(t)
 	index := filepath.Join(dirs.State, "search.db")
@@ -26,7 +26,7 @@ func TestSearchAgainIsTold(t *testing.T) {
 	d := startDaemon(t, dirs)
 	told := func() bool {
 		t.Helper()
-		return slices.ContainsFunc(get[api.Status](d, "GET", "/status", nil).Notices, func(n string) bool { return strings.Contains(n, "nothing can be searched") })
+		return slices.ContainsFunc(get[api.Status](d, "GET", "/status", nil).Notices, func(n string) bool { return strings.Contains(n, "search unavailable") })
 	}
 	if !told() {
 		t.Error("it is not told that nothing can be searched")

@@ -8,12 +8,11 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// openSecrets opens what is kept of values that are secret: fingerprints, and the key that they were made
-// with. done writes what is new.
+// openSecrets opens the stored fingerprints of secret values, and their key. done writes new ones.
 func (d *Daemon) openSecrets() (done func(), err error) {
 	key, err := secretsKey(d.cfg.Dirs.SecretsKey(), d.log)
 	if err != nil {
@@ -24,7 +23,7 @@ func (d *Daemon) openSecrets() (done func(), err error) {
 		d.log.Warn("fingerprints of secrets", "err", err)
 	}
 	news := make(chan struct{}, 1)
-	d.known, err = secrets.NewVault(key, kept, secrets.Options{
+	d.known, err = redact.NewVault(key, kept, redact.Options{
 		Names:   func() []string { return d.conf.Get().Secrets.Names },
 		Formats: func() bool { return d.conf.Get().Secrets.Formats },
 		Changed: func() {
@@ -37,7 +36,7 @@ func (d *Daemon) openSecrets() (done func(), err error) {
 	if err != nil {
 		d.log.Warn("fingerprints of secrets", "err", err)
 	}
-	d.known.LearnEnv(secrets.Pairs(os.Environ())) // of sessions for which no other is given
+	d.known.LearnEnv(redact.Pairs(os.Environ())) // for sessions without their own
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -47,13 +46,14 @@ func (d *Daemon) openSecrets() (done func(), err error) {
 			case <-stop:
 				over = true
 			}
-			d.keepSecrets()
+			d.saveSecrets()
 		}
 	}()
 	return func() { close(stop); <-ended }, nil
 }
 
-func (d *Daemon) keepSecrets() {
+// saveSecrets writes new fingerprints.
+func (d *Daemon) saveSecrets() {
 	b := d.known.Bytes()
 	if len(b) == 0 {
 		return
@@ -63,18 +63,18 @@ func (d *Daemon) keepSecrets() {
 	}
 }
 
-// secretsKey reads the key, made on first use. With another one, what was kept would tell nothing.
-func secretsKey(path string, log *slog.Logger) (key secrets.Key, err error) {
+// secretsKey reads the key and creates it at first use. Data stored with another key becomes useless.
+func secretsKey(path string, log *slog.Logger) (key redact.Key, err error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case err == nil && len(b) == len(key):
-		return secrets.Key(b), nil
+		return redact.Key(b), nil
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return key, fmt.Errorf("key of secrets: %w", err)
 	}
-	key = secrets.NewKey()
+	key = redact.NewKey()
 	if err := atomicfile.Write(path, atomicfile.Options{Sync: atomicfile.Content}, key[:]); err != nil {
-		log.Warn("keep the key of secrets; after a restart of the daemon they are not known", "err", err)
+		log.Warn("store the key of secrets; a restarted daemon will not recognize them", "err", err)
 	}
 	return key, nil
 }

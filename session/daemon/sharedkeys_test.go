@@ -10,11 +10,11 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// What somebody types behind a line that a person is asked about is not typed, which they are told: neither is it run later,
-// when the person allows that line, nor is it appended to one that was refused. What is typed after the answer is typed.
+// Input behind a line that waits for approval is rejected with an error: it is neither run later, when the line is
+// allowed, nor appended to a rejected one. Input after the answer is typed.
 //
 // FEATURES: R63, R83
-func TestKeysBehindAnAskedLine(t *testing.T) {
+func TestKeysBehindPendingLine_Rejected(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"once", "reject"} {
 		t.Run(how, func(t *testing.T) {

@@ -13,25 +13,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/relay/host"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// ShareByRelay has a session, that a token is for, served to readers of a relay, by the daemons to come too.
-func (d *Daemon) ShareByRelay(ctx context.Context, t access.Token, at string) (link string, err error) {
+// ShareByRelay serves a session, which a token is for, through a relay. Later daemons continue that.
+func (d *Daemon) ShareByRelay(ctx context.Context, t apitoken.Token, at string) (link string, err error) {
 	return d.shares.add(ctx, t, at)
 }
 
-// SharesChanged ends the shares whose tokens are gone.
+// SharesChanged ends the shares whose tokens were removed.
 func (d *Daemon) SharesChanged() { d.shares.sweep() }
 
-// shares are the sessions that are shared through relays. They are kept in a file, with the keys of their links: what
-// is shared outlives restarts and upgrades of the daemon, as its token does.
+// shares holds the sessions shared through relays. A file stores them with the keys of their links, so they outlive
+// restarts and upgrades of the daemon, like their tokens.
 type shares struct {
 	serve  func(token string) http.Handler
-	tokens *access.Store
+	tokens *apitoken.Store
 	log    *slog.Logger
 	path   string
 	ctx    context.Context
@@ -42,14 +42,14 @@ type shares struct {
 	all map[string]*shared
 }
 
-// shared is one that is served.
+// shared is one session that is served through a relay.
 type shared struct {
 	host.Share
 	end context.CancelCauseFunc
 }
 
-// openShares serves what was shared before.
-func openShares(serve func(token string) http.Handler, tokens *access.Store, log *slog.Logger, path string) *shares {
+// openShares resumes the stored shares.
+func openShares(serve func(token string) http.Handler, tokens *apitoken.Store, log *slog.Logger, path string) *shares {
 	s := &shares{serve: serve, tokens: tokens, log: log, path: path, all: map[string]*shared{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	var kept []host.Share
@@ -58,20 +58,21 @@ func openShares(serve func(token string) http.Handler, tokens *access.Store, log
 		err = json.Unmarshal(b, &kept)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Error("what was shared through relays is shared no more", "file", path, "err", err)
+		log.Error("shares through relays not restored", "file", path, "err", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range kept {
-		if g, err := tokens.Named(k.Token); err == nil && s.all[k.Token] == nil {
+		if g, err := tokens.GrantByName(k.Token); err == nil && s.all[k.Token] == nil {
 			s.begin(k, g.Expires, true, func(error) {})
 		}
 	}
 	return s
 }
 
-// begin serves a share until its token expires. stubborn: even if its relay is not there yet. The caller holds mu.
-func (s *shares) begin(k host.Share, until time.Time, stubborn bool, ready func(error)) {
+// begin serves a share until its token expires. With retry, it keeps trying if the relay is unreachable. The caller
+// holds mu.
+func (s *shares) begin(k host.Share, until time.Time, retry bool, ready func(error)) {
 	ctx, end := context.WithCancelCause(s.ctx)
 	over := func() bool { return true }
 	if !until.IsZero() {
@@ -79,28 +80,29 @@ func (s *shares) begin(k host.Share, until time.Time, stubborn bool, ready func(
 	}
 	one := &shared{k, end}
 	s.all[k.Token] = one
-	h := &host.Host{Share: k, Serve: s.serve(k.Token), Log: s.log, Stubborn: stubborn}
+	h := &host.Host{Share: k, Serve: s.serve(k.Token), Log: s.log, Stubborn: retry}
 	s.wg.Go(func() {
 		defer end(nil)
 		defer over()
 		h.Run(ctx, ready)
-		if s.ctx.Err() == nil { // it expired, or its token is gone, or it never began
+		if s.ctx.Err() == nil { // expired, token removed, or never started
 			s.forget(one)
 		}
 	})
 }
 
+// forget removes a share.
 func (s *shares) forget(one *shared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all[one.Token] == one {
 		delete(s.all, one.Token)
-		s.keep()
+		s.save()
 	}
 }
 
-// add serves a share. It is made only if its relay takes it.
-func (s *shares) add(ctx context.Context, t access.Token, at string) (link string, err error) {
+// add starts and stores a share, if its relay accepts it.
+func (s *shares) add(ctx context.Context, t apitoken.Token, at string) (link string, err error) {
 	k, err := host.New(t.Name, at)
 	if err != nil {
 		return "", api.Errorf(api.CodeInvalid, "%v", err)
@@ -121,12 +123,12 @@ func (s *shares) add(ctx context.Context, t access.Token, at string) (link strin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep()
+	s.save()
 	return k.Link(), nil
 }
 
-// keep writes the file. The caller holds mu.
-func (s *shares) keep() {
+// save writes the file. The caller holds mu.
+func (s *shares) save() {
 	kept := make([]host.Share, 0, len(s.all))
 	for _, one := range s.all {
 		kept = append(kept, one.Share)
@@ -140,17 +142,18 @@ func (s *shares) keep() {
 	}
 }
 
-// sweep ends those whose token is gone.
+// sweep ends the shares whose tokens were removed.
 func (s *shares) sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, one := range s.all {
-		if _, err := s.tokens.Named(name); errors.Is(err, access.ErrUnknown) || errors.Is(err, access.ErrExpired) {
+		if _, err := s.tokens.GrantByName(name); errors.Is(err, apitoken.ErrNotFound) || errors.Is(err, apitoken.ErrExpired) {
 			one.end(host.ErrEnded)
 		}
 	}
 }
 
+// close ends all shares.
 func (s *shares) close() {
 	s.end()
 	s.wg.Wait()

@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A session is started once for one id, asked for twice at once and by later daemons, too; something else under that id is
-// refused. A session that was removed is none.
+// A session is started once per id, also for two concurrent requests and under later daemons. A different request with
+// that id is rejected. A removed session does not count.
 //
 // FEATURES: R88
 func TestASessionIsStartedOnce(t *testing.T) {

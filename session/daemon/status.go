@@ -46,7 +46,7 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 		}
 	}
 	for _, w := range d.webhooks.Status() {
-		st.Webhooks = append(st.Webhooks, api.Webhook{Host: w.Host, Waiting: w.Waiting, LeftOut: w.LeftOut, Failing: w.Failing, Since: when(w.Since), Told: when(w.Told)})
+		st.Webhooks = append(st.Webhooks, api.Webhook{Host: w.Host, Waiting: w.Waiting, LeftOut: w.LeftOut, Failing: w.Failing, Since: timeOrNil(w.Since), Told: timeOrNil(w.Told)})
 	}
 	if d.gate != nil {
 		f := d.gate.RuleFile()
@@ -54,8 +54,8 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 	}
 	d.mu.Lock()
 	st.Notices = append([]string{}, d.notices...)
-	if d.stateGone != "" {
-		st.Notices = append(st.Notices, d.stateGone)
+	if d.stateProblem != "" {
+		st.Notices = append(st.Notices, d.stateProblem)
 	}
 	d.mu.Unlock()
 	if p := d.reg.Index.Problem(); p != "" {
@@ -67,8 +67,8 @@ func (d *Daemon) Status(ctx context.Context) api.Status {
 	return st
 }
 
-// when is a time that may be none.
-func when(t time.Time) *time.Time {
+// timeOrNil returns nil for a zero time.
+func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

@@ -24,14 +24,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// stream is a client of a session: what it was told, and what it was drawn.
+// stream is a client of a session, with its messages and drawings.
 type stream struct {
 	t     *testing.T
 	ws    *websocket.Conn
 	drawn bytes.Buffer
 }
 
-// dial opens a WebSocket, or says what the daemon answered instead.
+// dial opens a WebSocket, or returns the daemon's answer.
 func (r *running) dial(path string) (*websocket.Conn, *http.Response, error) {
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -58,7 +58,7 @@ func (s *stream) types(b string) {
 	}
 }
 
-// says sends a message of the conversation, or text as it is.
+// says sends a message of the protocol, or raw text.
 func (s *stream) says(v any) {
 	s.t.Helper()
 	b, isText := v.(string)
@@ -74,7 +74,7 @@ func (s *stream) says(v any) {
 	}
 }
 
-// until reads until what was told or drawn is so.
+// until reads until messages or drawings match.
 func (s *stream) until(what string, so func(told []byte) bool) {
 	s.t.Helper()
 	for {
@@ -97,7 +97,7 @@ func (s *stream) draws(text string) {
 	s.until(text, func([]byte) bool { return strings.Contains(s.drawn.String(), text) })
 }
 
-// closed reads to the end, and is the last thing told, and with which code the stream was closed.
+// closed reads to the end, and returns the last message and the close code.
 func (s *stream) closed() (last attach.Info, code int) {
 	s.t.Helper()
 	for {
@@ -123,8 +123,8 @@ func (r *running) size(session string) string {
 	return fmt.Sprint(s.Cols, "×", s.Rows)
 }
 
-// An attached client types and is drawn what is printed; what it says that is nonsense changes nothing; it is told of
-// the end of the program, with its status, and then of that of the stream.
+// An attached client types and gets the drawing of what is printed. Nonsense messages change nothing. It gets the
+// program's end with its status, and then the stream's.
 //
 // FEATURES: R75 R96
 func TestAttachedClients(t *testing.T) {
@@ -174,10 +174,10 @@ func TestAttachedClients(t *testing.T) {
 	one.draws("begun")
 	two := r.stream(t, "/sessions/stays/attach?cols=70&rows=20")
 	two.draws("begun")
-	for r.size("stays") != "70×20" { // the one who came last
+	for r.size("stays") != "70×20" { // the newest client
 	}
 	_ = two.ws.Close()
-	for r.size("stays") != "90×30" { // and it is gone, without a word
+	for r.size("stays") != "90×30" { // and it disconnects without a message
 	}
 	one.types("still here\r")
 	one.draws("still here")
@@ -193,8 +193,8 @@ func TestAttachedClients(t *testing.T) {
 	again.draws("and on")
 }
 
-// What scrolls by while a drawing is made stands in the history of a terminal that keeps it: a drawing covers no line
-// that was not printed there first. A client that comes back has what was printed meanwhile as well.
+// Lines that scroll by during a drawing are in the history of a terminal that keeps one: a drawing covers no line that
+// was not printed before. A reconnected client gets what was printed in between.
 //
 // FEATURES: R94 R113
 func TestDrawingsOfWhatScrolls(t *testing.T) {
@@ -227,7 +227,7 @@ func TestDrawingsOfWhatScrolls(t *testing.T) {
 	const rounds = 60
 	for i := 1; i <= rounds; i++ {
 		c.types("\r")
-		c.says(attach.Control{Cols: 60, Rows: 12}) // asks for a drawing
+		c.says(attach.Control{Cols: 60, Rows: 12}) // requests a drawing
 		until(10 * i)
 		if i%10 == 5 {
 			_ = c.ws.Close()
@@ -331,7 +331,8 @@ func TestWatchingClients(t *testing.T) {
 	}
 }
 
-// Who draws text only may have images as blocks; to all others an image's cells are blank, as in the text.
+// A client that draws text only may get images as blocks; for all others the cells of an image are blank, as in the
+// text.
 //
 // FEATURES: R36
 func TestImagesAsBlocks(t *testing.T) {
@@ -361,7 +362,7 @@ func TestImagesAsBlocks(t *testing.T) {
 	}
 }
 
-// Who may be able to draw images is told where they are, and gets those that it was shown when it asks for them.
+// A client that may be able to draw images gets their places, and the images that were shown when it requests them.
 //
 // FEATURES: R120
 func TestPicturesOfAStream(t *testing.T) {
@@ -402,7 +403,7 @@ func TestPicturesOfAStream(t *testing.T) {
 	}
 }
 
-// Images that scrolled away are told with the lines of the history, and are given by their keys as well.
+// Images that scrolled away are listed with the lines of history, and can be requested by key too.
 //
 // FEATURES: R120
 func TestPicturesAboveTheScreen(t *testing.T) {
@@ -444,8 +445,8 @@ func TestPicturesAboveTheScreen(t *testing.T) {
 	}
 }
 
-// Peers that break off in the middle, speak no HTTP, ask for more than is taken or never read hold nobody up, and
-// nothing is left of them.
+// Peers that break off in the middle, speak no HTTP, request too much or never read block no other, and leave nothing
+// behind.
 //
 // FEATURES: R93
 func TestDeadPeers(t *testing.T) {
@@ -460,8 +461,8 @@ func TestDeadPeers(t *testing.T) {
 	for _, c := range []struct {
 		sends string
 		want  string // it is answered with
-		then  string // it goes on with
-		stays bool   // it keeps the connection, and says no more
+		then  string // it continues with
+		stays bool   // it keeps the connection, and sends nothing
 	}{
 		{stays: true},
 		{sends: "GET", stays: true},
@@ -512,7 +513,7 @@ func TestDeadPeers(t *testing.T) {
 	}
 }
 
-// Who asks for it is told of output as well: what came, that the screen changed, and of what is no text.
+// A client that requests it gets events of output too: new output, a changed screen, and binary data.
 //
 // FEATURES: R21 R22
 func TestEventsOfOutput(t *testing.T) {
@@ -547,7 +548,8 @@ func TestEventsOfOutput(t *testing.T) {
 	}
 }
 
-// A line that a person at the terminal has begun is not cleared by another one's: that is refused until it is ended.
+// A line that a user at the terminal has started is not cleared by another client's: that is rejected until the line
+// ends.
 //
 // FEATURES: R102
 func TestAPersonsLineIsLeftAlone(t *testing.T) {

@@ -12,33 +12,33 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/daemon/httpapi"
+	"github.com/longterm-dev/longterm/session/fairsched"
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/session/turns"
 )
 
-// Tokens are those who may come in over TCP.
-func (d *Daemon) Tokens() *access.Store { return d.tokens }
+// Tokens returns the tokens for access over TCP.
+func (d *Daemon) Tokens() *apitoken.Store { return d.tokens }
 
-// tcpDoor serves the API over TCP where the configuration wants that, and follows it.
-type tcpDoor struct {
+// tcpListener serves the API over TCP at the configured address.
+type tcpListener struct {
 	handler http.Handler
-	reading turns.Of // whose turn it is to have a request parsed
+	reading fairsched.Of // schedules the parsing of requests
 	log     *slog.Logger
 
-	mu     sync.Mutex // guards what follows
-	wanted string     // address of the configuration that was looked at last
-	failed string     // why it is not listened on
-	ln     net.Listener
-	srv    *http.Server
+	mu      sync.Mutex // guards what follows
+	addr    string     // last configured address
+	problem string     // why it is not listened on
+	ln      net.Listener
+	srv     *http.Server
 }
 
-// follow listens on an address and no other; empty: on none. What cannot be had is tried again.
-func (t *tcpDoor) follow(addr string) {
+// follow listens on one address, or on none if empty. A failed listen is retried.
+func (t *tcpListener) follow(addr string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if addr == t.wanted && t.failed == "" {
+	if addr == t.addr && t.problem == "" {
 		return
 	}
 	if t.srv != nil {
@@ -46,45 +46,45 @@ func (t *tcpDoor) follow(addr string) {
 		_ = t.srv.Close()
 		t.srv, t.ln = nil, nil
 	}
-	t.wanted = addr
+	t.addr = addr
 	if addr == "" {
-		t.failed = ""
+		t.problem = ""
 		return
 	}
 	ln, err := listenTCP(addr)
 	if err != nil {
-		if t.failed != err.Error() { // once
+		if t.problem != err.Error() { // once
 			t.log.Error("HTTP is not served", "address", addr, "err", err)
 		}
-		t.failed = err.Error()
+		t.problem = err.Error()
 		return
 	}
-	t.failed, t.ln = "", ln
+	t.problem, t.ln = "", ln
 	t.srv = &http.Server{
 		Handler: t.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(t.log.Handler(), slog.LevelWarn),
 	}
-	t.log.Info("serving HTTP", "address", ln.Addr().String(), "loopback", access.Loopback(ln.Addr().String()))
+	t.log.Info("serving HTTP", "address", ln.Addr().String(), "loopback", apitoken.Loopback(ln.Addr().String()))
 	most, _, err := sys.DescriptorLimit()
 	if err != nil {
 		t.log.Warn("few connections are taken", "err", err)
-		most = leastDescriptors
+		most = fallbackDescriptors
 	}
 	go func(srv *http.Server) { // ends with the server
-		if err := srv.Serve(turns.Listen(srv, ln, t.reading, httpapi.Crowded(), most)); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(fairsched.Listen(srv, ln, t.reading, httpapi.RefuseCrowded(), most)); !errors.Is(err, http.ErrServerClosed) {
 			t.log.Error("HTTP", "err", err)
 		}
 	}(t.srv)
 }
 
-// leastDescriptors is how many a process has where nobody says.
-const leastDescriptors = 256
+// fallbackDescriptors is the assumed limit if the system reports none.
+const fallbackDescriptors = 256
 
-// listenTCP listens on HOST:PORT; without a host only on loopback, as nobody meant the whole world by that.
+// listenTCP listens on HOST:PORT. Without a host it uses loopback, to avoid unintended exposure.
 func listenTCP(addr string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("http.listen: %w; give an address with a port, as in 127.0.0.1:7718", err)
+		return nil, fmt.Errorf("http.listen: %w; use an address with a port, for example 127.0.0.1:7718", err)
 	}
 	if host == "" {
 		host = "127.0.0.1"
@@ -92,23 +92,23 @@ func listenTCP(addr string) (net.Listener, error) {
 	return net.Listen("tcp", net.JoinHostPort(host, port))
 }
 
-// address is where it listens, and what keeps it from doing so.
-func (t *tcpDoor) address() string {
+// address returns the listening address, or why it does not listen.
+func (t *tcpListener) address() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.ln != nil:
 		return t.ln.Addr().String()
-	case t.failed != "":
-		return "none: " + t.failed
+	case t.problem != "":
+		return "none: " + t.problem
 	}
 	return ""
 }
 
-// stopTCPTime bounds how long requests under way may take at the end.
+// stopTCPTime bounds how long open requests may take when the listener closes.
 const stopTCPTime = time.Second
 
-func (t *tcpDoor) close() {
+func (t *tcpListener) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.srv == nil {

@@ -16,12 +16,12 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// tcpHouse is a daemon that serves HTTP, with a shell that has run a line and a session beside it.
+// tcpHouse is a daemon that serves HTTP, with a shell that has run a line and another session.
 type tcpHouse struct {
 	*running
 	addr string
@@ -92,7 +92,7 @@ func (h *tcpHouse) want(what string, a answer, status int, text string) {
 	}
 }
 
-// Over TCP nobody comes in without a token, no page of somebody else's asks, and a token does what it is for.
+// Over TCP each request needs a token, pages of other origins are rejected, and a token allows what it is for.
 //
 // FEATURES: R86
 func TestTCP(t *testing.T) {
@@ -120,8 +120,8 @@ func TestTCP(t *testing.T) {
 	h.want("change ends", h.call(change, "POST", "/sessions/shell/kill", api.Kill{}), 403, "--level all")
 	h.want("change removes", h.call(change, "DELETE", "/sessions/shell?force=true", nil), 403, "--level all")
 	for _, secret := range []string{read, change, all} {
-		h.want("a token makes a token", h.call(secret, "POST", "/tokens", api.NewToken{Name: "more"}), 403, "for a person")
-		h.want("a token lists tokens", h.call(secret, "GET", "/tokens", nil), 403, "for a person")
+		h.want("a token makes a token", h.call(secret, "POST", "/tokens", api.NewToken{Name: "more"}), 403, "requires a user")
+		h.want("a token lists tokens", h.call(secret, "GET", "/tokens", nil), 403, "requires a user")
 	}
 	h.want("destructive as an agent", h.call(change, "POST", "/run", api.Run{NewSession: api.NewSession{Argv: []string{"rm", "-rf", "/"}, Cwd: "/"}}), 403, `"denied"`)
 	h.want("its name is recorded", h.ask("GET", "/audit?kind=command&limit=100", nil), 200, `"token":"ci"`)
@@ -135,7 +135,7 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-// A token for one session finds no other one, by whatever way.
+// A token for one session reaches no other, by any route.
 //
 // FEATURES: R86
 func TestTokenForOneSession(t *testing.T) {
@@ -172,10 +172,10 @@ func TestTokenForOneSession(t *testing.T) {
 		}
 	}
 	// The MCP server asks over the socket, and names the token that it was shown.
-	named := func(r *http.Request) { r.Header.Set(actor.TokenHeader, "k") }
+	named := func(r *http.Request) { r.Header.Set(identity.TokenHeader, "k") }
 	h.want("named", h.over("GET", "/sessions/other", named), 404, "one session")
 	h.want("named, its own", h.over("GET", "/sessions/mine", named), 200, "mine")
-	h.want("a name that is none", h.over("GET", "/sessions/mine", func(r *http.Request) { r.Header.Set(actor.TokenHeader, "none") }), 401, "revoked")
+	h.want("a name that is none", h.over("GET", "/sessions/mine", func(r *http.Request) { r.Header.Set(identity.TokenHeader, "none") }), 401, "revoked")
 }
 
 // over makes a request over the daemon's socket.
@@ -198,7 +198,7 @@ func (h *tcpHouse) over(method, path string, change func(*http.Request)) answer 
 	return answer{resp.StatusCode, resp.Header, b}
 }
 
-// Who only may look types nothing into a session that it watches, and is cut off when its token is revoked.
+// A view-only token types nothing into a session that it watches, and is disconnected when it is revoked.
 func TestStreamsOfTokens(t *testing.T) {
 	t.Parallel()
 	h := startTCP(t)
@@ -244,7 +244,7 @@ func TestTCPFollows(t *testing.T) {
 	h.follows("why there is none is told", func(at string) bool { return strings.Contains(at, "127.0.0.1:7718") })
 }
 
-// follows waits until the daemon tells of its listener what it should.
+// follows waits until the daemon reports the state of its listener that is expected.
 func (h *tcpHouse) follows(what string, is func(at string) bool) {
 	h.t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)

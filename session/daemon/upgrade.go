@@ -10,15 +10,14 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Upgrade has every keeper execute another binary in place and then ends; the main
-// keeper starts the new daemon from that binary. A keeper that refuses goes on with
-// the old one: old keepers and new daemons understand each other.
+// Upgrade makes every keeper execute another binary in place and then ends; the main keeper starts the new daemon from
+// that binary. A keeper that refuses continues with the old one, because old keepers and new daemons are compatible.
 //
-// There is one at a time: a keeper that is asked twice answers one of them by the end of the connection. Who comes second asks
-// the daemon that the first brings.
+// Only one upgrade runs at a time: a keeper that gets two requests answers one by closing the connection. A second
+// caller repeats its request at the new daemon.
 func (d *Daemon) Upgrade(ctx context.Context, path string) (err error) {
 	if !d.upgrading.TryLock() {
-		return api.Errorf(api.CodeUnavailable, "another upgrade is under way").WithHint("wait for its end, and ask again").AgainSoon()
+		return api.Errorf(api.CodeUnavailable, "another upgrade is under way").WithHint("wait for its end, and ask again").Retryable()
 	}
 	defer func() {
 		if err != nil { // else this daemon ends
@@ -37,20 +36,20 @@ func (d *Daemon) Upgrade(ctx context.Context, path string) (err error) {
 			errs = errors.Join(errs, fmt.Errorf("keeper %s: %w", k.key, err))
 			continue
 		}
-		<-l.Gone() // the old execution's socket; watch makes a new connection
+		<-l.Closed() // the old execution's socket; watch makes a new connection
 	}
 	if errs != nil {
 		return errs
 	}
-	if err := d.keepersBack(ctx); err != nil {
+	if err := d.awaitKeepers(ctx); err != nil {
 		return err
 	}
 	d.stop <- api.Stop{Restart: true}
 	return nil
 }
 
-// keepersBack waits until every keeper answers again.
-func (d *Daemon) keepersBack(ctx context.Context) error {
+// awaitKeepers waits until every keeper answers again.
+func (d *Daemon) awaitKeepers(ctx context.Context) error {
 	for _, k := range d.links() {
 		for {
 			l := k.Link()
@@ -60,7 +59,7 @@ func (d *Daemon) keepersBack(ctx context.Context) error {
 			if k.isGone() || ctx.Err() != nil {
 				return fmt.Errorf("keeper %s did not come back after its upgrade", k.key)
 			}
-			<-l.Gone()
+			<-l.Closed()
 			if err := k.await(ctx, l); err != nil {
 				return err
 			}

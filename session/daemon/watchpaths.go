@@ -16,11 +16,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/dirwatch"
 )
 
-// locks make this the only daemon: of the state directory, which decides, and of the runtime
-// directory, where older versions look. A system whose state directory cannot have locks has
-// to do with the other one.
+// locks holds the locks that make this the only daemon: that of the state directory, which decides, and that of the
+// runtime directory, which older versions check. If the state directory does not support locks, only the other is used.
 type locks struct{ state, run *os.File }
 
+// lockAll takes both locks.
 func (d *Daemon) lockAll() error {
 	state, err := launch.Relock(d.locks.state, d.cfg.Dirs.DaemonStateLock())
 	if errors.Is(err, launch.ErrRunning) {
@@ -34,6 +34,7 @@ func (d *Daemon) lockAll() error {
 	return err
 }
 
+// unlock releases both locks.
 func (d *Daemon) unlock() {
 	for _, f := range []*os.File{d.locks.run, d.locks.state} {
 		if f != nil {
@@ -42,8 +43,8 @@ func (d *Daemon) unlock() {
 	}
 }
 
-// keepPaths makes again what is removed under a daemon that serves: its socket and
-// locks. A state directory that is gone is said; nothing brings it back.
+// keepPaths recreates the daemon's socket and locks if they are removed. It reports a removed state directory, which
+// cannot be recreated.
 func (d *Daemon) keepPaths(srv *http.Server) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
@@ -51,6 +52,7 @@ func (d *Daemon) keepPaths(srv *http.Server) (stop func()) {
 	return func() { cancel(); watching.Wait() }
 }
 
+// watchPaths checks socket and locks until ctx ends.
 func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 	dirs := d.cfg.Dirs
 	socket, _ := os.Lstat(dirs.Socket())
@@ -67,23 +69,23 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 		case <-tick.C():
 		}
 		tick.Next()
-		files.again()
+		files.rewatch()
 		d.tcp.follow(d.conf.Get().HTTP.Listen)
-		d.web.again()
+		d.web.retryListen()
 		d.gate.RuleFile() // what is wrong with it is in the log soon after it was written
 		d.gate.Reconsider(ctx)
 		d.endOwnKeepers(ctx, time.Now())
 		if moved.Waits(dirs.State, d.locks.state, time.Now()) {
 			continue
 		}
-		d.stateIs(database == nil || same(dirs.Database(), database))
-		if same(dirs.Socket(), socket) && d.locksAreThere() {
+		d.setStatePresent(database == nil || isSameFile(dirs.Database(), database))
+		if isSameFile(dirs.Socket(), socket) && d.locksExist() {
 			continue
 		}
 		if _, err := os.Lstat(dirs.State); err != nil && !d.reg.AnyRuns() {
-			continue // all was removed, and there is nothing to be found
+			continue // all removed: nothing to check
 		}
-		err := d.servePathsAgain(srv, socket)
+		err := d.restorePaths(srv, socket)
 		if err == nil {
 			socket, err = os.Lstat(dirs.Socket())
 		}
@@ -94,37 +96,38 @@ func (d *Daemon) watchPaths(ctx context.Context, srv *http.Server) {
 	}
 }
 
-// stirred has the daemon look at things more often once somebody asks for something.
-func (d *Daemon) stirred(h http.Handler) http.Handler {
+// withActivity resets the polling interval at each request.
+func (d *Daemon) withActivity(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.pace.Stir()
+		d.pace.NoteActivity()
 		h.ServeHTTP(w, r)
 	})
 }
 
-// watchedFiles are those that a daemon at rest is told of when they change, and looks at every second otherwise.
+// watchedFiles are files whose changes an idle daemon is notified of. Without notification it polls them every second.
 type watchedFiles struct {
 	d *Daemon
-	w *dirwatch.Watcher // nil: it is not told
+	w *dirwatch.Watcher // nil without notifications
 }
 
+// watchFiles starts watching the daemon's files.
 func (d *Daemon) watchFiles() *watchedFiles {
 	dirs := d.cfg.Dirs
-	w, err := dirwatch.Watch(d.pace.Stir, dirs.Run, dirs.State, dirs.Locks(), dirs.Config)
+	w, err := dirwatch.Watch(d.pace.NoteActivity, dirs.Run, dirs.State, dirs.Locks(), dirs.Config)
 	if err != nil {
 		d.log.Info("files are looked at every second", "why", err)
 		return &watchedFiles{d: d}
 	}
-	d.pace.MayRest(true)
+	d.pace.AllowIdle(true)
 	return &watchedFiles{d, w}
 }
 
-// again watches what the directories are now.
-func (f *watchedFiles) again() {
+// rewatch watches the current directories.
+func (f *watchedFiles) rewatch() {
 	if f.w == nil {
 		return
 	}
-	if err := f.w.Again(); err != nil {
+	if err := f.w.Reresolve(); err != nil {
 		f.d.log.Warn("files are looked at every second from here on", "why", err)
 		f.close()
 	}
@@ -132,45 +135,43 @@ func (f *watchedFiles) again() {
 
 func (f *watchedFiles) close() {
 	if f.w != nil {
-		f.d.pace.MayRest(false)
+		f.d.pace.AllowIdle(false)
 		f.w.Close()
 		f.w = nil
 	}
 }
 
-// stateIs notes whether the state directory is the one that this daemon began with. One that was moved away may come
-// back.
-func (d *Daemon) stateIs(there bool) {
+// setStatePresent records whether the state directory is the one from the start. A moved one may come back.
+func (d *Daemon) setStatePresent(there bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dir := d.cfg.Dirs.State
 	switch {
-	case there && d.stateGone != "":
-		d.stateGone = ""
+	case there && d.stateProblem != "":
+		d.stateProblem = ""
 		d.log.Info("the state directory is back", "dir", dir)
-	case !there && d.stateGone == "":
-		d.stateGone = fmt.Sprintf("the state directory %s was removed or replaced: what sessions print is kept no more; "+
-			"run `longterm daemon restart`, sessions go on without what they printed before", dir)
-		d.log.Warn(d.stateGone)
+	case !there && d.stateProblem == "":
+		d.stateProblem = fmt.Sprintf("state directory %s was removed or replaced; output is no longer stored: "+
+			"run `longterm daemon restart`; sessions continue without their earlier output", dir)
+		d.log.Warn(d.stateProblem)
 	}
 }
 
-// locksAreThere says that other daemons find ours. What never had one in the state directory has to do without.
-func (d *Daemon) locksAreThere() bool {
+// locksExist reports whether other daemons find our locks. A state directory that never had one is skipped.
+func (d *Daemon) locksExist() bool {
 	dirs := d.cfg.Dirs
 	return isFile(d.locks.run, dirs.DaemonLock()) && (d.locks.state == nil || isFile(d.locks.state, dirs.DaemonStateLock()))
 }
 
-// servePathsAgain makes directories, locks and, where it is not the one that was there, the socket. The old socket is
-// closed with the server.
-func (d *Daemon) servePathsAgain(srv *http.Server, socket os.FileInfo) error {
+// restorePaths recreates directories, locks and, if it was replaced, the socket. The old socket closes with the server.
+func (d *Daemon) restorePaths(srv *http.Server, socket os.FileInfo) error {
 	if err := d.cfg.Dirs.Make(); err != nil {
 		return err
 	}
 	if err := d.lockAll(); err != nil {
 		return err
 	}
-	if same(d.cfg.Dirs.Socket(), socket) {
+	if isSameFile(d.cfg.Dirs.Socket(), socket) {
 		return nil
 	}
 	l, err := d.listen()
@@ -181,24 +182,25 @@ func (d *Daemon) servePathsAgain(srv *http.Server, socket os.FileInfo) error {
 	return nil
 }
 
-// same reports whether path still names the file it named.
-func same(path string, was os.FileInfo) bool {
+// isSameFile reports whether path still names the file it named.
+func isSameFile(path string, was os.FileInfo) bool {
 	now, err := os.Lstat(path)
 	return err == nil && was != nil && os.SameFile(now, was)
 }
 
+// isFile reports whether path names an open file.
 func isFile(f *os.File, path string) bool {
 	if f == nil {
 		return false
 	}
 	st, err := f.Stat()
-	return err == nil && same(path, st)
+	return err == nil && isSameFile(path, st)
 }
 
-// clearLost removes what a session's own keeper left that was killed, unless it was started again meanwhile. The main one's
-// files are there for the next.
+// clearLost removes the files of a killed keeper of a single session, unless it was restarted since. The main
+// keeper's files stay for the next one.
 func (d *Daemon) clearLost(key string) {
-	d.launching.Lock() // nobody starts it now
+	d.launching.Lock() // prevents its start
 	defer d.launching.Unlock()
 	d.mu.Lock()
 	again := d.keepers[key] != nil
@@ -207,11 +209,11 @@ func (d *Daemon) clearLost(key string) {
 		return
 	}
 	if err := d.clearKeeper(key); err != nil {
-		d.log.Warn("what a keeper left was not removed", "keeper", key, "err", err)
+		d.log.Warn("remove a keeper's files", "keeper", key, "err", err)
 	}
 }
 
-// clearKeeper removes what a keeper that was killed left in our directories.
+// clearKeeper removes the files of a killed keeper.
 func (d *Daemon) clearKeeper(key string) error {
 	err := os.Remove(d.cfg.Dirs.KeeperSocket(key))
 	if errors.Is(err, os.ErrNotExist) {

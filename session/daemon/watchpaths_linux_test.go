@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// problems is a log that hands on what is wrong with the person's rules, which a look at the daemon's files reads after it has
+// problems is a log that passes on problems of the user's rules. A check of the daemon's files reads them after it has
 // followed their directories and before it makes any of them again.
 type problems chan string
 
@@ -58,7 +58,7 @@ func writeRules(t *testing.T, dir, word string) {
 	}
 }
 
-// In the place of a state directory that was moved away for a while nothing is made: it comes back there.
+// While a state directory is moved away, nothing is made in its place, so it can be moved back.
 //
 // FEATURES: R93
 func TestNothingIsMadeInThePlaceOfAMovedDirectory(t *testing.T) {
@@ -72,7 +72,7 @@ func TestNothingIsMadeInThePlaceOfAMovedDirectory(t *testing.T) {
 	if err := os.Rename(dirs.State, dirs.State+".away"); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"first", "second"} { // when another look begins the one before is over
+	for _, word := range []string{"first", "second"} { // the next check starts after the one before
 		writeRules(t, dirs.Config, word)
 		log.looked(t, word)
 	}
@@ -85,10 +85,10 @@ func TestNothingIsMadeInThePlaceOfAMovedDirectory(t *testing.T) {
 	r.ask("DELETE", "/sessions/runs?force=true", nil)
 }
 
-// A daemon at rest is told of what changes in the directories that are there now, not in those that were there when it began.
+// An idle daemon is notified of changes in the directories that exist now, not in those that existed at its start.
 //
 // FEATURES: R90 R93
-func TestAnotherDirectoryIsWatched(t *testing.T) {
+func TestReplacedDirectory_IsWatched(t *testing.T) {
 	t.Parallel()
 	tier.Full(t)
 	dirs, log := testDirs(t), make(problems, 100)
@@ -97,7 +97,7 @@ func TestAnotherDirectoryIsWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeRules(t, other, "moved")
-	p := &pace.Pace{After: time.Millisecond, Beat: time.Hour}
+	p := &idlepoll.Pace{After: time.Millisecond, Beat: time.Hour}
 	r := startDaemon(t, dirs, func(c *Config) { c.Pace, c.Log = p, slog.New(log) })
 	events := r.events(t)
 	rests := func() {
@@ -105,7 +105,7 @@ func TestAnotherDirectoryIsWatched(t *testing.T) {
 		look := time.NewTicker(5 * time.Millisecond)
 		defer look.Stop()
 		for still, n := 0, 0; still < 300; n++ { // longer than from one look to the next
-			if <-look.C; !p.Resting() {
+			if <-look.C; !p.IsIdle() {
 				still = -1
 			}
 			if still++; n > 12_000 {

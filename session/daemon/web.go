@@ -16,51 +16,52 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Web is where the page in the browser is served.
+// Web returns where the web page is served.
 func (d *Daemon) Web() api.Web { return d.web.status() }
 
-// OpenWeb has the page served, by the daemons that come after this one, too.
+// OpenWeb serves the web page, also by later daemons.
 func (d *Daemon) OpenWeb(o api.OpenWeb) (api.Web, error) { return d.web.open(o) }
 
-// CloseWeb has the page served no longer.
-func (d *Daemon) CloseWeb() error { return d.web.off() }
+// CloseWeb stops serving the web page.
+func (d *Daemon) CloseWeb() error { return d.web.disable() }
 
-// webAddress is where the page is served unless another place is asked for, and if nobody else is there.
+// webAddress is the default address of the web page, if it is free.
 const webAddress = "127.0.0.1:7719"
 
-// webWish is what was asked for, as it is kept in a file.
-type webWish struct {
+// persistedWebConfig is the requested configuration, as stored in a file.
+type persistedWebConfig struct {
 	Listen  string `json:"listen"`
 	TLSCert string `json:"tls_cert,omitempty"`
 	TLSKey  string `json:"tls_key,omitempty"`
 }
 
-// webDoor serves the page where that was asked for. The wish is kept in a file: a page that was opened outlives
+// webServer serves the web page at the requested address. The request is stored in a file, so the page outlives
 // restarts and upgrades of the daemon.
-type webDoor struct {
+type webServer struct {
 	handler http.Handler
 	log     *slog.Logger
 	path    string
-	hosts   func() []string
-	proxied func() bool // a proxy stands before it
+	hosts   func() []string // permitted host names
+	proxied func() bool     // reports whether a proxy forwards requests
 
-	mu     sync.Mutex // guards what follows
-	wish   webWish    // Listen is empty: none
-	failed string     // why it is not served
-	ln     net.Listener
-	srv    *http.Server
-	cut    context.CancelFunc // ends the sockets, which the server knows no more
+	mu           sync.Mutex         // guards what follows
+	config       persistedWebConfig // requested configuration; empty Listen: the page is not served
+	problem      string             // why it is not served
+	ln           net.Listener
+	srv          *http.Server
+	closeSockets context.CancelFunc // ends the WebSockets, which the server does not track
 }
 
-func newWebDoor(handler http.Handler, log *slog.Logger, path string, conf func() config.HTTP) *webDoor {
-	w := &webDoor{
+// newWebServer returns a server for the web page. It serves nothing until open or retryListen.
+func newWebServer(handler http.Handler, log *slog.Logger, path string, conf func() config.HTTP) *webServer {
+	w := &webServer{
 		handler: handler, log: log, path: path,
 		hosts: func() []string { return conf().Hosts }, proxied: func() bool { return len(conf().Proxies) > 0 },
 	}
@@ -68,50 +69,50 @@ func newWebDoor(handler http.Handler, log *slog.Logger, path string, conf func()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil:
-		if err = json.Unmarshal(b, &w.wish); err == nil {
+		if err = json.Unmarshal(b, &w.config); err == nil {
 			break
 		}
 		fallthrough
 	default:
-		log.Error("the page is not served", "file", path, "err", err)
+		log.Error("web page not served", "file", path, "err", err)
 	}
 	return w
 }
 
-// again serves what was asked for and could not be had.
-func (w *webDoor) again() {
+// retryListen tries again to serve at the requested address.
+func (w *webServer) retryListen() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.wish.Listen == "" || w.srv != nil {
+	if w.config.Listen == "" || w.srv != nil {
 		return
 	}
-	if err := w.serve(w.wish); err != nil && err.Error() != w.failed { // once
-		w.log.Error("the page is not served", "address", w.wish.Listen, "err", err)
-		w.failed = err.Error()
+	if err := w.serve(w.config); err != nil && err.Error() != w.problem { // once
+		w.log.Error("web page not served", "address", w.config.Listen, "err", err)
+		w.problem = err.Error()
 	}
 }
 
-// open serves the page as asked for, and keeps the wish.
-func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
-	wish := webWish{o.Listen, o.TLSCert, o.TLSKey}
+// open serves the page as requested and stores the request.
+func (w *webServer) open(o api.OpenWeb) (api.Web, error) {
+	wish := persistedWebConfig{o.Listen, o.TLSCert, o.TLSKey}
 	if (wish.TLSCert == "") != (wish.TLSKey == "") {
-		return api.Web{}, api.Errorf(api.CodeInvalid, "a certificate and its key belong together").WithHint("give --tls-cert and --tls-key")
+		return api.Web{}, api.Errorf(api.CodeInvalid, "certificate or key missing").WithHint("use both --tls-cert and --tls-key")
 	}
 	for _, path := range []string{wish.TLSCert, wish.TLSKey} {
 		if path != "" && !filepath.IsAbs(path) {
-			return api.Web{}, api.Errorf(api.CodeInvalid, "%q is no absolute path", path)
+			return api.Web{}, api.Errorf(api.CodeInvalid, "path %q is not absolute", path)
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	given := wish.Listen != ""
 	if !given {
-		wish.Listen = w.wish.Listen
+		wish.Listen = w.config.Listen
 		if wish.TLSCert == "" {
-			wish.TLSCert, wish.TLSKey = w.wish.TLSCert, w.wish.TLSKey
+			wish.TLSCert, wish.TLSKey = w.config.TLSCert, w.config.TLSKey
 		}
 	}
-	if wish == w.wish && w.srv != nil && wish.Listen != "" {
+	if wish == w.config && w.srv != nil && wish.Listen != "" {
 		return w.view(), nil
 	}
 	fresh := wish.Listen == ""
@@ -120,13 +121,13 @@ func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
 	}
 	if wish.TLSCert != "" { // before what is served is ended for it
 		if _, err := (&web.Certificate{Cert: wish.TLSCert, Key: wish.TLSKey}).Get(nil); err != nil {
-			return api.Web{}, unserved(err)
+			return api.Web{}, notServed(err)
 		}
 	}
-	old := w.wish
+	old := w.config
 	w.stop()
 	err := w.serve(wish)
-	if err != nil && fresh { // somebody else is there: any port does
+	if err != nil && fresh { // address in use: any port will do
 		wish.Listen = "127.0.0.1:0"
 		err = w.serve(wish)
 	}
@@ -134,10 +135,10 @@ func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
 		if old.Listen != "" {
 			_ = w.serve(old) // again tries on
 		}
-		return api.Web{}, unserved(err)
+		return api.Web{}, notServed(err)
 	}
 	wish.Listen = w.ln.Addr().String() // of port 0, the one it is
-	w.wish = wish
+	w.config = wish
 	b, err := json.Marshal(wish)
 	if err == nil {
 		err = atomicfile.Write(w.path, atomicfile.Options{Mode: 0o600}, append(b, '\n'))
@@ -148,18 +149,19 @@ func (w *webDoor) open(o api.OpenWeb) (api.Web, error) {
 	return w.view(), nil
 }
 
-func unserved(err error) error {
+// notServed returns the API error for a failed listen.
+func notServed(err error) error {
 	return api.Errorf(api.CodeInvalid, "the page cannot be served: %v", err).WithHint("give another address with --listen, or other files with --tls-cert and --tls-key")
 }
 
-// serve begins to serve. The caller holds mu.
-func (w *webDoor) serve(wish webWish) error {
-	ln, err := listenTCP(wish.Listen)
+// serve starts to serve. The caller holds mu.
+func (w *webServer) serve(requested persistedWebConfig) error {
+	ln, err := listenTCP(requested.Listen)
 	if err != nil {
 		return err
 	}
-	if wish.TLSCert != "" {
-		c := &web.Certificate{Cert: wish.TLSCert, Key: wish.TLSKey}
+	if requested.TLSCert != "" {
+		c := &web.Certificate{Cert: requested.TLSCert, Key: requested.TLSKey}
 		if _, err := c.Get(nil); err != nil {
 			_ = ln.Close()
 			return err
@@ -167,13 +169,13 @@ func (w *webDoor) serve(wish webWish) error {
 		ln = tls.NewListener(ln, &tls.Config{GetCertificate: c.Get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	}
 	base, cut := context.WithCancel(context.Background())
-	w.failed, w.ln, w.cut = "", ln, cut
+	w.problem, w.ln, w.closeSockets = "", ln, cut
 	w.srv = &http.Server{
 		Handler: w.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog:    slog.NewLogLogger(w.log.Handler(), slog.LevelDebug), // of TLS: whoever knocks, at random
+		ErrorLog:    slog.NewLogLogger(w.log.Handler(), slog.LevelDebug), // TLS errors of arbitrary clients
 	}
-	w.log.Info("serving the page", "address", ln.Addr().String(), "tls", wish.TLSCert != "", "loopback", access.Loopback(ln.Addr().String()))
+	w.log.Info("serving the page", "address", ln.Addr().String(), "tls", requested.TLSCert != "", "loopback", apitoken.Loopback(ln.Addr().String()))
 	go func(srv *http.Server) { // ends with the server
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			w.log.Error("the page", "err", err)
@@ -182,12 +184,12 @@ func (w *webDoor) serve(wish webWish) error {
 	return nil
 }
 
-// off ends it, for the daemons that come, too.
-func (w *webDoor) off() error {
+// disable stops serving, also for later daemons.
+func (w *webServer) disable() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stop()
-	w.wish, w.failed = webWish{}, ""
+	w.config, w.problem = persistedWebConfig{}, ""
 	if err := os.Remove(w.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return api.Errorf(api.CodeStorage, "%v", err)
 	}
@@ -195,49 +197,50 @@ func (w *webDoor) off() error {
 }
 
 // stop ends the server and every connection. The caller holds mu.
-func (w *webDoor) stop() {
+func (w *webServer) stop() {
 	if w.srv != nil {
-		w.cut()
+		w.closeSockets()
 		_ = w.srv.Close()
-		w.srv, w.ln, w.cut = nil, nil, nil
+		w.srv, w.ln, w.closeSockets = nil, nil, nil
 	}
 }
 
-func (w *webDoor) close() {
+func (w *webServer) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stop()
-	w.wish = webWish{}
+	w.config = persistedWebConfig{}
 }
 
-func (w *webDoor) status() api.Web {
+// status returns where the page is served.
+func (w *webServer) status() api.Web {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.view()
 }
 
-// view describes it. The caller holds mu.
-func (w *webDoor) view() api.Web {
-	v := api.Web{On: w.wish.Listen != "" || w.srv != nil, Error: w.failed}
+// view is status. The caller holds mu.
+func (w *webServer) view() api.Web {
+	v := api.Web{On: w.config.Listen != "" || w.srv != nil, Error: w.problem}
 	if w.ln == nil {
-		v.Listen = w.wish.Listen
+		v.Listen = w.config.Listen
 		return v
 	}
-	v.Listen, v.TLS = w.ln.Addr().String(), w.wish.TLSCert != ""
-	v.Local = access.Loopback(v.Listen)
+	v.Listen, v.TLS = w.ln.Addr().String(), w.config.TLSCert != ""
+	v.Local = apitoken.Loopback(v.Listen)
 	scheme := "http"
 	if v.TLS {
 		scheme = "https"
 	}
-	v.URL = scheme + "://" + w.reachedAt() + "/"
+	v.URL = scheme + "://" + w.publicAddress() + "/"
 	if names := w.hosts(); w.proxied() && len(names) > 0 { // a proxy with TLS has the first name
 		v.URL = "https://" + names[0] + "/"
 	}
 	return v
 }
 
-// reachedAt is a host and port under which a browser reaches the address.
-func (w *webDoor) reachedAt() string {
+// publicAddress returns a host and port by which a browser reaches the page.
+func (w *webServer) publicAddress() string {
 	host, port, _ := net.SplitHostPort(w.ln.Addr().String())
 	ip := net.ParseIP(host)
 	if ip == nil || !ip.IsLoopback() {
@@ -246,13 +249,13 @@ func (w *webDoor) reachedAt() string {
 		}
 	}
 	if ip != nil && ip.IsUnspecified() {
-		host = outward()
+		host = outboundAddress()
 	}
 	return net.JoinHostPort(host, port)
 }
 
-// outward is an address of this machine that others may reach; if there is none, loopback's.
-func outward() string {
+// outboundAddress returns an address of this machine for other machines, or loopback's as a fallback.
+func outboundAddress() string {
 	all, _ := net.InterfaceAddrs()
 	for _, a := range all {
 		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/session/web/wire"
 )
 
-// browser is a page that is logged in, as far as its server can tell.
+// browser is a logged-in page, as far as its server can know.
 type browser struct {
 	*running
 	url, origin, key string
@@ -65,7 +65,7 @@ func (b *browser) login(kind, secret string) int {
 	return got.status
 }
 
-// do makes a request as the page does; change makes it another one.
+// do makes a request as the page does; change alters it.
 func (b *browser) do(method, path string, body any, change ...func(*http.Request)) answer {
 	b.t.Helper()
 	var in io.Reader
@@ -237,7 +237,7 @@ func (t *tab) next() (said, error) {
 	return m, nil
 }
 
-// until reads until something is said that is waited for.
+// until reads until a message matches.
 func (t *tab) until(what string, ok func(said) bool) said {
 	t.t.Helper()
 	var last said
@@ -281,7 +281,7 @@ func (t *tab) texts() map[int]string {
 	return all
 }
 
-// closed reads to the end of the socket, and says how it was closed.
+// closed reads to the end of the socket, and returns how it was closed.
 func (t *tab) closed() int {
 	t.t.Helper()
 	return t.ends().Code
@@ -299,8 +299,8 @@ func (t *tab) ends() *websocket.CloseError {
 	}
 }
 
-// A page sees a session, types into it with keys, text and a paste, and the session keeps its size. After its
-// connection broke it is sent what changed meanwhile, and is told what happened.
+// A page shows a session, types into it with keys, text and a paste, and the session keeps its size. After a broken
+// connection it gets the changes and events since.
 //
 // FEATURES: R83 R96 R112
 func TestPageInABrowser(t *testing.T) {
@@ -319,7 +319,7 @@ func TestPageInABrowser(t *testing.T) {
 	page.shows(7, "a22é")
 	page.say(map[string]any{"t": "paste", "id": 7, "text": "printf '%s\\n' pasted$((4*11))\r", "q": 2})
 	page.shows(7, "pasted44")
-	page.say(map[string]any{"t": "key", "id": 7, "k": "Enter", "q": 3, "u": "first"}) // said again: typed once
+	page.say(map[string]any{"t": "key", "id": 7, "k": "Enter", "q": 3, "u": "first"}) // repeated: typed once
 	page.until("ok", func(m said) bool { return m.T == "ok" && m.Q == 3 })
 	before := page.screens[7]
 	_ = page.ws.Close()
@@ -358,7 +358,7 @@ func TestPageInABrowser(t *testing.T) {
 	again.until("no such session", func(m said) bool { return m.T == "gone" && m.ID == 9 && m.Code == api.CodeNotFound })
 }
 
-// A page that acknowledges nothing holds nobody back and gets no queue: when it looks again, it gets the newest.
+// A page that acknowledges nothing delays no other and gets no queue: its next frame is the newest.
 //
 // FEATURES: R83
 func TestSlowPage(t *testing.T) {
@@ -385,7 +385,7 @@ func TestSlowPage(t *testing.T) {
 	}
 }
 
-// A login sees and does what it is for, on the socket as by requests; revoked, its socket ends at once.
+// A login sees and does what it is for, on the socket as by requests. When it is revoked, its socket ends at once.
 //
 // FEATURES: R83 R86
 func TestScopesOfAPage(t *testing.T) {

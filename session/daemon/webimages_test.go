@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// images waits for what a page is told of images: the parts that its styles are, and those that it asks for.
+// images waits for a page's messages about images: the parts in its styles, and those that it requests.
 func (t *tab) images(until func(parts [][]any, got map[string][]byte) bool) (parts [][]any, got map[string][]byte) {
 	t.t.Helper()
 	got = map[string][]byte{}
@@ -59,8 +59,8 @@ func (t *tab) images(until func(parts [][]any, got map[string][]byte) bool) (par
 	return parts, got
 }
 
-// An image that a program placed is told of by a key, row by row, and sent when the page asks for it: only that
-// one, and as the daemon made it.
+// An image that a program placed is announced by a key, row by row, and sent when the page requests it: only that one,
+// unchanged.
 //
 // FEATURES: R112
 func TestImagesOnThePage(t *testing.T) {
@@ -100,8 +100,8 @@ func TestImagesOnThePage(t *testing.T) {
 	}
 }
 
-// An image that scrolled away is told of with the lines of history that show it, in whatever part of it they are, and sent
-// by its key and its session: now, and of a moment at which it was there. One that was deleted is said to be gone.
+// An image that scrolled away is announced with the lines of history that show it, and sent by its key and session:
+// now, and for a time at which it existed. A deleted one is reported as such.
 //
 // FEATURES: R112
 func TestImagesOfHistory(t *testing.T) {
@@ -186,7 +186,7 @@ func TestImagesOfHistory(t *testing.T) {
 	}
 }
 
-// Who reads a history from the middle, as a pane of the past does, gets the images that stood on the screen then.
+// A reader in the middle of the history, such as a pane in time travel, gets the images that were on the screen then.
 //
 // FEATURES: R123, R38
 func TestImagesOfARecording(t *testing.T) {

@@ -24,7 +24,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What programs print is text to a page, whatever it says; secrets are masked for a login that is to have none.
+// Programs' output is text to a page, whatever it contains. Secrets are masked for a login without the right to see
+// them.
 //
 // FEATURES: R83
 func TestHostileOutputInAPage(t *testing.T) {
@@ -62,7 +63,7 @@ func TestHostileOutputInAPage(t *testing.T) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 		if got := own.do("GET", "v1/"+path, nil); !strings.Contains(string(got.body), secret) {
-			t.Errorf("%s: a person is shown %s", path, got.body)
+			t.Errorf("%s: a user is shown %s", path, got.body)
 		}
 	}
 	masked.say(map[string]any{"t": "sub", "id": 2, "s": "one", "at": "-1ms"})
@@ -72,7 +73,7 @@ func TestHostileOutputInAPage(t *testing.T) {
 	}
 }
 
-// A login for a label loses a session that has the label no more, and is shown one that gets it.
+// A login for a label loses a session that loses the label, and gets one that gets it.
 //
 // FEATURES: R83
 func TestLabelledLogin(t *testing.T) {
@@ -86,7 +87,7 @@ func TestLabelledLogin(t *testing.T) {
 	page.say(map[string]any{"t": "sub", "id": 1, "s": "one"})
 	page.until("a frame", func(m said) bool { return m.T == "f" })
 	get[api.Session](d, "PATCH", "/sessions/one", api.Edit{Labels: map[string]string{"team": "db"}})
-	// That it waits for input may be told before.
+	// The event that it waits for input may come first.
 	gone := page.until("that it is gone", func(m said) bool { return m.Event != nil && m.Event.Kind == "removed" })
 	if gone.Event.Session.ID != s.ID || len(gone.Event.Session.Labels) != 0 {
 		t.Errorf("%+v", gone.Event)
@@ -137,7 +138,7 @@ func TestManyTabs(t *testing.T) {
 	}
 }
 
-// With a certificate the page is served by TLS, and another certificate in its place counts from then on.
+// With a certificate the page is served by TLS, and a replaced certificate counts from then on.
 //
 // FEATURES: R83
 func TestPageByTLS(t *testing.T) {

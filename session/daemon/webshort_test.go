@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// A page that reads short messages is told in short that what it typed arrived, all of it, and what the session asks
-// again.
+// A page that reads short messages gets short acknowledgements of its input, all of it, and each new prompt of the
+// session.
 //
 // FEATURES: R83 R112
 func TestShortMessages(t *testing.T) {
@@ -30,7 +30,7 @@ func TestShortMessages(t *testing.T) {
 	}
 	say(map[string]any{"t": "hello", "brief": true, "terse": true})
 	say(map[string]any{"t": "sub", "id": 40, "s": "one"})
-	asked := false // the session asks, and the page was told
+	asked := false // the session prompts, and the page got it
 	again := 0
 	typed, took := int64(0), int64(0)
 	for again < 2 || took < typed {
@@ -44,7 +44,7 @@ func TestShortMessages(t *testing.T) {
 			if took, err = strconv.ParseInt(string(m[4:]), 36, 64); err != nil || took > typed {
 				t.Fatalf("%q, %d were typed", m, typed)
 			}
-		case m[0] == '!': // nothing any more, then the same again: it is not said what
+		case m[0] == '!': // nothing, then the same again: the kind is not sent
 			if parts := strings.SplitN(string(m), ",", 3); len(parts) == 3 {
 				if asks = true; parts[2] == "" {
 					again++

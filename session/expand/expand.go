@@ -1,6 +1,6 @@
-// Package expand makes prompts of templates: !{command} stands for what a command prints, {{args}} for the arguments,
-// as they are outside of commands and quoted for a shell inside. It is pure: it reads and resolves, and others judge
-// and run.
+// Package expand makes prompts from templates. !{command} is replaced by the output of a command, {{args}} by the
+// arguments: as they are outside of commands, and quoted for a shell inside. The package is pure: it parses and
+// substitutes; callers judge and run the commands.
 //
 //	Parse → Template.Commands(args) → judged, run → Template.Text(args, outputs)
 package expand
@@ -15,7 +15,7 @@ import (
 
 const placeholder = "{{args}}"
 
-// Template is a template that was read.
+// Template is a parsed template.
 type Template struct{ parts []part }
 
 // part is text, or a command.
@@ -65,7 +65,7 @@ func (t *Template) add(p part) {
 	}
 }
 
-// closing is the } that ends a command; -1: there is none.
+// closing returns the index of the } that ends a command, or -1.
 func closing(s string) int {
 	depth := 1
 	for i := range len(s) {
@@ -81,11 +81,11 @@ func closing(s string) int {
 	return -1
 }
 
-var errPlace = errors.New("{{args}} is quoted already and has to stand as a word of its own in a command: " +
+var errPlace = errors.New("{{args}} is quoted already and must be a separate word of a command: " +
 	"not in quotes, behind \\, in a comment or in a here-document")
 
-// checkPlaces refuses {{args}} where its quotes would not be what the shell takes for quotes: there an argument could
-// become a command.
+// checkPlaces rejects {{args}} where a shell would not treat its quotes as quotes: there an argument could become a
+// command.
 func checkPlaces(command string) error {
 	quote, comment, here := byte(0), false, false
 	for i := 0; i < len(command); i++ {
@@ -124,7 +124,7 @@ func checkPlaces(command string) error {
 	return nil
 }
 
-// Commands are the commands as they will be run.
+// Commands returns the commands with their arguments.
 func (t *Template) Commands(args []string) (commands []string) {
 	var words []string
 	for _, a := range args {
@@ -142,7 +142,7 @@ func (t *Template) Commands(args []string) (commands []string) {
 	return commands
 }
 
-// Output is what a command printed, and how it ended.
+// Output is the output of a command, and how it ended.
 type Output struct {
 	Command string `json:"command"`
 	Text    string `json:"output"`
@@ -151,7 +151,7 @@ type Output struct {
 	Ended   string `json:"ended,omitempty"` // how else
 }
 
-// Text is the template with outputs in the places of its commands. What was printed is not looked at again.
+// Text returns the template with each command replaced by its output. Outputs are not expanded again.
 func (t *Template) Text(args []string, outputs []Output) string {
 	var b strings.Builder
 	raw := strings.Join(args, " ")
@@ -169,12 +169,12 @@ func (t *Template) Text(args []string, outputs []Output) string {
 	return b.String()
 }
 
-// text is an output, and a note where the command failed.
+// text returns an output, with a note if the command failed.
 func (o *Output) text() string {
 	text := strings.TrimRight(o.Text, "\n")
 	note := ""
 	switch {
-	case o.Ended != "": // the signal of who ended it says less
+	case o.Ended != "": // for a process that longterm ended, the signal adds nothing
 		note = fmt.Sprintf("[Shell command '%s' %s]", o.Command, o.Ended)
 	case o.Signal != "":
 		note = fmt.Sprintf("[Shell command '%s' terminated by signal %s]", o.Command, o.Signal)

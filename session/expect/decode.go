@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/longterm-dev/longterm/session/pattern"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
 // Problem is something wrong with a source.
@@ -30,7 +30,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%v: %s: %s", p.Pos, kind, p.Message)
 }
 
-// decoder makes steps of yaml nodes. It goes on after a problem so that all are found.
+// decoder converts yaml nodes to steps. It continues after a problem, so that all are found.
 type decoder struct {
 	problems []Problem
 	file     string
@@ -44,7 +44,7 @@ type decoder struct {
 	calls    []reference
 }
 
-// reference is a name that must stand for something.
+// reference is a use of a name that must be defined.
 type reference struct {
 	pos  Pos
 	name string
@@ -70,7 +70,7 @@ func (d *decoder) warnf(pos Pos, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Pos: pos, Warning: true, Message: fmt.Sprintf(format, args...)})
 }
 
-// parse reads one document. Its root is nil if there is none or it is wrong.
+// parse parses one document. It returns nil if the root is missing or invalid.
 func (d *decoder) parse(src []byte) *yaml.Node {
 	if len(src) > maxSourceBytes {
 		d.errorf(&yaml.Node{Line: 1, Column: 1}, "the script has more than %d bytes", maxSourceBytes)
@@ -111,7 +111,7 @@ func yamlError(err error) (line int, msg string) {
 	return 1, strings.TrimPrefix(msg, "yaml: ")
 }
 
-// resolve follows an alias, and gives up when there are too many nodes.
+// resolve follows an alias, and stops if there are too many nodes.
 func (d *decoder) resolve(n *yaml.Node) *yaml.Node {
 	d.nodes++
 	for range maxDepth {
@@ -123,7 +123,7 @@ func (d *decoder) resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// str is a scalar as it was written. Numbers and booleans are taken for text.
+// str returns a scalar as written. Numbers and booleans count as text.
 func (d *decoder) str(n *yaml.Node) string {
 	n = d.resolve(n)
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
@@ -133,7 +133,7 @@ func (d *decoder) str(n *yaml.Node) string {
 	return n.Value
 }
 
-// template is a text with variables in it.
+// template returns a text with variables.
 func (d *decoder) template(n *yaml.Node) string {
 	s := d.str(n)
 	d.use(n, s)
@@ -166,7 +166,7 @@ func (d *decoder) duration(n *yaml.Node) time.Duration {
 	return v
 }
 
-// kindName is what a node is, in words.
+// kindName returns the kind of a node, in words.
 func kindName(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -179,7 +179,7 @@ func kindName(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// list is the items of a list.
+// list returns the items of a list.
 func (d *decoder) list(n *yaml.Node) []*yaml.Node {
 	n = d.resolve(n)
 	if n.Kind != yaml.SequenceNode {
@@ -189,7 +189,7 @@ func (d *decoder) list(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// pairs is a mapping's keys and values in order.
+// pairs calls f for a mapping's keys and values in order.
 func (d *decoder) pairs(n *yaml.Node, f func(key, value *yaml.Node)) {
 	n = d.resolve(n)
 	if n.Kind != yaml.MappingNode {
@@ -212,7 +212,7 @@ func (d *decoder) pairs(n *yaml.Node, f func(key, value *yaml.Node)) {
 	}
 }
 
-// fields is a mapping whose keys are known.
+// fields returns a mapping with known keys.
 func (d *decoder) fields(n *yaml.Node, known ...string) fields {
 	f := make(fields)
 	d.pairs(n, func(key, value *yaml.Node) {
@@ -233,18 +233,18 @@ func (d *decoder) unknown(key *yaml.Node, known []string) {
 	d.errorf(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
 }
 
-// nearest is the name that s is probably meant to be.
+// nearest returns the name that s is probably a misspelling of.
 func nearest(s string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
-		if dist := spelling.Distance(s, n); dist < least && dist < len(n) {
+		if dist := suggestname.Distance(s, n); dist < least && dist < len(n) {
 			best, least = n, dist
 		}
 	}
 	return best
 }
 
-// steps is a list of steps.
+// steps decodes a list of steps.
 func (d *decoder) steps(n *yaml.Node) []Step {
 	if d.depth++; d.depth > maxDepth {
 		d.errorf(n, "steps are nested more than %d deep", maxDepth)
@@ -265,7 +265,7 @@ func (d *decoder) steps(n *yaml.Node) []Step {
 	return steps
 }
 
-// step is one step: a verb, its further keys, and those any step has.
+// step decodes one step: a verb, its further keys, and the keys of any step.
 func (d *decoder) step(n *yaml.Node) (s Step, ok bool) {
 	s.Pos = d.pos(n)
 	if n.Kind == yaml.ScalarNode && (n.Value == "break" || n.Value == "continue") {
@@ -297,7 +297,7 @@ func (d *decoder) step(n *yaml.Node) (s Step, ok bool) {
 	return s, s.action != nil
 }
 
-// verbOf is the verb of a step, the verb's value, and all keys.
+// verbOf returns the verb of a step, the verb's value, and all keys.
 func (d *decoder) verbOf(n *yaml.Node) (v *verb, value *yaml.Node, keys []*yaml.Node) {
 	d.pairs(n, func(key, val *yaml.Node) {
 		keys = append(keys, key)
@@ -319,7 +319,7 @@ func (d *decoder) verbOf(n *yaml.Node) (v *verb, value *yaml.Node, keys []*yaml.
 	return v, value, keys
 }
 
-// each is pairs without complaints.
+// each works like pairs without error reports.
 func (d *decoder) each(n *yaml.Node, f func(key string, value *yaml.Node)) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		f(n.Content[i].Value, n.Content[i+1])

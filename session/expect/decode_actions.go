@@ -70,7 +70,7 @@ func (d *decoder) directory(n *yaml.Node, dir string) {
 		dir = filepath.Join(d.opts.Dir, dir)
 	}
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		d.errorf(n, "cwd: there is no directory %s", dir)
+		d.errorf(n, "cwd: directory %s not found", dir)
 	}
 }
 
@@ -112,7 +112,7 @@ func decodeTyping(kind InputKind) func(*decoder, *yaml.Node, fields) action {
 	}
 }
 
-// keys checks key names. What comes from variables is text among them.
+// keys checks key names. Variables in the template count as text.
 func (d *decoder) keys(n *yaml.Node, template string) {
 	text, _ := expand(template, func(string) (string, bool) { return "x", true }, nil)
 	if _, err := input.ParseKeys(text); err != nil {
@@ -140,7 +140,7 @@ func decodeExpect(d *decoder, v *yaml.Node, _ fields) action {
 	return a
 }
 
-// branch is one thing to expect. The one for a timeout is no pattern and goes into a.
+// branch decodes one branch. A branch for a timeout has no pattern and goes into a.
 func (d *decoder) branch(n *yaml.Node, a *expect) (b branch, ok bool) {
 	b.pos = d.pos(n)
 	if n.Kind == yaml.ScalarNode {
@@ -184,7 +184,7 @@ func (d *decoder) branchPattern(n *yaml.Node, f fields, b branch, a *expect) (br
 	return b, false
 }
 
-// yes is a boolean that makes sense only if true.
+// yes decodes a boolean that must be true.
 func (d *decoder) yes(n *yaml.Node) bool {
 	if !d.boolean(n) {
 		d.errorf(n, "only true makes sense here")
@@ -231,7 +231,7 @@ func decodeLoop(d *decoder, v *yaml.Node, f fields) action {
 	return a
 }
 
-// body is the steps that a verb cannot be without.
+// body decodes the required steps of a verb.
 func (d *decoder) body(at, n *yaml.Node, key string) []Step {
 	if n == nil {
 		d.errorf(at, "%s is missing", key)
@@ -240,7 +240,7 @@ func (d *decoder) body(at, n *yaml.Node, key string) []Step {
 	return d.steps(n)
 }
 
-// variable is the name of a variable that is given a value.
+// variable decodes the name of a variable that is assigned.
 func (d *decoder) variable(n *yaml.Node) string {
 	name := d.str(n)
 	if !validName(name) {
@@ -340,7 +340,7 @@ func (d *decoder) comparison(n *yaml.Node, f fields, c *condition) {
 	}
 }
 
-// regexp is an expression that need not keep to one line.
+// regexp decodes an expression that may match across lines.
 func (d *decoder) regexp(n *yaml.Node) string {
 	s := d.template(n)
 	expr, _ := expand(s, func(string) (string, bool) { return "x", true }, nil)
@@ -358,7 +358,7 @@ func decodeSet(d *decoder, v *yaml.Node, _ fields) action {
 	return &set{d.assignments(v, d.template)}
 }
 
-// assignments are variables and what they become.
+// assignments decodes variables and their values.
 func (d *decoder) assignments(n *yaml.Node, value func(*yaml.Node) string) []pair {
 	var list []pair
 	d.pairs(n, func(key, val *yaml.Node) {

@@ -13,12 +13,11 @@ type Driver interface {
 	// Type types, and returns when the terminal has taken it all. A secret is sent
 	// only while the terminal does not echo, unless forced.
 	Type(ctx context.Context, in Input) error
-	// Expect waits for the first of the patterns. What was printed after the end of
-	// the match before counts, even if it was printed before the call; echo does not.
-	// It returns ErrExited if the program ended, what it printed has no match, and
-	// its end is none of the patterns.
+	// Expect waits for the first match of the patterns in output after the previous match, including output from before
+	// the call. Echo does not match. It returns ErrExited if the program has ended without a match, and no pattern
+	// matches its end.
 	Expect(ctx context.Context, patterns []Pattern) (Match, error)
-	// Look says how things stand.
+	// Look returns the current state.
 	Look(ctx context.Context) (View, error)
 }
 
@@ -35,14 +34,14 @@ type Spawn struct {
 	Rows int
 }
 
-// InputKind says how input is typed.
+// InputKind is the way in which input is typed.
 type InputKind string
 
 // Kinds of input.
 const (
 	InputText   InputKind = "text"   // as it is
 	InputKeys   InputKind = "keys"   // keys by name (input.ParseKeys)
-	InputPaste  InputKind = "paste"  // bracketed if the program asked for it
+	InputPaste  InputKind = "paste"  // bracketed if the program enabled that
 	InputSecret InputKind = "secret" // Value refers to it (respond.CheckSecret)
 )
 

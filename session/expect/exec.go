@@ -87,27 +87,27 @@ func (a *expect) run(r *runner, s *Step) error {
 	cancel()
 	switch {
 	case err == nil:
-	case r.around(s).Err() != nil:
-		return r.late(r.around(s).Err())
+	case r.outerContext(s).Err() != nil:
+		return r.late(r.outerContext(s).Err())
 	case !errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("expecting %s: %w", described(patterns), err)
+		return fmt.Errorf("expecting %s: %w", describePatterns(patterns), err)
 	case a.OnTime:
 		// The step's own deadline, if it has one, was for the waiting.
 		return r.beyond(s, func() error { return r.steps(a.Timeout) })
 	default:
-		return fmt.Errorf("%s did not appear within %v", described(patterns), after)
+		return fmt.Errorf("%s did not appear within %v", describePatterns(patterns), after)
 	}
 	r.groups = m.Groups
 	maps.Copy(r.vars, m.Names)
-	r.found(s, m.Text)
+	r.noteMatch(s, m.Text)
 	if a.Branches[m.Pattern].pattern.Exit {
-		r.ended()
+		r.noteEnd()
 	}
 	return r.beyond(s, func() error { return r.steps(a.Branches[m.Pattern].do) })
 }
 
-// around is the context of what is around a step.
-func (r *runner) around(s *Step) context.Context {
+// outerContext returns the context around a step.
+func (r *runner) outerContext(s *Step) context.Context {
 	if s.Timeout > 0 {
 		return r.outer
 	}
@@ -126,15 +126,14 @@ func (r *runner) beyond(s *Step, f func() error) error {
 	return err
 }
 
-// found notes what the step that began last found.
-func (r *runner) found(s *Step, text string) {
+// noteMatch notes what the step that began last found.
+func (r *runner) noteMatch(s *Step, text string) {
 	if n := len(r.report.Steps); n > 0 && r.report.Steps[n-1].Pos == s.Pos {
 		r.report.Steps[n-1].Match = text
 	}
 }
 
-// patterns are the patterns with the variables in them. In a regexp a variable stands
-// for its value, not for an expression.
+// patterns returns the patterns with their variables expanded. In a regexp a variable's value matches literally.
 func (a *expect) patterns(r *runner) ([]Pattern, error) {
 	var list []Pattern
 	for _, b := range a.Branches {
@@ -156,11 +155,11 @@ func (a *expect) detail() string {
 	for _, b := range a.Branches {
 		list = append(list, b.pattern)
 	}
-	return described(list)
+	return describePatterns(list)
 }
 
-// described is what is expected, for people.
-func described(list []Pattern) string {
+// describePatterns returns the patterns for messages.
+func describePatterns(list []Pattern) string {
 	var parts []string
 	for _, p := range list {
 		switch {
@@ -183,7 +182,7 @@ func (a *wait) run(r *runner, s *Step) error {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("the program did not end within %v", after)
 		}
-		r.ended()
+		r.noteEnd()
 		return err
 	}
 	return r.sleep(a.For)
@@ -200,8 +199,8 @@ func (r *runner) sleep(d time.Duration) error {
 	}
 }
 
-// ended gives ${exit} its value.
-func (r *runner) ended() {
+// noteEnd gives ${exit} its value.
+func (r *runner) noteEnd() {
 	if v, err := r.driver.Look(r.ctx); err == nil && v.Exited {
 		r.vars["exit"] = strconv.Itoa(v.ExitCode)
 	}

@@ -27,14 +27,14 @@ func (a *assert) run(r *runner, s *Step) error {
 // holds reports whether a condition holds, and if not, why.
 func (r *runner) holds(c *condition, s *Step) (holds bool, why string, err error) {
 	why, err = r.compare(c)
-	if why == "" && err == nil && c.looks() {
+	if why == "" && err == nil && c.needsTerminal() {
 		ctx, cancel, _ := r.deadline(s)
 		defer cancel()
 		v, lookErr := r.driver.Look(ctx)
 		if lookErr != nil {
 			return false, "", lookErr
 		}
-		why, err = r.see(c, v)
+		why, err = r.check(c, v)
 	}
 	if why == "" && err == nil && c.Not != nil {
 		if holds, _, err = r.holds(c.Not, s); holds {
@@ -44,12 +44,12 @@ func (r *runner) holds(c *condition, s *Step) (holds bool, why string, err error
 	return why == "" && err == nil, why, err
 }
 
-// looks reports whether a condition is about the terminal.
-func (c *condition) looks() bool {
+// needsTerminal reports whether a condition is about the terminal.
+func (c *condition) needsTerminal() bool {
 	return c.Screen != "" || c.ScreenRegexp != "" || c.Exit != nil || c.Cwd != ""
 }
 
-// compare says why a variable is not as it should be.
+// compare returns why a variable fails a condition, or "".
 func (r *runner) compare(c *condition) (why string, err error) {
 	if c.Var == "" {
 		return "", nil
@@ -72,8 +72,8 @@ func (r *runner) compare(c *condition) (why string, err error) {
 	return "", nil
 }
 
-// see says why a terminal is not as it should be.
-func (r *runner) see(c *condition, v View) (why string, err error) {
+// check returns why a terminal fails a condition, or "".
+func (r *runner) check(c *condition, v View) (why string, err error) {
 	if c.Screen != "" {
 		want, err := r.expand(c.Screen)
 		if err != nil || !strings.Contains(v.Screen, want) {

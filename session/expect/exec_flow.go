@@ -42,11 +42,11 @@ func (a *loop) round(r *runner, s *Step, v string) (over bool, err error) {
 	if a.As != "" {
 		r.vars[a.As] = v
 	}
-	return left(s, r.steps(a.Do))
+	return exitsLoop(s, r.steps(a.Do))
 }
 
-// left ends the way of a break or continue that is meant for this loop.
-func left(s *Step, err error) (over bool, _ error) {
+// exitsLoop ends the way of a break or continue that is meant for this loop.
+func exitsLoop(s *Step, err error) (over bool, _ error) {
 	var l *leaving
 	if errors.As(err, &l) && (l.Label == "" || l.Label == s.Label) {
 		return !l.Next, nil
@@ -64,7 +64,7 @@ func (a *loop) detail() string {
 func (a *repeat) run(r *runner, s *Step) error {
 	why := ""
 	for range a.Max {
-		if over, err := left(s, r.steps(a.Do)); over || err != nil {
+		if over, err := exitsLoop(s, r.steps(a.Do)); over || err != nil {
 			return err
 		}
 		holds, reason, err := r.holds(&a.Until, s)

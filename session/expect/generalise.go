@@ -11,8 +11,7 @@ import (
 
 // Prompts are rarely the same twice: they have the time in them, a directory, a count.
 
-// varying are the parts of a prompt that vary, and what stands for them. The first that
-// matches somewhere is taken.
+// varying lists the varying parts of a prompt, and their patterns. The first that matches is used.
 var varying = []struct{ part, instead string }{
 	{`\d{4}-\d{2}-\d{2}`, `\d{4}-\d{2}-\d{2}`},
 	{`\d{1,2}:\d{2}(?::\d{2})?`, `\d{1,2}:\d{2}(:\d{2})?`},
@@ -32,12 +31,11 @@ var varyingPart = pattern.Lazy(func() string {
 const (
 	// maxPrompt is how much of a prompt is looked for, in characters.
 	maxPrompt = 80
-	// plainPrompt is how long a prompt must be to be told from other output without
-	// looking at where it stands.
+	// plainPrompt is the length from which a prompt is distinct from other output at any position.
 	plainPrompt = 6
 )
 
-// generalise is a pattern that matches a prompt, and the same prompt another time.
+// generalise returns a pattern that matches a prompt, also with other values in its varying parts.
 func generalise(prompt string) Pattern {
 	begin := "^"
 	for utf8.RuneCountInString(prompt) > maxPrompt {
@@ -54,7 +52,7 @@ func generalise(prompt string) Pattern {
 			}
 		}
 		if instead == `\S+` && !strings.ContainsRune("~./", rune(prompt[from])) {
-			from++ // what stands before a path
+			from++ // the character before a path
 		}
 		b.WriteString(quote(prompt[at:from]) + instead)
 		at = m[1]
@@ -69,7 +67,7 @@ func generalise(prompt string) Pattern {
 // quote makes text part of a regexp in a template.
 func quote(s string) string { return literal(regexp.QuoteMeta(s)) }
 
-// node is a pattern as it is written.
+// node returns a pattern as a YAML node.
 func (p Pattern) node() *yaml.Node {
 	if p.Text != "" {
 		return text(literal(p.Text))

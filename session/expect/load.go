@@ -10,20 +10,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LoadOptions say what a source may refer to.
+// LoadOptions limit what a source may refer to.
 type LoadOptions struct {
 	// Vars are variables given from outside; their names count as defined.
 	Vars map[string]string
 	// Include reads a file that a script includes, by the path as written there. nil:
 	// including is not possible.
 	Include func(path string) ([]byte, error)
-	// Dir is the directory that programs are started in, and that a relative cwd is in: it is
-	// looked whether that exists. Empty: it is not.
+	// Dir is the directory in which programs start, and the base of a relative cwd, whose existence is checked. If
+	// empty, it is not checked.
 	Dir string
 }
 
-// Load reads a script and says what is wrong with it. The script is nil if anything
-// is but warnings.
+// Load loads a script and returns its problems. The script is nil if any problem is not a warning.
 func Load(src []byte, opts LoadOptions) (*Script, []Problem) {
 	d := &decoder{opts: &opts, defines: make(map[string]bool), script: &Script{
 		Vars: make(map[string]string), procedures: make(map[string]*procedure)}}
@@ -38,7 +37,7 @@ func Load(src []byte, opts LoadOptions) (*Script, []Problem) {
 	return d.script, d.problems
 }
 
-// Check says what is wrong with a script.
+// Check returns the problems of a script.
 func Check(src []byte, opts LoadOptions) []Problem {
 	_, problems := Load(src, opts)
 	return problems
@@ -65,8 +64,7 @@ func (d *decoder) root(n *yaml.Node) {
 	}
 }
 
-// parts are what a script and an included file have in common. Variables that are set
-// already stay.
+// parts decodes the common parts of a script and an included file. Variables that are set already stay.
 func (d *decoder) parts(f fields) []Step {
 	if x := f["vars"]; x != nil {
 		for _, p := range d.assignments(x, d.template) {
@@ -141,7 +139,7 @@ func (d *decoder) check() {
 			if near := nearest(c.name, names); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
-			d.problems = append(d.problems, Problem{Pos: c.pos, Message: fmt.Sprintf("there is no procedure %q%s", c.name, hint)})
+			d.problems = append(d.problems, Problem{Pos: c.pos, Message: fmt.Sprintf("procedure %q not found%s", c.name, hint)})
 			continue
 		}
 		p.called = true
@@ -222,7 +220,7 @@ func (d *decoder) checkStep(s *Step, loops scope) {
 		d.checkLeave(s, a, loops)
 	}
 	if s.Label != "" && s.Verb != "loop" && s.Verb != "repeat" {
-		d.warnf(s.Pos, "the label %q can never be reached: only loops are left by label", s.Label)
+		d.warnf(s.Pos, "the label %q has no use: break and continue refer to loops only", s.Label)
 	}
 }
 

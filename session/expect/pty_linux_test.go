@@ -139,9 +139,9 @@ func (d *ptyDriver) Type(ctx context.Context, in Input) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sense()
-	d.x.Typed(respond.Input{Data: data, Secret: in.Kind == InputSecret})
+	d.x.HandleInput(respond.Input{Data: data, Secret: in.Kind == InputSecret})
 	if d.rec != nil {
-		d.rec.Typed(data)
+		d.rec.AddInput(data)
 	}
 	_, err := d.tty.Write(data)
 	return err

@@ -11,10 +11,9 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Recorder writes a script of a session that a person types in. It is a machine: tell
-// it what happens, in order, and take the Script at the end. What was typed up to an
-// Enter becomes one step, after an expect of the prompt that stood there. What was
-// typed while nothing was echoed becomes a reference to a secret; it is not even kept.
+// Recorder writes a script of a session in which a user types. It is a machine: report the events in order, and take
+// the Script at the end. The input up to an Enter becomes one step, after an expect of the current prompt. Input
+// without echo becomes a reference to a secret; it is not even stored.
 type Recorder struct {
 	steps   []*yaml.Node
 	plain   plaintext.Writer
@@ -60,8 +59,8 @@ func (r *Recorder) Output(p []byte) {
 // Echo takes note of how what is typed from now on is echoed.
 func (r *Recorder) Echo(s respond.EchoState) { r.echo = s }
 
-// Typed takes what was typed.
-func (r *Recorder) Typed(p []byte) {
+// AddInput takes what was typed.
+func (r *Recorder) AddInput(p []byte) {
 	p = append(r.partial, p...)
 	r.partial = nil
 	for len(p) > 0 {
@@ -94,16 +93,16 @@ func (r *Recorder) key(k typedKey) {
 	}
 }
 
-// begin notes where a line is being typed.
+// begin records the place at which a line is being typed.
 func (r *Recorder) begin() {
 	r.began, r.hidden, r.prompt = true, r.echo == respond.EchoOff, ""
-	if r.first || r.lines > r.mark { // else it was typed ahead, or is the rest of a line
-		rest, _, _ := r.plain.Rest(nil)
+	if r.first || r.lines > r.mark { // otherwise it is type-ahead, or the rest of a line
+		rest, _, _ := r.plain.AppendUnfinished(nil)
 		r.prompt = string(rest)
 	}
 }
 
-// flush makes a step of what was typed.
+// flush adds a step for the input.
 func (r *Recorder) flush(enter bool) {
 	if !r.began {
 		return
@@ -167,7 +166,7 @@ func (r *Recorder) Exit(code int) {
 	r.add("assert", mapping("exit", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: fmt.Sprint(code)}))
 }
 
-// Script is the script of what happened so far.
+// Script returns the script of all events so far.
 func (r *Recorder) Script() ([]byte, error) {
 	r.flush(false)
 	steps := &yaml.Node{Kind: yaml.SequenceNode, Content: r.steps}
@@ -195,7 +194,7 @@ func mapping(key string, value *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{text(key), value}}
 }
 
-// text is a scalar that is quoted if it would be taken for something else.
+// text returns a scalar node, quoted if it would be parsed as another type.
 func text(s string) *yaml.Node {
 	var n yaml.Node
 	n.SetString(s)
@@ -265,8 +264,8 @@ func readSequence(p []byte) (k typedKey, n int) {
 	return typedKey{}, 0
 }
 
-// sequenceName is the key of a sequence. Unknown ones, a mouse's say, are Escape: they
-// have no name.
+// sequenceName returns the name of the key of a sequence. Unknown sequences, of a mouse for example, are Escape, as
+// they have no name.
 func sequenceName(params string, final byte) string {
 	number, mod, _ := strings.Cut(params, ";")
 	name := sequenceKeys[final]

@@ -15,13 +15,13 @@ func TestRecorder(t *testing.T) {
 	r := NewRecorder([]string{"ssh", "host"})
 	line := func(prompt, typed, echo string) {
 		r.Output([]byte(prompt))
-		r.Typed([]byte(typed))
+		r.AddInput([]byte(typed))
 		r.Output([]byte(echo))
 	}
 	line("\x1b[1mlogin:\x1b[m ", "bob\r", "bob\r\n")
 	r.Echo(respond.EchoOff)
 	line("Password: ", "hunt", "")
-	r.Typed([]byte("er2\r"))
+	r.AddInput([]byte("er2\r"))
 	r.Output([]byte("\r\n"))
 	r.Echo(respond.EchoApp)
 	line("[12:34] bob@host:~/src$ ", "lx\x7fs ${HOME}\r", "ls ${HOME}\r\n")
@@ -81,7 +81,7 @@ func FuzzRecorder(f *testing.F) {
 		for i, part := range strings.Split(in, "\x00") {
 			if i%2 == 0 {
 				r.Output([]byte(part))
-				rest, _, _ := r.plain.Rest(nil)
+				rest, _, _ := r.plain.AppendUnfinished(nil)
 				if p := generalise(string(rest)); p.Regexp != "" && utf8.Valid(rest) {
 					expr, err := expand(p.Regexp, func(string) (string, bool) { return "", false }, nil)
 					if err != nil || !regexp.MustCompile(expr).MatchString(string(rest)) {
@@ -91,7 +91,7 @@ func FuzzRecorder(f *testing.F) {
 				continue
 			}
 			r.Echo([]respond.EchoState{respond.EchoOn, respond.EchoApp, respond.EchoOff}[len(part)%3])
-			r.Typed([]byte(part))
+			r.AddInput([]byte(part))
 		}
 		r.Exit(0)
 		src, err := r.Script()

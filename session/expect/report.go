@@ -2,7 +2,7 @@ package expect
 
 import "time"
 
-// Report is what became of a script.
+// Report is the result of a script.
 type Report struct {
 	Script     string    `json:"script"`
 	OK         bool      `json:"ok"`
@@ -15,7 +15,7 @@ type Report struct {
 	Screen     string    `json:"screen,omitempty"`  // when it failed
 }
 
-// Status is what became of a step.
+// Status is the outcome of a step.
 type Status string
 
 // Statuses.
@@ -25,8 +25,8 @@ const (
 	Skipped Status = "skipped" // it was not reached because one before it failed
 )
 
-// Result is what became of a step. It shows what was typed as it is written, variables
-// unexpanded, lest it holds what should not be read by others.
+// Result is the result of a step. It shows input as written in the script, with variables unexpanded, as their values
+// may be confidential.
 type Result struct {
 	Pos
 	Verb       string `json:"verb"`

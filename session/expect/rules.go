@@ -20,8 +20,7 @@ var ruleKeys = []string{"name", "text", "regexp", "on", "region", "reply", "max"
 // replyKeys are the replies there are, in a file.
 var replyKeys = []string{"text", "line", "keys", "secret", "hook", "fail", "wait"}
 
-// LoadRules reads a list of rules, or a mapping of rules and ordered, and says what is
-// wrong with it.
+// LoadRules loads a list of rules, or a mapping of rules and ordered, and returns its problems.
 func LoadRules(src []byte) (Rules, []Problem) {
 	d := &decoder{opts: &LoadOptions{}, defines: make(map[string]bool), script: &Script{}}
 	var r Rules
@@ -41,7 +40,7 @@ func LoadRules(src []byte) (Rules, []Problem) {
 			r.Rules = append(r.Rules, d.rule(d.resolve(n)))
 		}
 		if len(r.Rules) == 0 && len(d.problems) == 0 {
-			d.errorf(root, "there is no rule")
+			d.errorf(root, "rules: list is empty")
 		}
 	}
 	sortProblems(d.problems)
@@ -109,7 +108,7 @@ func (d *decoder) region(n *yaml.Node) *respond.Region {
 	return &g
 }
 
-// replies are one reply or a list of them. A text by itself is a line.
+// replies decodes one reply or a list of them. A plain text is typed as a line.
 func (d *decoder) replies(n *yaml.Node) (all []respond.Reply) {
 	n = d.resolve(n)
 	if n.Kind != yaml.SequenceNode {

@@ -37,8 +37,8 @@ rules:
 		{"two replies in one", "- text: a\n  reply: {line: x, keys: y}\n", `2:26: error: a reply does one thing; write a list of several`},
 		{"no such reply", "- text: a\n  reply: {lin: x}\n", `2:11: error: unknown key "lin"; did you mean "line"?`},
 		{"regexp", "- regexp: '('\n  reply: b\n", "1:3: error: error parsing regexp: missing closing ): `(`"},
-		{"secret", "- text: a\n  reply: {secret: hunter2}\n", `1:3: error: reply 1: a secret is given by reference`},
-		{"nothing", "[]", "there is no rule"},
+		{"secret", "- text: a\n  reply: {secret: hunter2}\n", `1:3: error: reply 1: a secret needs a reference`},
+		{"nothing", "[]", "rules: list is empty"},
 		{"scalar", "x", `a list is needed here, not "x"`},
 		{"no rules", "ordered: true", "rules is missing"},
 	} {

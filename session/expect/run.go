@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Options say how to run a script.
+// Options configure the run of a script.
 type Options struct {
 	Vars        map[string]string                // given from outside
-	LookupEnv   func(name string) (string, bool) // ${env:NAME}; nil: there is none
-	StepTimeout time.Duration                    // of steps where the script says nothing; default 60 s
-	OnBegin     func(Result)                     // told of each step when it begins
+	LookupEnv   func(name string) (string, bool) // ${env:NAME}; undefined if nil
+	StepTimeout time.Duration                    // of steps without a timeout in the script; default 60 s
+	OnBegin     func(Result)                     // called with each step at its start
 	OnStep      func(Result)                     // and when it ends
 }
 
@@ -49,8 +49,8 @@ type runner struct {
 	script *Script
 	driver Driver
 	opts   Options
-	ctx    context.Context // of the innermost step that has a deadline of its own
-	outer  context.Context // of what is around that step
+	ctx    context.Context // of the innermost step with a separate deadline
+	outer  context.Context // of the steps around that step
 	vars   map[string]string
 	groups []string // of the last match
 	report Report
@@ -58,7 +58,7 @@ type runner struct {
 	calls  int
 }
 
-// begin gives the variables their values.
+// begin initializes the variables.
 func (r *runner) begin() error {
 	maps.Copy(r.vars, r.opts.Vars)
 	for _, name := range r.script.Require {
@@ -101,7 +101,7 @@ func (r *runner) constant(template string, depth int) (string, error) {
 	return v, cmp.Or(err, unknown)
 }
 
-// value is the value of a variable.
+// value returns the value of a variable.
 func (r *runner) value(name string) (string, bool) {
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		if r.opts.LookupEnv == nil {
@@ -139,7 +139,7 @@ func (r *runner) steps(steps []Step) error {
 	return nil
 }
 
-// step runs one step, and notes what became of it.
+// step runs one step, and records its result.
 func (r *runner) step(s *Step) error {
 	began := time.Now()
 	at := r.note(s)
@@ -195,7 +195,7 @@ func (r *runner) skip(steps []Step, err error) {
 	}
 }
 
-// within gives a step that holds steps the deadline it asks for.
+// within runs a step with nested steps under its deadline.
 func (r *runner) within(s *Step, f func() error) error {
 	if err := r.ctx.Err(); err != nil {
 		return r.late(err)
@@ -212,7 +212,7 @@ func (r *runner) within(s *Step, f func() error) error {
 	return err
 }
 
-// deadline is the context of a step that waits.
+// deadline returns the context of a step that waits.
 func (r *runner) deadline(s *Step) (ctx context.Context, cancel context.CancelFunc, after time.Duration) {
 	if s.Timeout > 0 { // within has set it
 		return r.ctx, func() {}, s.Timeout
@@ -222,7 +222,7 @@ func (r *runner) deadline(s *Step) (ctx context.Context, cancel context.CancelFu
 	return ctx, cancel, after
 }
 
-// late says that time ran out for the whole.
+// late converts the context's error for the report.
 func (r *runner) late(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("time ran out")
@@ -256,7 +256,8 @@ func (r *runner) finish(ctx context.Context, err error) {
 	}
 }
 
-// endGrace is how long a program gets to end after the last step: most scripts end with what it says last.
+// endGrace is how long a program may take to end after the last step: most scripts end with an expect of its last
+// output.
 const endGrace = 250 * time.Millisecond
 
 // endsSoon waits a moment for the program's end.

@@ -9,7 +9,7 @@ import (
 type Script struct {
 	Name        string
 	Timeout     time.Duration // of all; 0: none
-	StepTimeout time.Duration // of a step that has none; 0: Options' or the default
+	StepTimeout time.Duration // of a step without a timeout; 0: Options' or the default
 	Vars        map[string]string
 	Require     []string // variables that must be given
 	Steps       []Step
@@ -110,7 +110,7 @@ type (
 	fail    struct{ Reason string }
 	leave   struct {
 		Label string // "": the innermost loop
-		Next  bool   // go on with the next round
+		Next  bool   // continue with the next round
 	}
 )
 

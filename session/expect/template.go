@@ -21,8 +21,8 @@ func (d *decoder) use(n *yaml.Node, s string) {
 	}, nil)
 }
 
-// expand replaces ${name} by what get knows, as quote makes it; $${ is a literal ${.
-// The error names the first variable that get does not know.
+// expand replaces ${name} by the result of get, converted by quote; $${ is a literal ${. The error names the first
+// variable that get does not know.
 func expand(s string, get func(string) (string, bool), quote func(string) string) (string, error) {
 	if !strings.Contains(s, "${") {
 		return s, nil

@@ -39,7 +39,7 @@ func init() {
 	}
 }
 
-// verbNamed is the verb with this name, or nil.
+// verbNamed returns the verb with this name, or nil.
 func verbNamed(name string) *verb {
 	for i := range verbs {
 		if verbs[i].name == name {

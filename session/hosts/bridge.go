@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// Bridge is the end of the way that stands beside the daemon.
+// Bridge is the remote end of the connection, next to the daemon.
 type Bridge struct {
 	In      io.Reader
 	Out     io.Writer
@@ -25,8 +25,8 @@ type Bridge struct {
 	Dial func(context.Context) (net.Conn, error)
 }
 
-// Serve passes connections on until the other end is gone, and closes In and Out, as far as they can be: what reads or
-// writes there ends by that.
+// Serve forwards connections until the other end closes, then closes In and Out if possible: pending reads and writes
+// end by that.
 func (b *Bridge) Serve(ctx context.Context) error {
 	if err := writeLine(b.Out, b.hello()); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (b *Bridge) Serve(ctx context.Context) error {
 	for {
 		st, err := mux.AcceptStream()
 		if err != nil {
-			return nil // the other end is gone, as all do
+			return nil // the other end closed, the normal end
 		}
 		streams.Go(func() {
 			conn, err := b.Dial(ctx)
@@ -74,7 +74,7 @@ func (b *Bridge) hello() Hello {
 	return h
 }
 
-// sessionEnviron is our environment without what is only true of this connection, or of a session we may run in.
+// sessionEnviron returns the environment without variables of this connection or of a surrounding session.
 func sessionEnviron() []string {
 	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

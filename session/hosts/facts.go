@@ -16,7 +16,7 @@ type Facts struct {
 	Target      string    `json:"target"`
 	Hello       Hello     `json:"hello"`
 	Since       time.Time `json:"since" doc:"of the newest connection"`
-	Connections int       `json:"connections" doc:"that there were, the newest included"`
+	Connections int       `json:"connections" doc:"number so far, the newest included"`
 }
 
 func hostFile(dir string, t Target, ext string) string { return filepath.Join(dir, t.key()+"."+ext) }
@@ -29,7 +29,7 @@ func (f Facts) write(dir string) error {
 	return atomicfile.Write(hostFile(dir, Target(f.Target), "json"), atomicfile.Options{}, b)
 }
 
-// ReadFacts are those of a host; the error is fs.ErrNotExist where there never was a connection.
+// ReadFacts returns the facts of a host; the error is fs.ErrNotExist before the first connection.
 func ReadFacts(dir string, t Target) (f Facts, err error) {
 	b, err := os.ReadFile(hostFile(dir, t, "json"))
 	if err != nil {
@@ -38,7 +38,7 @@ func ReadFacts(dir string, t Target) (f Facts, err error) {
 	return f, json.Unmarshal(b, &f)
 }
 
-// Known are the facts of all hosts to which there was a connection, by name.
+// Known returns the facts of all hosts connected so far, by name.
 func Known(dir string) (all []Facts) {
 	entries, _ := os.ReadDir(dir) // none: no host
 	for _, e := range entries {

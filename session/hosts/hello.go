@@ -11,13 +11,13 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Protocol is the version of what link and bridge say to each other; oldest is the oldest that is still spoken.
+// Protocol is the version of the protocol between link and bridge; oldest is the oldest supported one.
 const (
 	Protocol = 1
 	oldest   = 1
 )
 
-// Hello is how a bridge begins.
+// Hello is a bridge's greeting.
 type Hello struct {
 	Protocol int      `json:"protocol"`
 	Oldest   int      `json:"oldest"`
@@ -72,7 +72,7 @@ func readLine(r *bufio.Reader, v any) error {
 	}
 }
 
-// boundedLine is a line of at most maxHello bytes.
+// boundedLine reads a line of at most maxHello bytes.
 func boundedLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -86,12 +86,12 @@ func boundedLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// speaks says whether a bridge speaks a protocol of ours.
+// speaks returns an error if a bridge supports none of our protocols.
 func (h *Hello) speaks(t Target) error {
 	if h.Protocol >= oldest && h.Oldest <= Protocol {
 		return nil
 	}
-	return api.Errorf(api.CodeHostVersion, "%s has longterm %s, which speaks protocol %d to %d; this one speaks %d to %d",
+	return api.Errorf(api.CodeHostVersion, "%s has longterm %s, with protocol %d to %d; this one has %d to %d",
 		t, printable(h.Version), h.Oldest, h.Protocol, oldest, Protocol).
 		WithHint("`longterm hosts install %s` copies this version there", t)
 }

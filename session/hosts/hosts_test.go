@@ -148,7 +148,7 @@ func TestStreamsAreApart(t *testing.T) {
 
 // What cannot be passed on is refused in the API's words.
 func TestRefusal(t *testing.T) {
-	mux := bridged(t, func(context.Context) (net.Conn, error) { return nil, away("far", "no daemon") })
+	mux := bridged(t, func(context.Context) (net.Conn, error) { return nil, awayError("far", "no daemon") })
 	c := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return mux.OpenStream() }}}
 	resp, err := c.Post("http://x/", "text/plain", strings.NewReader("body"))
 	if err != nil {

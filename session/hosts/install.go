@@ -21,10 +21,10 @@ import (
 // There is what is known of a host before there is a bridge.
 type There struct {
 	System  string // as in linux/amd64; of a system that longterm is not built for, as uname names it
-	Program string // path of longterm; empty: there is none
+	Program string // path of longterm; empty: none
 }
 
-// mark begins the lines of our scripts: login scripts print what they like.
+// mark starts the lines of our scripts: login scripts may print anything.
 const mark = "longterm-there:"
 
 // lookScript finds longterm: on the path, and where it is installed to. It has no single quotes, and no exclamation
@@ -35,8 +35,8 @@ if [ -n "$p" ] && [ -x "$p" ]; then echo "` + mark + `program $p"; exit 0; fi
 done
 exit 0`
 
-// look asks a host what it is and where its longterm is.
-func (s *SSH) look(ctx context.Context, t Target, quiet bool) (There, error) {
+// probe returns the system of a host and the path of its longterm.
+func (s *SSH) probe(ctx context.Context, t Target, quiet bool) (There, error) {
 	out, err := s.run(ctx, t, quiet, "exec sh -c '"+lookScript+"'", nil)
 	if err != nil {
 		return There{}, err
@@ -60,7 +60,7 @@ func parseLook(t Target, out string) (There, error) {
 	}
 	if there.System == "" {
 		return there, api.Errorf(api.CodeUnavailable, "%s lets you in, but has no shell that runs commands: %s", t, lastLine(out)).
-			WithHint("`ssh %s uname -sm` has to tell its system", t)
+			WithHint("`ssh %s uname -sm` must print its system", t)
 	}
 	if strings.ContainsFunc(there.Program, func(r rune) bool { return r < ' ' || r == 0x7f }) || there.Program != "" && !filepath.IsAbs(there.Program) {
 		there.Program = "" // an alias, or a function
@@ -68,7 +68,7 @@ func parseLook(t Target, out string) (There, error) {
 	return there, nil
 }
 
-// systemOf is uname -sm in Go's words.
+// systemOf converts uname -sm to Go's names.
 func systemOf(uname string) string {
 	system, machine, _ := strings.Cut(strings.TrimSpace(uname), " ")
 	goos := map[string]string{"Linux": "linux", "Darwin": "darwin", "FreeBSD": "freebsd", "OpenBSD": "openbsd", "NetBSD": "netbsd"}[system]
@@ -90,7 +90,7 @@ type Build struct {
 	SHA256 string
 }
 
-// FindBuild is the program for a system: longterm-OS-ARCH of the directory of releases or beside this program, or
+// FindBuild returns the program for a system: longterm-OS-ARCH in the release directory or next to this program, or
 // this program itself.
 func FindBuild(system, releases string) (Build, error) {
 	name := "longterm-" + strings.ReplaceAll(system, "/", "-")
@@ -122,12 +122,12 @@ func FindBuild(system, releases string) (Build, error) {
 		b.SHA256 = hex.EncodeToString(sum.Sum(nil))
 		return b, nil
 	}
-	return Build{}, api.Errorf(api.CodeHostBare, "there is no build of longterm for %s here: %v", system, errors.Join(tried...)).
+	return Build{}, api.Errorf(api.CodeHostBare, "no build of longterm for %s here: %v", system, errors.Join(tried...)).
 		WithHint("put %s beside this program, or name its directory with --release-dir", name)
 }
 
-// installScript puts its standard input into the home directory, if it has the hash that is asked for; what was
-// there is replaced in one step, or not at all.
+// installScript writes its standard input to the home directory if it has the expected hash. It replaces an old file
+// atomically or not at all.
 const installScript = `umask 022
 d="$HOME/.local/bin"; t="$d/.longterm.$$"
 mkdir -p "$d" || exit 1
@@ -172,13 +172,13 @@ func (s *SSH) Install(ctx context.Context, t Target, b Build, quiet bool) (progr
 				WithHint("give a static build for %s: CGO_ENABLED=0 go build -o longterm-%s, and --release-dir", b.System, strings.ReplaceAll(b.System, "/", "-"))
 		}
 	}
-	return "", api.Errorf(api.CodeUnavailable, "%s did not say how the copying ended: %s", t, lastLine(out))
+	return "", api.Errorf(api.CodeUnavailable, "%s reported no result of the copy: %s", t, lastLine(out))
 }
 
-// Look is what is on a host, for who installs there.
+// Look returns what is installed on a host.
 func (w *Way) Look(ctx context.Context) (There, error) {
 	if err := os.MkdirAll(w.SSH.Dir, 0o700); err != nil {
 		return There{}, err
 	}
-	return w.SSH.look(ctx, w.Target, !w.Asks)
+	return w.SSH.probe(ctx, w.Target, !w.Asks)
 }

@@ -31,7 +31,7 @@ type Link struct {
 	Target  Target
 	SSH     SSH
 	Program string        // longterm there, as the first call found it
-	Keep    time.Duration // how long it goes on without being used
+	Keep    time.Duration // how long it stays without use
 	Version string
 	Log     *slog.Logger
 
@@ -43,7 +43,7 @@ type Link struct {
 
 // state is how it stands with the connection. One that is replaced has its channel closed.
 type state struct {
-	mux     *yamux.Session // nil: there is none
+	mux     *yamux.Session // nil: not connected
 	err     error          // why
 	changed chan struct{}
 }
@@ -54,13 +54,14 @@ const (
 	lastRetry  = 5 * time.Second
 	// helloTime bounds a new connection, from its start to the bridge's greeting.
 	helloTime = 30 * time.Second
-	// firstTime is how long a request waits for a connection that was not there yet; lostTime, for one that
-	// was lost: its client is told, and asks again.
+	// firstTime is how long a request waits for the first connection; lostTime for a lost one: its client gets a
+	// retryable error.
 	firstTime = helloTime + 5*time.Second
 	lostTime  = 500 * time.Millisecond
 )
 
-// Serve is the process. It tells ready once clients may come, and ends when nobody has come for a while.
+// Serve is the whole life of the link process. It calls ready once clients may connect, and ends after a time without
+// use.
 func (l *Link) Serve(ctx context.Context, ready func()) error {
 	lock, err := launch.Lock(l.file("lock"))
 	if err != nil {
@@ -122,14 +123,14 @@ func (l *Link) use(n int) {
 	l.used = time.Now()
 }
 
-// keep is how long it goes on without being used, as things stand.
+// keep returns how long the link stays without use.
 func (l *Link) keep() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.Keep
 }
 
-// idle is how long nobody has used it.
+// idle returns how long the link has been unused.
 func (l *Link) idle() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +140,7 @@ func (l *Link) idle() time.Duration {
 	return time.Since(l.used)
 }
 
-// untilIdle returns when nobody uses it any more, or another has its place.
+// untilIdle returns when the link has been unused long enough, or was replaced.
 func (l *Link) untilIdle(ctx context.Context) {
 	every := time.NewTicker(min(time.Second, cmp.Or(l.keep(), time.Second)))
 	defer every.Stop()
@@ -194,15 +195,15 @@ func (l *Link) stream(ctx context.Context) (*yamux.Stream, error) {
 			if s.err != nil {
 				why = reason(s.err)
 			}
-			return nil, away(l.Target, why)
+			return nil, awayError(l.Target, why)
 		case <-ctx.Done():
 			left.Stop()
-			return nil, away(l.Target, "the connection is being closed")
+			return nil, awayError(l.Target, "the connection is being closed")
 		}
 	}
 }
 
-// reason is an error without the hint that its caller gives anew.
+// reason returns an error's message without its hint; the caller adds its own.
 func reason(err error) string {
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -222,7 +223,7 @@ func (l *Link) become(mux *yamux.Session, err error) {
 // hold keeps a connection until ctx ends.
 func (l *Link) hold(ctx context.Context) {
 	pause := firstRetry
-	defer l.SSH.leave(l.Target)
+	defer l.SSH.closeMaster(l.Target)
 	for n := 0; ctx.Err() == nil; n++ {
 		began := time.Now()
 		err := l.connection(ctx, n)
@@ -232,16 +233,16 @@ func (l *Link) hold(ctx context.Context) {
 		l.Log.Info("no connection", "host", l.Target, "err", err)
 		var e *api.Error
 		if errors.As(err, &e) && e.Code == api.CodeHostUnknown && n > 0 { // no network has no names either
-			err = away(l.Target, e.Message)
+			err = awayError(l.Target, e.Message)
 		}
 		l.become(nil, err)
-		l.SSH.leave(l.Target) // what ssh keeps may be as dead
+		l.SSH.closeMaster(l.Target) // what ssh keeps may be as dead
 		if time.Since(began) > lastRetry {
 			pause = firstRetry
 		}
 		if errors.As(err, &e) && e.Code != api.CodeUnavailable {
-			// Asking again is the person's, who may be asked for a password: those who wait are told, and the next
-			// call makes another link.
+			// Only the user may retry, since ssh may ask for a password: report the error to waiting callers, and let
+			// the next call start another link.
 			l.untilIdleFor(ctx, time.Second)
 			return
 		}
@@ -253,7 +254,7 @@ func (l *Link) hold(ctx context.Context) {
 	}
 }
 
-// untilIdleFor waits until whoever waits for the connection was told.
+// untilIdleFor waits until the callers that wait for the connection got the error.
 func (l *Link) untilIdleFor(ctx context.Context, d time.Duration) {
 	for l.idle() < d && ctx.Err() == nil {
 		select {
@@ -306,7 +307,7 @@ func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 		return nil, nil, h, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, nil, h, failed(l.Target, err, "")
+		return nil, nil, h, failureOf(l.Target, err, "")
 	}
 	slow := time.AfterFunc(helloTime, func() { _ = cmd.Process.Kill() })
 	r := bufio.NewReader(out)
@@ -332,7 +333,7 @@ func (l *Link) greet(cmd *exec.Cmd) (mux *yamux.Session, complaint *tail, h Hell
 	case errors.Is(err, errNoHello) && isExit(ended, 126, 127):
 		return nil, nil, h, bare(l.Target, l.Program)
 	case ended != nil && (isExit(ended, sshFailed) || complaint.String() != ""):
-		return nil, nil, h, failed(l.Target, ended, complaint.String())
+		return nil, nil, h, failureOf(l.Target, ended, complaint.String())
 	case errors.Is(err, errNoHello) && !errors.Is(err, io.EOF):
 		return nil, nil, h, api.Errorf(api.CodeHostBare, "%s: %s: %v", l.Target, printable(l.Program), err).
 			WithHint("`longterm hosts install %s` copies this one there", l.Target)
@@ -360,14 +361,14 @@ func isExit(err error, codes ...int) bool {
 	return false
 }
 
-// bare is a host without longterm.
+// bare returns the error of a host without longterm.
 func bare(t Target, program string) error {
-	what := "there is no longterm"
+	what := "longterm not found"
 	if program != "" {
-		what = fmt.Sprintf("longterm is not at %s any more, or cannot be run", printable(program))
+		what = fmt.Sprintf("longterm at %s was removed or cannot be run", printable(program))
 	}
 	return api.Errorf(api.CodeHostBare, "%s: %s", t, what).
-		WithHint("`longterm hosts install %s` copies this one there; or give --install", t)
+		WithHint("`longterm hosts install %s` copies this one there; or use --install", t)
 }
 
 // guarded is what guard needs of a connection.
@@ -377,8 +378,8 @@ type guarded interface {
 	Close() error
 }
 
-// guard returns when the connection is over, and ends it when it is dead: after a sleep or a change of this
-// machine's addresses that is asked at once, instead of at the next of yamux's probes.
+// guard returns when the connection has ended, and ends a dead one. After a sleep or a change of this machine's
+// addresses it probes at once, earlier than yamux would.
 func guard(ctx context.Context, mux guarded, addresses func() string) {
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
@@ -420,7 +421,7 @@ func answers(mux guarded) bool {
 	}
 }
 
-// addresses are this machine's, as one text.
+// addresses returns this machine's addresses as one text.
 func addresses() string {
 	all, err := net.InterfaceAddrs()
 	if err != nil {

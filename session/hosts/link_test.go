@@ -32,7 +32,7 @@ func fakeSSH(t *testing.T, dir string, complaints ...string) []string {
 	return []string{"/bin/sh", name}
 }
 
-// A link whose host wants a person asked again ends, whenever that comes up; whoever waits for it is told. One that
+// A link whose host wants a user asked again ends, whenever that comes up; whoever waits for it is told. One that
 // only has no network goes on.
 func TestRefusedLinkEnds(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lt")

@@ -53,11 +53,11 @@ func TestComplaints(t *testing.T) {
 		"": api.CodeUnavailable,
 	} {
 		var e *api.Error
-		if err := failed("far", ended, said); !errors.As(err, &e) || e.Code != want || !strings.Contains(e.Message, "far") {
+		if err := failureOf("far", ended, said); !errors.As(err, &e) || e.Code != want || !strings.Contains(e.Message, "far") {
 			t.Errorf("%q: %v", said, err)
 		}
 	}
-	if failed("far", nil, "banner") != nil {
+	if failureOf("far", nil, "banner") != nil {
 		t.Error("a warning is no failure")
 	}
 }

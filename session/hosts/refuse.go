@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// refuse answers what comes on a connection with an error, in HTTP, and closes it. The beginning of a request is
-// read first: clients take an answer to nothing for a fault.
+// refuse answers a request on a connection with an HTTP error and closes it. It reads the start of the request first:
+// clients reject an unrequested response.
 func refuse(conn net.Conn, err error) {
 	defer conn.Close()
 	var e *api.Error
@@ -37,10 +37,10 @@ func refuse(conn net.Conn, err error) {
 // refuseTime bounds the whole of it.
 const refuseTime = 5 * time.Second
 
-// away says that nothing was done, and that asking again makes sense.
-func away(t Target, why string) *api.Error {
-	e := api.Errorf(api.CodeUnavailable, "%s cannot be reached at the moment: %s", t, why).
-		WithHint("it is tried again by itself; its sessions go on meanwhile")
+// awayError returns a retryable error: nothing was done.
+func awayError(t Target, why string) *api.Error {
+	e := api.Errorf(api.CodeUnavailable, "%s is unreachable at the moment: %s", t, why).
+		WithHint("retrying automatically; its sessions continue")
 	e.Retry = true
 	return e
 }

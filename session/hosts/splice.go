@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// settings of the connection that all share: a dead one is known after some ten seconds, an idle one costs a
-// dozen bytes each five.
+// muxSettings returns the settings of the shared connection. A dead one is detected after about ten seconds; an idle
+// one costs a dozen bytes every five.
 func muxSettings() *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.LogOutput = io.Discard
@@ -42,13 +42,13 @@ func closing(ends ...any) func() error {
 	}
 }
 
-// splice passes bytes on both ways until both ends have said all, or one is gone.
+// splice forwards bytes both ways until both ends are done, or one is closed.
 func splice(st *yamux.Stream, conn net.Conn) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_, err := io.Copy(st, conn)
-		_ = st.Close() // says "that was all"; what comes still is read
+		_ = st.Close() // ends this direction; the other one is still read
 		if err != nil {
 			_ = conn.Close()
 		}
@@ -59,7 +59,7 @@ func splice(st *yamux.Stream, conn net.Conn) {
 	} else if err == nil {
 		_ = conn.Close()
 	}
-	if err != nil { // nobody takes it: what is on its way must not fill the window
+	if err != nil { // the reader is gone: pending bytes must not fill the window
 		_ = conn.Close()
 		_, _ = io.Copy(io.Discard, st)
 	}

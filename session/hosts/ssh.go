@@ -14,15 +14,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
 // SSH is how ssh(1) is called.
 type SSH struct {
 	Argv []string      // program and first arguments; empty: ssh
-	Keep time.Duration // how long ssh itself keeps a connection that nobody uses
+	Keep time.Duration // how long ssh keeps an unused connection
 	Dir  string        // for the sockets of its connections
 }
 
@@ -32,15 +32,15 @@ const maxControl = 103 - 17
 // waitDelay is how long ssh's descriptors are waited for after its end: one that went to the background keeps some.
 const waitDelay = 2 * time.Second
 
-// control is the socket by which calls of ssh share a connection; empty: they have none, its path is too long.
-func (s *SSH) control(t Target) string {
+// controlPath returns the ControlPath by which calls of ssh share a connection, or "" if it would be too long.
+func (s *SSH) controlPath(t Target) string {
 	if p := filepath.Join(s.Dir, t.key()+".ssh"); len(p) <= maxControl && !strings.Contains(p, `"`) {
 		return p
 	}
 	return ""
 }
 
-// argv is the command line that runs a command on a host. quiet: nothing is asked on a terminal.
+// argv returns the command line that runs a command on a host. quiet: never prompt on a terminal.
 func (s *SSH) argv(t Target, quiet bool, more ...string) []string {
 	argv := append([]string{}, s.Argv...)
 	if len(argv) == 0 {
@@ -49,7 +49,7 @@ func (s *SSH) argv(t Target, quiet bool, more ...string) []string {
 	if quiet {
 		argv = append(argv, "-o", "BatchMode=yes")
 	}
-	if c := s.control(t); c != "" {
+	if c := s.controlPath(t); c != "" {
 		// Percent signs are ssh's, and its parser cuts at blanks.
 		c = `"` + strings.ReplaceAll(c, "%", "%%") + `"`
 		argv = append(argv, "-o", "ControlMaster=auto", "-o", "ControlPath="+c,
@@ -73,18 +73,18 @@ func (s *SSH) run(ctx context.Context, t Target, quiet bool, line string, in io.
 	var complaint tail
 	cmd.Stdin, cmd.Stderr = in, &complaint
 	out, err := cmd.Output()
-	if errors.Is(err, exec.ErrWaitDelay) { // it is in the background with what it was given
+	if errors.Is(err, exec.ErrWaitDelay) { // it continues in the background with its input
 		err = nil
 	}
 	if err != nil && ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return string(out), failed(t, err, complaint.String())
+	return string(out), failureOf(t, err, complaint.String())
 }
 
-// leave ends the connection that ssh keeps. It is no error that there is none.
-func (s *SSH) leave(t Target) {
-	if s.control(t) == "" {
+// closeMaster closes ssh's master connection to a host, if one is open.
+func (s *SSH) closeMaster(t Target) {
+	if s.controlPath(t) == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -95,26 +95,26 @@ func (s *SSH) leave(t Target) {
 	_ = cmd.Run()
 }
 
-// complaints are what ssh says before it ends with 255, and what that means. The first that fits counts.
+// complaints are ssh's messages before it exits with 255, and their meaning. The first match counts.
 var complaints = []struct {
 	text string
 	code api.Code
 	hint string
 }{
 	{"Could not resolve hostname", api.CodeHostUnknown, ""},
-	{"Host key verification failed", api.CodeHostRefused, "if the host is to be trusted: `ssh %s` once on a terminal, and see what it says of the host's key"},
-	{"REMOTE HOST IDENTIFICATION HAS CHANGED", api.CodeHostRefused, "its key is not the one that was known: find out why before you go on; `ssh %s` tells more"},
-	{"Permission denied", api.CodeHostRefused, "see whether `ssh %s` lets you in; a password is asked for only where longterm is called on a terminal"},
+	{"Host key verification failed", api.CodeHostRefused, "to trust the host, run `ssh %s` once on a terminal and check the host's key"},
+	{"REMOTE HOST IDENTIFICATION HAS CHANGED", api.CodeHostRefused, "its key has changed: find out why before you continue; `ssh %s` shows details"},
+	{"Permission denied", api.CodeHostRefused, "check that `ssh %s` works; ssh asks for a password only if longterm runs on a terminal"},
 	{"Too many authentication failures", api.CodeHostRefused, "name the right key in ~/.ssh/config (IdentityFile, IdentitiesOnly); `ssh %s` has to work by itself"},
-	{"Bad configuration option", api.CodeInvalid, "mend ~/.ssh/config; `ssh %s` has to work by itself"},
-	{"Bad owner or permissions", api.CodeHostRefused, "mend the permissions of ~/.ssh; `ssh %s` has to work by itself"},
+	{"Bad configuration option", api.CodeInvalid, "fix ~/.ssh/config; `ssh %s` must work"},
+	{"Bad owner or permissions", api.CodeHostRefused, "fix the permissions of ~/.ssh; `ssh %s` must work"},
 }
 
-// sshFailed is the status with which ssh ends for reasons of its own.
+// sshFailed is ssh's own exit status.
 const sshFailed = 255
 
-// failed makes an error of how a call of ssh ended.
-func failed(t Target, err error, complaint string) error {
+// failureOf makes an error of how a call of ssh ended.
+func failureOf(t Target, err error, complaint string) error {
 	if err == nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func failed(t Target, err error, complaint string) error {
 	return api.Errorf(api.CodeUnavailable, "%s cannot be reached: %s", t, said).WithHint("see whether `ssh %s` works by itself", string(t))
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the written bytes.
 type tail struct {
 	mu sync.Mutex
 	b  []byte
@@ -164,12 +164,12 @@ func (t *tail) String() string {
 	return string(t.b)
 }
 
-// There is the command line that runs longterm's own verbs on a host, on a terminal if there is one. agent is the
-// label of who asks; empty: a person.
-func (s *SSH) There(t Target, agent, program string, args []string, terminal bool) []string {
+// Command returns the command line that runs longterm's own commands on a host, on a terminal if requested. agent is
+// the label of the calling agent; empty for a user.
+func (s *SSH) Command(t Target, agent, program string, args []string, terminal bool) []string {
 	line := "exec "
 	if agent != "" {
-		line += "env " + shellquote.Word(actor.Env+"="+agent) + " "
+		line += "env " + shellquote.Word(identity.Env+"="+agent) + " "
 	}
 	line += shellquote.Word(program)
 	for _, a := range args {

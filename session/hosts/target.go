@@ -10,13 +10,13 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Target is a host as ssh(1) is told of it: [user@]host, or a name of ssh's configuration.
+// Target is a host in ssh(1) notation: [user@]host, or a name of ssh's configuration.
 type Target string
 
 // maxTarget bounds a name, in bytes.
 const maxTarget = 255
 
-// ParseTarget checks a name. It becomes an argument of ssh: one that begins with a hyphen would be an option.
+// ParseTarget validates a name. It becomes an argument of ssh, so a leading hyphen would make it an option.
 func ParseTarget(s string) (Target, error) {
 	bad := ""
 	user, host, hasUser := strings.Cut(s, "@")
@@ -26,7 +26,7 @@ func ParseTarget(s string) (Target, error) {
 	case len(s) > maxTarget:
 		bad = fmt.Sprintf("is longer than %d bytes", maxTarget)
 	case strings.HasPrefix(s, "-"), strings.HasPrefix(host, "-"):
-		bad = "begins with a hyphen"
+		bad = "starts with a hyphen"
 	case hasUser && (user == "" || host == ""):
 		bad = "lacks the user or the host"
 	case strings.ContainsAny(s, "/'\"\\`$") || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
@@ -34,12 +34,12 @@ func ParseTarget(s string) (Target, error) {
 	}
 	if bad != "" {
 		return "", api.Errorf(api.CodeInvalid, "the host's name %q %s", s, bad).
-			WithHint("give USER@HOST, HOST, or a name of ~/.ssh/config; a port stands there")
+			WithHint("use USER@HOST, HOST, or a name of ~/.ssh/config, which also sets ports")
 	}
 	return Target(s), nil
 }
 
-// Split takes HOST/SESSION apart; false: it names no host.
+// Split splits HOST/SESSION; ok is false without a host.
 func Split(ref string) (host, session string, ok bool) {
 	host, session, ok = strings.Cut(ref, "/")
 	if !ok || host == "" || session == "" {

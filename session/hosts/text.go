@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// lastLine is the last line with anything in it, fit to be shown.
+// lastLine returns the last non-empty line, in printable form.
 func lastLine(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -16,7 +16,7 @@ func lastLine(text string) string {
 	return ""
 }
 
-// printable is text of another machine as part of a message: short, and without what acts on a terminal.
+// printable returns text of another machine for a message: short, and without control characters.
 func printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -16,9 +16,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
@@ -31,25 +31,25 @@ type Way struct {
 	// LinkArgv is the command line of the link of a host, whose longterm is found at program.
 	LinkArgv func(t Target, program string) []string
 	Log      string // file that the link complains to
-	// Asks says that ssh may ask a person, on the terminal of this process.
+	// Asks allows ssh to prompt on the terminal of this process.
 	Asks bool
-	// Bare is asked for a host without longterm, or with one that cannot be spoken with; it installs one and
-	// returns where it is, or the error it is given. nil: nothing is installed.
+	// Bare handles a host without a usable longterm: it installs one and returns its path, or returns an error. nil:
+	// install nothing.
 	Bare func(ctx context.Context, there There, why error) (program string, err error)
 
-	been atomic.Bool // there was a connection: whoever shows something on the terminal by now is not asked again
+	been atomic.Bool // connected before: a terminal in use gets no second prompt
 }
 
-// Dial connects to the daemon there, by the link. Where there is no link the error is that of a socket nobody
-// serves, and Ensure makes one.
+// Dial connects to the daemon there, through the link. Without a link the error is that of an unserved socket, and
+// Ensure starts a link.
 func (w *Way) Dial(context.Context) (net.Conn, error) { return netsock.Dial(w.Socket()) }
 
-// Socket is that of the link, where there is one.
+// Socket returns the path of the link's socket.
 func (w *Way) Socket() string { return w.file("sock") }
 
 func (w *Way) file(ext string) string { return hostFile(w.SSH.Dir, w.Target, ext) }
 
-// As is who we are to the other end: what it writes down of us.
+// As returns the name under which the other end records this client.
 func As() string {
 	name := "?"
 	if u, err := user.Current(); err == nil {
@@ -57,14 +57,14 @@ func As() string {
 	}
 	host, _ := os.Hostname()
 	from := strings.TrimSpace(printable("ssh:" + name + "@" + host))
-	for len(from) > actor.MaxLabel {
+	for len(from) > identity.MaxLabel {
 		_, size := utf8.DecodeLastRuneInString(from)
 		from = from[:len(from)-size]
 	}
 	return from
 }
 
-// Ensure returns once the link runs, and the host was reached. What ssh asks for is asked here.
+// Ensure returns once the link runs and the host was reached. ssh prompts here.
 func (w *Way) Ensure(ctx context.Context) error {
 	if err := os.MkdirAll(w.SSH.Dir, 0o700); err != nil {
 		return api.Errorf(api.CodeStorage, "%v", err)
@@ -79,7 +79,7 @@ func (w *Way) Ensure(ctx context.Context) error {
 		return conn.Close()
 	}
 	asks := w.Asks && !w.been.Load()
-	there, err := w.SSH.look(ctx, w.Target, !asks)
+	there, err := w.SSH.probe(ctx, w.Target, !asks)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (w *Way) Ensure(ctx context.Context) error {
 
 // start starts the link. One that is about to end may still hold the lock.
 func (w *Way) start(program string) error {
-	for until := time.Now().Add(endTime); ; time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(closeTimeout); ; time.Sleep(10 * time.Millisecond) {
 		err := launch.Process("the connection to "+string(w.Target), sys.SelfExe(), w.LinkArgv(w.Target, program), w.Log)
 		if errors.Is(err, launch.ErrRunning) && time.Now().Before(until) {
 			conn, err := netsock.Dial(w.file("sock"))
@@ -116,10 +116,10 @@ func (w *Way) start(program string) error {
 	}
 }
 
-// endTime is how long a link takes that ends.
-const endTime = 10 * time.Second
+// closeTimeout is how long start waits for an ending link to release its lock.
+const closeTimeout = 10 * time.Second
 
-// alone is the lock of clients that make connections to this host.
+// alone acquires the lock of clients that connect to this host.
 func (w *Way) alone(ctx context.Context) (*os.File, error) {
 	for {
 		f, err := launch.Lock(w.file("start"))
@@ -134,7 +134,7 @@ func (w *Way) alone(ctx context.Context) (*os.File, error) {
 	}
 }
 
-// Hello is what the host said of itself, connecting to it if there never was a connection.
+// Hello returns the host's greeting; it connects if there never was a connection.
 func (w *Way) Hello(ctx context.Context) (Hello, error) {
 	f, err := ReadFacts(w.SSH.Dir, w.Target)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,10 +146,10 @@ func (w *Way) Hello(ctx context.Context) (Hello, error) {
 	return f.Hello, err
 }
 
-// Place is where sessions start there.
-func (w *Way) Place(ctx context.Context) (client.Place, error) {
+// Place returns where sessions start on the host.
+func (w *Way) Place(ctx context.Context) (client.Login, error) {
 	h, err := w.Hello(ctx)
-	return client.Place{Host: string(w.Target), Home: h.Home, Env: h.Env}, err
+	return client.Login{Host: string(w.Target), Home: h.Home, Env: h.Env}, err
 }
 
 // firstHello waits until a new link has written the facts down.
@@ -160,7 +160,7 @@ func (w *Way) firstHello(ctx context.Context) (Hello, error) {
 		}
 		conn, err := w.Dial(ctx)
 		if err != nil || time.Now().After(until) {
-			return Hello{}, away(w.Target, "it did not answer")
+			return Hello{}, awayError(w.Target, "it did not answer")
 		}
 		_ = conn.Close()
 		select {
@@ -175,18 +175,18 @@ func (w *Way) firstHello(ctx context.Context) (Hello, error) {
 func (w *Way) Leave(ctx context.Context) (bool, error) {
 	conn, err := netsock.Dial(w.file("sock"))
 	if err != nil {
-		w.SSH.leave(w.Target)
+		w.SSH.closeMaster(w.Target)
 		return false, nil
 	}
 	_ = conn.Close()
 	pid, err := strconv.Atoi(launch.Holder(w.file("lock")))
-	if err != nil || pid < 2 || !launch.Held(w.file("lock")) {
+	if err != nil || pid < 2 || !launch.IsHeld(w.file("lock")) {
 		return false, err
 	}
 	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
 		return false, err
 	}
-	for launch.Held(w.file("lock")) {
+	for launch.IsHeld(w.file("lock")) {
 		select {
 		case <-ctx.Done():
 			return true, ctx.Err()
@@ -196,5 +196,5 @@ func (w *Way) Leave(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Runs says whether there is a link.
-func (w *Way) Runs() bool { return launch.Held(w.file("lock")) }
+// Runs reports whether a link runs.
+func (w *Way) Runs() bool { return launch.IsHeld(w.file("lock")) }

@@ -19,10 +19,10 @@ func TestCommentsInEmptyObjectsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Set(map[string]string{"command": "longterm"}, "servers", ours); err != nil {
+		if _, err := d.Set(map[string]string{"command": "longterm"}, "servers", entryName); err != nil {
 			t.Fatal(err)
 		}
-		if err := removeAll(d, []string{"servers", ours}); err != nil || string(d.Bytes()) != want {
+		if err := removeAll(d, []string{"servers", entryName}); err != nil || string(d.Bytes()) != want {
 			t.Errorf("%q became %q, %v; want %q", before, d.Bytes(), err, want)
 		}
 	}

@@ -16,7 +16,7 @@ const mark = "longterm agent install"
 
 func (w whole) install(p Place, old []byte) ([]byte, []string, error) {
 	if old != nil && !bytes.Contains(old, []byte(mark)) {
-		return nil, nil, errors.New("this file is somebody else's; move it away")
+		return nil, nil, errors.New("this file belongs to another program; move it away")
 	}
 	return []byte(w.text(p)), nil, nil
 }
@@ -28,9 +28,9 @@ func (w whole) remove(_ Place, old []byte) ([]byte, []string, error) {
 	return nil, nil, nil
 }
 
-// skillFile is the skill below a program's directory.
+// skillFile returns the skill file below a program's directory.
 func skillFile(dir string) file {
-	return file{filepath.Join(dir, "skills", ours, "SKILL.md"), whole{skill}}
+	return file{filepath.Join(dir, "skills", entryName, "SKILL.md"), whole{skill}}
 }
 
 func skill(p Place) string {
@@ -40,10 +40,10 @@ func skill(p Place) string {
 		"With the MCP tools of longterm use these. Without them use the shell:\n\n" + p.Skill
 }
 
-// opencodePlugin tells of opencode's events.
+// opencodePlugin returns a plugin that reports opencode's events.
 func opencodePlugin(p Place) string {
 	command, _ := json.Marshal(p.Command) // a text can always be written
-	return strings.ReplaceAll(`// written by "longterm agent install opencode"; "longterm agent install opencode --undo" takes it away
+	return strings.ReplaceAll(`// written by "longterm agent install opencode"; "longterm agent install opencode --undo" removes it
 import { spawn } from "node:child_process"
 
 const words = {

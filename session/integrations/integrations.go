@@ -1,11 +1,10 @@
-// Package integrations puts longterm into the configuration of agents' programs: the MCP server, hooks that tell what
-// the agent is doing, and a skill file. It plans only: files go in, files come out; who may write them and whether is
-// its caller's.
+// Package integrations adds longterm to the configuration of agent programs: the MCP server, hooks that report the
+// agent's state, and a skill file. It only plans: files in, files out; its caller decides on writing.
 //
 //	For(name) → Program → Plan(Place, undo) → Changes → Apply
 //
-// A program is a row of the table in programs.go: its files, and what belongs into each. JSON and TOML are changed by
-// their text, so that comments, order and indentation stay. A file that cannot be read is refused as it is.
+// A program is a row of the table in programs.go: its files, and the entries of each. JSON and TOML are edited as text,
+// so that comments, order and indentation stay. An unreadable file is rejected unchanged.
 package integrations
 
 import (
@@ -18,23 +17,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Place is the user for whom a program is configured.
+// Place describes the user whose program is configured.
 type Place struct {
 	Home    string
 	Getenv  func(string) string
 	OS      string // as runtime.GOOS has it
 	Command string // how longterm is called: its name where that is found, else its path
-	Skill   string // what the skill file says below its head
+	Skill   string // the skill file's text below its header
 }
 
 // Program is an agent's program.
 type Program struct {
 	Name, Title string
-	Note        string // what a person has to do besides, or has to know
+	Note        string // what a user has to do besides, or has to know
 	files       func(Place) []file
 }
 
@@ -47,7 +46,7 @@ type file struct {
 // editor makes a file's new content of its old one. A file that is not to be there is nil, before and after.
 type editor interface {
 	install(p Place, old []byte) (now []byte, kept []string, err error)
-	// remove takes out what install puts in, and nothing that somebody wrote or changed.
+	// remove removes what install added, but nothing that a user wrote or changed.
 	remove(p Place, old []byte) (now []byte, kept []string, err error)
 }
 
@@ -59,24 +58,24 @@ type Change struct {
 	mode     fs.FileMode
 }
 
-// Changed says whether there is anything to do.
-func (c *Change) Changed() bool {
+// HasChanged reports whether the file must be written.
+func (c *Change) HasChanged() bool {
 	return (c.Old == nil) != (c.New == nil) || !bytes.Equal(c.Old, c.New)
 }
 
-// For is the program of a name.
+// For returns the program of a name.
 func For(name string) (*Program, error) {
 	i := slices.IndexFunc(programs, func(p Program) bool { return p.Name == name })
 	if i >= 0 {
 		return &programs[i], nil
 	}
-	if near := spelling.Nearest(name, Names()); near != "" {
-		return nil, fmt.Errorf("there is no integration with %q; %s is the nearest of %s", name, near, strings.Join(Names(), ", "))
+	if near := suggestname.Nearest(name, Names()); near != "" {
+		return nil, fmt.Errorf("unknown integration %q; did you mean %s (known: %s)?", name, near, strings.Join(Names(), ", "))
 	}
-	return nil, fmt.Errorf("there is no integration with %q; there are %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown integration %q (known: %s)", name, strings.Join(Names(), ", "))
 }
 
-// Names are the programs there are.
+// Names returns the known programs.
 func Names() (names []string) {
 	for i := range programs {
 		names = append(names, programs[i].Name)
@@ -87,7 +86,7 @@ func Names() (names []string) {
 // maxFile bounds what is read: Claude Code keeps its history in the file of its servers.
 const maxFile = 64 << 20
 
-// Plan is what would change; files in which nothing changes are in it, too.
+// Plan returns the changes of all files, unchanged ones included.
 func (p *Program) Plan(at Place, undo bool) (all []Change, err error) {
 	for _, f := range p.files(at) {
 		c, err := read(f.path)
@@ -109,13 +108,13 @@ func (p *Program) Plan(at Place, undo bool) (all []Change, err error) {
 	return all, nil
 }
 
-// read is a file as it is, behind its links.
+// read reads a file, following links.
 func read(path string) (Change, error) {
 	c := Change{Path: path, mode: 0o600}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		c.Path = target
 	} else if _, linked := os.Readlink(path); linked == nil {
-		return c, fmt.Errorf("%s is a link to nothing; mend or remove it", path)
+		return c, fmt.Errorf("%s is a dangling link; fix or remove it", path)
 	}
 	info, err := os.Stat(c.Path)
 	switch {
@@ -136,15 +135,15 @@ func read(path string) (Change, error) {
 	return c, err
 }
 
-// Backup is where a file's content from before the newest change is kept.
+// Backup returns the path of the backup before the newest change.
 func (c *Change) Backup() string { return c.Path + ".longterm-backup" }
 
 // madeFor are the folders that are made for a skill, by their names.
 var madeFor = []string{"skills", ".agents"}
 
-// Apply writes a change, and keeps what was there. It refuses when the file is not what it was any more.
+// Apply writes a change after a backup. It fails if the file was modified since.
 func (c *Change) Apply() error {
-	if !c.Changed() {
+	if !c.HasChanged() {
 		return nil
 	}
 	now, err := read(c.Path)
@@ -152,7 +151,7 @@ func (c *Change) Apply() error {
 		return err
 	}
 	if (now.Old == nil) != (c.Old == nil) || !bytes.Equal(now.Old, c.Old) {
-		return fmt.Errorf("%s was changed meanwhile and was left as it is; try again", c.Path)
+		return fmt.Errorf("%s changed meanwhile and was not written; retry", c.Path)
 	}
 	before, backupErr := os.ReadFile(c.Backup())
 	o := atomicfile.Options{Sync: atomicfile.Content, Mode: c.mode, Shared: true}

@@ -31,7 +31,7 @@ func apply(t *testing.T, p Place, name string, undo bool) (changed int) {
 		t.Fatal(err)
 	}
 	for i := range all {
-		if all[i].Changed() {
+		if all[i].HasChanged() {
 			changed++
 		}
 		if err := all[i].Apply(); err != nil {
@@ -152,7 +152,7 @@ func TestOthersStay(t *testing.T) {
 	}
 }
 
-// What a person changed in our entries is kept, and an older path of longterm is not put beside a newer one.
+// What a user changed in our entries is kept, and an older path of longterm is not put beside a newer one.
 func TestOwnEntriesStay(t *testing.T) {
 	p := place(t)
 	path := filepath.Join(p.Home, ".claude.json")
@@ -175,7 +175,7 @@ func TestOwnEntriesStay(t *testing.T) {
 	}
 }
 
-// What a person wrote under our name, before or instead of us, is not taken out; what an older longterm elsewhere put in is.
+// What a user wrote under our name, before or instead of us, is not taken out; what an older longterm elsewhere put in is.
 func TestOwnEntriesStayWhenOursGo(t *testing.T) {
 	p := place(t)
 	for _, c := range []struct{ program, path, own string }{
@@ -219,7 +219,7 @@ func TestOwnEntriesStayWhenOursGo(t *testing.T) {
 	}
 }
 
-// What cannot be read is refused and stays as it is; so is what is somebody else's, and what changes meanwhile.
+// What cannot be read is refused and stays as it is; so is what is belongs to another program, and what changes meanwhile.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ program, path, text, want string }{
 		{"claude", ".claude/settings.json", "{\"hooks\": ", "line 1, column 11: parsing value: unexpected EOF"},
@@ -229,7 +229,7 @@ func TestRefused(t *testing.T) {
 		{"codex", ".codex/config.toml", "model = ", "1:8: expected value"},
 		{"codex", ".codex/config.toml", "mcp_servers = { a = { command = \"x\" } }\n", "is mcp_servers written as a value"},
 		{"kimi", ".kimi-code/config.toml", "hooks = [{ event = \"Stop\", command = \"x\" }]\n", "is hooks written as a value"},
-		{"zed", ".agents/skills/longterm/SKILL.md", "my own", "somebody else's"},
+		{"zed", ".agents/skills/longterm/SKILL.md", "my own", "belongs to another program"},
 	} {
 		p := place(t)
 		path := filepath.Join(p.Home, c.path)
@@ -260,7 +260,7 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(all[0].Path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := all[0].Apply(); err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
+	if err := all[0].Apply(); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
 		t.Error(err)
 	}
 }

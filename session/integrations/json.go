@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// ours is the name of everything that is put somewhere.
-const ours = "longterm"
+// entryName is the name of each entry that longterm adds to an agent's configuration.
+const entryName = "longterm"
 
 // server is the entry of the MCP server in a file of JSON.
 type server struct {
@@ -26,7 +26,7 @@ func (s server) install(p Place, old []byte) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	at := append(append([]string{}, s.path...), ours)
+	at := append(append([]string{}, s.path...), entryName)
 	if d.Find(at...) != nil {
 		return old, []string{"an entry of the name longterm is there and stays as it is"}, nil
 	}
@@ -46,7 +46,7 @@ func (s server) remove(p Place, old []byte) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	at := append(append([]string{}, s.path...), ours)
+	at := append(append([]string{}, s.path...), entryName)
 	v := d.Find(at...)
 	if v == nil {
 		return old, nil, nil
@@ -60,12 +60,12 @@ func (s server) remove(p Place, old []byte) ([]byte, []string, error) {
 	if s.schema != "" && len(jsontext.Members(d.Root())) == 1 && d.Find("$schema") != nil {
 		return nil, nil, nil
 	}
-	return left(d), nil, nil
+	return contentOf(d), nil, nil
 }
 
 const entryStays = "the entry of the name longterm is not what was put in, and stays as it is"
 
-// sameButPlace says that a value is the one that is put in, wherever longterm was then.
+// sameButPlace reports whether a value equals the installed one, apart from longterm's path.
 func sameButPlace(got, put any) bool {
 	b, err := json.Marshal(put)
 	var want any
@@ -75,12 +75,12 @@ func sameButPlace(got, put any) bool {
 	return reflect.DeepEqual(placeless(got), placeless(want))
 }
 
-// placeless is a value with the paths of longterm's executable as its name.
+// placeless returns a value with longterm's executable paths replaced by its name.
 func placeless(v any) any {
 	switch v := v.(type) {
 	case string:
 		if isOurs(v) {
-			return ours
+			return entryName
 		}
 		return v
 	case []any:
@@ -99,12 +99,12 @@ func placeless(v any) any {
 	return v
 }
 
-// isOurs says that a command is longterm, by its name or its path.
+// isOurs reports whether a command is longterm, by name or path.
 func isOurs(command string) bool {
-	return strings.TrimSuffix(command[strings.LastIndexAny(command, `/\`)+1:], ".exe") == ours
+	return strings.TrimSuffix(command[strings.LastIndexAny(command, `/\`)+1:], ".exe") == entryName
 }
 
-// removeAll takes a member away, and objects around it that are empty then: a comment is somebody's.
+// removeAll removes a member, and then enclosing objects that became empty; a comment keeps an object.
 func removeAll(d *jsontext.Document, path []string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		for d.Find(path...) != nil { // a name may come twice
@@ -113,15 +113,15 @@ func removeAll(d *jsontext.Document, path []string) error {
 			}
 		}
 		v := d.Find(path[:len(path)-1]...)
-		if v == nil || len(jsontext.Members(v)) > 0 || jsontext.HasComments(v) {
+		if v == nil || len(jsontext.Members(v)) > 0 || jsontext.HasOnlyComments(v) {
 			return nil
 		}
 	}
 	return nil
 }
 
-// left is a file after something was taken from it; nil: nothing is in it any more.
-func left(d *jsontext.Document) []byte {
+// contentOf returns the file after a removal, or nil if it is empty.
+func contentOf(d *jsontext.Document) []byte {
 	if v := d.Root(); v == nil || len(jsontext.Members(v)) == 0 && strings.TrimSpace(string(d.Bytes())) == "{}" {
 		return nil
 	}
@@ -131,7 +131,7 @@ func left(d *jsontext.Document) []byte {
 // event is an event of a program, and our word for it.
 type event struct{ name, word string }
 
-// hookCommand is the line that a hook runs. The command's name may need quotes.
+// hookCommand returns the line that a hook runs, with the command quoted if needed.
 func hookCommand(p Place, word string) string {
 	command := p.Command
 	if strings.ContainsAny(command, " \t'\"$&;()<>|*?[]`!#~") {
@@ -140,14 +140,14 @@ func hookCommand(p Place, word string) string {
 	return command + " agent hook " + word
 }
 
-// isHook says whether a line is a hook of ours, wherever longterm is in it.
+// isHook reports whether a line is one of longterm's hooks, whatever its path.
 func isHook(p Place, line string) bool {
 	command, _, ok := strings.Cut(line, " agent hook ")
 	command = strings.Trim(command, `'"`)
 	return ok && (isOurs(command) || command == p.Command)
 }
 
-// isPutIn says whether a line is one that install writes, wherever longterm was then, and not one that somebody made of it.
+// isPutIn reports whether install wrote the line, with any path of longterm, and that it is unchanged since.
 func isPutIn(p Place, line string, events []event) bool {
 	if !isHook(p, line) {
 		return false
@@ -206,7 +206,7 @@ type foundHook struct {
 	line          string
 }
 
-// findHooks are our hooks of an event, the last first.
+// findHooks returns longterm's hooks of an event, last first.
 func findHooks(p Place, d *jsontext.Document, name string) (all []foundHook) {
 	v := d.Find("hooks", name)
 	if v == nil {
@@ -260,7 +260,7 @@ func (h hooks) remove(p Place, old []byte) ([]byte, []string, error) {
 	if !some {
 		return old, kept, nil
 	}
-	return left(d), kept, nil
+	return contentOf(d), kept, nil
 }
 
 // removeHook removes an action, with its group if it is the only one.
@@ -275,10 +275,10 @@ func removeHook(d *jsontext.Document, name string, group, action int) error {
 	return d.RemoveAt(list, group)
 }
 
-// both are two editors of one file.
-type both struct{ first, second editor }
+// editorPair applies two editors to one file.
+type editorPair struct{ first, second editor }
 
-func (b both) install(p Place, old []byte) ([]byte, []string, error) {
+func (b editorPair) install(p Place, old []byte) ([]byte, []string, error) {
 	now, kept, err := b.first.install(p, old)
 	if err != nil {
 		return nil, nil, err
@@ -287,7 +287,7 @@ func (b both) install(p Place, old []byte) ([]byte, []string, error) {
 	return now, append(kept, more...), err
 }
 
-func (b both) remove(p Place, old []byte) ([]byte, []string, error) {
+func (b editorPair) remove(p Place, old []byte) ([]byte, []string, error) {
 	now, kept, err := b.second.remove(p, old)
 	if err != nil || now == nil {
 		return nil, kept, err

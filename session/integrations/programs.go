@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 )
 
-// What agents' programs tell of themselves, as the word behind `longterm agent hook`.
+// Events that agent programs report, as the argument of `longterm agent hook`.
 const (
-	onPrompt       = "prompt"       // a person asked for something: it works
+	onPrompt       = "prompt"       // the user submitted a prompt: it works
 	onPermission   = "permission"   // it asks whether it may
 	onNotification = "notification" // it wants to be looked at
-	onStop         = "stop"         // it is done with what it was asked for
+	onStop         = "stop"         // the task is done
 )
 
 // programs are the programs that longterm can be put into. Where each has its configuration: its own documentation.
@@ -51,7 +51,7 @@ var programs = []Program{
 		files: func(p Place) []file {
 			dir := filepath.Join(p.Home, ".gemini")
 			return []file{
-				{filepath.Join(dir, "settings.json"), both{
+				{filepath.Join(dir, "settings.json"), editorPair{
 					server{path: []string{"mcpServers"}, entry: plainEntry},
 					hooks{matcher: "*", events: []event{
 						{"BeforeAgent", onPrompt}, {"Notification", onNotification}, {"AfterAgent", onStop},
@@ -79,7 +79,7 @@ var programs = []Program{
 		files: func(p Place) []file {
 			dir := filepath.Join(configHome(p), "opencode")
 			name := "opencode.json"
-			if there(filepath.Join(dir, "opencode.jsonc")) {
+			if exists(filepath.Join(dir, "opencode.jsonc")) {
 				name = "opencode.jsonc"
 			}
 			return []file{
@@ -90,7 +90,7 @@ var programs = []Program{
 		},
 	},
 	{
-		Name: "vscode", Title: "Visual Studio Code", Note: "Its agents work in an editor and not in a terminal: there are no hooks.",
+		Name: "vscode", Title: "Visual Studio Code", Note: "Its agents work in an editor, not in a terminal: no hooks.",
 		files: func(p Place) []file {
 			dir := filepath.Join(configHome(p), "Code", "User")
 			switch p.OS {
@@ -106,7 +106,7 @@ var programs = []Program{
 		},
 	},
 	{
-		Name: "zed", Title: "Zed", Note: "Its agents work in an editor and not in a terminal: there are no hooks.",
+		Name: "zed", Title: "Zed", Note: "Its agents work in an editor, not in a terminal: no hooks.",
 		files: func(p Place) []file {
 			dir := filepath.Join(configHome(p), "zed")
 			switch p.OS {
@@ -127,19 +127,19 @@ func configHome(p Place) string {
 	return cmp.Or(p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Home, ".config"))
 }
 
-// kimiDir is the directory of Kimi Code, or of the older Kimi CLI where only that one is there.
+// kimiDir returns the directory of Kimi Code, or of the older Kimi CLI if only that exists.
 func kimiDir(p Place) string {
 	if dir := p.Getenv("KIMI_CODE_HOME"); dir != "" {
 		return dir
 	}
 	now, older := filepath.Join(p.Home, ".kimi-code"), filepath.Join(p.Home, ".kimi")
-	if !there(now) && there(older) {
+	if !exists(now) && exists(older) {
 		return older
 	}
 	return now
 }
 
-func there(path string) bool {
+func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

@@ -12,7 +12,7 @@ import (
 // tomlServer is the entry of the MCP server as a table, [mcp_servers.longterm].
 type tomlServer struct{}
 
-var serverTable = []string{"mcp_servers", ours}
+var serverTable = []string{"mcp_servers", entryName}
 
 func (tomlServer) install(p Place, old []byte) ([]byte, []string, error) {
 	d, err := tomldoc.Parse(old)
@@ -46,9 +46,9 @@ func (tomlServer) remove(p Place, old []byte) ([]byte, []string, error) {
 	}
 	now := cutTables(d, func(h int) bool { return under(d.Headers[h].Path, serverTable) })
 	if now, err := tomldoc.Parse(now); err != nil || hasTable(now, serverTable) {
-		return nil, nil, fmt.Errorf("the entry mcp_servers.longterm is no table of its own; remove it yourself")
+		return nil, nil, fmt.Errorf("the entry mcp_servers.longterm is not a separate table; remove it manually")
 	}
-	return rest(now, old), nil, nil
+	return orNil(now, old), nil, nil
 }
 
 // tomlHooks are lines run at events, as [[hooks]].
@@ -103,7 +103,7 @@ func (h tomlHooks) remove(p Place, old []byte) ([]byte, []string, error) {
 	if _, err := tomldoc.Parse(now); err != nil {
 		return nil, nil, fmt.Errorf("the hooks cannot be taken away: %w", err)
 	}
-	return rest(now, old), kept, nil
+	return orNil(now, old), kept, nil
 }
 
 // tomlAction is a table of [[hooks]].
@@ -136,7 +136,7 @@ func tomlActions(d *tomldoc.Document) (all []tomlAction) {
 	return all
 }
 
-// tableEnd is where the next table begins, or the file ends.
+// tableEnd returns the start of the next table, or the end of the file.
 func tableEnd(d *tomldoc.Document, h int) int {
 	if h+1 < len(d.Headers) {
 		return lineStart(d.Src, d.Headers[h+1].End)
@@ -144,7 +144,7 @@ func tableEnd(d *tomldoc.Document, h int) int {
 	return len(d.Src)
 }
 
-// lineStart is where the line begins that ends before an offset.
+// lineStart returns the start of the line that ends before an offset.
 func lineStart(src []byte, end int) int {
 	end = max(0, min(end, len(src))-1)
 	return bytes.LastIndexByte(src[:end], '\n') + 1
@@ -201,8 +201,8 @@ func cutTables(d *tomldoc.Document, which func(int) bool) []byte {
 	return now
 }
 
-// rest is what is left of a file; nil: nothing.
-func rest(now, old []byte) []byte {
+// orNil returns a file's content, or nil if nothing is left.
+func orNil(now, old []byte) []byte {
 	if len(bytes.TrimSpace(now)) == 0 && len(bytes.TrimSpace(old)) > 0 {
 		return nil
 	}

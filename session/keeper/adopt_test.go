@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// What a daemon finds when it adopts is told: a session that runs, one that ended while no daemon
-// was there, one whose output is held open by a descendant, on a terminal or on pipes.
+// TestAdoptionOutcomes checks what a daemon learns on adoption: a running session, one that ended while no daemon ran,
+// and one whose output is held open by a descendant, on a terminal or on pipes.
 //
 // FEATURES: R90, R14
 func TestAdoptionOutcomes(t *testing.T) {
@@ -99,7 +99,7 @@ func count(b bool) int {
 	return 0
 }
 
-// endAll kills what is left of a session.
+// endAll kills the remaining processes of a session.
 func endAll(t *testing.T, socket, id string) {
 	l, err := link.Dial(socket, wire.RoleTool, "test", nil)
 	if err != nil {
@@ -145,8 +145,8 @@ func TestAdoptedFiles(t *testing.T) {
 	}
 }
 
-// The input of a session on pipes ends when keeper and adopter have both closed it, whoever is
-// first; once it is closed an adopter gets none.
+// The input of a session on pipes ends once keeper and adopter have both closed it, in any order. Later adopters get
+// none.
 //
 // FEATURES: R4
 func TestInputEnds(t *testing.T) {
@@ -178,7 +178,7 @@ func TestInputEnds(t *testing.T) {
 		if !keeperFirst {
 			closeInput()
 		}
-		closeInput() // once more does nothing
+		closeInput() // a second close does nothing
 		n.exit(t, id)
 		if got := readAll(t, l, n, s, 7); got != "end\n" {
 			t.Errorf("%s: %q", id, got)
@@ -194,8 +194,7 @@ func TestInputEnds(t *testing.T) {
 	}
 }
 
-// A terminal that its program closed may be opened again through /dev/tty: what comes then is
-// read.
+// A terminal that its program closed may be reopened through /dev/tty: the keeper reads what is printed then.
 //
 // FEATURES: R90
 func TestTerminalClosedAndOpenedAgain(t *testing.T) {

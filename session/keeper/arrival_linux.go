@@ -8,11 +8,12 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// order tells which of two pipes was written to first. The kernel keeps an epoll
-// instance's ready list in the order things became ready; edge-triggered, each pipe is in
-// it from the first write that was not asked about yet. It is only asked, never waited on.
-type order struct{ epoll int }
+// order finds which of two pipes was written to first. The kernel keeps an epoll instance's ready list in the order of
+// readiness; edge-triggered, a pipe enters it with the first write since the last query. order only queries it and
+// never waits.
+type order struct{ epoll int } // epoll instance, or -1
 
+// newOrder returns the order of two streams.
 func newOrder(outs []*stream) order {
 	if len(outs) < 2 || slices.ContainsFunc(outs, func(o *stream) bool { return o.closed }) {
 		return order{-1}

@@ -9,10 +9,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/longterm-dev/longterm/session/sys/linger"
+	"github.com/longterm-dev/longterm/session/sys/spinwait"
 )
 
-// Where the kernel refuses to tell of executions that is said, and they are looked for all the same, until it does again.
+// If the kernel rejects notices of executions, the keeper reports it and polls for executions until it accepts them
+// again.
 //
 // FEATURES: R107
 func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
@@ -20,11 +21,12 @@ func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		t.Fatal(err)
 	}
-	at, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_DUPFD_CLOEXEC, 300) // a number that nobody else gets meanwhile
+	// a number that nothing else gets in the meantime
+	at, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_DUPFD_CLOEXEC, 300)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bell, err := linger.NewBell(at)
+	bell, err := spinwait.NewBell(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +35,13 @@ func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
 	l := &listener{bell: bell}
 	k.listeners = map[run]*listener{{}: l}
 	k.mu.Lock()
-	l.stays = true
+	l.lingering = true
 	k.ringLocked(l)
 	if err := unix.Close(at); err != nil {
 		t.Fatal(err)
 	}
-	l.stays = false
-	k.ringLocked(l) // there is no such descriptor
+	l.lingering = false
+	k.ringLocked(l) // no such descriptor
 	k.mu.Unlock()
 	if _, err := unix.Write(pipe[1], []byte("x")); err != nil {
 		t.Fatal(err)
@@ -57,13 +59,13 @@ func TestABellThatCannotBeSwitchedIsTriedAgain(t *testing.T) {
 	if err := bell.Wait(func() bool { // only a bell that is on rings
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return !l.mute
+		return !l.bellBroken
 	}); err != nil {
 		t.Fatal(err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n := strings.Count(said.String(), "now and then"); n != 1 {
+	if n := strings.Count(said.String(), "polling for executions"); n != 1 {
 		t.Errorf("said %d times: %s", n, said.String())
 	}
 	for _, err := range []error{bell.Close(), unix.Close(at), unix.Close(pipe[0]), unix.Close(pipe[1])} {

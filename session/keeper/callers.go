@@ -21,10 +21,11 @@ import (
 // refusal is the reason for refusing a caller. The zero value means that the caller is served.
 type refusal struct {
 	session string // "" if unknown
-	why     string
+	why     string // reason, for the caller and the log
 }
 
 const (
+	// whyBound refuses processes of restricted sessions.
 	whyBound    = "it runs in a session that is judged, an agent's, or has a policy or a sandbox; use the daemon instead"
 	whyOfDaemon = "the daemon runs it; use the daemon instead"
 	whyFiltered = "it has a filter of system calls, as processes of judged sessions have; use the daemon instead"
@@ -47,7 +48,7 @@ func (k *Keeper) checkCaller(c *conn) refusal {
 	line := peer.Below(func(pid int) bool { return pid == os.Getpid() })
 	cgroup := peer.Cgroup()
 	inSession := len(line) > 0 || cgroup != "" || len(peer.Below(isLongterm)) > 0
-	filtered := inSession && sys.Filtered(pid)
+	filtered := inSession && sys.HasOwnFilter(pid)
 	k.spawning.Lock() // so that each forked child is known
 	defer k.spawning.Unlock()
 	k.mu.Lock()
@@ -130,6 +131,7 @@ func (k *Keeper) isBoundLocked(ch *child) bool {
 	return ch.bound
 }
 
+// handleBound marks a session as restricted.
 func handleBound(k *Keeper, _ *conn, m *wire.Bound, _ []*os.File) error {
 	if ch, err := k.child(m.ID); err == nil {
 		k.mu.Lock()
@@ -139,30 +141,30 @@ func handleBound(k *Keeper, _ *conn, m *wire.Bound, _ []*os.File) error {
 	return nil
 }
 
-// refusals wait to be sent to the daemon, which records them: the keeper opens no file. Guarded by Keeper.mu.
+// refusals queues refused callers for the daemon, which records them: the keeper opens no file. Guarded by Keeper.mu.
 type refusals struct {
 	waiting []*wire.Refused
 	sent    time.Time // when the last batch was sent
 }
 
 const (
-	// refusalEvery is the shortest time between two batches: a caller that tries in a loop does not fill the log.
-	refusalEvery = time.Second
-	maxRefusals  = 32 // different ones in a batch; further ones are counted with the last
+	// refusalInterval is the shortest time between two batches: a caller that tries in a loop does not fill the log.
+	refusalInterval = time.Second
+	maxRefusals     = 32 // different ones in a batch; further ones are counted with the last
 )
 
 // noteRefused counts a refused caller and reports it to the daemon.
-func (k *Keeper) noteRefused(c *conn, role string, no refusal) {
+func (k *Keeper) noteRefused(c *conn, role string, reason refusal) {
 	const longest = 64 // bytes; a role is one word
 	role = role[:min(len(role), longest)]
 	path := sys.Exe(int(c.pid))
-	k.pace.Stir() // the next batch is soon due
+	k.pace.NoteActivity() // the next batch is soon due
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := &k.refusals
 	var of *wire.Refused
 	for _, m := range r.waiting {
-		if m.Session == no.session && m.Role == role && m.Why == no.why && m.UID == int64(c.uid) {
+		if m.Session == reason.session && m.Role == role && m.Why == reason.why && m.UID == int64(c.uid) {
 			of = m
 		}
 	}
@@ -171,7 +173,7 @@ func (k *Keeper) noteRefused(c *conn, role string, no refusal) {
 	case len(r.waiting) == maxRefusals:
 		of = r.waiting[maxRefusals-1]
 	default:
-		of = &wire.Refused{Session: no.session, Role: role, Why: no.why, UID: int64(c.uid), Time: time.Now().UnixNano()}
+		of = &wire.Refused{Session: reason.session, Role: role, Why: reason.why, UID: int64(c.uid), Time: time.Now().UnixNano()}
 		r.waiting = append(r.waiting, of)
 	}
 	of.Count++
@@ -188,7 +190,7 @@ func (k *Keeper) reportRefusals() {
 
 func (k *Keeper) reportRefusalsLocked() {
 	r := &k.refusals
-	if !k.super.ready || k.super.conn == nil || len(r.waiting) == 0 || time.Since(r.sent) < refusalEvery {
+	if !k.super.ready || k.super.conn == nil || len(r.waiting) == 0 || time.Since(r.sent) < refusalInterval {
 		return
 	}
 	for _, m := range r.waiting {

@@ -21,7 +21,7 @@ type calls struct {
 	allow   chan *wire.Execution
 }
 
-func (c calls) Refused(m *wire.Refused) { c.refused <- m }
+func (c calls) RecordRefusal(m *wire.Refused) { c.refused <- m }
 
 func (c calls) Execution(m *wire.Execution) func(aside func()) {
 	c.allow <- m
@@ -42,7 +42,7 @@ func dialCalls(t *testing.T, socket string) (*link.Link, calls) {
 			select {
 			case e := <-c.allow:
 				_ = l.Answer(e, 0)
-			case <-l.Gone():
+			case <-l.Closed():
 				return
 			}
 		}
@@ -97,8 +97,8 @@ func outcomes(t *testing.T, id, file, how string) {
 	}
 }
 
-// A process of a session whose executions are judged, or that is bound, is served in no role, whatever its parents are, and
-// what it asks for behind its greeting does not happen: not after an upgrade either. A process of a user's session is served.
+// A process of a judged or bound session is served in no role, whatever its parents are, and requests after its
+// greeting are dropped, also after an upgrade. A process of a user's session is served.
 //
 // FAULT: G3
 func TestCallers(t *testing.T) {
@@ -147,7 +147,7 @@ func TestCallers(t *testing.T) {
 		if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 			t.Fatal(err)
 		}
-		receive(t, l.Gone(), "end of the connection")
+		receive(t, l.Closed(), "end of the connection")
 		l, c = dialCalls(t, socket)
 		for id := range files {
 			if _, err := adopt(t, l, id).pty.WriteString("\n"); err != nil {
@@ -157,7 +157,7 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-// A session is bound from the time that the daemon says so, and its refusals are counted while no daemon is there.
+// A session is bound once the daemon requests it. Refusals are counted while no daemon runs.
 //
 // FAULT: G3
 func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
@@ -165,7 +165,8 @@ func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	l, _ := dialCalls(t, socket)
 	m, file := script(t, "a", socket, pid)
 	m.Argv[2] = "read x; " + m.Argv[2]
-	m.Argv[2] = strings.ReplaceAll(m.Argv[2], strings.TrimSuffix(orphan(pid, ""), "' &)"), "(sh -c '") // nothing tells where it came from
+	// its origin is unknown
+	m.Argv[2] = strings.ReplaceAll(m.Argv[2], strings.TrimSuffix(orphan(pid, ""), "' &)"), "(sh -c '")
 	if _, err := l.Spawn(ctx(t), m); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,8 @@ func TestCallers_Bound_LaterAndUnheard(t *testing.T) {
 	}
 }
 
-// Each keeper refuses what is judged in a session of another one, and what its own daemon runs; the daemon is served.
+// Each keeper rejects judged processes of another keeper's sessions, and processes that its own daemon runs. The daemon
+// is served.
 //
 // FAULT: G3
 func TestCallers_OfOthers(t *testing.T) {

@@ -17,7 +17,7 @@ const (
 	hookEnv = "LONGTERM_TEST_HOOK"
 )
 
-// callerMain asks a keeper to start a session without waiting for its greeting, and prints how it was greeted.
+// callerMain requests a session from a keeper without waiting for its greeting, and prints the greeting.
 func callerMain(socket, role string) int {
 	f, err := unixsock.Dial(socket)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// errNoCgroup refuses limits that cannot be set.
-var errNoCgroup = errors.New("there is no cgroup v2 of its own for that")
+// errNoCgroup rejects limits that cannot be set.
+var errNoCgroup = errors.New("no writable cgroup v2 for it")
 
-// limits reports whether a spawn asks for any.
+// limits reports whether a spawn requests resource limits.
 func limits(m *wire.Spawn) bool { return m.Memory > 0 || m.CPU > 0 || m.PIDs > 0 }

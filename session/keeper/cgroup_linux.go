@@ -18,35 +18,33 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Where a part of the cgroup v2 tree is ours to write, each session is started in a cgroup
-// of its own. Killing it reaches every descendant at once, whatever it did to get away:
-// nothing else does. Limits are set on it.
+// Where the keeper may write a part of the cgroup v2 tree, each session starts in a separate cgroup. Killing it reaches
+// every descendant at once; no other way does. It also carries the limits.
 //
-//	BASE                      our own cgroup, or what was delegated to it
-//	├── longterm-keeper       we, when limits need BASE to be empty
+//	BASE                      the keeper's own cgroup, or one delegated to it
+//	├── longterm-keeper       the keeper, when limits need BASE to be empty
 //	└── longterm-PID          one per keeper
 //	    └── SESSION
 
 // noCgroups set to "off" makes the keeper do without.
 const noCgroups = "LONGTERM_CGROUP"
 
-// keeperLeaf is the cgroup that a keeper steps aside to.
+// keeperLeaf is the cgroup that a keeper moves itself to.
 const keeperLeaf = "longterm-keeper"
 
-// controllers are what limits need.
+// controllers are the cgroup controllers that limits need.
 var controllers = []string{"memory", "cpu", "pids"}
 
-// cgroups is where a keeper makes its sessions' cgroups.
+// cgroups creates the sessions' cgroups.
 type cgroups struct {
-	dir    string   // longterm-PID; empty: there is none
+	dir    string   // our directory, longterm-PID; empty: none
 	limits []string // controllers that work in it
 
-	mu   sync.Mutex // guards left
-	left []string   // of released sessions, with processes in them still
+	mu       sync.Mutex // guards left
+	leftover []string   // cgroups of released sessions that still have processes
 }
 
-// find makes the directory if the system lets us. There is nothing wrong with a system
-// that does not.
+// find creates the directory if the system allows it. It is no error if not.
 func (g *cgroups) find(log *slog.Logger) {
 	if os.Getenv(noCgroups) == "off" {
 		return
@@ -62,20 +60,20 @@ func (g *cgroups) find(log *slog.Logger) {
 	log.Info("sessions get cgroups", "dir", g.dir, "limits", g.limits)
 }
 
-// CgroupsOf are the directories of cgroups that keepers in reach made for a session.
+// CgroupsOf returns the cgroup directories that reachable keepers made for a session.
 func CgroupsOf(session string) []string {
 	base, err := sys.OwnCgroup()
 	if err != nil || session == "" || strings.ContainsAny(session, `/*?[\`) {
 		return nil
 	}
-	if filepath.Base(base) == keeperLeaf { // where a keeper stepped aside to, and its daemon with it
+	if filepath.Base(base) == keeperLeaf { // a keeper moved here, and its daemon with it
 		base = filepath.Dir(base)
 	}
 	dirs, _ := filepath.Glob(filepath.Join(base, "longterm-[0-9]*", session))
 	return dirs
 }
 
-// make makes our directory in base, and has limits work in it as far as they can.
+// make creates our directory in base, and enables limits in it as far as possible.
 func (g *cgroups) make(base string, pid int) error {
 	removeDead(base)
 	dir := filepath.Join(base, "longterm-"+strconv.Itoa(pid))
@@ -87,7 +85,7 @@ func (g *cgroups) make(base string, pid int) error {
 		return fmt.Errorf("this system's cgroups cannot be killed (Linux 5.14 and later can): %w", err)
 	}
 	g.dir = dir
-	stepAside(base, pid)
+	leaveCgroup(base, pid)
 	for _, c := range controllers {
 		if delegate(base, c) == nil && delegate(dir, c) == nil {
 			g.limits = append(g.limits, c)
@@ -101,9 +99,9 @@ func delegate(dir, controller string) error {
 	return writeCgroup(dir, "cgroup.subtree_control", "+"+controller)
 }
 
-// stepAside moves us out of a group that has no other process in it, such as a systemd scope of
-// our own: a group with processes cannot hand controllers on.
-func stepAside(base string, pid int) {
+// leaveCgroup moves the keeper out of a group that has no other process, such as its own systemd scope: a group with
+// processes cannot delegate controllers.
+func leaveCgroup(base string, pid int) {
 	members, err := sys.CgroupMembers(base)
 	if err != nil || len(members) != 1 || members[0] != pid {
 		return
@@ -119,16 +117,16 @@ func removeDead(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, "longterm-[0-9]*"))
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), "longterm-"))
-		if err != nil || madeBy(dir, pid) {
+		if err != nil || belongsTo(dir, pid) {
 			continue
 		}
 		removeEmpty(dir)
 	}
 }
 
-// madeBy reports whether a keeper's directory can be of the process that has its number now:
-// one that started after the last change in it is another.
-func madeBy(dir string, pid int) bool {
+// belongsTo reports whether a keeper's directory can belong to the process that has its PID now. A process that started
+// after the last change in the directory is another.
+func belongsTo(dir string, pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return false
 	}
@@ -137,6 +135,7 @@ func madeBy(dir string, pid int) bool {
 	return err != nil || ageErr != nil || !time.Now().Add(-age).After(st.ModTime().Add(time.Second))
 }
 
+// writeCgroup writes a value to a file of a cgroup.
 func writeCgroup(dir, file, value string) error {
 	f, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY, 0)
 	if err != nil {
@@ -146,17 +145,17 @@ func writeCgroup(dir, file, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// enter makes a cgroup for a child about to be started. leave is told how that went, and
-// says whether to try again without. Only limits are insisted on.
+// enter makes a cgroup for a child about to start. leave receives the result of the start and reports whether to retry
+// without a cgroup. Only limits are mandatory.
 func (g *cgroups) enter(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (leave func(error) (again bool), err error) {
 	none := func(error) bool { return false }
-	if err := g.can(m); err != nil {
+	if err := g.checkLimits(m); err != nil {
 		return none, err
 	}
 	if g.dir == "" || filepath.Base(c.id) != c.id {
 		return none, nil
 	}
-	dir, err := g.fresh(filepath.Join(g.dir, c.id))
+	dir, err := g.newGroup(filepath.Join(g.dir, c.id))
 	var f *os.File
 	if err == nil {
 		f, err = g.prepare(dir, m)
@@ -176,12 +175,12 @@ func (g *cgroups) enter(c *child, m *wire.Spawn, attr *syscall.SysProcAttr) (lea
 		}
 		c.cgroup, attr.UseCgroupFD = "", false
 		_ = syscall.Rmdir(dir)
-		return refusedCgroup(err) && !limits(m)
+		return isCgroupError(err) && !limits(m)
 	}, nil
 }
 
-// can says what limit cannot be set here.
-func (g *cgroups) can(m *wire.Spawn) error {
+// checkLimits returns an error for limits that cannot be set here.
+func (g *cgroups) checkLimits(m *wire.Spawn) error {
 	for name, asked := range map[string]uint64{"memory": m.Memory, "cpu": m.CPU, "pids": m.PIDs} {
 		if asked > 0 && !slices.Contains(g.limits, name) {
 			return fmt.Errorf("%w: %s cannot be limited", errNoCgroup, name)
@@ -190,24 +189,25 @@ func (g *cgroups) can(m *wire.Spawn) error {
 	return nil
 }
 
-// cpuPeriod is cpu.max's, in microseconds: the kernel's default.
+// cpuPeriod is the period in cpu.max, in microseconds: the kernel's default.
 const cpuPeriod = 100_000
 
-// maxCgroups bounds the groups of one session that still have somebody in them.
+// maxCgroups bounds the groups of one session that still have processes.
 const maxCgroups = 64
 
-// fresh makes a group that nobody was killed in: Linux 6.18 kills whoever is started into a group of which cgroup.kill was
-// written before, at once. So the group that a session had is made anew, and where somebody is in it still the session has
-// another.
-func (g *cgroups) fresh(path string) (dir string, err error) {
+// newGroup creates a group in which no process was killed before: Linux 6.18 at once kills each process that starts in
+// a group whose cgroup.kill was written. It recreates the session's former group, or creates another one if that still
+// has processes.
+func (g *cgroups) newGroup(path string) (dir string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	dir, err = makeAnew(path)
-	g.left = slices.DeleteFunc(g.left, func(d string) bool { return err == nil && d == dir }) // it is not to be removed
+	dir, err = recreate(path)
+	g.leftover = slices.DeleteFunc(g.leftover, func(d string) bool { return err == nil && d == dir }) // it is not to be removed
 	return dir, err
 }
 
-func makeAnew(path string) (dir string, err error) {
+// recreate removes an empty group and creates it again.
+func recreate(path string) (dir string, err error) {
 	for n := range maxCgroups {
 		if dir = path; n > 0 {
 			dir = fmt.Sprintf("%s.%d", path, n)
@@ -227,6 +227,7 @@ func makeAnew(path string) (dir string, err error) {
 	return dir, err
 }
 
+// prepare sets the limits of a group and opens it for the start of a process.
 func (g *cgroups) prepare(dir string, m *wire.Spawn) (*os.File, error) {
 	for _, l := range []struct {
 		file  string
@@ -247,26 +248,26 @@ func (g *cgroups) prepare(dir string, m *wire.Spawn) (*os.File, error) {
 	return os.Open(dir)
 }
 
-// refusedCgroup reports whether a fork failed because of the cgroup, as sandboxes that
-// know no clone3 make it fail.
-func refusedCgroup(err error) bool {
+// isCgroupError reports whether a fork failed because of the cgroup, as in sandboxes without clone3.
+func isCgroupError(err error) bool {
 	return slices.Contains([]syscall.Errno{syscall.ENOSYS, syscall.EBUSY, syscall.EPERM, syscall.EOPNOTSUPP, syscall.EINVAL}, errnoOf(err))
 }
 
+// errnoOf returns the error number in an error, or 0.
 func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno
 	errors.As(err, &errno)
 	return errno
 }
 
-// leave removes a released session's cgroup, or later, when no process is in it any more.
+// leave removes a released session's cgroup, now or once it has no process.
 func (g *cgroups) leave(dir string) {
 	if dir == "" {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.left = slices.DeleteFunc(append(g.left, dir), func(d string) bool {
+	g.leftover = slices.DeleteFunc(append(g.leftover, dir), func(d string) bool {
 		return !errors.Is(syscall.Rmdir(d), syscall.EBUSY)
 	})
 }
@@ -289,8 +290,8 @@ func (g *cgroups) close() {
 	}
 }
 
-// signalCgroup signals everybody in a session's cgroup, and reports whether it could. A
-// kill is the kernel's: no process forks away from it.
+// signalCgroup signals all processes in a session's cgroup and reports whether it could. The kernel does a kill, so
+// that no fork escapes it.
 func signalCgroup(dir string, sig syscall.Signal) (done bool, err error) {
 	if dir == "" {
 		return false, nil
@@ -311,7 +312,7 @@ func signalCgroup(dir string, sig syscall.Signal) (done bool, err error) {
 	return true, err
 }
 
-// awaitScope waits until systemd has moved us into the scope it said it makes.
+// awaitScope waits until systemd has moved this process into the announced scope.
 func awaitScope(name string) {
 	for range 50 {
 		if sys.InCgroup(name) {

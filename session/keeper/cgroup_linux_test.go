@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// A directory that looks like a cgroup but cannot be killed is not used, nor left behind.
+// A directory that looks like a cgroup but cannot be killed is neither used nor left behind.
 func TestCgroupThatCannotBeKilled(t *testing.T) {
 	base := t.TempDir()
 	var g cgroups
@@ -126,9 +126,8 @@ func argvOf(text string) []int {
 	return pids
 }
 
-// On a system with a cgroup of ours, killing a session reaches who double-forked, left the
-// terminal session and forgot its environment. On one without, sessions start all the
-// same, and limits are refused by name.
+// On a system that delegates a cgroup, killing a session reaches processes that double-forked, left the terminal
+// session and dropped their environment. On others sessions start anyway, and limits are rejected by name.
 //
 // FEATURES: R14, R97
 func TestCgroupOfThisSystem(t *testing.T) {
@@ -180,8 +179,8 @@ func TestCgroupOfThisSystem(t *testing.T) {
 	})
 }
 
-// What is started in a session again has a cgroup in which nobody was killed, else it would be, too; and another one while
-// somebody is left in that.
+// A restarted session gets a cgroup that was never killed, since kill affects later members too; and a new one while
+// the old one has members.
 //
 // FEATURES: R97
 func TestCgroupOfARestart(t *testing.T) {
@@ -231,8 +230,8 @@ func TestCgroupOfARestart(t *testing.T) {
 	_ = stays.Wait()
 }
 
-// A killed keeper's directory goes with the next keeper's start, also when another process has
-// its number by then; a living one's stays.
+// The next keeper removes a killed keeper's directory, even if another process has its number. A live keeper's
+// directory stays.
 //
 // FAULT: A27
 func TestDeadKeepersCgroupsAreRemoved(t *testing.T) {

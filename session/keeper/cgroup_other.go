@@ -9,9 +9,9 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// cgroups are Linux's.
+// cgroups does nothing: only Linux has cgroups.
 type cgroups struct {
-	dir    string
+	dir    string // our directory, longterm-PID; empty: none
 	limits []string
 }
 
@@ -28,5 +28,5 @@ func (*cgroups) enter(_ *child, m *wire.Spawn, _ *syscall.SysProcAttr) (leave fu
 
 func signalCgroup(string, syscall.Signal) (done bool, err error) { return false, nil }
 
-// CgroupsOf finds none: there are none.
+// CgroupsOf returns nil: this system has no cgroups.
 func CgroupsOf(string) []string { return nil }

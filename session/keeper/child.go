@@ -23,31 +23,31 @@ type child struct {
 	started    time.Time
 	cols, rows uint16
 	pipe       bool
-	cgroup     string // directory of its own; empty: none
+	cgroup     string // separate cgroup directory; empty: none
 
 	ring     *ring.Ring
 	ringFile *os.File
 	outs     []*stream
-	moving   sync.Mutex    // held by the one stream that writes to the ring
+	moving   sync.Mutex    // held by the stream that writes to the ring
 	trimmed  atomic.Uint64 // head when the ring was last trimmed
-	seen     uint64        // head when it was last looked for what rests; of Run's goroutine
-	order    order         // which of two streams is first
+	seen     uint64        // head at the last check for idle streams; only Run's goroutine uses it
+	order    order         // which of two streams was written to first
 
-	pumping atomic.Int32  // goroutines that pump
+	pumping atomic.Int32  // number of goroutines that read streams
 	done    chan struct{} // closed when the last of them has ended
 
-	reaped atomic.Bool // the process is gone; exit is set
-	// Guarded by Keeper.mu.
+	reaped atomic.Bool // the process has exited; exit is set
+	// Guarded by Keeper.mu:
 	exit     *wire.Exited // what the reaper found
 	reported bool         // exit.Head is set: everything it printed is in the ring
-	closed   bool         // no more output can come
-	input    *os.File     // writing end of standard input; nil: none, or closed
+	closed   bool         // no more output is possible
+	input    *os.File     // write end of standard input; nil: none, or closed
 	bound    bool         // wire.Bound
 
-	shim int // our end of the socket to one that restricts itself first, until it was admitted; -1: none
+	shim int // our end of the socket to a shim until its program was executed; -1: none
 }
 
-// spawn starts what m asks for and registers it.
+// spawn starts the requested program and registers it.
 func (k *Keeper) spawn(m *wire.Spawn) (*child, error) {
 	if m.ID == "" || m.Path == "" || len(m.Argv) == 0 {
 		return nil, errors.New("spawn: id, path and argv are needed")
@@ -160,7 +160,7 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	if m.Umask > 0 { // the whole process's, for a moment: it makes no files that depend on it
 		defer syscall.Umask(syscall.Umask(int(m.Umask-1) & 0o777))
 	}
-	started := time.Now() // before all that the child starts: what it leaves behind is known by that
+	started := time.Now() // before anything the child starts: identifies leftover processes
 	pid, err := syscall.ForkExec(m.Path, m.Argv, attr)
 	if leave(err) {
 		k.log.Warn("not started in a cgroup", "session", c.id, "err", err)
@@ -180,7 +180,7 @@ func (k *Keeper) startProcess(c *child, m *wire.Spawn) (err error) {
 	return nil
 }
 
-// spareDescriptors are kept for connections, and for handing sessions over.
+// spareDescriptors are reserved for connections, and for passing sessions to adopters.
 const spareDescriptors = 16
 
 // outOfDescriptors reports whether f, just opened, came near the limit: descriptors are
@@ -190,7 +190,7 @@ func outOfDescriptors(f *os.File) bool {
 	return err == nil && left <= spareDescriptors
 }
 
-// release hangs the terminal up and forgets the session. What it returns is closed once nothing of it is left.
+// release hangs up the terminal and forgets the session. The returned channel is closed once nothing of it is left.
 func (k *Keeper) release(c *child) (left chan struct{}) {
 	left = make(chan struct{})
 	k.mu.Lock()
@@ -246,6 +246,7 @@ func (k *Keeper) signal(c *child, sig syscall.Signal, scope string) error {
 	}
 }
 
+// ignoreGone ignores the error of a process that has exited.
 func ignoreGone(err error) error {
 	if errors.Is(err, syscall.ESRCH) {
 		return nil
@@ -253,8 +254,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// files are what an adopter needs: the ring and what it writes input to, while that is
-// open. Called with Keeper.mu held.
+// files returns the files that an adopter needs: the ring and the open input end, if any. Called with Keeper.mu held.
 func (c *child) files() []*os.File {
 	switch {
 	case !c.pipe && c.outs[0].file != nil:
@@ -265,7 +265,7 @@ func (c *child) files() []*os.File {
 	return []*os.File{c.ringFile}
 }
 
-// closeInput gives our copy of the input up. Called with Keeper.mu held.
+// closeInput closes our copy of the input. Called with Keeper.mu held.
 func (c *child) closeInput() {
 	if c.input != nil {
 		_ = c.input.Close()

@@ -13,9 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// conn is one peer. What its socket takes at once is written where it is said; the rest is
-// queued and written by a goroutine of its own: a peer that does not read blocks only itself.
-// The queue is bounded by what the peer asked for plus one notice a session.
+// conn is one peer. It writes what the socket accepts at once; a goroutine writes the queued rest, so that a peer that
+// does not read blocks only itself. The queue is bounded by the peer's requests plus one notice per session.
 type conn struct {
 	*wire.Conn
 	role string
@@ -24,30 +23,32 @@ type conn struct {
 
 	mu      sync.Mutex
 	queue   []outgoing
-	writing bool // what was queued is being written
-	ended   bool // nothing is written any more
+	writing bool // a goroutine writes the queue
+	ended   bool // nothing more is written
 	wake    chan struct{}
 	gone    chan struct{} // closed when reading has ended
 }
 
+// outgoing is a queued message.
 type outgoing struct {
 	frame []byte
 	fds   wire.Descriptors
 }
 
 const (
-	// A peer that connects has this long to greet.
+	// greetTime bounds how long a connected peer may take to send its Hello.
 	greetTime = 10 * time.Second
-	// What was said last has this long to be read when a connection ends.
-	lastWords = time.Second
+	// flushTime bounds the write of the last messages when a connection ends.
+	flushTime = time.Second
 )
 
+// newConn returns the connection of a peer.
 func newConn(f *os.File, uid, pid int) *conn {
 	return &conn{Conn: wire.NewConn(f), uid: uid, pid: int64(pid), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
 // send queues a message.
-func (c *conn) send(m wire.Message) { c.queued(m, nil) }
+func (c *conn) send(m wire.Message) { c.enqueue(m, nil) }
 
 // sendFiles queues a message with descriptors, which must be open now; they may be closed
 // before it is written.
@@ -56,11 +57,12 @@ func (c *conn) sendFiles(m wire.Message, files ...*os.File) error {
 	if err != nil {
 		return err
 	}
-	c.queued(m, fds)
+	c.enqueue(m, fds)
 	return nil
 }
 
-func (c *conn) queued(m wire.Message, fds wire.Descriptors) {
+// enqueue queues a message with descriptors and writes what the socket accepts.
+func (c *conn) enqueue(m wire.Message, fds wire.Descriptors) {
 	frame := wire.AppendFrame(nil, m, len(fds))
 	c.mu.Lock()
 	ended := c.ended
@@ -80,7 +82,7 @@ func (c *conn) queued(m wire.Message, fds wire.Descriptors) {
 	wake(c.wake)
 }
 
-// write ends when it cannot write, or with the reader once all that was said is written.
+// write ends when a write fails, or after the reader has ended and all messages are written.
 func (c *conn) write() {
 	defer c.Close() // ends the reader as well
 	defer c.discard()
@@ -103,7 +105,7 @@ func (c *conn) write() {
 	}
 }
 
-// take is what has been queued. Until nothing is, all that is said is queued behind it.
+// take returns the queue and empties it. Until a take finds it empty, new messages are queued behind it.
 func (c *conn) take() []outgoing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +115,7 @@ func (c *conn) take() []outgoing {
 	return queue
 }
 
-// discard drops what will not be written any more.
+// discard drops the unwritten messages.
 func (c *conn) discard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,6 +124,7 @@ func (c *conn) discard() {
 	c.queue = nil
 }
 
+// closeAll closes the descriptors of queued messages.
 func closeAll(queue []outgoing) {
 	for _, o := range queue {
 		o.fds.Close()
@@ -133,7 +136,7 @@ func (k *Keeper) serve(c *conn) {
 	var writer sync.WaitGroup
 	writer.Go(c.write)
 	defer func() {
-		_ = c.File().SetWriteDeadline(time.Now().Add(lastWords))
+		_ = c.File().SetWriteDeadline(time.Now().Add(flushTime))
 		close(c.gone)
 		writer.Wait() // it closes the connection
 	}()
@@ -141,10 +144,10 @@ func (k *Keeper) serve(c *conn) {
 		k.log.Warn("greeting failed", "err", err)
 		return
 	}
-	defer k.dropped(c)
+	defer k.onDisconnect(c)
 	for {
 		f, files, err := c.Read()
-		k.pace.Stir()
+		k.pace.NoteActivity()
 		if err != nil && !errors.Is(err, wire.ErrDescriptors) { // an upgrade finds none missing
 			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 				k.log.Warn("connection", "role", c.role, "pid", c.pid, "err", err)
@@ -162,6 +165,7 @@ func (k *Keeper) serve(c *conn) {
 	}
 }
 
+// greet exchanges Hello messages and checks the peer.
 func (k *Keeper) greet(c *conn) error {
 	if err := c.File().SetReadDeadline(time.Now().Add(greetTime)); err != nil {
 		return err
@@ -208,7 +212,8 @@ func (k *Keeper) greet(c *conn) error {
 	return nil
 }
 
-func (k *Keeper) dropped(c *conn) {
+// onDisconnect handles the end of a connection.
+func (k *Keeper) onDisconnect(c *conn) {
 	k.mu.Lock()
 	delete(k.conns, c)
 	k.daemonDroppedLocked(c)
@@ -216,13 +221,14 @@ func (k *Keeper) dropped(c *conn) {
 	k.endIfIdle()
 }
 
-// notify tells the daemon, if there is one; a new one asks for what it missed.
+// notify sends a notice to the daemon, if connected; a new daemon requests missed ones.
 func (k *Keeper) notify(m wire.Message) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.notifyLocked(m)
 }
 
+// notifyLocked is notify. The caller holds mu.
 func (k *Keeper) notifyLocked(m wire.Message) {
 	if c := k.super.conn; c != nil {
 		c.send(m)

@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// fakeDaemon is the argv[0] by which this test binary is a daemon; argv[1] says how it behaves.
+// fakeDaemon is the argv[0] with which this test binary acts as a daemon; argv[1] selects its behaviour.
 const fakeDaemon = "fake-daemon"
 
 // supervised is the environment of a keeper that keeps such a daemon.
@@ -26,7 +26,7 @@ func supervised(behaviour string) string {
 	return keeperEnv + "_DAEMON=" + fakeDaemon + " " + behaviour
 }
 
-// fakeDaemonMain is a daemon that does what its behaviour says, and ends with its keeper.
+// fakeDaemonMain acts as a daemon, and ends with its keeper.
 func fakeDaemonMain(socket, behaviour string) int {
 	if behaviour == "crashes" {
 		return 9
@@ -50,11 +50,11 @@ func fakeDaemonMain(socket, behaviour string) int {
 	if behaviour == "crashes-when-ready" {
 		return 6
 	}
-	<-l.Gone()
+	<-l.Closed()
 	return 0
 }
 
-// status asks a keeper until its answer fits.
+// status queries a keeper until its answer fits.
 func status(t *testing.T, l *link.Link, what string, fits func(*wire.StatusReply) bool) *wire.StatusReply {
 	t.Helper()
 	var s *wire.StatusReply
@@ -68,8 +68,8 @@ func status(t *testing.T, l *link.Link, what string, fits func(*wire.StatusReply
 	return s
 }
 
-// The daemon is started with the keeper; who asks for one is answered when it is ready. One that
-// is killed is replaced, and the sessions do not notice.
+// The keeper starts the daemon, and answers requests for it once it is ready. A killed daemon is replaced without
+// effect on the sessions.
 //
 // FEATURES: R90
 func TestDaemonIsReplaced(t *testing.T) {
@@ -106,8 +106,8 @@ func TestDaemonIsReplaced(t *testing.T) {
 	}
 }
 
-// A daemon that crashes at once is given up after some tries; who waits is told what happened,
-// and who asks again has it tried again. Sessions can be had all the time.
+// The keeper stops restarting a daemon that crashes at once. Waiting clients get the error, and a new request tries
+// again. Sessions stay usable.
 //
 // FEATURES: R93
 func TestDaemonThatCrashes(t *testing.T) {
@@ -127,8 +127,8 @@ func TestDaemonThatCrashes(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
-			// More tries than that where one crashed before it was asked for, or lived for long on a busy machine; how many
-			// there are is for TestPausesBetweenDaemons to say.
+			// The keeper tries more often if one crashed earlier or lived for long on a busy machine.
+			// TestPausesBetweenDaemons checks the number.
 			s := status(t, l, "the end of tries", func(s *wire.StatusReply) bool { return s.Restarts >= maxCrashes-1 && s.DaemonPID == 0 })
 			if !strings.Contains(s.LastError, "exit status") {
 				t.Errorf("%+v", s)
@@ -143,8 +143,8 @@ func TestDaemonThatCrashes(t *testing.T) {
 	}
 }
 
-// A daemon that says that its disk is full is not tried again by itself: who waits is told at once, and who asks again has it
-// tried again.
+// A daemon that reports a full disk is not restarted by itself: waiting clients get the error, and a new request tries
+// again.
 //
 // FEATURES: R93
 func TestDaemonThatFindsNoRoom(t *testing.T) {
@@ -163,8 +163,8 @@ func TestDaemonThatFindsNoRoom(t *testing.T) {
 	}
 }
 
-// A daemon that leaves is not replaced, one that leaves to come back is; a keeper that was not
-// told of a daemon starts none.
+// A daemon that leaves for good is not replaced; one that announces its return is. A keeper that never had a daemon
+// starts none.
 func TestDaemonThatLeaves(t *testing.T) {
 	socket, _ := start(t, supervised("serves"))
 	tool, _ := dial(t, socket, wire.RoleTool)
@@ -209,7 +209,7 @@ func TestDaemonThatLeaves(t *testing.T) {
 	}
 }
 
-// Who waits for a daemon when the keeper is shut down is not left waiting.
+// Clients that wait for a daemon get an answer when the keeper shuts down.
 func TestWaitingForADaemonAtTheEnd(t *testing.T) {
 	socket, _ := start(t, supervised("never-ready"))
 	l, _ := dial(t, socket, wire.RoleTool)
@@ -225,8 +225,8 @@ func TestWaitingForADaemonAtTheEnd(t *testing.T) {
 	}
 }
 
-// A socket or lock that is removed is made again, and the sessions are found through it; a lock
-// in the state directory says where.
+// A removed socket or lock is created again, and clients find the sessions through it. A lock in the state directory
+// names the keeper.
 //
 // FEATURES: R93
 func TestRemovedSocketIsMadeAgain(t *testing.T) {
@@ -269,11 +269,11 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A keeper that is told to end by a signal takes its socket along.
-func TestKeeperToldToEnd(t *testing.T) {
+// A signal that ends a keeper also removes its socket.
+func TestKeeperSignal_RemovesSocket(t *testing.T) {
 	socket, pid := start(t)
 	l, _ := dial(t, socket, wire.RoleTool)
-	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil { // a hang-up is nothing to it
+	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil { // SIGHUP is ignored
 		t.Fatal(err)
 	}
 	if _, err := l.Status(ctx(t)); err != nil {
@@ -282,14 +282,14 @@ func TestKeeperToldToEnd(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, l.Gone(), "end of the connection")
+	receive(t, l.Closed(), "end of the connection")
 	await(t, "no socket", func() bool {
 		_, err := os.Stat(socket)
 		return errors.Is(err, os.ErrNotExist)
 	})
 }
 
-// The end of a keeper is asked for once there is nothing to keep and no peer to serve, not before.
+// A keeper ends on request only when it has no sessions and no peers.
 func TestIdleKeeperEnds(t *testing.T) {
 	long, now := time.Now().Add(-time.Hour), time.Now()
 	for name, c := range map[string]struct {

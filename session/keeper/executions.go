@@ -11,34 +11,36 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/session/sys/inbox"
-	"github.com/longterm-dev/longterm/session/sys/linger"
+	"github.com/longterm-dev/longterm/session/sys/notifyqueue"
+	"github.com/longterm-dev/longterm/session/sys/spinwait"
 )
 
 const (
-	// What waits for answers is bounded by session; what is beyond it waits in the kernel.
+	// maxWaiting and maxWaitingBytes bound the executions of a session that wait for answers. Further ones wait in the
+	// kernel.
 	maxWaiting      = 256
 	maxWaitingBytes = 1 << 20
 )
 
-// listener is where a session's executions ask (K7). They are passed on as they are, and the answers back. Its file must
-// stay open as long as there is a process that could ask: without it none could execute anything (ENOSYS).
+// listener is the seccomp listener of a session: processes wait there in execve for an answer (K7). The keeper forwards
+// the executions, and the answers back. Its file must stay open as long as a process has the filter: without it none
+// could execute anything (ENOSYS).
 type listener struct {
 	run
 	lead int64 // the session's process
 	file *os.File
-	room chan struct{} // something was answered
+	room chan struct{} // signals that an execution was answered
 
-	bell  *linger.Bell // tells of file
-	begun bool         // the program itself has been executed; of the listener's goroutine
-	// Guarded by Keeper.mu.
-	waiting map[uint64]*wire.Execution
-	bytes   int // of those
-	hearing     // who takes what is asked
+	bell    *spinwait.ReadySignal // reports events on file
+	started bool                  // the session's own program has been executed; only the listener's goroutine uses it
+	// Guarded by Keeper.mu: executions without an answer
+	waiting       map[uint64]*wire.Execution
+	bytes         int // size of the waiting executions
+	listenerOwner     // the receiver of executions
 }
 
-// run is one life of a session. One that was restored has a listener of its own under the same id, and what an earlier
-// run has left running still asks at that one's.
+// run is one life of a session. A restored session has a new listener under the same id; leftovers of an earlier run
+// still use the old one.
 type run struct {
 	id     string
 	number uint64
@@ -48,21 +50,21 @@ func newListener(r run, lead int64, f *os.File) *listener {
 	return &listener{run: r, lead: lead, file: f, room: make(chan struct{}, 1), waiting: map[uint64]*wire.Execution{}}
 }
 
-// listenTo keeps the listener of a session that begins.
+// listenTo keeps the listener of a new session.
 func (k *Keeper) listenTo(id string, lead int, f *os.File) {
 	k.mu.Lock()
 	k.lastRun++
 	l := newListener(run{id, k.lastRun}, int64(lead), f)
 	k.listeners[l.run] = l
 	if k.super.ready {
-		k.handListenerLocked(l)
+		k.sendListenerLocked(l)
 	}
 	k.mu.Unlock()
-	go k.hear(l)
+	go k.serveListener(l)
 }
 
-// handListenerLocked gives the daemon a listener, so that its answers need not come by way of us.
-func (k *Keeper) handListenerLocked(l *listener) {
+// sendListenerLocked sends the daemon a listener, so that it can answer the kernel directly.
+func (k *Keeper) sendListenerLocked(l *listener) {
 	c := k.super.conn
 	if c == nil {
 		return
@@ -72,30 +74,30 @@ func (k *Keeper) handListenerLocked(l *listener) {
 	}
 }
 
-// hear passes on what is executed, until nobody is left who could.
-func (k *Keeper) hear(l *listener) {
+// serveListener forwards executions until no process can cause one.
+func (k *Keeper) serveListener(l *listener) {
 	fd, err := k.open(l)
 	for err == nil {
 		var next error
 		err = l.bell.Wait(func() bool {
-			next = k.hearAll(l, fd)
+			next = k.receiveAll(l, fd)
 			return !errors.Is(next, sys.ErrNoNotification)
 		})
 		switch {
 		case errors.Is(next, errNoRoom):
 			<-l.room
 			next = nil
-		case errors.Is(next, inbox.ErrBusy):
-			next = k.notYet(l)
+		case errors.Is(next, notifyqueue.ErrBusy):
+			next = k.deferToDaemon(l)
 		}
 		err = errors.Join(err, next)
 	}
 	if !errors.Is(err, sys.ErrNobodyLeft) {
-		k.log.Error("executions are not judged any more, and fail", "session", l.id, "err", err)
+		k.log.Error("executions can no longer be checked and will fail", "session", l.id, "err", err)
 	}
 	k.mu.Lock()
 	delete(k.listeners, l.run)
-	k.goneLocked(l, func(uint64) bool { return true })
+	k.dropEndedLocked(l, func(uint64) bool { return true })
 	if k.super.ready {
 		k.notifyLocked(&wire.ExecutionListener{ID: l.id, Run: l.number})
 	}
@@ -104,7 +106,7 @@ func (k *Keeper) hear(l *listener) {
 	k.endIfIdle()
 }
 
-// open makes what hear needs of a listener.
+// open returns a listener's descriptor, with its bell.
 func (k *Keeper) open(l *listener) (fd int, err error) {
 	raw, err := l.file.SyscallConn()
 	if err == nil {
@@ -117,7 +119,7 @@ func (k *Keeper) open(l *listener) (fd int, err error) {
 		return fd, err
 	}
 	sys.WakeAtOnce(fd)
-	bell, err := linger.NewBell(fd)
+	bell, err := spinwait.NewBell(fd)
 	if err != nil {
 		return fd, err
 	}
@@ -128,7 +130,7 @@ func (k *Keeper) open(l *listener) (fd int, err error) {
 	return fd, nil
 }
 
-// close is called when nobody finds the listener any more.
+// close runs once the listener is no longer registered.
 func (l *listener) close() {
 	l.users.Wait()
 	if l.bell != nil {
@@ -140,62 +142,62 @@ func (l *listener) close() {
 	_ = l.file.Close()
 }
 
-// hearAll takes executions until there is none, and waits a moment for more.
-func (k *Keeper) hearAll(l *listener, fd int) error {
-	err := k.hearOne(l, fd)
-	if err != nil || !k.lingers(l, true) {
+// receiveAll receives all pending executions and waits a moment for more.
+func (k *Keeper) receiveAll(l *listener, fd int) error {
+	err := k.receiveOne(l, fd)
+	if err != nil || !k.setLingering(l, true) {
 		return err
 	}
-	for err == nil && k.lingers(l, true) && linger.For(fd) { // what starts one program mostly starts more
-		err = k.hearOne(l, fd)
+	for err == nil && k.setLingering(l, true) && spinwait.For(fd) { // what starts one program mostly starts more
+		err = k.receiveOne(l, fd)
 	}
-	k.lingers(l, false)
+	k.setLingering(l, false)
 	if errors.Is(err, sys.ErrNoNotification) {
-		err = nil // it is looked once more, for what came before the bell was on
+		err = nil // check once more for executions before the bell was on
 	}
 	return err
 }
 
 var errNoRoom = errors.New("too many wait")
 
-// hearOne takes one execution. It is held over by no upgrade between the kernel and the map.
-func (k *Keeper) hearOne(l *listener, fd int) error {
+// receiveOne receives one execution. An upgrade waits until a received execution is recorded.
+func (k *Keeper) receiveOne(l *listener, fd int) error {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
-	if err := k.takeLeft(l, fd); err != nil {
+	if err := k.drainStaleInbox(l, fd); err != nil {
 		return err
 	}
 	k.mu.Lock()
-	if l.full() { // perhaps of what was answered just now
-		k.goneLocked(l, func(number uint64) bool { return !sys.NotificationWaits(fd, number) })
+	if l.full() { // possibly room after a recent answer
+		k.dropEndedLocked(l, func(number uint64) bool { return !sys.NotificationValid(fd, number) })
 	}
 	full := l.full()
 	k.mu.Unlock()
 	if full {
 		return errNoRoom
 	}
-	n, err := l.take(fd)
+	n, err := l.receive(fd)
 	if err != nil {
 		return err
 	}
-	return k.took(l, fd, n)
+	return k.forward(l, fd, n)
 }
 
-// took passes on what was taken, or answers it.
-func (k *Keeper) took(l *listener, fd int, n sys.Notification) error {
+// forward records and forwards a received execution, or answers it.
+func (k *Keeper) forward(l *listener, fd int, n sys.Notification) error {
 	if !n.IsExecution() {
 		errno := syscall.Errno(0)
-		if k.refuses(n) {
+		if k.rejectsCall(n) {
 			errno = syscall.EPERM
 		}
-		return gone(sys.AnswerNotification(fd, n.ID, errno))
+		return ignoreExited(sys.AnswerNotification(fd, n.ID, errno))
 	}
-	if !l.begun { // what was asked for, by the shim
-		l.begun = true
-		return gone(sys.AnswerNotification(fd, n.ID, 0))
+	if !l.started { // the requested program, by the shim
+		l.started = true
+		return ignoreExited(sys.AnswerNotification(fd, n.ID, 0))
 	}
 	e := l.read(n)
-	if !sys.NotificationWaits(fd, n.ID) {
+	if !sys.NotificationValid(fd, n.ID) {
 		return nil // what was read may be another process's
 	}
 	k.mu.Lock()
@@ -204,7 +206,7 @@ func (k *Keeper) took(l *listener, fd int, n sys.Notification) error {
 		return nil
 	}
 	l.waiting[n.ID] = e
-	l.bytes += weight(e)
+	l.bytes += sizeOf(e)
 	if k.super.ready {
 		k.notifyLocked(e)
 	}
@@ -213,7 +215,7 @@ func (k *Keeper) took(l *listener, fd int, n sys.Notification) error {
 
 // read looks at what a process is about to execute.
 func (l *listener) read(n sys.Notification) *wire.Execution {
-	e, _ := wire.ExecutionOf(n) // it says so itself
+	e, _ := wire.ExecutionOf(n) // it carries its error
 	e.ID, e.Run, e.Lead = l.id, l.number, l.lead
 	if st, err := sys.ReadStat(n.PID); err == nil {
 		e.Parent, e.Start = int64(st.Parent), st.Start
@@ -221,10 +223,11 @@ func (l *listener) read(n sys.Notification) *wire.Execution {
 	return e
 }
 
-// full is called with Keeper.mu held.
+// full reports whether too many executions wait. The caller holds Keeper.mu.
 func (l *listener) full() bool { return len(l.waiting) >= maxWaiting || l.bytes >= maxWaitingBytes }
 
-func weight(e *wire.Execution) int {
+// sizeOf returns the size of an execution, in bytes.
+func sizeOf(e *wire.Execution) int {
 	n := 256 + len(e.Path)
 	for _, a := range e.Argv {
 		n += 24 + len(a)
@@ -232,20 +235,21 @@ func weight(e *wire.Execution) int {
 	return n
 }
 
-// gone is no error when the process that waited has ended.
-func gone(err error) error {
+// ignoreExited ignores the error of a process that has exited.
+func ignoreExited(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
+// handleExecutionAnswer answers the kernel as the daemon decided.
 func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.File) error {
-	k.freeze.RLock() // not half answered when it is handed over
+	k.freeze.RLock() // an execution must not be half answered at a handover
 	defer k.freeze.RUnlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	l := k.whereLocked(m)
+	l := k.listenerOfLocked(m)
 	if l == nil {
 		return nil
 	}
@@ -262,7 +266,7 @@ func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.
 	}
 	raw, err := l.file.SyscallConn()
 	if err == nil {
-		err = sys.Control(raw, func(fd int) error { return gone(sys.AnswerNotification(fd, m.Number, errno)) })
+		err = sys.Control(raw, func(fd int) error { return ignoreExited(sys.AnswerNotification(fd, m.Number, errno)) })
 	}
 	if err != nil {
 		k.log.Error("answer an execution", "session", m.ID, "err", err)
@@ -270,9 +274,9 @@ func handleExecutionAnswer(k *Keeper, _ *conn, m *wire.ExecutionAnswer, _ []*os.
 	return nil
 }
 
-// whereLocked is the listener at which an execution waits that is answered; nil: nowhere any more. A daemon that knows of
-// no runs names none, and the kernel's numbers are the same at no two listeners: each counts from a random one.
-func (k *Keeper) whereLocked(m *wire.ExecutionAnswer) *listener {
+// listenerOfLocked returns the listener at which the answered execution waits, or nil. An older daemon sends no run
+// number; the kernel's numbers differ between listeners, since each counts from a random one.
+func (k *Keeper) listenerOfLocked(m *wire.ExecutionAnswer) *listener {
 	for r, l := range k.listeners {
 		if r.id == m.ID && (m.Run == 0 || m.Run == r.number) && l.waiting[m.Number] != nil {
 			return l
@@ -281,32 +285,33 @@ func (k *Keeper) whereLocked(m *wire.ExecutionAnswer) *listener {
 	return nil
 }
 
-// forget is called with Keeper.mu held.
+// forget removes an execution. The caller holds Keeper.mu.
 func (l *listener) forget(number uint64) {
-	l.bytes -= weight(l.waiting[number])
+	l.bytes -= sizeOf(l.waiting[number])
 	delete(l.waiting, number)
 	wake(l.room)
 }
 
-// tellExecutionsLocked tells a daemon that serves from now on of what waits.
-func (k *Keeper) tellExecutionsLocked() {
-	k.dropGoneLocked() // what the daemon before has answered, and had not told of yet
+// sendExecutionsLocked sends the waiting executions to a newly connected daemon.
+func (k *Keeper) sendExecutionsLocked() {
+	k.dropExitedLocked() // the former daemon answered those without reporting it
 	for _, l := range k.listeners {
-		k.handListenerLocked(l)
+		k.sendListenerLocked(l)
 		for _, e := range l.waiting {
 			k.notifyLocked(e)
 		}
 	}
 }
 
-// dropGone finds those that wait no more, because their processes were killed.
-func (k *Keeper) dropGone() {
+// pruneExited removes executions whose processes were killed.
+func (k *Keeper) pruneExited() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.dropGoneLocked()
+	k.dropExitedLocked()
 }
 
-func (k *Keeper) dropGoneLocked() {
+// dropExitedLocked removes executions whose processes have exited.
+func (k *Keeper) dropExitedLocked() {
 	for _, l := range k.listeners {
 		if len(l.waiting) == 0 {
 			continue
@@ -316,12 +321,13 @@ func (k *Keeper) dropGoneLocked() {
 			continue
 		}
 		_ = raw.Control(func(fd uintptr) {
-			k.goneLocked(l, func(number uint64) bool { return !sys.NotificationWaits(int(fd), number) })
+			k.dropEndedLocked(l, func(number uint64) bool { return !sys.NotificationValid(int(fd), number) })
 		})
 	}
 }
 
-func (k *Keeper) goneLocked(l *listener, is func(number uint64) bool) {
+// dropEndedLocked removes the executions for which is returns true, and reports their end.
+func (k *Keeper) dropEndedLocked(l *listener, is func(number uint64) bool) {
 	for number := range l.waiting {
 		if is(number) {
 			l.forget(number)
@@ -332,7 +338,7 @@ func (k *Keeper) goneLocked(l *listener, is func(number uint64) bool) {
 	}
 }
 
-// resumeListener takes a listener over from the previous execution.
+// resumeListener restores a listener from a handoff.
 func (k *Keeper) resumeListener(payload []byte) error {
 	var h wire.HandoffListener
 	if err := wire.Decode(payload, &h); err != nil {
@@ -340,13 +346,13 @@ func (k *Keeper) resumeListener(payload []byte) error {
 	}
 	_ = syscall.SetNonblock(int(h.FD), false) // keepers before had the runtime poll it
 	l := newListener(run{h.ID, h.Run}, h.Lead, adoptFile(h.FD, "seccomp listener"))
-	l.begun = true
+	l.started = true
 	if h.Inbox > 0 {
-		if in, err := inbox.Keep(adoptFile(h.Inbox, "inbox")); err != nil { // without the listener each execution would fail
+		if in, err := notifyqueue.Keep(adoptFile(h.Inbox, "inbox")); err != nil { // without the listener each execution would fail
 			k.log.Error("an inbox of executions", "session", h.ID, "err", err)
 		} else {
 			in.Grant(0)
-			l.inbox, l.look = in, true
+			l.inbox, l.drainInbox = in, true
 		}
 	}
 	k.listeners[l.run] = l
@@ -354,7 +360,7 @@ func (k *Keeper) resumeListener(payload []byte) error {
 	return nil
 }
 
-// resumeExecution takes over one that waits; its listener came before it.
+// resumeExecution restores a waiting execution from a handoff; its listener precedes it.
 func (k *Keeper) resumeExecution(payload []byte) error {
 	e := new(wire.Execution)
 	if err := wire.Decode(payload, e); err != nil {
@@ -365,13 +371,13 @@ func (k *Keeper) resumeExecution(payload []byte) error {
 		return fmt.Errorf("session %s: an execution without a listener", e.ID)
 	}
 	l.waiting[e.Number] = e
-	l.bytes += weight(e)
+	l.bytes += sizeOf(e)
 	return nil
 }
 
-// listenAll goes on with what was taken over.
+// listenAll serves the listeners from a handoff.
 func (k *Keeper) listenAll() {
 	for _, l := range k.listeners {
-		go k.hear(l)
+		go k.serveListener(l)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// judge is a daemon that is asked about executions.
+// judge is a daemon that decides executions.
 type judge struct {
 	notices
 	asked chan *wire.Execution
@@ -95,7 +95,7 @@ func spawnConfined(t *testing.T, l *link.Link, id, script string) *wire.Spawned 
 	return s
 }
 
-// What a session executes is told with all that it asked for, and happens only when it may.
+// The keeper reports an execution with all its arguments. It happens only when allowed.
 //
 // FEATURES: R107
 func TestExecutions(t *testing.T) {
@@ -124,8 +124,8 @@ func TestExecutions(t *testing.T) {
 	}
 }
 
-// An execution waits for a daemon to come, over an upgrade in place too; the next daemon is told of it again. One whose
-// process is killed is told of as gone.
+// An execution waits until a daemon connects, also over an upgrade in place, and is sent to the next daemon. If its
+// process is killed, the daemon is notified.
 //
 // FEATURES: R107
 func TestExecutionWaits(t *testing.T) {
@@ -141,7 +141,7 @@ func TestExecutionWaits(t *testing.T) {
 	if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, l.Gone(), "end of the connection")
+	receive(t, l.Closed(), "end of the connection")
 	l, j = dialJudge(t, socket)
 	if e := j.answer(t, l, true); e.Number != first.Number || e.Argv[1] != "one" || e.Lead != first.Lead {
 		t.Errorf("%+v, after %+v", e, first)
@@ -171,10 +171,11 @@ func TestExecutionWaits(t *testing.T) {
 	}
 }
 
-// What a daemon has answered at the listener, and was killed before the keeper knew, is not told to the next.
+// If a daemon answered at the listener and was killed before the keeper noticed, the execution is not sent to the next
+// daemon.
 //
 // FEATURES: R107
-func TestAnsweredIsNotToldAgain(t *testing.T) {
+func TestAnsweredExecution_NotRepeated(t *testing.T) {
 	socket, _ := start(t)
 	l, j := dialJudge(t, socket)
 	spawnConfined(t, l, "a", "/bin/true one && /bin/true two && exit 9")
@@ -227,7 +228,7 @@ func TestWhatAnEarlierRunLeftIsAnswered(t *testing.T) {
 	if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, l.Gone(), "end of the connection")
+	receive(t, l.Closed(), "end of the connection")
 	l, j = dialJudge(t, socket)
 	asked("second 0", false)
 	receive(t, j.asked, "the third")
@@ -293,8 +294,8 @@ func TestAnswersByWayOfTheKeeper(t *testing.T) {
 	}
 }
 
-// Executions that nobody answers harm no other session: some are kept, the others wait in the kernel. All go on once they
-// are answered.
+// Unanswered executions affect no other session: some are stored, the others wait in the kernel. All continue once
+// answered.
 //
 // FEATURES: R107
 func TestFloodOfExecutions(t *testing.T) {
@@ -361,15 +362,16 @@ func TestShimFails(t *testing.T) {
 			t.Errorf("%s: the keeper has %v, %v", name, all, err)
 		}
 	}
-	m := sh("s", "exit 5") // one that is no shim, though that is said
+	m := sh("s", "exit 5") // not a shim, although its argument claims so
 	m.Shim = true
 	if _, err := l.Spawn(ctx(t), m); err == nil || !strings.Contains(err.Error(), "before its program") {
 		t.Errorf("no shim: %v", err)
 	}
 }
 
-// What starting a program costs: without anybody who is asked; with one who is asked by the keeper each time and allows it in
-// another goroutine; and with one who allows it where it is told, as the daemon does, which spares most the way by the keeper.
+// BenchmarkExecution measures the start of a program: without a listener; with a daemon that the keeper notifies each
+// time and that allows it on another goroutine; and with one that allows it where it was notified, as the real daemon
+// does, which mostly avoids the keeper.
 func BenchmarkExecution(b *testing.B) {
 	const loop = "i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done"
 	b.Run("judged=false", func(b *testing.B) {
@@ -426,7 +428,7 @@ func TestSignalsAtUsAreRefused(t *testing.T) {
 	if !l.Hello().Reach {
 		t.Fatal("the keeper does not say that it answers them")
 	}
-	daemon, keeper := strconv.Itoa(os.Getpid()), strconv.FormatInt(l.Hello().PID, 10) // the test is who connected
+	daemon, keeper := strconv.Itoa(os.Getpid()), strconv.FormatInt(l.Hello().PID, 10) // the test is the connected peer
 	code := `
 import ctypes, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -494,12 +496,12 @@ func TestEveryoneIsUsToo(t *testing.T) {
 	k := &Keeper{}
 	for pid, want := range map[int]bool{-1: true, os.Getpid(): true, -syscall.Getpgrp(): true, 1<<31 - 1: false} {
 		n := sys.Notification{Nr: unix.SYS_KILL, PID: os.Getpid(), Args: [6]uint64{uint64(uint32(int32(pid))), 9}}
-		if got := k.refuses(n); got != want {
+		if got := k.rejectsCall(n); got != want {
 			t.Errorf("kill of %d: %v", pid, got)
 		}
 	}
 	kill := func(by, of int) bool {
-		return k.refuses(sys.Notification{Nr: unix.SYS_KILL, PID: by, Args: [6]uint64{uint64(uint32(of)), 9}})
+		return k.rejectsCall(sys.Notification{Nr: unix.SYS_KILL, PID: by, Args: [6]uint64{uint64(uint32(of)), 9}})
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "daemon"), []byte("echo; read x\n"), 0o600); err != nil {
@@ -522,8 +524,8 @@ func TestEveryoneIsUsToo(t *testing.T) {
 	}
 }
 
-// sleeping starts a command that prints a line and reads its input, which ends with the test. It is its process id, told
-// when it runs: at the end of execve, when Start returns, a process has no arguments yet.
+// sleeping starts a command that prints a line and reads its input, which ends with the test. It returns the process id
+// once it runs: when Start returns, at the end of execve, a process has no arguments yet.
 func sleeping(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -564,20 +566,20 @@ func TestStoppedDaemonIsContinued(t *testing.T) {
 		st, err := sys.ReadStat(k.super.pid)
 		return err == nil && st.State == 'T'
 	}
-	for range 2 * stoppedLooks { // nobody waits: it is somebody's business
-		k.rouse()
+	for range 2 * stoppedChecks { // no wait: the execution is pending
+		k.resumeStopped()
 	}
 	if !stopped() {
 		t.Error("it was continued though nobody waits")
 	}
 	k.listeners[run{"a", 1}].waiting[1] = &wire.Execution{}
-	for range stoppedLooks - 1 {
-		k.rouse()
+	for range stoppedChecks - 1 {
+		k.resumeStopped()
 	}
 	if !stopped() {
 		t.Error("it was continued at once")
 	}
-	if k.rouse(); stopped() || !strings.Contains(k.super.lastError, "continued") {
+	if k.resumeStopped(); stopped() || !strings.Contains(k.super.lastError, "continued") {
 		t.Errorf("it is still stopped: %q", k.super.lastError)
 	}
 }

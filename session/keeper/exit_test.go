@@ -31,7 +31,7 @@ func TestExitStatuses(t *testing.T) {
 		"failure":            {"exit 1", 1, 0},
 		"not executable":     {"exec / 2>/dev/null", 126, 0},
 		"not found":          {"exec /does/not/exist 2>/dev/null", 127, 0},
-		"as if by a signal":  {"exit 130", 130, 0}, // what a shell says of its child, not the kernel of it
+		"as if by a signal":  {"exit 130", 130, 0}, // the shell's report of its child, not the kernel's
 		"the largest":        {"exit 255", 255, 0},
 		"another program":    {"exec false", 1, 0},
 		"its child's signal": {"sh -c 'kill -TERM $$'; exit $?", 143, 0},
@@ -77,7 +77,7 @@ func TestExitStatuses(t *testing.T) {
 	}
 }
 
-// What a program and the children it waited for used is told.
+// The usage of a program includes the children it waited for.
 func TestUsage(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
@@ -93,7 +93,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Many that end at once are each told of once, with their own status.
+// Each of many simultaneous exits is reported once, with its own status.
 //
 // FEATURES: R90
 func TestManyEndAtOnce(t *testing.T) {
@@ -165,7 +165,7 @@ func TestKilledBehindAFullRing(t *testing.T) {
 			if err := l.Signal(ctx(t), "a", syscall.SIGKILL, wire.ScopeAll); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.Status(ctx(t)); err != nil { // it answers meanwhile
+			if _, err := l.Status(ctx(t)); err != nil { // it answers in the meantime
 				t.Fatal(err)
 			}
 			got := readAll(t, l, n, s, uint64(s.ring.Cap()))
@@ -219,13 +219,13 @@ func TestReleasedBehindAFullRing(t *testing.T) {
 	}
 }
 
-// Whom a signal reaches: the program, its group, who is in front at the terminal, or all.
+// TestSignalTargets checks what a signal reaches: the program, its group, the foreground group of the terminal, or all.
 //
 // FEATURES: R15
-func TestWhomASignalReaches(t *testing.T) {
+func TestSignalTargets(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
-	// A shell with job control runs a job in front, in a group of its own, which says what it got.
+	// A shell with job control runs a foreground job in a separate group, which prints the signals that it got.
 	const script = `set -m; trap 'echo shell got it' USR1; echo shell ready
 sh -c 'trap "echo job got it; kill -KILL \$\$" USR1; echo job ready; while :; do sleep 0.01; done'
 echo job ended; while :; do sleep 0.01; done`
@@ -240,7 +240,7 @@ echo job ended; while :; do sleep 0.01; done`
 				t.Fatal(err)
 			}
 			s := adopt(t, l, scope)
-			said := func() string { return string(s.ring.Unread(0, 4096)) }
+			said := func() string { return string(s.ring.BytesAt(0, 4096)) }
 			await(t, "the job", func() bool { return strings.Contains(said(), "job ready") })
 			if err := l.Signal(ctx(t), scope, syscall.SIGUSR1, scope); err != nil {
 				t.Fatal(err)
@@ -266,7 +266,7 @@ echo job ended; while :; do sleep 0.01; done`
 	}
 }
 
-func TestSignalsThatReachNobody(t *testing.T) {
+func TestSignals_WithoutTarget(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	m := sh("a", "exit 0")

@@ -10,28 +10,28 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/session/sys/inbox"
+	"github.com/longterm-dev/longterm/session/sys/notifyqueue"
 )
 
-// Each process that is woken on the way of an execution costs it more than it is judged for. So a daemon that has just
-// judged one takes the next ones itself, for as long as more come soon. What it took is in the listener's inbox, which we
-// see: when it is gone we tell the next one of it.
+// Each process that an execution wakes on its way costs more than the check itself. So a daemon that has just checked
+// one takes the following ones itself, as long as more arrive soon. It records them in the listener's inbox, which the
+// keeper shares: when that daemon is gone, the keeper passes them to the next one.
 
-// hearing is who takes what is asked at a listener. Guarded by Keeper.mu.
-type hearing struct {
-	taking sync.Mutex     // held while one is taken; inbox is made with both held
-	inbox  *inbox.Inbox   // nil: no daemon has wanted one
-	handed bool           // a daemon takes
-	to     int            // its process
-	other  bool           // a daemon that does so now and then is there: we need not stay
-	look   bool           // what is in the inbox is to be taken over
-	stays  bool           // the listener's goroutine waits for more by itself
-	mute   bool           // the bell could not be switched
-	users  sync.WaitGroup // of the listener, besides its goroutine
+// listenerOwner states which process receives a listener's executions. Guarded by Keeper.mu.
+type listenerOwner struct {
+	taking         sync.Mutex         // held while an execution is received; inbox is set with this and Keeper.mu held
+	inbox          *notifyqueue.Inbox // nil: no daemon has requested one
+	daemonReceives bool               // a daemon receives executions
+	daemonPID      int                // its process
+	daemonNearby   bool               // a daemon that receives at times is connected: the keeper's goroutine need not linger
+	drainInbox     bool               // the inbox of a former daemon must be drained
+	lingering      bool               // the listener's goroutine waits for more by itself
+	bellBroken     bool               // the bell could not be switched
+	users          sync.WaitGroup     // users of the listener, besides its goroutine
 }
 
-// take takes what waits, while no daemon does.
-func (l *listener) take(fd int) (sys.Notification, error) {
+// receive receives an execution while no daemon does.
+func (l *listener) receive(fd int) (sys.Notification, error) {
 	l.taking.Lock()
 	defer l.taking.Unlock()
 	if l.inbox == nil {
@@ -40,68 +40,69 @@ func (l *listener) take(fd int) (sys.Notification, error) {
 	return l.inbox.Take(fd)
 }
 
-// ringLocked has the bell tell of what nobody waits for.
+// ringLocked turns the bell on if no process waits at the listener.
 func (k *Keeper) ringLocked(l *listener) {
 	if l.bell == nil {
 		return // it is on when it comes to be
 	}
-	err := l.bell.Set(!l.handed && !l.stays) // it is open as long as the listener is known
+	err := l.bell.Set(!l.daemonReceives && !l.lingering) // it is open as long as the listener is known
 	if err == nil {
-		l.mute = false
+		l.bellBroken = false
 		return
 	}
-	if !l.mute {
-		l.mute = true
-		k.log.Error("executions are looked for now and then: the kernel does not tell of them", "session", l.id, "err", err)
-		k.ringAgain(l)
+	if !l.bellBroken {
+		l.bellBroken = true
+		k.log.Error("polling for executions: the kernel does not report them", "session", l.id, "err", err)
+		k.retrySyncWake(l)
 	}
 }
 
-// ringAgain tries to switch a bell until it can be, and has the listener looked at meanwhile.
-func (k *Keeper) ringAgain(l *listener) {
-	time.AfterFunc(muteTime, func() {
+// retrySyncWake retries to switch a bell, and makes the listener check for executions meanwhile.
+func (k *Keeper) retrySyncWake(l *listener) {
+	time.AfterFunc(bellRetry, func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if k.listeners[l.run] != l || !l.mute {
+		if k.listeners[l.run] != l || !l.bellBroken {
 			return
 		}
 		k.ringLocked(l)
-		if l.bell.Wake(); l.mute {
-			k.ringAgain(l)
+		if l.bell.Wake(); l.bellBroken {
+			k.retrySyncWake(l)
 		}
 	})
 }
 
-// muteTime is how long an execution waits at most that the bell could not tell of: without it, it would wait for good.
-const muteTime = 100 * time.Millisecond
+// bellRetry bounds how long an execution waits if its bell is broken; otherwise it would wait forever.
+const bellRetry = 100 * time.Millisecond
 
-// lingers says whether the listener's goroutine is to wait for more by itself, and notes that it does; or does not any more.
-func (k *Keeper) lingers(l *listener, yes bool) bool {
+// setLingering records whether the listener's goroutine waits for more by itself, and returns the resulting state.
+func (k *Keeper) setLingering(l *listener, yes bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	yes = yes && !l.other
-	if l.stays != yes {
-		l.stays = yes
+	yes = yes && !l.daemonNearby
+	if l.lingering != yes {
+		l.lingering = yes
 		k.ringLocked(l)
 	}
 	return yes
 }
 
-// hearAgainLocked has us take what is executed: no daemon does, and what the one before has taken is ours, too.
-func (k *Keeper) hearAgainLocked() {
+// receiveAgainLocked makes the keeper receive executions again after the daemon has gone, including those that the daemon
+// had taken.
+func (k *Keeper) receiveAgainLocked() {
 	for _, l := range k.listeners {
-		l.other = false
+		l.daemonNearby = false
 		if l.inbox == nil {
 			continue
 		}
-		l.handed, l.look = false, true
+		l.daemonReceives, l.drainInbox = false, true
 		l.inbox.Grant(0)
 		k.ringLocked(l)
 		l.wakeLocked()
 	}
 }
 
-// wakeLocked has the listener's goroutine look, also where nobody asks.
+// wakeLocked makes the goroutine of this listener check its state now, instead of at the next execution.
 func (l *listener) wakeLocked() {
 	wake(l.room)
 	if l.bell != nil {
@@ -109,44 +110,44 @@ func (l *listener) wakeLocked() {
 	}
 }
 
-// takeLeft takes over what is in the inbox of a daemon that is gone.
-func (k *Keeper) takeLeft(l *listener, fd int) error {
+// drainStaleInbox takes over the inbox of a daemon that is gone.
+func (k *Keeper) drainStaleInbox(l *listener, fd int) error {
 	k.mu.Lock()
-	in, look := l.inbox, l.look
+	in, look := l.inbox, l.drainInbox
 	k.mu.Unlock()
 	if !look {
 		return nil
 	}
-	left, err := in.Left()
+	left, err := in.Pending()
 	if err != nil {
 		return err
 	}
 	k.mu.Lock()
-	l.look = false
-	if l.handed {
-		l.inbox.Grant(l.to)
+	l.drainInbox = false
+	if l.daemonReceives {
+		l.inbox.Grant(l.daemonPID)
 	}
 	k.mu.Unlock()
 	for _, n := range left {
-		err = errors.Join(err, k.takeOut(l, in, fd, n))
+		err = errors.Join(err, k.adoptExecution(l, in, fd, n))
 	}
 	return err
 }
 
-// takeOut takes over one.
-func (k *Keeper) takeOut(l *listener, in *inbox.Inbox, fd int, n sys.Notification) error {
+// adoptExecution takes over one execution from the inbox.
+func (k *Keeper) adoptExecution(l *listener, in *notifyqueue.Inbox, fd int, n sys.Notification) error {
 	defer in.Clear(n.ID)
-	if !sys.NotificationWaits(fd, n.ID) {
+	if !sys.NotificationValid(fd, n.ID) {
 		return nil // it was answered, or its process has ended
 	}
-	return k.took(l, fd, n)
+	return k.forward(l, fd, n)
 }
 
-// notYet is for a listener where another process takes right now: a daemon that is there will be told by the kernel, too, and
-// one that is gone or stopped is not waited for in the kernel.
-func (k *Keeper) notYet(l *listener) error {
+// deferToDaemon handles a listener where another process receives at the moment. The kernel also notifies a live
+// daemon; the keeper must not wait in the kernel for a dead or stopped one.
+func (k *Keeper) deferToDaemon(l *listener) error {
 	k.mu.Lock()
-	handed := l.handed
+	handed := l.daemonReceives
 	k.mu.Unlock()
 	if !handed {
 		time.Sleep(time.Millisecond)
@@ -154,18 +155,20 @@ func (k *Keeper) notYet(l *listener) error {
 	return nil
 }
 
+// handleExecutionHearing handles a daemon's request to receive, or to leave, executions.
 func handleExecutionHearing(k *Keeper, c *conn, m *wire.ExecutionHearing, _ []*os.File) error {
 	k.freeze.RLock()
-	l, err := k.handOver(c, m)
+	l, err := k.setReceiver(c, m)
 	k.freeze.RUnlock()
 	if l != nil {
-		go k.takeUp(l, c, m) // memory of a process can be a file whose server hangs
+		go k.adoptLeft(l, c, m) // memory of a process can be a file whose server hangs
 	}
 	return err
 }
 
-// takeUp takes over a call that a daemon leaves to us. What one leaves that is gone meanwhile is taken over with the rest.
-func (k *Keeper) takeUp(l *listener, c *conn, m *wire.ExecutionHearing) {
+// adoptLeft takes over an execution that a daemon leaves to the keeper. If that daemon is gone, its executions are
+// taken over together.
+func (k *Keeper) adoptLeft(l *listener, c *conn, m *wire.ExecutionHearing) {
 	defer l.users.Done()
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
@@ -179,7 +182,7 @@ func (k *Keeper) takeUp(l *listener, c *conn, m *wire.ExecutionHearing) {
 	if err == nil {
 		err = sys.Control(raw, func(fd int) error {
 			if n, ok := l.inbox.Find(m.Number); ok {
-				return k.takeOut(l, l.inbox, fd, n)
+				return k.adoptExecution(l, l.inbox, fd, n)
 			}
 			return nil
 		})
@@ -189,42 +192,43 @@ func (k *Keeper) takeUp(l *listener, c *conn, m *wire.ExecutionHearing) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if l.waiting[m.Number] == nil { // it was answered meanwhile, or is none
+	if l.waiting[m.Number] == nil { // answered meanwhile, or unknown
 		c.send(&wire.ExecutionGone{ID: m.ID, Run: m.Run, Number: m.Number})
 	}
 }
 
-// handOver does what a daemon wants, but for a call that it leaves to us: the listener of that is in use then.
-func (k *Keeper) handOver(c *conn, m *wire.ExecutionHearing) (*listener, error) {
+// setReceiver handles a daemon's request. It returns the listener, in use, if the daemon leaves an execution to the
+// keeper.
+func (k *Keeper) setReceiver(c *conn, m *wire.ExecutionHearing) (*listener, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := k.listeners[run{m.ID, m.Run}]
 	switch {
 	case l == nil || k.super.conn != c:
 	case m.Inbox:
-		return nil, k.handInboxLocked(c, l)
+		return nil, k.sendInboxLocked(c, l)
 	case l.inbox == nil:
 	case m.Number != 0:
 		l.users.Add(1)
 		return l, nil
 	default:
-		l.handed, l.to = m.Daemon && k.super.ready, int(c.pid)
-		l.other = l.other || l.handed
+		l.daemonReceives, l.daemonPID = m.Daemon && k.super.ready, int(c.pid)
+		l.daemonNearby = l.daemonNearby || l.daemonReceives
 		switch {
-		case !l.handed:
+		case !l.daemonReceives:
 			l.inbox.Grant(0)
-		case !l.look: // else when what the daemon before took is known
-			l.inbox.Grant(l.to)
+		case !l.drainInbox: // else when what the daemon before took is known
+			l.inbox.Grant(l.daemonPID)
 		}
 		k.ringLocked(l)
 	}
 	return nil, nil
 }
 
-// handInboxLocked gives a daemon what it needs to take executions. Without, it does not.
-func (k *Keeper) handInboxLocked(c *conn, l *listener) error {
+// sendInboxLocked sends a daemon the inbox that it needs to receive executions; without an inbox it does not receive.
+func (k *Keeper) sendInboxLocked(c *conn, l *listener) error {
 	if l.inbox == nil {
-		in, err := inbox.New()
+		in, err := notifyqueue.New()
 		if err != nil {
 			k.log.Warn("an inbox of executions", "session", l.id, "err", err)
 			return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// taker is a daemon that judges where it is told, and so comes to take executions itself.
+// taker is a daemon that judges on the goroutine of the notice, and so comes to receive executions itself.
 type taker struct {
 	notices
 	gone chan *wire.ExecutionGone
@@ -40,15 +40,15 @@ func (d *taker) answer(m *wire.Execution, errno syscall.Errno) {
 	d.mu.Lock()
 	l := d.l
 	d.mu.Unlock()
-	_ = l.Answer(m, errno) // of a connection that is lost the keeper tells again
+	_ = l.Answer(m, errno) // after a lost connection the keeper sends them again
 }
 
-// taken says that an execution was taken by the daemon itself: the keeper reads when its process started, too.
+// taken returns after the daemon itself received an execution: the keeper also reads the start time of its process.
 func taken(e *wire.Execution) bool { return e.Start == 0 }
 
 func dialTaker(t testing.TB, socket string, judge func(*taker, *wire.Execution, func()) bool) (*link.Link, *taker) {
 	t.Helper()
-	if n := runtime.GOMAXPROCS(0); n < 2 { // else nobody waits but in the runtime's poller
+	if n := runtime.GOMAXPROCS(0); n < 2 { // otherwise only the runtime's poller waits
 		runtime.GOMAXPROCS(2)
 		t.Cleanup(func() { runtime.GOMAXPROCS(n) })
 	}
@@ -71,8 +71,8 @@ func dialTaker(t testing.TB, socket string, judge func(*taker, *wire.Execution, 
 // untilRefused runs programs until one is refused.
 const untilRefused = "while /bin/true; do :; done; exit 7"
 
-// A daemon that has judged one execution takes the next ones itself. Each is told of once, and what is no execution is
-// answered by the keeper as ever.
+// A daemon that has judged one execution receives the next ones itself, each once. The keeper still answers other
+// calls.
 //
 // FEATURES: R107
 func TestDaemonTakesExecutions(t *testing.T) {
@@ -103,10 +103,11 @@ func TestDaemonTakesExecutions(t *testing.T) {
 	}
 }
 
-// What a daemon took and has not answered is told to the next one, also when its keeper has executed another program since.
+// An execution that a daemon received but did not answer is sent to the next daemon, even if its keeper has executed
+// another binary since.
 //
 // FEATURES: R107
-func TestTakenIsToldToTheNextDaemon(t *testing.T) {
+func TestUnansweredExecution_SentToNextDaemon(t *testing.T) {
 	for _, upgrade := range []bool{false, true} {
 		t.Run(fmt.Sprintf("upgrade=%v", upgrade), func(t *testing.T) {
 			socket, _ := start(t)
@@ -129,7 +130,7 @@ func TestTakenIsToldToTheNextDaemon(t *testing.T) {
 				if err := old.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 					t.Fatal(err)
 				}
-				receive(t, old.Gone(), "end of the connection")
+				receive(t, old.Closed(), "end of the connection")
 			} else {
 				go old.Close()
 			}
@@ -144,8 +145,8 @@ func TestTakenIsToldToTheNextDaemon(t *testing.T) {
 	}
 }
 
-// Who waits for somebody leaves what it took to the keeper, who tells of it again, and that it is gone when its process was
-// killed.
+// A daemon that waits for a user leaves the execution to the keeper, which sends it again, and reports when its process
+// was killed.
 //
 // FEATURES: R107
 func TestTakenIsLeftToTheKeeper(t *testing.T) {

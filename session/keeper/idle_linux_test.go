@@ -45,7 +45,7 @@ func TestKeeperSleepsWhileADescendantHoldsThePipe(t *testing.T) {
 				t.Fatal(err)
 			}
 			closed := receive(t, n.closed, "close")
-			if got := string(s.ring.Unread(0, 100)); got != "late\n" || closed.Head != 5 {
+			if got := string(s.ring.BytesAt(0, 100)); got != "late\n" || closed.Head != 5 {
 				t.Errorf("%q, closed %+v", got, closed)
 			}
 		})

@@ -12,38 +12,35 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/calm"
-	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
+	"github.com/longterm-dev/longterm/session/internal/memrelease"
 	"github.com/longterm-dev/longterm/session/keeper/launch"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/sys/dirwatch"
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// Config is what a keeper is started with.
+// Config holds the settings of a keeper.
 type Config struct {
 	Socket string // path of the Unix socket to serve
 	Lock   string // path of the lock file that makes this key's keeper the only one
-	// StateLock is another one, in the state directory, which outlives the runtime
-	// directory; empty: none.
+	// StateLock is a second lock, in the state directory, which outlives the runtime directory; empty: none.
 	StateLock string
 	Key       string // placement key
 	Build     string // version of the binary, for status
 	Log       *slog.Logger
-	// Daemon is the argv of the daemon to keep running, started from this process's
-	// own executable. Empty: none (keepers of isolated sessions).
+	// Daemon is the argv of the daemon to keep running, started from this process's own executable. Empty for keepers
+	// of isolated sessions.
 	Daemon []string
-	// DaemonRuns says that a daemon is there already, about to connect: it started this
-	// keeper in the place of one that was killed.
+	// DaemonRuns states that a daemon already runs and will connect: it started this keeper to replace a killed one.
 	DaemonRuns bool
 	// OpenPTY opens terminals; nil: the system's. Tests use it to have none.
 	OpenPTY func() (master, slave *os.File, err error)
-	// Pace is how often things are looked at; nil: one of its own.
-	Pace *pace.Pace
-	// Ready, when not nil, is told "ok\n" once the socket is served, or what went
-	// wrong, and closed.
+	// Pace is the poll interval; nil uses a new one.
+	Pace *idlepoll.Pace
+	// Ready, if not nil, receives "ok\n" once the socket is served, or the error, and is closed.
 	Ready *os.File
-	// Handoff, when not nil, is what the previous execution left (see upgrade.go).
+	// Handoff, if not nil, is the state of the previous execution (see upgrade.go).
 	Handoff *os.File
 }
 
@@ -56,19 +53,19 @@ type Keeper struct {
 	started  time.Time
 	runs     uint64 // executions of this process
 
-	// Of Run's goroutine, as are writes to listener and locks.
-	stateLock *os.File          // nil: none could be had; written with mu held
-	socket    os.FileInfo       // the one we made
-	lookError string            // said last
-	looks     int               // for what rests
-	files     *dirwatch.Watcher // nil: they are looked at every second
-	moved     launch.Moved      // the state directory
+	// Used by Run's goroutine only, as are writes to listener and locks:
+	stateLock  *os.File          // nil: not acquired; written with mu held
+	socket     os.FileInfo       // the socket file that we created
+	checkError string            // last logged error
+	checks     int               // number of checks, for parking idle streams
+	files      *dirwatch.Watcher // nil: the files are checked every second
+	moved      launch.Moved      // whether the state directory was moved
 
 	cgroups  cgroups
-	freeze   sync.RWMutex
-	spawning sync.Mutex
-	resting  resting
-	pace     *pace.Pace
+	freeze   sync.RWMutex // held for writing during an upgrade
+	spawning sync.Mutex   // held during a fork, and while processes are reaped
+	resting  epollParker
+	pace     *idlepoll.Pace
 	shims    sync.RWMutex // held for reading while a shim prepares itself, for writing across a re-execution
 
 	mu       sync.Mutex
@@ -76,25 +73,25 @@ type Keeper struct {
 	conns    map[*conn]struct{}
 	super    supervisor
 	waiting  map[int]func(syscall.WaitStatus) // helper processes by pid
-	// listeners are asked about executions. They outlive their session while a process of its lives.
+	// listeners receive executions. They outlive their session while one of its processes lives.
 	listeners map[run]*listener
-	lastRun   uint64 // that was given
+	lastRun   uint64 // number of the newest run
 	refusals  refusals
 
 	stop chan error // receives the reason to end; nil is a clean end
 }
 
 const (
-	// calmEvery is how often memory is given back that is not needed any more, at rest so much after all else was done.
-	calmEvery, calmLate = 5 * time.Second, time.Second / 4
+	// releaseInterval is how often unneeded memory is released; when idle, releaseDelay after all other work.
+	releaseInterval, calmLate = 5 * time.Second, time.Second / 4
 )
 
-// Run serves until it is told to end. It is the whole life of a keeper process.
+// Run serves until it is asked to end. It is the whole life of a keeper process.
 func Run(cfg Config) error {
 	k := &Keeper{
 		cfg:      cfg,
 		log:      cfg.Log,
-		pace:     cmp.Or(cfg.Pace, new(pace.Pace)),
+		pace:     cmp.Or(cfg.Pace, new(idlepoll.Pace)),
 		started:  time.Now(),
 		runs:     1,
 		children: map[string]*child{},
@@ -104,7 +101,7 @@ func Run(cfg Config) error {
 		listeners: map[run]*listener{},
 		stop:      make(chan error, 1),
 	}
-	if err := k.begin(); err != nil {
+	if err := k.restoreOrStart(); err != nil {
 		k.reportReady(err)
 		return err
 	}
@@ -115,11 +112,11 @@ func Run(cfg Config) error {
 	term := make(chan os.Signal, 1)
 	// Caught and dropped, not ignored: an ignored signal would stay ignored in children.
 	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, caught...)
+	signal.Notify(hup, caughtSignals...)
 	signal.Notify(term, syscall.SIGTERM)
 
 	go k.accept(k.listener)
-	look, calmly := k.pace.Ticker(launch.WatchEvery), k.pace.LateTicker(calmEvery, calmLate)
+	look, calmly := k.pace.Ticker(launch.WatchEvery), k.pace.LateTicker(releaseInterval, calmLate)
 	defer look.Stop()
 	defer calmly.Stop()
 	defer k.watchFiles()()
@@ -127,29 +124,29 @@ func Run(cfg Config) error {
 	k.reportReady(nil)
 	k.firstDaemon()
 	time.AfterFunc(firstClient, k.endIfIdle)
-	var memory calm.Memory
-	var pages calm.Pages
+	var memory memrelease.Memory
+	var pages memrelease.Pages
 	for {
 		select {
 		case <-chld:
-			k.pace.Stir()
+			k.pace.NoteActivity()
 			k.reap()
 		case <-hup:
 		case <-look.C():
 			look.Next()
-			k.look()
-			k.dropGone()
-			k.rouse()
+			k.restoreFiles()
+			k.pruneExited()
+			k.resumeStopped()
 			k.reportRefusals()
-			k.restAll()
+			k.parkIdleStreams()
 		case <-calmly.C():
 			calmly.Next()
-			rests := k.pace.Resting()
-			if given := memory.Look(rests); pages.Due(sys.PageFaults(), given || rests) {
+			rests := k.pace.IsIdle()
+			if given := memory.MaybeRelease(rests); pages.Due(sys.PageFaults(), given || rests) {
 				sys.LeaveOwnPages()
 			}
 		case <-term:
-			k.log.Warn("keeper told to end by SIGTERM; its sessions end with it")
+			k.log.Warn("keeper ends on SIGTERM; its sessions end with it")
 			return nil
 		case err := <-k.stop:
 			return err
@@ -157,7 +154,7 @@ func Run(cfg Config) error {
 	}
 }
 
-// firstDaemon starts the daemon, unless there should be one that is about to connect.
+// firstDaemon starts the daemon, unless a running one is about to connect.
 func (k *Keeper) firstDaemon() {
 	switch {
 	case len(k.cfg.Daemon) == 0:
@@ -168,17 +165,17 @@ func (k *Keeper) firstDaemon() {
 	}
 }
 
-// begin takes over from an earlier execution, or starts afresh.
-func (k *Keeper) begin() error {
+// restoreOrStart continues an earlier execution, or starts fresh.
+func (k *Keeper) restoreOrStart() error {
 	if err := becomeSubreaper(); err != nil {
 		k.log.Warn("orphans of sessions will not be reaped here", "err", err)
 	}
-	k.shed()
+	k.dropInheritedState()
 	if k.cfg.Handoff != nil {
-		return k.takeOver(k.cfg.Handoff)
+		return k.restoreHandoff(k.cfg.Handoff)
 	}
 	if err := ownScope(); err != nil {
-		k.log.Info("no systemd scope of our own", "why", err)
+		k.log.Info("no separate systemd scope", "why", err)
 	}
 	k.cgroups.find(k.log)
 	if err := k.lockAll(); err != nil {
@@ -187,6 +184,7 @@ func (k *Keeper) begin() error {
 	return k.listen()
 }
 
+// reportReady reports on Config.Ready that the keeper serves, or its error.
 func (k *Keeper) reportReady(err error) {
 	if k.cfg.Ready == nil {
 		return

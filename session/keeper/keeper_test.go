@@ -24,8 +24,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// The keeper reaps every child of its process, so it runs as a process of its own:
-// this test binary again, told by the environment.
+// The keeper reaps every child of its process, so it runs in a separate process: this test binary, selected by the
+// environment.
 const keeperEnv = "LONGTERM_TEST_KEEPER"
 
 func TestMain(m *testing.M) {
@@ -70,7 +70,7 @@ func keeperMain(dir string) int {
 	return 0
 }
 
-// notices collects what the keeper says.
+// notices collects the keeper's notices.
 type notices struct {
 	output chan string
 	exited chan *wire.Exited
@@ -179,7 +179,7 @@ func readAll(t *testing.T, l *link.Link, n notices, s session, want uint64) stri
 	for off < want {
 		s.ring.ArmNotice()
 		for {
-			p := s.ring.Unread(off, 1<<20)
+			p := s.ring.BytesAt(off, 1<<20)
 			if len(p) == 0 {
 				break
 			}
@@ -437,5 +437,5 @@ func TestShutdown(t *testing.T) {
 	if err := l.Shutdown(ctx(t), true); err != nil {
 		t.Error(err)
 	}
-	receive(t, l.Gone(), "end of the connection")
+	receive(t, l.Closed(), "end of the connection")
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// frame is a frame of which a test says every part.
+// frame is a frame with all parts set by a test.
 func frame(length uint32, kind wire.Kind, files uint16, payload ...byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, length)
 	b = binary.LittleEndian.AppendUint16(b, uint16(kind))
@@ -31,7 +31,7 @@ func helloOf(role string) []byte {
 	return wire.AppendFrame(nil, &wire.Hello{Version: wire.Version, MinVersion: wire.Version, Role: role}, 0)
 }
 
-// rawPeer is a connection on which anything can be said.
+// rawPeer is a connection that sends arbitrary bytes.
 func rawPeer(t *testing.T, socket string) (*os.File, *wire.Conn) {
 	t.Helper()
 	uc, err := unixsock.Dial(socket)
@@ -121,7 +121,7 @@ func TestFramesInPieces(t *testing.T) {
 	}
 }
 
-// Answers are written before the connection ends, though the asker has said its last word.
+// Answers are written before the connection ends, even if the peer has closed its writing side.
 func TestAnswersAfterTheLastWord(t *testing.T) {
 	socket, _ := start(t)
 	uc, c := rawPeer(t, socket)
@@ -187,7 +187,7 @@ func TestUnwantedDescriptorsAreClosed(t *testing.T) {
 	}
 }
 
-// A peer that does not read what it asked for holds no other up (K4).
+// A peer that does not read its answers blocks no other (K4).
 //
 // FEATURES: R93
 func TestPeerThatDoesNotRead(t *testing.T) {
@@ -229,7 +229,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 // take nothing away.
 //
 // FEATURES: R90
-func TestWhoGetsNotices(t *testing.T) {
+func TestNotices_GoToNewestDaemon(t *testing.T) {
 	socket, _ := start(t)
 	first, n1 := dial(t, socket, wire.RoleDaemon)
 	if _, err := first.Status(ctx(t)); err != nil { // it counts from its first request at the latest
@@ -237,7 +237,7 @@ func TestWhoGetsNotices(t *testing.T) {
 	}
 	tool, nt := dial(t, socket, wire.RoleTool)
 	second, n2 := dial(t, socket, wire.RoleDaemon)
-	receive(t, first.Gone(), "end of the first daemon's connection")
+	receive(t, first.Closed(), "end of the first daemon's connection")
 	if _, err := second.Status(ctx(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -259,12 +259,12 @@ func TestWhoGetsNotices(t *testing.T) {
 	_ = second.Close()
 	third, n3 := dial(t, socket, wire.RoleDaemon)
 	adopt(t, third, "a")
-	n3.exit(t, "a") // told again, on adoption
+	n3.exit(t, "a") // repeated on adoption
 	n3.close(t, "a")
 }
 
-// While its ring has bytes that were not looked at, a session's output is told of once.
-func TestOutputIsToldOfOnce(t *testing.T) {
+// The keeper sends one notice of output until the daemon has read the ring.
+func TestOutputNotice_SentOncePerRead(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
 	m := sh("a", "i=0; while [ $i -lt 200 ]; do echo line; i=$((i+1)); done; read x; echo more; read x")
@@ -274,7 +274,7 @@ func TestOutputIsToldOfOnce(t *testing.T) {
 	}
 	s := adopt(t, l, "a")
 	await(t, "200 lines", func() bool { return s.ring.Head() == 1000 })
-	if _, err := l.Status(ctx(t)); err != nil { // what was said before has come by now
+	if _, err := l.Status(ctx(t)); err != nil { // earlier notices have arrived by now
 		t.Fatal(err)
 	}
 	receive(t, n.output, "notice")
@@ -288,7 +288,7 @@ func TestOutputIsToldOfOnce(t *testing.T) {
 	receive(t, n.output, "notice after a look")
 }
 
-// Requests of many peers at once are each answered to who asked.
+// Concurrent requests of many peers are each answered to their sender.
 //
 // FEATURES: R93
 func TestManyPeersAtOnce(t *testing.T) {

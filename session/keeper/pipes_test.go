@@ -34,7 +34,7 @@ func (st *streams) take(t *testing.T, l *link.Link, n notices, s session, until 
 	t.Helper()
 	for st.off < until {
 		s.ring.ArmNotice()
-		for p := s.ring.Unread(st.off, 1<<20); len(p) > 0; p = s.ring.Unread(st.off, 1<<20) {
+		for p := s.ring.BytesAt(st.off, 1<<20); len(p) > 0; p = s.ring.BytesAt(st.off, 1<<20) {
 			runs, ok := s.ring.Runs(nil, st.off, st.off+uint64(len(p)))
 			if !ok {
 				t.Fatalf("nothing is known of the bytes at %d", st.off)
@@ -106,7 +106,7 @@ func TestFullLogHoldsTheChildBack(t *testing.T) {
 	}
 }
 
-// What came in order arrives in order: the child waits until its line was seen.
+// Output arrives in the order in which it was written: the child waits until each line was read.
 //
 // FEATURES: R4
 func TestArrivalOrder(t *testing.T) {
@@ -273,9 +273,8 @@ func TestNoTerminalIsNamed(t *testing.T) {
 	}
 }
 
-// Of two pipes written to before anybody looked, the one that was written to first comes
-// first. Two pipes cannot tell more, and a write between a look and a read can pass, so
-// most have to be right.
+// If both pipes were written before the keeper reads, the earlier one comes first. A write between poll and read can be
+// missed, so only most must be right.
 //
 // FEATURES: R4
 func TestFirstWrittenIsFirst(t *testing.T) {

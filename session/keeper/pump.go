@@ -9,34 +9,34 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
 const (
 	// pumpMax bounds the bytes moved before a notice goes out.
 	pumpMax = 256 << 10
-	// A ring is trimmed after this much output, once this long nothing came.
+	// trimAfterBytes is the output after which a ring is trimmed, once it was idle for trimAfterIdle.
 	trimAfterBytes = 128 << 10
 	trimAfterIdle  = 10 * time.Second
-	// A PTY that no process holds while its child lives may be opened again (/dev/tty).
+	// reopenCheck is the interval of checks of a PTY that no process holds while its child lives: the child may open it
+	// again (/dev/tty).
 	reopenCheck = 200 * time.Millisecond
 )
 
-// ended says why a move ended.
-type ended int
+// moveEnd is the reason why a move ended.
+type moveEnd int
 
 const (
-	endedEmpty ended = iota // nothing more to read now
-	endedFull               // the ring has no room
-	endedLong               // pumpMax reached
-	endedEOF                // no process holds the other end
+	endedEmpty moveEnd = iota // nothing more to read now
+	endedFull                 // the ring has no room
+	endedLong                 // pumpMax reached
+	endedEOF                  // no process holds the other end
 )
 
-// pump is a stream's goroutine: it moves output from it to the ring until it is closed
-// or released.
+// pump is a stream's goroutine: it moves output to the ring until the stream is closed or released.
 func (k *Keeper) pump(c *child, o *stream) {
-	if k.pumpOn(c, o) {
-		return // it goes on when something comes
+	if k.pumpUntilIdle(c, o) {
+		return // continues when output arrives
 	}
 	if c.pumping.Add(-1) == 0 {
 		c.order.close()
@@ -44,8 +44,8 @@ func (k *Keeper) pump(c *child, o *stream) {
 	}
 }
 
-// pumpOn moves output; rests: until the stream rests, and not until it is closed.
-func (k *Keeper) pumpOn(c *child, o *stream) (rests bool) {
+// pumpUntilIdle moves output and reports whether the stream was parked; otherwise it was closed.
+func (k *Keeper) pumpUntilIdle(c *child, o *stream) (rests bool) {
 	raw, err := o.file.SyscallConn()
 	if err != nil {
 		k.log.Error("pump", "session", c.id, "err", err)
@@ -54,7 +54,7 @@ func (k *Keeper) pumpOn(c *child, o *stream) (rests bool) {
 	var wasDrained bool // read until empty since the process was reaped
 	for {
 		reaped := c.reaped.Load() // before reading: what it printed is readable by now
-		var why ended
+		var why moveEnd
 		moved := 0
 		err := raw.Read(func(fd uintptr) bool {
 			why, moved = k.move(c, o, int(fd))
@@ -65,7 +65,7 @@ func (k *Keeper) pumpOn(c *child, o *stream) (rests bool) {
 		case errors.Is(err, os.ErrDeadlineExceeded): // the reaper, or time to trim
 			_ = o.file.SetReadDeadline(time.Time{})
 			k.trim(c)
-			if o.idle.Load() && k.rest(c, o) {
+			if o.idle.Load() && k.parkStream(c, o) {
 				return true
 			}
 			continue
@@ -73,7 +73,7 @@ func (k *Keeper) pumpOn(c *child, o *stream) (rests bool) {
 			return false
 		}
 		o.idle.Store(false)
-		k.pace.Stir()
+		k.pace.NoteActivity()
 		if moved > 0 {
 			if c.ring.Notice() {
 				k.notify(&wire.Output{ID: c.id})
@@ -92,10 +92,9 @@ func (k *Keeper) pumpOn(c *child, o *stream) (rests bool) {
 	}
 }
 
-// move reads until the stream is empty, the ring is full or enough was moved: of two
-// streams each gets a turn after a read, which keeps their order as near to what happened
-// as two pipes tell.
-func (k *Keeper) move(c *child, o *stream, fd int) (why ended, moved int) {
+// move reads until the stream is empty, the ring is full or enough was moved. Two streams alternate after each read,
+// which keeps their order as accurate as two pipes allow.
+func (k *Keeper) move(c *child, o *stream, fd int) (why moveEnd, moved int) {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()
 	c.moving.Lock()
@@ -112,7 +111,7 @@ func (k *Keeper) move(c *child, o *stream, fd int) (why ended, moved int) {
 		if room == nil {
 			return endedFull, moved
 		}
-		n, err := nowait.Read(fd, room)
+		n, err := rawio.Read(fd, room)
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
@@ -127,8 +126,8 @@ func (k *Keeper) move(c *child, o *stream, fd int) (why ended, moved int) {
 	return endedLong, moved
 }
 
-// moveFrom reads once from a stream whose own goroutine will come too late. Why there is
-// nothing more in it is for that goroutine to find out.
+// moveFrom reads once from the other stream, for which its own goroutine would come too late. That goroutine handles
+// the end of the stream.
 func (c *child) moveFrom(o *stream) (n int) {
 	raw, err := o.file.SyscallConn()
 	if err != nil {
@@ -144,8 +143,8 @@ func (c *child) moveFrom(o *stream) (n int) {
 	return max(n, 0)
 }
 
-// afterMove does what the end of a move asks for; false ends the goroutine.
-func (k *Keeper) afterMove(c *child, o *stream, why ended, reaped bool) bool {
+// afterMove handles the end of a move; false ends the goroutine.
+func (k *Keeper) afterMove(c *child, o *stream, why moveEnd, reaped bool) bool {
 	switch why {
 	case endedFull:
 		if c.stall(o) {
@@ -166,8 +165,8 @@ func (k *Keeper) afterMove(c *child, o *stream, why ended, reaped bool) bool {
 	return true
 }
 
-// stall reports whether the stream must wait for room. One that need not took back the
-// flag that others may wait behind, so it wakes them.
+// stall reports whether the stream must wait for room in the ring. If it need not, it wakes the other streams, which
+// may wait because of its flag.
 func (c *child) stall(o *stream) bool {
 	c.moving.Lock()
 	defer c.moving.Unlock()
@@ -178,6 +177,7 @@ func (c *child) stall(o *stream) bool {
 	return false
 }
 
+// trim frees the unused memory of a ring.
 func (k *Keeper) trim(c *child) {
 	k.freeze.RLock()
 	defer k.freeze.RUnlock()

@@ -9,15 +9,14 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// What runs in a session whose executions are asked about may not stop, end or look into the processes that ask and
-// judge: this keeper, its daemon, and those of others. Whom a call acts on is a number, which is compared; nothing of it
-// is read from the caller's memory.
+// A session with execution checks must not stop, end or inspect the checking processes: this keeper, its daemon, and
+// those of others. A call names its target by number, which is compared; nothing is read from the caller's memory.
 
-// refuses says that a call is not to happen.
-func (k *Keeper) refuses(n sys.Notification) bool {
+// rejectsCall reports whether to reject a call that would act on longterm's own processes.
+func (k *Keeper) rejectsCall(n sys.Notification) bool {
 	aim := n.Aim()
 	if aim.PID <= 0 && !aim.Everyone || !sys.SharesPIDs(n.PID) {
-		return false // in a namespace of its own it knows none of us
+		return false // in another PID namespace it cannot name these processes
 	}
 	if aim.Everyone {
 		return true
@@ -40,9 +39,9 @@ func (k *Keeper) refuses(n sys.Notification) bool {
 	return process > 0 && isOurs(process)
 }
 
-// isOurs says that a process is a keeper or daemon, and none that was started in such a session itself.
+// isOurs reports whether a process is a keeper or daemon that was not started in a restricted session.
 func isOurs(pid int) bool {
-	return (runsAs(pid, "keeper") || runsAs(pid, "daemon")) && !sys.Filtered(pid)
+	return (runsAs(pid, "keeper") || runsAs(pid, "daemon")) && !sys.HasOwnFilter(pid)
 }
 
 // runsAs reports whether a process has the command line `longterm VERB`.
@@ -51,17 +50,17 @@ func runsAs(pid int, verb string) bool {
 	return err == nil && len(argv) > 1 && argv[0] == "longterm" && argv[1] == verb
 }
 
-// stoppedLooks is how many looks (launch.WatchEvery) a stopped daemon has while somebody waits for it.
-const stoppedLooks = 3
+// stoppedChecks is how many checks (launch.WatchEvery) a stopped daemon may miss while a process waits for it.
+const stoppedChecks = 3
 
-// rouse has a daemon go on that was stopped by a signal while executions wait for its word. Nobody's terminal stops it,
-// so it was somebody's doing; who wants to look at it has a debugger, whose stop is another.
-func (k *Keeper) rouse() {
+// resumeStopped resumes a daemon that was stopped by a signal while executions wait for it. It has no terminal, so a
+// user or program stopped it; a debugger stops it in another way.
+func (k *Keeper) resumeStopped() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s, waits := &k.super, false
 	for _, l := range k.listeners {
-		waits = waits || len(l.waiting) > 0 || l.handed
+		waits = waits || len(l.waiting) > 0 || l.daemonReceives
 	}
 	pid := s.pid
 	if s.conn != nil {
@@ -71,12 +70,12 @@ func (k *Keeper) rouse() {
 		s.stopped = 0
 		return
 	}
-	k.pace.Stir() // the next look is soon
+	k.pace.NoteActivity() // the next look is soon
 	if st, err := sys.ReadStat(pid); err != nil || st.State != 'T' {
 		s.stopped = 0
 		return
 	}
-	if s.stopped++; s.stopped < stoppedLooks {
+	if s.stopped++; s.stopped < stoppedChecks {
 		return
 	}
 	s.stopped = 0

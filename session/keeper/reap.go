@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// reap collects every process that ended: children, the daemon, helpers, and orphans
-// of sessions that were handed to us as their subreaper.
+// reap collects every process that ended: children, the daemon, helpers, and orphans of sessions, whose subreaper the
+// keeper is.
 func (k *Keeper) reap() {
 	k.spawning.Lock()
 	defer k.spawning.Unlock()
@@ -24,11 +24,12 @@ func (k *Keeper) reap() {
 		if err != nil || pid <= 0 {
 			return
 		}
-		k.reaped(pid, status, &usage)
+		k.onReaped(pid, status, &usage)
 	}
 }
 
-func (k *Keeper) reaped(pid int, status syscall.WaitStatus, usage *syscall.Rusage) {
+// onReaped handles the end of one process.
+func (k *Keeper) onReaped(pid int, status syscall.WaitStatus, usage *syscall.Rusage) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if fn, ok := k.waiting[pid]; ok {
@@ -58,6 +59,7 @@ func (k *Keeper) reaped(pid int, status syscall.WaitStatus, usage *syscall.Rusag
 	}
 }
 
+// exitOf returns the exit message for a process.
 func exitOf(id string, status syscall.WaitStatus, usage *syscall.Rusage) *wire.Exited {
 	e := &wire.Exited{
 		ID: id, Code: int64(status.ExitStatus()), Time: time.Now().UnixNano(),
@@ -69,6 +71,7 @@ func exitOf(id string, status syscall.WaitStatus, usage *syscall.Rusage) *wire.E
 	return e
 }
 
+// wake sets a signal, unless it is set already.
 func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -76,8 +79,7 @@ func wake(c chan struct{}) {
 	}
 }
 
-// reportDrained tells the daemon of an exit, once all that was printed, through all
-// streams, is in the ring.
+// reportDrained reports an exit to the daemon once all output of all streams is in the ring.
 func (k *Keeper) reportDrained(c *child, o *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -85,7 +87,7 @@ func (k *Keeper) reportDrained(c *child, o *stream) {
 	k.reportEndLocked(c)
 }
 
-// reportClosed tells the daemon once the last stream is closed.
+// reportClosed reports to the daemon that the last stream is closed.
 func (k *Keeper) reportClosed(c *child, o *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -93,6 +95,7 @@ func (k *Keeper) reportClosed(c *child, o *stream) {
 	k.reportEndLocked(c)
 }
 
+// reportEndLocked reports exit and close of a session, as far as both are due.
 func (k *Keeper) reportEndLocked(c *child) {
 	closed := true
 	for _, o := range c.outs {
@@ -108,6 +111,7 @@ func (k *Keeper) reportEndLocked(c *child) {
 	}
 }
 
+// reportLocked reports the exit of a session.
 func (k *Keeper) reportLocked(c *child) {
 	if c.reported || c.exit == nil {
 		return

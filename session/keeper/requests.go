@@ -16,8 +16,8 @@ var (
 	errBusy     = errors.New("sessions are running")
 )
 
-// request pairs a message with what handles it. An error of a handler ends the
-// connection; what the peer can do something about is answered with a Done.
+// request pairs a message with its handler. A handler's error ends the connection; errors that the peer can handle are
+// sent in a Done.
 type request struct {
 	message func() wire.Message
 	handle  func(k *Keeper, c *conn, m wire.Message, files []*os.File) error
@@ -71,6 +71,7 @@ func (k *Keeper) dispatch(c *conn, f wire.Frame, files []*os.File) error {
 	return r.handle(k, c, m, files)
 }
 
+// done returns the Done message for an error.
 func done(req uint64, err error) *wire.Done {
 	d := &wire.Done{Req: req}
 	if err != nil {
@@ -89,6 +90,7 @@ func done(req uint64, err error) *wire.Done {
 	return d
 }
 
+// child returns a session by its ID.
 func (k *Keeper) child(id string) (*child, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -98,31 +100,32 @@ func (k *Keeper) child(id string) (*child, error) {
 	return nil, errNotFound
 }
 
+// handleSpawn starts a session.
 func handleSpawn(k *Keeper, c *conn, m *wire.Spawn, _ []*os.File) error {
 	if !m.Shim {
 		ch, err := k.spawn(m)
-		c.send(k.spawned(m, ch, err))
+		c.send(k.spawnReply(m, ch, err))
 		return nil
 	}
 	k.shims.RLock() // no upgrade while one prepares itself
 	ch, err := k.spawn(m)
 	if err != nil {
 		k.shims.RUnlock()
-		c.send(k.spawned(m, nil, err))
+		c.send(k.spawnReply(m, nil, err))
 		return nil
 	}
-	go func() { // others are served meanwhile
+	go func() { // other requests are served meanwhile
 		defer k.shims.RUnlock()
-		a, err := k.admit(ch)
-		reply := k.spawned(m, ch, err)
-		reply.Shim, reply.Judged, reply.Report = err == nil, a.judged, a.report
+		a, err := k.awaitShim(ch)
+		reply := k.spawnReply(m, ch, err)
+		reply.Shim, reply.Judged, reply.Report = err == nil, a.checked, a.report
 		c.send(reply)
 	}()
 	return nil
 }
 
-// spawned is the answer to a request to start something.
-func (k *Keeper) spawned(m *wire.Spawn, ch *child, err error) *wire.Spawned {
+// spawnReply returns the reply to a start request.
+func (k *Keeper) spawnReply(m *wire.Spawn, ch *child, err error) *wire.Spawned {
 	reply := &wire.Spawned{Req: m.Req}
 	if err != nil {
 		reply.Error = err.Error()
@@ -141,6 +144,7 @@ func (k *Keeper) spawned(m *wire.Spawn, ch *child, err error) *wire.Spawned {
 	return reply
 }
 
+// handleList lists the sessions.
 func handleList(k *Keeper, c *conn, m *wire.List, _ []*os.File) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -151,16 +155,17 @@ func handleList(k *Keeper, c *conn, m *wire.List, _ []*os.File) error {
 	return nil
 }
 
-// describe is called with Keeper.mu held.
+// describe returns the session's description. The caller holds Keeper.mu.
 func (c *child) describe(req uint64) *wire.Session {
 	return &wire.Session{
 		Req: req, ID: c.id, PID: int64(c.pid), Started: c.started.UnixNano(),
 		Cols: uint64(c.cols), Rows: uint64(c.rows), Pipe: c.pipe,
 		Exited: c.reported, Closed: c.closed,
-		Separate: c.ring.Separated(), Input: c.input != nil, Cgroup: c.cgroup,
+		Separate: c.ring.IsSeparated(), Input: c.input != nil, Cgroup: c.cgroup,
 	}
 }
 
+// handleAdopt sends a session's descriptors.
 func handleAdopt(k *Keeper, c *conn, m *wire.Adopt, _ []*os.File) error {
 	ch, err := k.child(m.ID)
 	if err != nil {
@@ -182,6 +187,7 @@ func handleAdopt(k *Keeper, c *conn, m *wire.Adopt, _ []*os.File) error {
 	return nil
 }
 
+// handleResume wakes the streams that wait for room.
 func handleResume(k *Keeper, _ *conn, m *wire.Resume, _ []*os.File) error {
 	if ch, err := k.child(m.ID); err == nil {
 		ch.wakeAll()
@@ -189,6 +195,7 @@ func handleResume(k *Keeper, _ *conn, m *wire.Resume, _ []*os.File) error {
 	return nil
 }
 
+// handleSignal signals processes of a session.
 func handleSignal(k *Keeper, c *conn, m *wire.Signal, _ []*os.File) error {
 	ch, err := k.child(m.ID)
 	if err == nil {
@@ -198,6 +205,7 @@ func handleSignal(k *Keeper, c *conn, m *wire.Signal, _ []*os.File) error {
 	return nil
 }
 
+// handleCloseInput closes a session's standard input.
 func handleCloseInput(k *Keeper, c *conn, m *wire.CloseInput, _ []*os.File) error {
 	ch, err := k.child(m.ID)
 	if err == nil {
@@ -209,6 +217,7 @@ func handleCloseInput(k *Keeper, c *conn, m *wire.CloseInput, _ []*os.File) erro
 	return nil
 }
 
+// handleRelease removes a session.
 func handleRelease(k *Keeper, c *conn, m *wire.Release, _ []*os.File) error {
 	ch, err := k.child(m.ID)
 	if err == nil {
@@ -218,6 +227,7 @@ func handleRelease(k *Keeper, c *conn, m *wire.Release, _ []*os.File) error {
 	return nil
 }
 
+// handleStatus describes the keeper.
 func handleStatus(k *Keeper, c *conn, m *wire.Status, _ []*os.File) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -229,6 +239,7 @@ func handleStatus(k *Keeper, c *conn, m *wire.Status, _ []*os.File) error {
 	return nil
 }
 
+// handleShutdown ends the keeper.
 func handleShutdown(k *Keeper, c *conn, m *wire.Shutdown, _ []*os.File) error {
 	k.mu.Lock()
 	var all []*child

@@ -4,12 +4,12 @@ package keeper
 
 import "time"
 
-// restLooks is after how many looks (launch.WatchEvery) without output a stream's goroutine rests.
-const restLooks = 5
+// idleChecks is the number of checks (launch.WatchEvery) without output after which a stream is parked.
+const idleChecks = 5
 
-// restAll has the goroutines rest from whose streams nothing has come for a while.
-func (k *Keeper) restAll() {
-	if k.looks++; k.looks%restLooks != 0 {
+// parkIdleStreams parks the streams that have been idle for a while.
+func (k *Keeper) parkIdleStreams() {
+	if k.checks++; k.checks%idleChecks != 0 {
 		return
 	}
 	k.mu.Lock()
@@ -26,7 +26,7 @@ func (k *Keeper) restAll() {
 	}
 }
 
-// rest gives a stream's goroutine up until there is something to read; false: it goes on.
-func (k *Keeper) rest(c *child, o *stream) bool {
-	return !c.reaped.Load() && k.resting.rest(o, func() { k.pump(c, o) })
+// parkStream ends a stream's goroutine until the stream is readable; false: the goroutine continues.
+func (k *Keeper) parkStream(c *child, o *stream) bool {
+	return !c.reaped.Load() && k.resting.park(o, func() { k.pump(c, o) })
 }

@@ -2,9 +2,11 @@
 
 package keeper
 
-// resting is the streams that have no goroutine of their own: here each has one.
-type resting struct{}
+// epollParker parks nothing: on this system each stream keeps its goroutine.
+type epollParker struct{}
 
-func (*resting) rest(*stream, func()) bool { return false }
+// park calls on, once, as soon as a stream is readable or closed. The caller must no longer use the stream. It returns
+// false if the caller must wait itself.
+func (*epollParker) park(*stream, func()) bool { return false }
 
-func (*resting) wake(*stream, bool) {}
+func (*epollParker) wake(*stream, bool) {}

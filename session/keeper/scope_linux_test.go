@@ -16,8 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// busctlMakes stands for systemd's: it writes down what it is asked for, and makes the scope where there are cgroups to
-// make one of.
+// busctlMakes replaces systemd: it records its requests, and makes the scope where cgroups are available.
 const busctlMakes = `#!/bin/sh
 printf '%s\n' "$@" >"$CALLED"
 [ -n "$CGROUPS" ] || exit 0
@@ -40,8 +39,8 @@ func systemd(t *testing.T, script string) (env []string) {
 	return []string{"PATH=" + bin + ":/usr/bin:/bin", "XDG_RUNTIME_DIR=" + runtime}
 }
 
-// loginCgroup is a cgroup for a login, below our own; empty: this system gives us none. All that is in it or beside it
-// of ours is ended at the test's end.
+// loginCgroup returns a cgroup for a login, below the test's own, or "" if the system delegates none. The test's end
+// kills all its members.
 func loginCgroup(t *testing.T) (dir string) {
 	t.Helper()
 	own, err := sys.OwnCgroup()
@@ -107,9 +106,8 @@ func startAtLogin(t *testing.T, login string, env []string) (socket string, pid 
 	return filepath.Join(dir, "k.sock"), cmd.Process.Pid
 }
 
-// A keeper that is started in a login asks systemd for a scope of its own, with itself in it and its cgroup its own to
-// divide. What ends the login ends neither it nor its sessions. Where systemd refuses, sessions are kept all the same, and
-// end with the login: this is what the scope is for.
+// A keeper started in a login requests a separate scope from systemd, with a cgroup that it may divide. The end of the
+// login then ends neither keeper nor sessions. If systemd refuses, sessions are kept but end with the login.
 //
 // FEATURES: R98
 func TestLogoutEndsNoSession(t *testing.T) {
@@ -166,7 +164,7 @@ func TestLogoutEndsNoSession(t *testing.T) {
 	}
 }
 
-// checkAsked looks at what systemd was asked for: StartTransientUnit of org.freedesktop.systemd1.Manager.
+// checkAsked checks the request to systemd: StartTransientUnit of org.freedesktop.systemd1.Manager.
 func checkAsked(t *testing.T, args string, pid int) {
 	t.Helper()
 	got, number := strings.Split(strings.TrimSpace(args), "\n"), strconv.Itoa(pid)
@@ -182,7 +180,7 @@ func checkAsked(t *testing.T, args string, pid int) {
 	}
 }
 
-// Without systemd, or its program, there is no scope, which is said and no error to stop at; what systemd says is told.
+// Without systemd, or its program, no scope is made; the keeper reports it with systemd's message and continues.
 //
 // FEATURES: R98
 func TestNoScope(t *testing.T) {

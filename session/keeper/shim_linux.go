@@ -13,10 +13,10 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// shimTime bounds, in seconds, how long a shim may say nothing.
+// shimTime bounds, in seconds, how long a shim may send nothing.
 const shimTime = 20
 
-// shimSocket makes the socket to a shim: our end, and the one that it inherits.
+// shimSocket creates the socket to a shim: our end, and the one that it inherits.
 func shimSocket() (ours, theirs int, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -29,15 +29,15 @@ func shimSocket() (ours, theirs int, err error) {
 	return pair[0], pair[1], nil
 }
 
-// admitted is what a shim said.
-type admitted struct {
-	judged bool
-	report string
+// shimResult is a shim's report.
+type shimResult struct {
+	checked bool // its executions are checked
+	report  string
 }
 
-// admit hears a shim (package wire, shim.go), keeps its listener and lets it go on. A session whose program is not
-// executed is forgotten.
-func (k *Keeper) admit(c *child) (a admitted, err error) {
+// awaitShim talks to a shim (package wire, shim.go), stores its listener and lets it continue. It removes a session
+// whose program was not executed.
+func (k *Keeper) awaitShim(c *child) (a shimResult, err error) {
 	fd := c.shim
 	defer unix.Close(fd)
 	defer func() {
@@ -45,7 +45,7 @@ func (k *Keeper) admit(c *child) (a admitted, err error) {
 			if kerr := k.signal(c, syscall.SIGKILL, wire.ScopeGroup); kerr != nil {
 				k.log.Warn("end a shim", "session", c.id, "err", kerr)
 			}
-			<-k.release(c) // the name is free when that is told
+			<-k.release(c) // the name is free once the caller gets the error
 		}
 	}()
 	said := false
@@ -60,7 +60,7 @@ func (k *Keeper) admit(c *child) (a admitted, err error) {
 			return a, errors.New("it ended before its program was executed")
 		case kind == wire.ShimListener && passed != nil:
 			k.listenTo(c.id, c.pid, passed)
-			a.judged = true
+			a.checked = true
 			continue
 		}
 		if passed != nil {
@@ -87,7 +87,7 @@ func readShim(fd int, buf []byte) (kind byte, text string, passed *os.File, err 
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN):
-			return 0, "", nil, fmt.Errorf("it said nothing for %d s", shimTime)
+			return 0, "", nil, fmt.Errorf("no message for %d s", shimTime)
 		case errors.Is(err, unix.ECONNRESET), n == 0 && err == nil:
 			return 0, "", nil, nil
 		case err != nil:
@@ -97,7 +97,7 @@ func readShim(fd int, buf []byte) (kind byte, text string, passed *os.File, err 
 	}
 }
 
-// passedFile is the one descriptor that came with a message; nil: none.
+// passedFile returns the single descriptor of a message, or nil.
 func passedFile(oob []byte) *os.File {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
@@ -110,21 +110,22 @@ func passedFile(oob []byte) *os.File {
 	return os.NewFile(uintptr(fds[0]), "seccomp listener")
 }
 
-// shimFailed is why a shim did not execute its program.
-type shimFailed struct {
+// shimFailure is the error of a shim that did not execute its program.
+type shimFailure struct {
 	errno syscall.Errno
 	text  string
 }
 
+// shimError parses a shim's error message.
 func shimError(text string) error {
 	number, text, _ := strings.Cut(text, " ")
 	n, _ := strconv.ParseUint(number, 10, 16) // none is 0
-	return shimFailed{syscall.Errno(n), text}
+	return shimFailure{syscall.Errno(n), text}
 }
 
-func (e shimFailed) Error() string { return e.text }
+func (e shimFailure) Error() string { return e.text }
 
-func (e shimFailed) Unwrap() error {
+func (e shimFailure) Unwrap() error {
 	if e.errno == 0 {
 		return nil
 	}

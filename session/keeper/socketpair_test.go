@@ -27,7 +27,7 @@ func socketPair(t *testing.T) (a, b *os.File) {
 	return conns[0], conns[1]
 }
 
-// closeWrite says that nothing more is written to a socket.
+// closeWrite closes the writing side of a socket.
 func closeWrite(t *testing.T, f *os.File) {
 	t.Helper()
 	raw, err := f.SyscallConn()

@@ -19,7 +19,7 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// descriptors is how many files a process has open; -1 where the system does not say.
+// descriptors returns the number of open files of a process, or -1 if unknown.
 func descriptors(pid int) int {
 	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
@@ -34,7 +34,7 @@ func awaitDescriptors(t *testing.T, pid, before int) {
 	await(t, fmt.Sprintf("%d descriptors open, as before", before), func() bool { return descriptors(pid) <= before })
 }
 
-// exit waits for a session's end. One that is adopted after it is told of twice.
+// exit waits for a session's end. If it is adopted later, the end is reported twice.
 func (n notices) exit(t testing.TB, id string) *wire.Exited {
 	t.Helper()
 	for {
@@ -64,8 +64,7 @@ func written(t *testing.T, name, text string, mode os.FileMode) string {
 	return path
 }
 
-// Whatever a program is not started for, the reason is named, nothing is left open and the
-// name of the session is free.
+// If a program does not start, the error names the reason, nothing stays open, and the session's name is free.
 //
 // FEATURES: R12, R93
 func TestSpawnFailures(t *testing.T) {
@@ -155,8 +154,8 @@ func TestNameIsTakenUntilReleased(t *testing.T) {
 	awaitDescriptors(t, pid, before)
 }
 
-// A keeper that is out of descriptors says so, keeps what it has, serves who asks, and starts
-// sessions again once one is released.
+// A keeper without free descriptors reports it, keeps its sessions, serves its peers, and starts sessions again once
+// one is released.
 //
 // FEATURES: R12, R93
 func TestOutOfDescriptors(t *testing.T) {
@@ -201,7 +200,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	})
 }
 
-// A program gets what was asked for and nothing of the keeper's.
+// A program gets the requested descriptors and environment, and nothing of the keeper's.
 //
 // FEATURES: R12
 func TestWhatAProgramGets(t *testing.T) {
@@ -246,7 +245,7 @@ func TestWhatAProgramGets(t *testing.T) {
 	}
 }
 
-// A signal that the keeper's starter ignored is not ignored by what the keeper starts.
+// Programs do not inherit ignored signals of the keeper's starter.
 func TestSignalsAreNotIgnored(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
@@ -260,8 +259,7 @@ func TestSignalsAreNotIgnored(t *testing.T) {
 	}
 }
 
-// The ring is as large as was asked for, a power of two within bounds, and its first byte has
-// the number that was asked for.
+// The ring has the requested size, rounded to a power of two within bounds, and starts at the requested offset.
 func TestRingOfASession(t *testing.T) {
 	socket, _ := start(t)
 	l, n := dial(t, socket, wire.RoleDaemon)
@@ -287,7 +285,7 @@ func TestRingOfASession(t *testing.T) {
 		if s.ring.Cap() != c.size || sp.Base != c.base || ex.Head != c.base+3 {
 			t.Errorf("%+v: ring of %d, base %d, head %d", c, s.ring.Cap(), sp.Base, ex.Head)
 		}
-		if got := string(s.ring.Unread(c.base, 10)); got != "abc" {
+		if got := string(s.ring.BytesAt(c.base, 10)); got != "abc" {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

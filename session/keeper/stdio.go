@@ -16,30 +16,31 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// stream is where a child's output comes out: the PTY's master, or the reading end of a
-// pipe. A session that keeps stdout and stderr separate has two.
+// stream is the source of a child's output: the PTY's master, or the reading end of a pipe. A session that keeps stdout
+// and stderr separate has two.
 type stream struct {
 	file   *os.File
 	id     ring.Stream
 	resume chan struct{} // the daemon made room in the ring
-	idle   atomic.Bool   // nothing came from it since it was looked at last, which has its goroutine rest
-	// Guarded by resting.mu.
-	awake   bool  // it is to rest no more: its process was reaped, or it is released
-	resting int32 // its number while it rests; 0: it does not
-	// Guarded by Keeper.mu.
+	idle   atomic.Bool   // no output since the last check
+	// Guarded by Keeper.resting.mu:
+	neverPark  bool  // never park it again: its process was reaped, or it is released
+	parkNumber int32 // number of the parked stream; 0: not parked
+	// Guarded by Keeper.mu:
 	drained bool // read until empty since the process was reaped
-	closed  bool // nothing more can come out
+	closed  bool // no more output is possible
 }
 
+// newStream returns a stream that reads a file.
 func newStream(f *os.File, id ring.Stream) *stream {
 	return &stream{file: f, id: id, resume: make(chan struct{}, 1)}
 }
 
-// stdio is what a child is started with: its three standard files, and our ends of them.
+// stdio holds a child's three standard files, and our ends of them.
 type stdio struct {
 	outs  []*stream
-	input *os.File // writing end of standard input; nil: empty, or the PTY
-	child [3]*os.File
+	input *os.File    // writing end of standard input; nil: empty, or the PTY
+	child [3]*os.File // standard input, output and error of the child
 }
 
 // abandon closes everything, after a failure.
@@ -53,7 +54,7 @@ func (s *stdio) abandon() {
 	}
 }
 
-// started closes the child's ends: it has them now. Some may be the same.
+// started closes the child's ends after the fork. Some may be the same file.
 func (s *stdio) started() {
 	for i, f := range s.child {
 		if f != nil && (i == 0 || f != s.child[i-1]) {
@@ -63,9 +64,10 @@ func (s *stdio) started() {
 	s.child = [3]*os.File{}
 }
 
-// Pixels of a cell of a new terminal, as in sys.DefaultCell: emulators report the same.
+// Size of a cell of a new terminal in pixels, as in sys.DefaultCell: emulators report the same.
 const cellWidth, cellHeight = 8, 16
 
+// openTerminal opens a PTY of a size.
 func (k *Keeper) openTerminal(cols, rows uint16) (*stdio, error) {
 	open := k.cfg.OpenPTY
 	if open == nil {
@@ -103,8 +105,7 @@ func nonBlocking(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// openPipes makes one pipe for all output, or one each for stdout and stderr, and one for
-// the input if there is to be any.
+// openPipes makes one pipe for all output, or one each for stdout and stderr, and one for the input if requested.
 func openPipes(m *wire.Spawn) (*stdio, error) {
 	s := &stdio{}
 	if err := s.openPipes(m); err != nil {

@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// A daemon that lives shorter than this crashed at once.
+	// instantCrash is the lifetime below which a daemon counts as crashed at once.
 	instantCrash = 2 * time.Second
-	// After this many instant crashes in a row the keeper gives up until asked again.
+	// maxCrashes is the number of consecutive instant crashes after which the keeper stops restarting until a client
+	// connects.
 	maxCrashes = 6
-	backoff    = 50 * time.Millisecond // doubles with each instant crash after the first
-	// So many daemons that were killed at once are replaced without a pause.
+	backoff    = 50 * time.Millisecond // pause before a restart; doubles with each instant crash after the first
+	// freeKills is the number of daemons, killed right after their start, that are replaced without a pause.
 	freeKills = 10
 	killDelay = 100 * time.Millisecond
-	// A daemon that is known to run has this long to connect.
+	// reconnect bounds how long a running daemon may take to connect.
 	reconnect = 2 * time.Second
-	// A keeper without sessions waits this long for its first client.
+	// firstClient is how long a keeper without sessions waits for its first client.
 	firstClient = 10 * time.Second
 )
 
@@ -33,31 +34,31 @@ var errCrashLoop = errors.New("the daemon crashes at once")
 
 // supervisor keeps one daemon alive. Guarded by Keeper.mu.
 type supervisor struct {
-	wanted    bool
+	wanted    bool   // a daemon should run
 	pid       int    // of the daemon we started or that connected; 0: none
-	reaped    bool   // it has ended, which is about to be told
-	oomKills  uint64 // of the system when it was started
-	kills     int    // instant ones in a row
+	reaped    bool   // it has ended, not yet reported
+	oomKills  uint64 // out-of-memory kills of the system when it was started
+	kills     int    // consecutive instant kills
 	conn      *conn  // its connection
 	ready     bool   // it serves clients
 	served    bool   // it was ready once
-	born      time.Time
-	crashes   int  // instant ones in a row
-	noRoom    bool // the newest ended for want of room on its disk: the next would, too
+	startedAt time.Time
+	crashes   int  // consecutive instant crashes
+	diskFull  bool // the newest daemon ended because its disk is full: the next would, too
 	restarts  uint64
 	lastError string
-	waiters   []waiter
-	scheduled bool // a restart is on its way
-	stopped   int  // looks in a row at which it was stopped while it was asked
+	waiters   []waiter // requests to answer when a daemon is ready
+	scheduled bool     // a restart is scheduled
+	stopped   int      // consecutive checks that found it stopped while needed
 }
 
+// waiter is a request for a running daemon.
 type waiter struct {
 	conn *conn
 	req  uint64
 }
 
-// wantDaemon makes sure that a daemon runs or will; w, if any, is told when it is
-// ready or given up.
+// wantDaemon ensures that a daemon runs or starts. w, if any, is answered once it is ready or given up.
 func (k *Keeper) wantDaemon(w *waiter) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -84,6 +85,7 @@ func (k *Keeper) wantDaemon(w *waiter) {
 	}
 }
 
+// startDaemonLocked starts the daemon.
 func (k *Keeper) startDaemonLocked() {
 	s := &k.super
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -101,20 +103,22 @@ func (k *Keeper) startDaemonLocked() {
 		k.crashedLocked("cannot start the daemon: "+err.Error(), false)
 		return
 	}
-	s.pid, s.reaped, s.born, s.ready, s.oomKills = pid, false, time.Now(), false, sys.OOMKills()
+	s.pid, s.reaped, s.startedAt, s.ready, s.oomKills = pid, false, time.Now(), false, sys.OOMKills()
 	k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
 }
 
+// daemonEnded handles the end of the daemon's process.
 func (k *Keeper) daemonEnded(pid int, st syscall.WaitStatus) {
 	k.mu.Lock()
 	if k.super.pid == pid {
-		k.super.noRoom = st.Exited() && st.ExitStatus() == launch.NoRoomStatus
+		k.super.diskFull = st.Exited() && st.ExitStatus() == launch.NoRoomStatus
 		k.crashedLocked(fmt.Sprintf("daemon %d ended: %s", pid, describeStatus(st)), st.Signal() == syscall.SIGKILL)
 	}
 	k.mu.Unlock()
 	k.endIfIdle()
 }
 
+// describeStatus describes how a process ended.
 func describeStatus(st syscall.WaitStatus) string {
 	if st.Signaled() {
 		return st.Signal().String()
@@ -122,26 +126,26 @@ func describeStatus(st syscall.WaitStatus) string {
 	return fmt.Sprintf("exit status %d", st.ExitStatus())
 }
 
-// crashedLocked is called when the daemon is gone or could not be started.
+// crashedLocked is called when the daemon has ended or could not be started.
 func (k *Keeper) crashedLocked(why string, killed bool) {
 	s := &k.super
-	life, oom := time.Since(s.born), sys.OOMKills() != s.oomKills
+	life, oom := time.Since(s.startedAt), sys.OOMKills() != s.oomKills
 	// Killed from outside after it served: not its own fault. Killed for want of memory it
 	// will be again.
 	outside := s.served && killed && !oom
 	s.reaped = false
-	defer func() { s.noRoom = false }()
+	defer func() { s.diskFull = false }()
 	s.pid, s.conn, s.ready, s.served = 0, nil, false, false
 	s.lastError = why // of the one that ended last, whether or not that was wanted
 	if !s.wanted {
 		k.log.Info("daemon left", "how", why)
-		k.answerWaitersLocked(errors.New("the daemon was told to stop"))
+		k.answerWaitersLocked(errors.New("daemon stopped on request"))
 		return
 	}
 	delay, giveUp := s.next(life, outside)
-	if s.noRoom || giveUp {
+	if s.diskFull || giveUp {
 		s.wanted = false
-		k.log.Error("giving up on the daemon until a client asks again; sessions go on", "crashes", s.crashes, "last", why)
+		k.log.Error("giving up on the daemon until a client asks again; sessions continue", "crashes", s.crashes, "last", why)
 		k.answerWaitersLocked(fmt.Errorf("%w (%d times; last: %s); see its log", errCrashLoop, s.crashes, why))
 		return
 	}
@@ -162,8 +166,8 @@ func (k *Keeper) crashedLocked(why string, killed bool) {
 	})
 }
 
-// next is what follows the end of a daemon that lived so long: a pause before another one, or
-// none at all. One that was killed is replaced, however often; but not in a tight loop.
+// next returns the pause before the next daemon after one that lived for life, or giveUp. A killed daemon is always
+// replaced, but not in a tight loop.
 func (s *supervisor) next(life time.Duration, outside bool) (delay time.Duration, giveUp bool) {
 	switch {
 	case life >= instantCrash:
@@ -181,6 +185,7 @@ func (s *supervisor) next(life time.Duration, outside bool) (delay time.Duration
 	return delay, s.crashes >= maxCrashes
 }
 
+// answerWaitersLocked answers all waiters, with an error or nil.
 func (k *Keeper) answerWaitersLocked(err error) {
 	for _, w := range k.super.waiters {
 		w.conn.send(done(w.req, err))
@@ -188,46 +193,49 @@ func (k *Keeper) answerWaitersLocked(err error) {
 	k.super.waiters = nil
 }
 
-// daemonConnectedLocked makes c the daemon that gets notices. The daemon's own lock
-// sees to it that there is only one; the newest connection is the true one.
+// daemonConnectedLocked makes c the daemon that receives notices. The daemon's own lock ensures that only one runs, so
+// the newest connection is valid.
 func (k *Keeper) daemonConnectedLocked(c *conn) {
 	s := &k.super
 	if old := s.conn; old != nil {
 		_ = old.Close()
 	}
 	s.conn = c
-	k.hearAgainLocked()
+	k.receiveAgainLocked()
 	if len(k.cfg.Daemon) > 0 && s.pid != int(c.pid) {
 		// One that we did not start, or that a keeper before us did.
-		s.pid, s.reaped, s.born, s.wanted, s.oomKills = int(c.pid), false, time.Now(), true, sys.OOMKills()
+		s.pid, s.reaped, s.startedAt, s.wanted, s.oomKills = int(c.pid), false, time.Now(), true, sys.OOMKills()
 	}
 }
 
+// daemonDroppedLocked handles the end of the daemon's connection.
 func (k *Keeper) daemonDroppedLocked(c *conn) {
 	s := &k.super
 	if s.conn != c {
 		return
 	}
 	s.conn, s.ready = nil, false
-	k.hearAgainLocked()
+	k.receiveAgainLocked()
 	if _, ours := k.waiting[s.pid]; ours || s.reaped || s.pid == 0 {
-		return // the reaper will say how it ended
+		return // the reaper reports how it ended
 	}
 	k.crashedLocked(fmt.Sprintf("daemon %d closed its connection", s.pid), true)
 }
 
+// handleReady records that the daemon serves clients.
 func handleReady(k *Keeper, c *conn, _ *wire.Ready, _ []*os.File) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.super.conn == c {
 		k.super.ready, k.super.served = true, true
-		k.tellExecutionsLocked()
+		k.sendExecutionsLocked()
 		k.reportRefusalsLocked()
 		k.answerWaitersLocked(nil)
 	}
 	return nil
 }
 
+// handleLeave records that the daemon ends on purpose.
 func handleLeave(k *Keeper, c *conn, m *wire.Leave, _ []*os.File) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -235,18 +243,19 @@ func handleLeave(k *Keeper, c *conn, m *wire.Leave, _ []*os.File) error {
 		k.super.wanted = m.Restart
 		k.super.ready = false
 		if m.Restart {
-			k.super.born = time.Time{} // ending was asked for, however soon
+			k.super.startedAt = time.Time{} // the end was requested, however soon
 		}
 	}
 	return nil
 }
 
+// handleStartDaemon starts a daemon if none runs, and answers once it is ready.
 func handleStartDaemon(k *Keeper, c *conn, m *wire.StartDaemon, _ []*os.File) error {
 	k.wantDaemon(&waiter{c, m.Req})
 	return nil
 }
 
-// endIfIdle ends a keeper that has nothing to keep and no peer to serve.
+// endIfIdle ends a keeper without sessions and peers.
 func (k *Keeper) endIfIdle() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

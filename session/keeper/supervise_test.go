@@ -66,9 +66,9 @@ func TestEndOfADaemonIsTakenOnce(t *testing.T) {
 	}
 	told := make(chan syscall.WaitStatus)
 	c := &conn{}
-	k.super = supervisor{pid: 77, conn: c, ready: true, served: true, wanted: true, born: time.Now(), oomKills: sys.OOMKills(), scheduled: true}
+	k.super = supervisor{pid: 77, conn: c, ready: true, served: true, wanted: true, startedAt: time.Now(), oomKills: sys.OOMKills(), scheduled: true}
 	k.waiting[77] = func(st syscall.WaitStatus) { told <- st }
-	k.reaped(77, syscall.WaitStatus(2<<8), &syscall.Rusage{})
+	k.onReaped(77, syscall.WaitStatus(2<<8), &syscall.Rusage{})
 	k.mu.Lock()
 	k.daemonDroppedLocked(c)
 	if k.super.pid != 77 || k.super.crashes != 0 || k.super.kills != 0 {
@@ -80,10 +80,10 @@ func TestEndOfADaemonIsTakenOnce(t *testing.T) {
 	}
 }
 
-// What is told of the last end is of the daemon that ended last, also where that one was told to.
+// The reported exit is that of the daemon that ended last, even if it was requested.
 //
 // FAULT: D
-func TestLastEndIsToldOf(t *testing.T) {
+func TestLastExit_OfNewestDaemon(t *testing.T) {
 	k := &Keeper{log: slog.New(slog.NewTextHandler(io.Discard, nil)), waiting: map[int]func(syscall.WaitStatus){}}
 	k.super = supervisor{pid: 77, lastError: "daemon 76 ended: killed"}
 	k.daemonEnded(77, 0)
@@ -118,8 +118,7 @@ func TestVersionsThatDoNotMeet(t *testing.T) {
 	}
 }
 
-// What a descriptor stood for when it was to be sent is what arrives, whatever has its number
-// by then.
+// A queued descriptor is sent as the file that it was when queued, even if its number was reused.
 //
 // FAULT: D
 func TestQueuedDescriptorsStayWhatTheyWere(t *testing.T) {

@@ -48,9 +48,8 @@ func signalSession(leader int, sig syscall.Signal, reaped bool) error {
 
 var errNoSystemd = errors.New("no systemd user manager in reach")
 
-// ownScope moves this process out of the unit or login session it was started in, by
-// asking the user's systemd for a scope of its own: ending the login or the unit then
-// does not end the sessions. Called before there are children to reap.
+// ownScope moves this process out of the unit or login session that it was started in, into a new scope of the user's
+// systemd. The end of the login or unit then does not end the sessions. Call it before any child exists.
 func ownScope() error {
 	bus := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "systemd", "private")
 	if _, err := os.Stat(bus); err != nil {
@@ -77,7 +76,7 @@ func ownScope() error {
 	return nil
 }
 
-// handoffFile is memory that survives execve under its descriptor number.
+// handoffFile returns memory that survives execve under its descriptor number.
 func handoffFile() (*os.File, error) {
 	fd, err := unix.MemfdCreate("longterm-handoff", 0)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// foreground is the foreground process group of a PTY, asked at its master.
+// foreground returns the foreground process group of a PTY, read at its master.
 func foreground(pty *os.File) (pgid int, err error) {
 	raw, err := pty.SyscallConn()
 	if err != nil {

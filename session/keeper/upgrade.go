@@ -30,6 +30,7 @@ import (
 // that runs keepers accepts it.
 const HandoffFlag = "--handoff-fd"
 
+// handleUpgrade re-executes the keeper from another binary.
 func handleUpgrade(k *Keeper, c *conn, m *wire.Upgrade, files []*os.File) error {
 	if len(files) != 1 {
 		c.send(done(m.Req, errors.New("upgrade: the new executable's descriptor is missing")))
@@ -37,17 +38,17 @@ func handleUpgrade(k *Keeper, c *conn, m *wire.Upgrade, files []*os.File) error 
 	}
 	err := k.upgrade(files[0])
 	c.send(done(m.Req, err)) // only reached when it did not work
-	k.log.Error("upgrade failed; going on as before", "err", err)
+	k.log.Error("upgrade failed; continuing with the old version", "err", err)
 	return nil
 }
 
-// upgrade does not return when it works.
+// upgrade executes another binary in place. It returns only if that fails.
 func (k *Keeper) upgrade(exe *os.File) error {
 	path, _ := sys.OwnFile(exe.Fd())
 	if err := k.probe(path); err != nil {
 		return fmt.Errorf("upgrade: the new executable does not run: %w", err)
 	}
-	k.shims.Lock() // each is what it is to be, or nothing
+	k.shims.Lock() // each shim is complete or absent
 	defer k.shims.Unlock()
 	// From here no byte is between a PTY and its ring, no child is being born.
 	k.freeze.Lock()
@@ -111,7 +112,7 @@ func (k *Keeper) probe(path string) error {
 	}
 }
 
-// handoffArgs is argv with the handoff's descriptor replaced or appended.
+// handoffArgs returns argv with the handoff's descriptor replaced or appended.
 func handoffArgs(argv []string, fd int) []string {
 	args := []string{argv[0]}
 	for i := 1; i < len(argv); i++ {
@@ -124,7 +125,7 @@ func handoffArgs(argv []string, fd int) []string {
 	return append(args, HandoffFlag, strconv.Itoa(fd))
 }
 
-// inherit says whether a descriptor survives execve.
+// inherit sets whether a descriptor survives execve.
 func inherit(fd int, yes bool) {
 	flags := unix.FD_CLOEXEC
 	if yes {
@@ -193,8 +194,7 @@ func (k *Keeper) writeHandoff(w io.Writer) (kept []int, err error) {
 	return kept, err
 }
 
-// daemonChildLocked is the daemon's pid when it is our child, else 0: one that is not
-// connects again by itself.
+// daemonChildLocked returns the daemon's pid if it is a child, else 0: other daemons reconnect by themselves.
 func (k *Keeper) daemonChildLocked() int64 {
 	if _, ours := k.waiting[k.super.pid]; ours {
 		return int64(k.super.pid)
@@ -202,8 +202,8 @@ func (k *Keeper) daemonChildLocked() int64 {
 	return 0
 }
 
-// takeOver goes on where the previous execution stopped.
-func (k *Keeper) takeOver(f *os.File) error {
+// restoreHandoff continues from the handoff of the previous execution.
+func (k *Keeper) restoreHandoff(f *os.File) error {
 	defer f.Close()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("handoff: %w", err)
@@ -243,11 +243,13 @@ func (k *Keeper) takeOver(f *os.File) error {
 	return nil
 }
 
+// adoptFile returns the file of an inherited descriptor.
 func adoptFile(fd int64, name string) *os.File {
 	inherit(int(fd), false)
 	return os.NewFile(uintptr(fd), name)
 }
 
+// resumeKeeper restores the keeper's own state from a handoff.
 func (k *Keeper) resumeKeeper(payload []byte) error {
 	var h wire.HandoffKeeper
 	if err := wire.Decode(payload, &h); err != nil {
@@ -268,12 +270,13 @@ func (k *Keeper) resumeKeeper(payload []byte) error {
 	k.cgroups.dir, k.cgroups.limits = h.Cgroups, strings.Fields(h.Limits)
 	if h.DaemonPID > 0 { // still our child, still running
 		pid := int(h.DaemonPID)
-		k.super.pid, k.super.wanted, k.super.born, k.super.oomKills = pid, true, time.Now(), sys.OOMKills()
+		k.super.pid, k.super.wanted, k.super.startedAt, k.super.oomKills = pid, true, time.Now(), sys.OOMKills()
 		k.waiting[pid] = func(st syscall.WaitStatus) { k.daemonEnded(pid, st) }
 	}
 	return nil
 }
 
+// resumeChild restores a session from a handoff.
 func (k *Keeper) resumeChild(payload []byte) error {
 	var h wire.Handoff
 	if err := wire.Decode(payload, &h); err != nil {
@@ -311,7 +314,7 @@ func (k *Keeper) resumeChild(payload []byte) error {
 	return nil
 }
 
-// adoptStream goes on with a stream; one that was closed has no file.
+// adoptStream continues a stream; a closed one has no file.
 func adoptStream(fd int64, s ring.Stream) *stream {
 	if fd < 0 {
 		o := newStream(nil, s)

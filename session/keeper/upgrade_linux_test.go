@@ -29,18 +29,18 @@ func executable(t *testing.T, path string) *os.File {
 	return f
 }
 
-// upgraded has a keeper execute this test binary again, and connects to what became of it.
+// upgraded makes a keeper execute this test binary again, and connects to the result.
 func upgraded(t *testing.T, l *link.Link, socket string) (*link.Link, notices) {
 	t.Helper()
 	if err := l.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, l.Gone(), "end of the connection")
+	receive(t, l.Closed(), "end of the connection")
 	return dial(t, socket, wire.RoleDaemon)
 }
 
-// A keeper that executes itself anew has every session in every state, by the same pid, with no
-// byte lost or doubled.
+// A keeper that executes itself again keeps every session in every state, by the same pid, with no byte lost or
+// repeated.
 //
 // FEATURES: R90
 func TestUpgradeInEveryState(t *testing.T) {
@@ -228,7 +228,7 @@ func TestUpgradeUnderADaemon(t *testing.T) {
 	if err := tool.Upgrade(ctx(t), executable(t, "/proc/self/exe")); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, tool.Gone(), "end of the connection")
+	receive(t, tool.Closed(), "end of the connection")
 	// This daemon ends with its connection, so it is replaced: by the one who waited for it.
 	tool, _ = dial(t, socket, wire.RoleTool)
 	s := status(t, tool, "another daemon", func(s *wire.StatusReply) bool { return s.DaemonPID != 0 && s.DaemonPID != daemon })
@@ -323,7 +323,7 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 		"a keeper with stray byte": {frame(1, wire.KindHandoffKeeper, 0, 1), "no listener"},
 	} {
 		k := quietKeeper()
-		if err := k.takeOver(handoffOf(t, c.b)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := k.restoreHandoff(handoffOf(t, c.b)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
@@ -342,7 +342,7 @@ func TestHandoffsThatDoNotFit(t *testing.T) {
 		Exited: true, Code: 3, Signal: 0, Time: 8, User: 9, System: 10, MaxRSS: 11, Cgroup: "/c/ended",
 	}, 0)
 	k := quietKeeper()
-	if err := k.takeOver(handoffOf(t, b)); err != nil {
+	if err := k.restoreHandoff(handoffOf(t, b)); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = errors.Join(k.listener.Close(), k.lock.Close()) }()

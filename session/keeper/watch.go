@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// listen makes the socket. The lock is ours, so one that is there belongs to no process.
+// listen creates the socket. The lock is ours, so an existing socket belongs to no process.
 func (k *Keeper) listen() error {
 	if err := os.Remove(k.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove stale socket: %w", err)
@@ -31,14 +31,14 @@ func (k *Keeper) listen() error {
 	k.listener = l
 	k.mu.Unlock()
 	if old != nil {
-		_ = old.Close() // no client can reach it any more
+		_ = old.Close() // clients can no longer reach it
 	}
 	k.socket, _ = os.Lstat(k.cfg.Socket)
 	return nil
 }
 
-// lockAll makes this the only keeper of its key: of the state directory, which decides, and
-// of the runtime directory, where older versions look.
+// lockAll makes this the only keeper of its key: it locks the state directory, which decides, and the runtime
+// directory, which older versions check.
 func (k *Keeper) lockAll() (err error) {
 	state, err := k.lockState()
 	if err != nil {
@@ -51,8 +51,7 @@ func (k *Keeper) lockAll() (err error) {
 	return err
 }
 
-// lockState takes the lock in the state directory. Where the directory cannot have locks the
-// other one has to do.
+// lockState takes the lock in the state directory. If the directory does not support locks, only the other one is used.
 func (k *Keeper) lockState() (*os.File, error) {
 	if k.cfg.StateLock == "" {
 		return nil, nil
@@ -62,53 +61,53 @@ func (k *Keeper) lockState() (*os.File, error) {
 		k.log.Warn("no lock in the state directory", "err", err)
 		return f, nil
 	}
-	if err == nil { // for who has another runtime directory; see Holder
+	if err == nil { // for clients with another runtime directory; see Holder
 		err = f.Truncate(0)
 		if err == nil {
 			_, err = f.WriteAt([]byte(k.cfg.Socket), 0)
 		}
 		if err != nil {
-			k.log.Warn("the lock does not say where the socket is", "err", err)
+			k.log.Warn("the lock lacks the socket's path", "err", err)
 		}
 		return f, nil
 	}
 	return f, err
 }
 
-// watchFiles has the keeper rest as long as nobody changes what it would look at every second.
+// watchFiles lets the keeper idle while the files that it would check every second are unchanged.
 func (k *Keeper) watchFiles() (stop func()) {
 	dirs := []string{filepath.Dir(k.cfg.Socket), filepath.Dir(k.cfg.Lock)}
 	if k.cfg.StateLock != "" {
 		dirs = append(dirs, filepath.Dir(k.cfg.StateLock))
 	}
-	w, err := dirwatch.Watch(k.pace.Stir, dirs...)
+	w, err := dirwatch.Watch(k.pace.NoteActivity, dirs...)
 	if err != nil {
-		k.log.Info("files are looked at every second", "why", err)
+		k.log.Info("files are checked every second", "why", err)
 		return func() {}
 	}
 	k.files = w
-	k.pace.MayRest(true)
+	k.pace.AllowIdle(true)
 	return w.Close
 }
 
-// renewFiles watches what the directories are now.
-func (k *Keeper) renewFiles() {
+// rewatchFiles watches the current directories.
+func (k *Keeper) rewatchFiles() {
 	if k.files == nil {
 		return
 	}
-	if err := k.files.Again(); err != nil {
-		k.log.Warn("files are looked at every second from here on", "why", err)
+	if err := k.files.Reresolve(); err != nil {
+		k.log.Warn("files are checked every second from here on", "why", err)
 		k.files = nil
-		k.pace.MayRest(false)
+		k.pace.AllowIdle(false)
 	}
 }
 
-// look has what was removed of ours made again, so that clients find the sessions.
-func (k *Keeper) look() {
-	k.renewFiles()
+// restoreFiles restores removed files of the keeper, so that clients find the sessions.
+func (k *Keeper) restoreFiles() {
+	k.rewatchFiles()
 	away := k.cfg.StateLock != "" && k.moved.Waits(stateOf(k.cfg.StateLock), k.stateLock, time.Now())
 	now, err := os.Lstat(k.cfg.Socket)
-	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && k.locksAreThere() {
+	if err == nil && (k.socket == nil || os.SameFile(now, k.socket)) && k.locksExist() {
 		k.socket = now
 		return
 	}
@@ -116,7 +115,7 @@ func (k *Keeper) look() {
 		return // it may come back
 	}
 	if k.cfg.StateLock != "" && isGone(filepath.Dir(k.cfg.StateLock)) && k.idle() {
-		return // all was removed, and there is nothing to be found
+		return // everything was removed; nothing to find
 	}
 	err = os.MkdirAll(filepath.Dir(k.cfg.Socket), 0o700)
 	if err == nil && k.stateLock != nil {
@@ -130,31 +129,35 @@ func (k *Keeper) look() {
 			go k.accept(k.listener)
 		}
 	}
-	if text := fmt.Sprint(err); text != k.lookError {
-		k.lookError = text
+	if text := fmt.Sprint(err); text != k.checkError {
+		k.checkError = text
 		k.log.Warn("the socket or a lock was removed", "socket", k.cfg.Socket, "made again", err == nil, "err", err)
 	}
 }
 
-// locksAreThere says that other keepers find ours. What never had one in the state directory has to do without.
-func (k *Keeper) locksAreThere() bool {
+// locksExist reports whether other keepers find this one's locks. Without a lock in the state directory only the first
+// counts.
+func (k *Keeper) locksExist() bool {
 	return launch.IsFile(k.lock, k.cfg.Lock) && (k.stateLock == nil || launch.IsFile(k.stateLock, k.cfg.StateLock))
 }
 
-// stateOf is the state directory of a lock in it.
+// stateOf returns the state directory that contains a lock.
 func stateOf(lock string) string { return filepath.Dir(filepath.Dir(lock)) }
 
+// isGone reports whether a path does not exist.
 func isGone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, os.ErrNotExist)
 }
 
+// idle reports whether the keeper has neither sessions nor peers.
 func (k *Keeper) idle() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.children) == 0
 }
 
+// accept serves connections until the listener is closed.
 func (k *Keeper) accept(l *unixsock.Listener) {
 	for {
 		f, err := l.Accept()

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -14,37 +15,62 @@ import (
 
 // Column is a column of a table that has to fit a terminal.
 type Column struct {
-	Head  string // if all columns have none, the table has no header
-	Least int    // width in cells to which it may shrink; 0: it does not shrink
-	Wide  int    // minimum width in cells, for tables that are written row by row
-	Tail  bool   // long texts lose their beginning instead of their end
-	Right bool   // aligns texts at its right end
-	Drops bool   // removed if the table is too wide although other columns shrank
+	Head  string                  // if all columns have none, the table has no header
+	Least int                     // width in cells to which it may shrink; 0: it does not shrink
+	Wide  int                     // minimum width in cells, for tables that are written row by row
+	Tail  bool                    // long texts lose their beginning instead of their end
+	Right bool                    // aligns texts at its right end
+	Drops bool                    // removed if the table is too wide although other columns shrank
+	Style func(text string) Style // chooses the look of a cell by its text; nil: Plain
+	Marks []string                // parts of cells that are shown as found
 	width int
 }
 
-// Fit writes sessions as a table of rows of at most width cells, with ~ for the directory home. Long names, directories,
+// Look is how a table is shown.
+type Look struct {
+	Width  int  // most cells of a row; 0: no limit
+	Colour bool // cells have their styles
+}
+
+// Fit writes sessions as a table. If the width is limited, sessions that need the user come first, ~ is the home directory, and progress has a bar. Long names, directories,
 // and commands are cut; the process ids go first if that is not enough.
-func Fit(w io.Writer, list []api.Session, width int, home string) error {
-	if len(list) == 0 || width <= 0 {
-		return Table(w, list)
+func Fit(w io.Writer, list []api.Session, look Look, home string) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "no sessions; `longterm new` starts one")
+		return err
+	}
+	if look.Width > 0 {
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(a, b api.Session) int { return rank(&a) - rank(&b) })
 	}
 	rows := make([][]string, len(list))
 	for i := range list {
 		s := &list[i]
 		rows[i] = cells(s)
-		if s.Host == "" {
+		if look.Width > 0 {
+			rows[i][6] = doingOnTerminal(s)
+		}
+		if s.Host == "" && look.Width > 0 {
 			rows[i][5] = Printable(FromHome(s.Cwd, home))
 		}
 	}
 	return Write(w, []Column{
-		{Head: "ID"}, {Head: "NAME", Least: 8}, {Head: "STATE"}, {Head: "TIME"}, {Head: "PID", Drops: true}, {Head: "CWD", Least: 6, Tail: true},
-		{Head: "DOING", Least: 6}, {Head: "COMMAND", Least: 7},
-	}, rows, width)
+		{Head: "ID", Style: AsFaint}, {Head: "NAME", Least: 8, Style: AsBold}, {Head: "STATE", Style: StateStyle}, {Head: "TIME"},
+		{Head: "PID", Drops: true, Style: AsFaint}, {Head: "CWD", Least: 6, Tail: true}, {Head: "DOING", Least: 6, Style: doingStyle},
+		{Head: "COMMAND", Least: 7},
+	}, rows, look)
 }
 
-// Write writes rows below a header, cut to width cells; 0: they are not cut. It writes nothing without rows.
-func Write(w io.Writer, columns []Column, rows [][]string, width int) error {
+// rank returns 0 for a session that needs the user, 1 for the others.
+func rank(s *api.Session) int {
+	if doingStyle(Doing(s)) == Waiting {
+		return 0
+	}
+	return 1
+}
+
+// Write writes rows below a header. It writes nothing without rows.
+func Write(w io.Writer, columns []Column, rows [][]string, look Look) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -55,9 +81,10 @@ func Write(w io.Writer, columns []Column, rows [][]string, width int) error {
 		heads[k] = c.Head
 		c.width = max(len(c.Head), c.Wide)
 		for _, r := range rows {
-			c.width = max(c.width, uniseg.StringWidth(r[k]))
+			c.width = max(c.width, textWidth(r[k]))
 		}
 	}
+	width := look.Width
 	if width <= 0 {
 		width = math.MaxInt
 	}
@@ -72,10 +99,10 @@ func Write(w io.Writer, columns []Column, rows [][]string, width int) error {
 	}
 	b := bufio.NewWriter(w)
 	if strings.Join(heads, "") != "" {
-		b.WriteString(fitRow(columns, heads, width))
+		b.WriteString(fitRow(columns, heads, width, func(_ *Column, _, text string) string { return If(look.Colour, Faint).Of(text) }))
 	}
 	for _, r := range rows {
-		b.WriteString(fitRow(columns, r, width))
+		b.WriteString(fitRow(columns, r, width, look.paint))
 	}
 	return b.Flush()
 }
@@ -111,29 +138,61 @@ func shrink(columns []Column, width int) int {
 	return total
 }
 
-// fitRow returns a line of at most width cells.
-func fitRow(columns []Column, row []string, width int) string {
+// paint returns text, which is what fits of a cell, in the cell's style and with its marks.
+func (l Look) paint(c *Column, cell, text string) string {
+	switch {
+	case !l.Colour:
+		return text
+	case c.Style != nil:
+		return c.Style(cell).Of(text)
+	}
+	pairs := make([]string, 0, 2*len(c.Marks))
+	for _, m := range c.Marks {
+		pairs = append(pairs, m, Found.Of(m))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// fitRow returns a line of at most width cells. paint returns a cell's visible text with its style.
+func fitRow(columns []Column, row []string, width int, paint func(c *Column, cell, text string) string) string {
 	var b strings.Builder
+	gap := ""
 	for k := range columns {
 		c := &columns[k]
 		if c.width < 0 {
 			continue
 		}
-		text := cut(row[k], c.width, c.Tail)
-		pad := strings.Repeat(" ", c.width-uniseg.StringWidth(text))
-		if c.Right {
-			text, pad = pad+text, ""
+		if width -= len(gap); width <= 0 {
+			break
 		}
-		b.WriteString(text + pad + "  ")
+		text := cut(row[k], min(c.width, width), c.Tail)
+		used := textWidth(text)
+		pad := strings.Repeat(" ", min(c.width, width)-used)
+		width -= used
+		if c.Right {
+			gap, pad = gap+pad, ""
+		}
+		if text != "" {
+			b.WriteString(gap + paint(c, row[k], text))
+			gap = ""
+		}
+		gap += pad + "  "
 	}
-	return cut(strings.TrimRight(b.String(), " "), width, false) + "\n"
+	return b.String() + "\n"
 }
 
 // cut shortens a text to width cells, at its beginning if tail is set, else at its end.
 func cut(text string, width int, tail bool) string {
-	over := uniseg.StringWidth(text) - width
+	over := textWidth(text) - width
 	if over <= 0 {
 		return text
+	}
+	if isASCII(text) {
+		keep := max(0, width-1) // and the ellipsis
+		if tail {
+			return "…" + text[len(text)-keep:]
+		}
+		return text[:keep] + "…"
 	}
 	over++ // for the ellipsis
 	var clusters []string
@@ -145,7 +204,7 @@ func cut(text string, width int, tail bool) string {
 		if tail {
 			at = 0
 		}
-		over -= uniseg.StringWidth(clusters[at])
+		over -= textWidth(clusters[at])
 		if tail {
 			clusters = clusters[1:]
 		} else {
@@ -157,6 +216,24 @@ func cut(text string, width int, tail bool) string {
 	} else {
 		return rest + "…"
 	}
+}
+
+// textWidth returns the cells of a text. Most texts are ASCII, which needs no look at clusters.
+func textWidth(text string) int {
+	if isASCII(text) {
+		return len(text)
+	}
+	return uniseg.StringWidth(text)
+}
+
+// isASCII reports whether a text has only printable ASCII characters, one a cell.
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // FromHome returns a directory with ~ for the home directory.

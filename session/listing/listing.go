@@ -1,33 +1,24 @@
-// Package listing tells of sessions in words, for people: what stands in the lines of `longterm ls`, and the table of
-// them. The daemon writes that table for the command line, which then has nothing to initialise for it.
+// Package listing formats sessions and comparisons of runs for users: the cells and the table of `longterm ls`, and the lines of
+// `longterm why`. The daemon renders that table, so that the command line needs no initialization for it.
 package listing
 
-import (
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
+import "github.com/longterm-dev/longterm/session/api"
 
-	"github.com/longterm-dev/longterm/session/api"
-)
-
-// Table writes sessions as a table.
-func Table(w io.Writer, list []api.Session) error {
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(w, "no sessions; `longterm new` starts one")
-		return err
+// doingWithPorts returns Doing with the session's TCP ports, unless it needs the user.
+func doingWithPorts(s *api.Session) string {
+	doing, ports := Doing(s), PortsText(s)
+	switch {
+	case ports == "" || doingStyle(doing) == Waiting:
+		return doing
+	case doing == "-":
+		return ports
 	}
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tTIME\tPID\tCWD\tDOING\tCOMMAND")
-	for i := range list {
-		fmt.Fprintln(tw, strings.Join(cells(&list[i]), "\t"))
-	}
-	return tw.Flush()
+	return doing + " " + ports
 }
 
 // cells returns a session's row of a table.
 func cells(s *api.Session) []string {
 	return []string{
-		s.ID[:min(8, len(s.ID))], s.Name, StateText(s), Elapsed(s.Duration), PidText(s), Printable(s.Cwd), Doing(s), Printable(Shorten(s.Command, 60)),
+		s.ID[:min(8, len(s.ID))], s.Name, StateText(s), Elapsed(s.Duration), PidText(s), Printable(s.Cwd), doingWithPorts(s), Printable(Shorten(s.Command, 60)),
 	}
 }

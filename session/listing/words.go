@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// StateText says how a session stands: running, exited(1), exited(SIGKILL), lost.
+// StateText returns a session's state: running, exited(1), exited(SIGKILL), lost.
 func StateText(s *api.Session) string {
 	switch {
 	case s.ExitCode != nil:
@@ -21,8 +21,40 @@ func StateText(s *api.Session) string {
 	return s.State
 }
 
-// Doing says what a session's shell does: its prompt, or a command and for how long.
-func Doing(s *api.Session) string {
+// Doing returns what a session's shell does: its prompt, or a command and its duration.
+func Doing(s *api.Session) string { return doingText(s, activityText(s)) }
+
+// doingOnTerminal returns Doing with a bar for progress, and with the first error of a command that has ended.
+func doingOnTerminal(s *api.Session) string {
+	activity := activityText(s)
+	if p := s.Progress; p != nil && p.State != "indeterminate" {
+		done := max(0, min(p.Percent, 100)) * barCells / 100
+		activity = "[" + strings.Repeat("#", done) + strings.Repeat("-", barCells-done) + "] " + activity
+	}
+	text := doingText(s, activity)
+	if command := doingText(s, ""); activity != "" && activity[0] == '[' && strings.HasSuffix(text, activity) && command != "-" {
+		return strings.TrimSpace(activity) + " " + command // the bar is not cut
+	}
+	a := s.Activity
+	if a == nil || a.Running || a.FirstError == nil || text != "-" && text != "prompt" {
+		return text
+	}
+	place := a.FirstError.File
+	if place != "" && a.FirstError.Line > 0 {
+		place += fmt.Sprintf(":%d", a.FirstError.Line)
+	}
+	if place != "" {
+		place += ": "
+	}
+	first, _, _ := strings.Cut(a.FirstError.Message, "\n")
+	return strings.TrimPrefix(text+"; ", "-; ") + "error " + Printable(Shorten(place+first, 60))
+}
+
+// barCells is the width of a progress bar.
+const barCells = 8
+
+// doingText returns what a session's shell does. activity describes its command's progress.
+func doingText(s *api.Session, activity string) string {
 	switch sh := s.Shell; {
 	case len(s.Left) > 0:
 		return fmt.Sprintf("left %d running", len(s.Left))
@@ -34,23 +66,23 @@ func Doing(s *api.Session) string {
 		return "needs approval " + s.Approvals[0]
 	case s.AgentIs != nil:
 		return AgentText(s.AgentIs)
-	case s.Needs.Asks():
+	case s.Needs.NeedsAnswer():
 		return "needs " + s.Needs.Kind
 	case s.Needs != nil && s.Needs.Prompt && (sh == nil || sh.Phase == "unknown"):
 		return "prompt"
 	case sh == nil || sh.Phase == "unknown":
-		return cmp.Or(activityText(s), "-")
+		return cmp.Or(activity, "-")
 	case sh.Incomplete:
-		return "asks for more"
+		return "needs more input"
 	case sh.Phase == "prompt":
 		return "prompt"
 	default:
 		text, _, _ := strings.Cut(sh.Command, "\n")
-		return strings.TrimSpace(Printable(Shorten(text, 30)) + " " + Elapsed(time.Since(sh.Since).Milliseconds()) + " " + activityText(s))
+		return strings.TrimSpace(Printable(Shorten(text, 30)) + " " + Elapsed(time.Since(sh.Since).Milliseconds()) + " " + activity)
 	}
 }
 
-// PidText is the number of a session's process, while it runs.
+// PidText returns the pid of a session's process while it runs.
 func PidText(s *api.Session) string {
 	if s.State != "running" {
 		return "-"
@@ -58,12 +90,12 @@ func PidText(s *api.Session) string {
 	return fmt.Sprint(s.PID)
 }
 
-// AgentText says how the agent in a session is.
+// AgentText returns the state of the agent in a session.
 func AgentText(a *api.AgentState) string {
 	return a.Agent + " " + strings.ReplaceAll(a.State, "_", " ")
 }
 
-// activityText says in a few words how a command gets on: progress, time left, errors.
+// activityText returns a command's progress in a few words: progress, time left, errors.
 func activityText(s *api.Session) string {
 	var parts []string
 	if p := s.Progress; p != nil && p.State != "indeterminate" {
@@ -78,7 +110,40 @@ func activityText(s *api.Session) string {
 	return strings.Join(parts, " ")
 }
 
-// ProgressText says how far a command is.
+// portsShown is the number of ports in PortsText.
+const portsShown = 2
+
+// PortsText returns the TCP ports of a session in a few characters, as in ":3000 :9229 +1", or "".
+func PortsText(s *api.Session) string {
+	var parts []string
+	seen := map[int]bool{0: true}
+	for i := range s.Ports {
+		if p := s.Ports[i].Port; !seen[p] {
+			seen[p] = true
+			parts = append(parts, fmt.Sprintf(":%d", p))
+		}
+	}
+	if more := len(parts) - portsShown; more > 0 {
+		parts = append(parts[:portsShown], fmt.Sprintf("+%d", more))
+	}
+	return strings.Join(parts, " ")
+}
+
+// PortText describes a port in one line.
+func PortText(p *api.Port) string {
+	text := p.Text()
+	if p.Program != "" {
+		text += fmt.Sprintf(" (%s, pid %d)", p.Program, p.PID)
+	} else {
+		text += fmt.Sprintf(" (pid %d)", p.PID)
+	}
+	if p.Inside {
+		text += " inside its sandbox"
+	}
+	return Printable(text)
+}
+
+// ProgressText formats a command's progress.
 func ProgressText(p *api.Progress) string {
 	text := fmt.Sprintf("%d%%", p.Percent)
 	switch p.State {
@@ -90,7 +155,7 @@ func ProgressText(p *api.Progress) string {
 	return text
 }
 
-// CountsText are the counts that are not 0.
+// CountsText formats the non-zero counts.
 func CountsText(errors, warnings int) []string {
 	var parts []string
 	if errors > 0 {
@@ -109,7 +174,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Elapsed is a duration for people.
+// Elapsed formats a duration for users.
 func Elapsed(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {
@@ -125,8 +190,11 @@ func Elapsed(ms int64) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// Printable is a text that moves no cursor and turns nothing round: control characters, and those of direction, are replaced.
+// Printable replaces control characters and direction marks in a text.
 func Printable(s string) string {
+	if isASCII(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			return '\uFFFD'
@@ -135,7 +203,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Shorten cuts a text to n letters, the last of which then says so.
+// Shorten truncates a text to n characters, the last of which is then an ellipsis.
 func Shorten(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

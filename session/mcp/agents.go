@@ -11,35 +11,34 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// agents are clients of the daemon by the labels of the agents that they ask for: what an agent runs is
-// judged and recorded as an agent's.
+// agents holds daemon clients by agent label. What an agent runs is checked and recorded under its label.
 type agents struct {
 	make  func(agent, token string) *client.Client
-	fixed string // label of all; empty: each client's own name
+	fixed string // label for all; empty: each client's own name
 
 	mu sync.Mutex
 	by map[asker]*client.Client
 }
 
-// asker is who asks: the label of an agent, and the name of the token that it showed, if it is one of the daemon's.
+// asker identifies a caller: the agent's label, and the name of its daemon token, if any.
 type asker struct{ label, token string }
 
 func newAgents(newClient func(agent, token string) *client.Client, fixed string) *agents {
 	return &agents{make: newClient, fixed: fixed, by: map[asker]*client.Client{}}
 }
 
-// defaultAgent is the label of clients that tell no name.
+// defaultAgent is the label of clients that send no name.
 const defaultAgent = "mcp"
 
-// maxAgents bounds how many labels have clients of their own; names are the clients' to make up.
+// maxAgents bounds the number of labels with their own client, since clients choose names freely.
 const maxAgents = 64
 
-// named is the client for a label and a token.
-func (a *agents) named(label, token string) *client.Client {
+// forLabel returns the client for a label and a token.
+func (a *agents) forLabel(label, token string) *client.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if label == "" {
@@ -51,15 +50,14 @@ func (a *agents) named(label, token string) *client.Client {
 	return a.get(asker{label, token})
 }
 
-// person is the client for what the person answers who is asked through the agent's program, within what that one's
-// token allows.
+// person returns the client for answers of the user that the agent's program asks, within the scope of the token.
 func (a *agents) person(token string) *client.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.get(asker{"", token})
 }
 
-// get is the client of exactly these. The caller holds mu.
+// get returns the client of exactly this asker. The caller holds mu.
 func (a *agents) get(as asker) *client.Client {
 	c := a.by[as]
 	if c == nil {
@@ -77,12 +75,12 @@ func (a *agents) close() {
 	}
 }
 
-// client is the daemon's client, on behalf of whoever asks.
+// client returns the daemon client of the calling agent.
 func (s *Server) client(ctx context.Context) *client.Client {
-	return s.agents.named(s.label(ctx), tokenOf(requestOf(ctx)))
+	return s.agents.forLabel(s.label(ctx), tokenOf(requestOf(ctx)))
 }
 
-// label is that of the agent that asks.
+// label returns the label of the calling agent.
 func (s *Server) label(ctx context.Context) string {
 	if s.agents.fixed != "" {
 		return s.agents.fixed
@@ -94,12 +92,12 @@ func (s *Server) label(ctx context.Context) string {
 	return cmp.Or(r.agent(), defaultAgent)
 }
 
-// person is the daemon's client for what a person answers through whoever asks.
+// person returns the daemon client for the user behind the calling agent.
 func (s *Server) person(ctx context.Context) *client.Client {
 	return s.agents.person(tokenOf(requestOf(ctx)))
 }
 
-// tokenOf is the name of the daemon's token that a request came with; empty: none.
+// tokenOf returns the name of the daemon token of a request, or "".
 func tokenOf(req sdk.Request) string {
 	if req == nil {
 		return ""
@@ -114,8 +112,8 @@ func tokenOf(req sdk.Request) string {
 
 type requestKey struct{}
 
-// request is what a context belongs to. Who asks is read out of it once: a call has several requests of the daemon, and each
-// reading decodes all that a client says of itself.
+// request is the request of a context. Its asker is computed once: a call makes several daemon requests, and each
+// computation decodes all client information.
 type request struct {
 	sdk.Request
 	once  sync.Once
@@ -127,7 +125,7 @@ func (r *request) agent() string {
 	return r.label
 }
 
-// requestOf is the request that a context belongs to; nil: none.
+// requestOf returns the request of a context, or nil.
 func requestOf(ctx context.Context) sdk.Request {
 	if r, _ := ctx.Value(requestKey{}).(*request); r != nil {
 		return r.Request
@@ -135,7 +133,7 @@ func requestOf(ctx context.Context) sdk.Request {
 	return nil
 }
 
-// agentOf is the label of the agent that a request comes from: its token's name, else the client's.
+// agentOf returns the agent label of a request: the name of its token, else of its client.
 func agentOf(req sdk.Request) string {
 	if req == nil {
 		return ""
@@ -151,10 +149,10 @@ func agentOf(req sdk.Request) string {
 	return ""
 }
 
-// ownTokenName is the name of the token that was made without being asked for: it tells nothing of who has it.
+// ownTokenName is the name of the automatically created token: it does not identify its holder.
 const ownTokenName = "default"
 
-// label is a name as the label of an agent.
+// label returns a name as an agent label.
 func label(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || unicode.IsSpace(r) {
@@ -162,8 +160,8 @@ func label(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(name, "-"))
-	for len(name) > actor.MaxLabel {
-		name = strings.ToValidUTF8(name[:actor.MaxLabel], "")
+	for len(name) > identity.MaxLabel {
+		name = strings.ToValidUTF8(name[:identity.MaxLabel], "")
 	}
 	return name
 }

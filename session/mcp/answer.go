@@ -47,10 +47,10 @@ type answer struct {
 	id       string // of the session
 	alt      bool   // a full-screen program is up
 	atPrompt bool   // a shell's
-	until    uint64 // where the output ends of the shell's command that is told of; 0: the shell may have run something since
+	until    uint64 // end of the output of the shell's described command; 0: the shell may have run something since
 }
 
-// omitted is what the budget left out of output.
+// omitted describes the output that exceeded the budget.
 type omitted struct {
 	Bytes int64  `json:"bytes"`
 	Lines int    `json:"lines"`
@@ -67,15 +67,15 @@ func (a *answer) MarshalJSON() ([]byte, error) {
 	}{(*plain)(a), float64(a.took.Milliseconds()) / 1000})
 }
 
-// going says that there is an end to wait for.
-func (a *answer) going() bool {
+// isRunning reports whether the caller can wait for an end.
+func (a *answer) isRunning() bool {
 	return a.State == "running" || a.State == "needs_input" || a.State == "needs_approval"
 }
 
-// text is an answer in few words, complete: a client may show either form.
+// text returns the complete answer as short text: a client may show either form.
 func (a *answer) text() string {
 	var b strings.Builder
-	b.WriteString(apart(a.Output))
+	b.WriteString(quoteOutput(a.Output))
 	if a.Output != "" && !strings.HasSuffix(a.Output, "\n") {
 		b.WriteByte('\n')
 	}
@@ -83,9 +83,9 @@ func (a *answer) text() string {
 	case a.ScreenSince > 0 && a.Screen == "":
 		fmt.Fprintf(&b, "[screen · version %d · unchanged since %d · cursor %d,%d]\n", a.Version, a.ScreenSince, a.Row, a.Col)
 	case a.ScreenSince > 0:
-		fmt.Fprintf(&b, "[screen · version %d · rows changed since %d · cursor %d,%d]\n%s\n", a.Version, a.ScreenSince, a.Row, a.Col, apart(a.Screen))
+		fmt.Fprintf(&b, "[screen · version %d · rows changed since %d · cursor %d,%d]\n%s\n", a.Version, a.ScreenSince, a.Row, a.Col, quoteOutput(a.Screen))
 	case a.Screen != "":
-		fmt.Fprintf(&b, "[screen · version %d · cursor %d,%d]\n%s\n", a.Version, a.Row, a.Col, apart(a.Screen))
+		fmt.Fprintf(&b, "[screen · version %d · cursor %d,%d]\n%s\n", a.Version, a.Row, a.Col, quoteOutput(a.Screen))
 	}
 	b.WriteByte('[')
 	b.WriteString(a.words())
@@ -110,27 +110,27 @@ func (a *answer) text() string {
 	return b.String()
 }
 
-// ours begin lines that this server adds to what programs print, in small letters.
-var ours = []string{"[exited", "[signalled", "[killed", "[lost", "[denied", "[refused", "[running", "[needs_", "[screen", "[version ", "[unchanged", "next:"}
+// ownLines are the starts of lines that this server adds to program output, in lower case.
+var ownLines = []string{"[exited", "[signalled", "[killed", "[lost", "[denied", "[refused", "[running", "[needs_", "[screen", "[version ", "[unchanged", "next:"}
 
-// someEnded is a line about several that are waited for.
+// someEnded matches the line about a wait for several jobs and sessions.
 var someEnded = pattern.Lazy(`^\[\d+ of \d+ ended`)
 
-// readsAsOurs says that a line reads as one of this server's, to a model: blanks and large letters make no difference.
-func readsAsOurs(line string) bool {
+// looksLikeOwnLine reports whether a line looks like one of this server's to a model. It ignores blanks and case.
+func looksLikeOwnLine(line string) bool {
 	line = strings.TrimLeft(line, " \t\r")
 	if line == "" || line[0] != '[' && line[0]|0x20 != 'n' {
 		return false
 	}
 	line = strings.ToLower(line[:min(len(line), 40)])
-	return slices.ContainsFunc(ours, func(begin string) bool { return strings.HasPrefix(line, begin) }) || someEnded.MatchString(line)
+	return slices.ContainsFunc(ownLines, func(begin string) bool { return strings.HasPrefix(line, begin) }) || someEnded.MatchString(line)
 }
 
-// apart is what a program printed or shows, with a mark before each line that reads as one of this server's.
-func apart(text string) string {
+// quoteOutput marks each line of program output that looks like one of this server's.
+func quoteOutput(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if readsAsOurs(line) {
+		if looksLikeOwnLine(line) {
 			b.WriteString("| ")
 		}
 		b.WriteString(line)
@@ -138,7 +138,7 @@ func apart(text string) string {
 	return b.String()
 }
 
-// onOneLine is a name or a directory within a line: what would end the line is spelled out.
+// onOneLine spells out control characters in a name or directory, which could break the line.
 func onOneLine(text string) string {
 	if strings.IndexFunc(text, unicode.IsControl) < 0 {
 		return text
@@ -170,10 +170,10 @@ func (a *answer) words() string {
 	return a.State
 }
 
-// shortest is a duration that is worth to be told.
+// shortest is the shortest duration worth reporting.
 const shortest = 100 * time.Millisecond
 
-// shortTime is a duration as people say it: 0.4s, 12s, 3m20s.
+// shortTime formats a duration for users: 0.4s, 12s, 3m20s.
 func shortTime(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", d.Seconds())
@@ -181,14 +181,14 @@ func shortTime(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// states are the daemon's states of jobs as agents are told them.
+// states maps the daemon's job states to those that agents see.
 var states = map[string]string{"waiting": "running", "ended": "exited", "": "running"}
 
-// askedKinds are the kinds of input that are asked for. A full-screen program at rest and a prompt of
-// another shell ask nothing.
+// askedKinds are the kinds of input that need an answer. An idle full-screen program and the prompt of another shell
+// need none.
 var askedKinds = map[string]bool{"password": true, "confirm": true, "menu": true, "text": true}
 
-// answerOf is a job's result as an answer.
+// answerOf returns a job's result as an answer.
 func answerOf(r *api.Result, session string) *answer {
 	a := &answer{
 		State: r.State, ExitCode: r.ExitCode, Signal: r.Signal, Session: session, Job: r.Job, Command: r.Command,
@@ -201,14 +201,14 @@ func answerOf(r *api.Result, session string) *answer {
 		a.State = "signalled"
 	}
 	a.ExitUnknown = r.ExitUnknown
-	if saysMore(r) && a.ExitUnknown == "" { // else the state has it
+	if addsInformation(r) && a.ExitUnknown == "" { // else the state has it
 		a.Message = r.Message
 	}
 	if r.State == "" {
-		a.Message = "It is about to begin"
+		a.Message = "about to start"
 	}
 	if r.Needs != "" {
-		a.needs(r.Needs)
+		a.setNeeds(r.Needs)
 	}
 	for i := range r.Refused[:min(maxRefusals, len(r.Refused))] {
 		a.Message = join(a.Message, refusedText(&r.Refused[i]))
@@ -219,9 +219,9 @@ func answerOf(r *api.Result, session string) *answer {
 	if r.CwdAfter != "" && r.CwdAfter != r.CwdBefore {
 		a.Cwd = r.CwdAfter
 	}
-	a.cut(r.Omitted)
+	a.setOmitted(r.Omitted)
 	if r.BinaryBytes > 0 {
-		a.Message = join(a.Message, fmt.Sprintf("%d bytes that are no text are left out", r.BinaryBytes))
+		a.Message = join(a.Message, fmt.Sprintf("%d bytes of binary data omitted", r.BinaryBytes))
 	}
 	a.Approval, a.Why = r.Approval, whyOf(r.Policy)
 	if r.Hint != "" && (a.State == "denied" || a.State == "refused") {
@@ -231,12 +231,12 @@ func answerOf(r *api.Result, session string) *answer {
 	case a.State == "needs_approval":
 		a.Message = approvalMessage(a.Approval, r.Policy)
 		a.Next = call("wait", "for", []string{a.Job})
-	case a.State == "needs_input", a.Needs == "screen": // a full-screen program rests: its screen says what it is at
+	case a.State == "needs_input", a.Needs == "screen": // the screen of an idle full-screen program describes it
 		a.Next = answering(a)
 		if a.Needs == "password" {
 			a.Message = join(a.Message, attachHint(a.Session))
 		}
-	case a.going() && a.Next == "":
+	case a.isRunning() && a.Next == "":
 		a.Next = call("wait", append([]any{"for", []string{a.Job}}, sinceOf(a.Cursor)...)...)
 	case r.Error != "" && !strings.Contains(strings.ToLower(r.Message), strings.ToLower(r.Error)):
 		a.Message = join(a.Message, r.Error)
@@ -244,10 +244,10 @@ func answerOf(r *api.Result, session string) *answer {
 	return a
 }
 
-// maxRefusals bounds the executions that an answer tells of.
+// maxRefusals bounds the refused executions in an answer.
 const maxRefusals = 5
 
-// refusedText is an execution that was refused: the program that wanted it was only told that it may not.
+// refusedText describes a refused execution. The program itself saw only a permission error.
 func refusedText(r *api.Refused) string {
 	what := strings.Join(r.Argv, " ")
 	if what == "" {
@@ -256,8 +256,8 @@ func refusedText(r *api.Refused) string {
 	return join("not run: "+oneLine(what, 200)+": "+r.Why, r.Instead)
 }
 
-// saysMore says that the message of a result is more than its state, exit code and signal.
-func saysMore(r *api.Result) bool {
+// addsInformation reports whether a result's message adds to its state, exit code and signal.
+func addsInformation(r *api.Result) bool {
 	switch r.State {
 	case "needs_input", "signalled":
 		return false
@@ -269,7 +269,7 @@ func saysMore(r *api.Result) bool {
 	return true
 }
 
-// whyOf is why the rules deny something, or have a person asked.
+// whyOf returns why the rules deny something or require approval.
 func whyOf(j *api.Judgement) string {
 	if j == nil {
 		return ""
@@ -287,6 +287,9 @@ func whyOf(j *api.Judgement) string {
 // approvalMessage returns the text for an agent's user about an approval: why it is needed, and the commands that answer it.
 func approvalMessage(approval string, j *api.Judgement) string {
 	text := "approval required (" + approval + ")"
+	if j != nil && len(j.Effects) > 0 {
+		text += ": it " + strings.Join(j.Effects, "; ")
+	}
 	if why := whyOf(j); why != "" {
 		text += ": " + why
 	}
@@ -303,7 +306,7 @@ func attachHint(session string) string {
 	return "pass on to your user to type it there: `longterm attach " + session + "`; never request it here"
 }
 
-// answering is the call that answers what is asked.
+// answering returns the call that answers a prompt.
 func answering(a *answer) string {
 	switch a.Needs {
 	case "menu", "screen":
@@ -314,30 +317,30 @@ func answering(a *answer) string {
 	return call("input", "session", a.Session, "text", "…", "enter", true)
 }
 
-// needs puts in what is waited for.
-func (a *answer) needs(kind string) {
+// setNeeds sets the kind of input that the program waits for.
+func (a *answer) setNeeds(kind string) {
 	a.Needs, a.State = kind, "needs_input"
 	if !askedKinds[kind] {
 		a.State = "running"
-		a.Message = join(a.Message, cmp.Or(map[string]string{"screen": screenRests}[kind], "it waits for input of its own ("+kind+") and asks nothing"))
+		a.Message = join(a.Message, cmp.Or(map[string]string{"screen": screenRests}[kind], "waiting for input ("+kind+"), without a question"))
 	}
 }
 
-// screenRests is what is said of a full-screen program whose screen is not in the answer.
-const screenRests = "a full-screen program is at rest"
+// screenRests describes an idle full-screen program whose screen is not in the answer.
+const screenRests = "full-screen program idle"
 
-// show puts in what a full-screen program that rests shows, which else would be asked for next. Output that has nothing but
-// what stands there is not told twice.
+// show adds the screen of an idle full-screen program, which the agent would request next. It drops output that the
+// screen repeats.
 func (a *answer) show(s *shown) {
-	if a.Omitted == nil && standsIn(a.Output, s.Text) {
+	if a.Omitted == nil && isShownOn(a.Output, s.Text) {
 		a.Output = ""
 	}
 	a.Screen, a.Version, a.Row, a.Col, a.Next = s.Text, s.Version, s.Row, s.Col, ""
 	a.Message = strings.TrimSuffix(strings.TrimSuffix(a.Message, screenRests), "; ")
 }
 
-// standsIn says that each line of some output stands on a screen.
-func standsIn(output, screen string) bool {
+// isShownOn reports whether each line of the output is on the screen.
+func isShownOn(output, screen string) bool {
 	on := map[string]bool{"": true}
 	for line := range strings.Lines(screen) {
 		on[strings.TrimSpace(line)] = true
@@ -350,25 +353,25 @@ func standsIn(output, screen string) bool {
 	return true
 }
 
-// without leaves out what the caller knows: names that the call itself had, and the id of a job that is waited for no more.
-func (a *answer) without(known ...string) {
+// omitKnown removes what the caller knows: names from the call itself, and the ID of an ended job.
+func (a *answer) omitKnown(known ...string) {
 	if slices.Contains(known, a.Session) {
 		a.Session = ""
 	}
-	if !a.going() || slices.Contains(known, a.Job) {
+	if !a.isRunning() || slices.Contains(known, a.Job) {
 		a.Job = ""
 	}
 }
 
-// quiet leaves out what was printed, and with it how to go on: a call that is about something else tells that it goes on.
-func (a *answer) quiet(since *uint64) {
-	a.uncut()
+// dropOutput removes the output and the next call. The caller asked about something else and needs the state only.
+func (a *answer) dropOutput(since *uint64) {
+	a.clearOmitted()
 	if a.Output, a.Cursor, a.Next = "", 0, ""; since != nil {
 		a.Cursor = *since
 	}
 }
 
-// sinceOf is an argument since; the beginning is none.
+// sinceOf returns the argument since, unless it is the start.
 func sinceOf(cursor uint64) []any {
 	if cursor == 0 {
 		return nil
@@ -376,27 +379,27 @@ func sinceOf(cursor uint64) []any {
 	return []any{"since", cursor}
 }
 
-// cut puts in what the budget left out, and the call that reads the most of it; notes in the output say how much.
-func (a *answer) cut(o *api.Omitted) {
+// setOmitted adds the omitted part and the call that reads most of it. Notes in the output give the amount.
+func (a *answer) setOmitted(o *api.Omitted) {
 	if o == nil || o.Bytes == 0 {
 		return
 	}
 	a.Omitted = &omitted{Bytes: o.Bytes, Lines: o.Lines, From: o.Start, To: o.End}
-	a.Message = join(a.Message, a.rest())
+	a.Message = join(a.Message, a.readOmitted())
 }
 
-// uncut takes it out again, before other output is put in.
-func (a *answer) uncut() {
+// clearOmitted removes the omitted part, before other output is added.
+func (a *answer) clearOmitted() {
 	if a.Omitted == nil {
 		return
 	}
-	a.Message = strings.TrimSuffix(strings.TrimSuffix(a.Message, a.rest()), "; ")
+	a.Message = strings.TrimSuffix(strings.TrimSuffix(a.Message, a.readOmitted()), "; ")
 	a.Omitted = nil
 }
 
-// rest is the call that reads what is left out.
-func (a *answer) rest() string {
-	return "what is left out: " + call("read", "session", a.Session, "since", a.Omitted.From, "to", a.Omitted.To)
+// readOmitted returns the call that reads the omitted output.
+func (a *answer) readOmitted() string {
+	return "omitted: " + call("read", "session", a.Session, "since", a.Omitted.From, "to", a.Omitted.To)
 }
 
 func join(a, b string) string {
@@ -406,7 +409,7 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// call is a tool call as a model writes it: name{"argument":value}.
+// call formats a tool call as a model writes it: name{"argument":value}.
 func call(tool string, args ...any) string {
 	var b strings.Builder
 	b.WriteString(tool + "{")
@@ -420,8 +423,8 @@ func call(tool string, args ...any) string {
 	return b.String() + "}"
 }
 
-// reply is a result in both forms. What nobody sees in a text is made visible in both: a model is told nothing that
-// a person who reads along is not.
+// reply returns a result in both forms. It makes invisible characters visible in both, so that users see everything
+// that the model reads.
 func reply(text string, structured any) *sdk.CallToolResult {
 	text = plaintext.Visible(text)
 	if b, err := json.Marshal(structured); err == nil {
@@ -432,8 +435,8 @@ func reply(text string, structured any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: structured}
 }
 
-// replyAnswer is an answer to who knows the names given.
+// replyAnswer returns an answer to a caller that knows the given names.
 func replyAnswer(a *answer, known ...string) *sdk.CallToolResult {
-	a.without(known...)
+	a.omitKnown(known...)
 	return reply(a.text(), a)
 }

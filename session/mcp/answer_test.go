@@ -12,24 +12,25 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 )
 
 // What is left out is told once: where another part of the output is put in, that of the part before is not told with it.
 //
 // FEATURES: R88
-func TestLeftOutIsToldOnce(t *testing.T) {
+func TestTruncationNotice_PrintedOnce(t *testing.T) {
 	r := api.Result{State: "running", TimedOut: "idle", Message: "still running", Job: "j", Omitted: &api.Omitted{Bytes: 10, Lines: 2, Start: 5, End: 15}}
 	a := answerOf(&r, "s")
 	first := `read{"session":"s","since":5,"to":15}`
-	if !strings.Contains(a.text(), "still running; what is left out: "+first) {
+	if !strings.Contains(a.text(), "still running; omitted: "+first) {
 		t.Errorf("%s", a.text())
 	}
-	a.uncut()
-	if a.uncut(); a.Message != "still running" || a.Omitted != nil {
+	a.clearOmitted()
+	if a.clearOmitted(); a.Message != "still running" || a.Omitted != nil {
 		t.Errorf("%q, %+v", a.Message, a.Omitted)
 	}
-	a.cut(&api.Omitted{Bytes: 3, Lines: 1, Start: 20, End: 23})
-	if text := a.text(); strings.Contains(text, first) || strings.Count(text, "left out") != 1 || !strings.Contains(text, `"since":20,"to":23`) {
+	a.setOmitted(&api.Omitted{Bytes: 3, Lines: 1, Start: 20, End: 23})
+	if text := a.text(); strings.Contains(text, first) || strings.Count(text, "omitted: ") != 1 || !strings.Contains(text, `"since":20,"to":23`) {
 		t.Errorf("%s", text)
 	}
 }
@@ -69,7 +70,7 @@ func TestAnswersLeaveOutWhatTheCallerKnows(t *testing.T) {
 // FEATURES: R88, R105
 func TestScreenInAnAnswer(t *testing.T) {
 	a := answer{State: "running", Session: "s", Message: "Submitted: yes"}
-	a.needs("screen")
+	a.setNeeds("screen")
 	a.Next = answering(&a)
 	if text := a.text(); !strings.Contains(text, "Submitted: yes; "+screenRests) || !strings.Contains(text, `next: screen{"session":"s"}`) {
 		t.Errorf("%s", text)
@@ -83,7 +84,7 @@ func TestScreenInAnAnswer(t *testing.T) {
 // Of input only is told what is not as it should be; where the proof is incomplete that is said.
 //
 // FEATURES: R101
-func TestWhatIsSaidOfInput(t *testing.T) {
+func TestInputReport_OnlyProblems(t *testing.T) {
 	for _, c := range []struct {
 		taken  *api.Taken
 		screen bool
@@ -100,7 +101,7 @@ func TestWhatIsSaidOfInput(t *testing.T) {
 		{&api.Taken{Read: "no", Echoed: "yes"}, true, "The program has not read it yet"},
 		{&api.Taken{Read: "yes", Echoed: "yes", Drawn: "yes", Submitted: "yes"}, true, "Submitted: yes"},
 	} {
-		if got := tookIt(c.taken, c.screen); got != c.want {
+		if got := inputOutcome(c.taken, c.screen); got != c.want {
 			t.Errorf("%+v, screen %v: %q, not %q", c.taken, c.screen, got, c.want)
 		}
 	}
@@ -109,7 +110,7 @@ func TestWhatIsSaidOfInput(t *testing.T) {
 // What an agent is refused says what to call instead in its own words, not in those of the command line.
 //
 // FEATURES: R88
-func TestErrorsSayWhatToCall(t *testing.T) {
+func TestErrors_NameTools(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want string
@@ -117,10 +118,12 @@ func TestErrorsSayWhatToCall(t *testing.T) {
 		{api.Errorf(api.CodeInvalid, "working directory /x does not exist").WithHint("create it or choose another with --cwd"), "create it or choose another with cwd"},
 		{api.Errorf(api.CodeInvalid, "the session's name is empty").WithHint("`longterm ls` lists the sessions"), "call list{} for the sessions there are"},
 		{
-			api.Errorf(api.CodeInvalid, "the id a is that of another call").WithHint("give each call an id of its own, or none; `longterm jobs show a` tells what the other one is"),
-			`or none; jobs{"id":"a"} tells what the other one is`,
+			api.Errorf(api.CodeInvalid, "the id a is that of another call").WithHint("give each call an id of its own, or none; `longterm jobs show a` shows the other one"),
+			`or none; jobs{"id":"a"} shows the other one`,
 		},
 		{api.Errorf(api.CodeInvalid, "bad query: missing closing )"), `as in search{"text":"f(x"}`},
+		{api.Errorf(api.CodeNotFound, noTarget, "x"), "call list{} or jobs{} for those there are"},
+		{api.Errorf(api.CodeBusy, "%v", inputqueue.ErrBegun), `look with screen{"session":"…"}`},
 	} {
 		r, _ := failure(c.err, "").StructuredContent.(*refusal)
 		if r == nil || !strings.HasSuffix(r.Next, c.want) || strings.Contains(r.Next, "longterm") || strings.Contains(r.Next, "--") {
@@ -159,7 +162,7 @@ func TestErrorsAreShort(t *testing.T) {
 }
 
 // A list of jobs tells tenths of seconds, as their answers do.
-func TestJobsTellTenths(t *testing.T) {
+func TestJobs_ShowTenthsOfSeconds(t *testing.T) {
 	zero := 0
 	r := jobRow{ID: "j", Session: "s", Line: "sleep 1.9", State: "exited", ExitCode: &zero}
 	if got := r.text(1934 * time.Millisecond); got != "j  exited 0  1.9s  s  sleep 1.9\n" {
@@ -172,6 +175,11 @@ func TestJobsTellTenths(t *testing.T) {
 // FAULT: H6
 func TestApproval_NamesCommandsForUser(t *testing.T) {
 	r := api.Result{State: "needs_approval", Job: "j", Approval: "A14", Policy: &api.Judgement{Rule: "unknown", Why: "the code cannot be seen", Instead: "write it to a file first"}}
+	with := *r.Policy
+	with.Effects = []string{"deletes dist: 3 files", "installs packages"}
+	if text := approvalMessage("A14", &with); !strings.HasPrefix(text, "approval required (A14): it deletes dist: 3 files; installs packages: the code cannot be seen") {
+		t.Error(text)
+	}
 	text := answerOf(&r, "s").text()
 	for _, want := range []string{
 		"approval required (A14): the code cannot be seen", `rule "unknown"`, "pass on to your user: `longterm approvals answer A14 once`",

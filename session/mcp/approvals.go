@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Approvals are a person's to answer: from the command line, the viewer, or a form of the agent's program
+// Approvals are a user's to answer: from the command line, the viewer, or a form of the agent's program
 // (elicit.go). An agent sees what it waits for, and why.
 
 type approvalRow struct {
@@ -27,6 +27,7 @@ type approvalRow struct {
 	Why     string    `json:"why,omitempty"`
 	Rule    string    `json:"rule,omitempty"`
 	Instead string    `json:"instead,omitempty"`
+	Effects []string  `json:"effects,omitempty"`
 	Asked   time.Time `json:"asked"`
 }
 
@@ -44,7 +45,7 @@ func (s *Server) approvals(ctx context.Context, _ json.RawMessage) (*sdk.CallToo
 	for i := range all {
 		v := &all[i]
 		out.Approvals = append(out.Approvals, approvalRow{
-			ID: v.ID, Wants: wanted(v), Session: v.Name, Risk: v.Risk, Why: v.Judgement.Why, Rule: v.Judgement.Rule,
+			ID: v.ID, Wants: requestLine(v), Session: v.Name, Risk: v.Risk, Why: v.Judgement.Why, Rule: v.Judgement.Rule, Effects: v.Judgement.Effects,
 			Instead: v.Judgement.Instead, Asked: v.Asked.Truncate(time.Second),
 		})
 		text.WriteString(v.ID + "  " + approvalText(v) + "\n")
@@ -58,29 +59,21 @@ func (s *Server) approvals(ctx context.Context, _ json.RawMessage) (*sdk.CallToo
 	return reply(text.String(), out), nil
 }
 
-// wanted is what is to be allowed, in a line.
-func wanted(v *api.Approval) string {
+// requestLine returns what needs approval, on one line.
+func requestLine(v *api.Approval) string {
 	return oneLine(cmp.Or(v.Line, strings.Join(v.Argv, " "), v.Path), 300)
 }
 
-// approvalText is an approval in a line.
+// approvalText returns an approval on one line.
 func approvalText(v *api.Approval) string {
 	var b strings.Builder
-	b.WriteString(wanted(v))
+	b.WriteString(requestLine(v))
 	for _, f := range []struct{ name, value string }{
-		{"session", v.Name}, {"in", v.Cwd}, {"risk", v.Risk}, {"why", v.Judgement.Why}, {"rule", quotedRule(v.Judgement.Rule)}, {"asked by", v.Actor.Agent},
+		{"session", v.Name}, {"in", v.Cwd}, {"risk", v.Risk}, {"effect", strings.Join(v.Judgement.Explain(), "; ")}, {"because of", v.Judgement.Because()}, {"asked by", v.Actor.Agent},
 	} {
 		if f.value != "" {
 			fmt.Fprintf(&b, " · %s %s", f.name, oneLine(f.value, 200))
 		}
 	}
 	return b.String()
-}
-
-// quotedRule returns a rule's name in quotes: without them "rule unknown" reads as if the rule were unknown.
-func quotedRule(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf("%q", name)
 }

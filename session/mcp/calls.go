@@ -16,11 +16,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/fairsched"
 )
 
-// How many calls may be under way at once: each of those that wait holds a connection to the daemon.
-// Those that only look have places of their own, so that nothing that waits keeps them.
+// Limits of concurrent calls. Each waiting call holds a connection to the daemon. Read-only calls have their own
+// places, so that waiting calls never block them.
 const (
 	maxWaiting = 200
 	maxLooking = 32
@@ -29,15 +29,19 @@ const (
 	placeTime = 5 * time.Second
 )
 
-// places bounds the calls under way.
-type places struct{ waiting, looking, queue chan struct{} }
+// places bounds the concurrent calls.
+type places struct { // semaphores of calls that wait, calls
+	// that only read, and calls in the
+	// queue
+	waiting, looking, queue chan struct{}
+}
 
 func newPlaces() *places {
 	return &places{make(chan struct{}, maxWaiting), make(chan struct{}, maxLooking), make(chan struct{}, maxQueued)}
 }
 
-// take takes a place; the returned function gives it back. Who waits for one has no slot meanwhile.
-func (p *places) take(ctx context.Context, in *turns.Slot, waits bool) (func(), error) {
+// take takes a place and returns a function that frees it. A call that waits for a place holds no slot.
+func (p *places) take(ctx context.Context, in *fairsched.Slot, waits bool) (func(), error) {
 	c := p.looking
 	if waits {
 		c = p.waiting
@@ -68,32 +72,32 @@ func (p *places) take(ctx context.Context, in *turns.Slot, waits bool) (func(), 
 	}
 }
 
-// doing is a call under way, as its handler sees it.
-type doing struct {
-	tool   *tool
-	level  Level
-	id     string // of the job that the call begins, where the caller gave none; the same when the call is made again
-	req    *sdk.CallToolRequest
-	task   *Slot // nil: the client takes no tasks
-	silent bool  // nobody can be asked any more
-	// unanswered says why the person who was asked gave no answer; empty: nobody was, or it was given.
+// currentCall is a call in progress, as its handler sees it.
+type currentCall struct {
+	tool      *tool
+	level     Level
+	id        string // of the job that the call starts if the caller gave none; equal when the call is repeated
+	req       *sdk.CallToolRequest
+	task      *Slot // nil: the client takes no tasks
+	cannotAsk bool  // no user can answer
+	// unanswered is why the user gave no answer; empty if not asked or answered.
 	unanswered string
 }
 
 type doingKey struct{}
 
-func doingOf(ctx context.Context) *doing {
-	d, _ := ctx.Value(doingKey{}).(*doing)
+func doingOf(ctx context.Context) *currentCall {
+	d, _ := ctx.Value(doingKey{}).(*currentCall)
 	return d
 }
 
-// callTime bounds a call as a whole from when it came, whatever it waits for. What is told then takes sayTime at most.
+// callTime bounds a whole call from its arrival. Sending the final answer takes at most answerTime.
 const (
-	callTime = 48 * time.Second
-	sayTime  = time.Second
+	callTime   = 48 * time.Second
+	answerTime = time.Second
 )
 
-// calls is what each call goes through: names are checked, a place is taken, time is bounded.
+// calls wraps each call: it checks names, takes a place and bounds the time.
 func (s *Server) calls(l Level) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -105,7 +109,7 @@ func (s *Server) calls(l Level) sdk.Middleware {
 					in.End()
 				}
 				defer in.End()
-				return next(turns.With(ctx, in), method, req)
+				return next(fairsched.With(ctx, in), method, req)
 			}
 			t, err := toolNamed(params.Name, l)
 			if err != nil {
@@ -126,31 +130,31 @@ func (s *Server) calls(l Level) sdk.Middleware {
 				return refused(err)
 			}
 			defer free()
-			ctx, cancel := context.WithDeadline(ctx, in.Came().Add(callTime))
+			ctx, cancel := context.WithDeadline(ctx, in.ArrivedAt().Add(callTime))
 			defer cancel()
 			defer context.AfterFunc(s.ending, cancel)()
-			ctx = turns.With(ctx, in)
-			d := &doing{tool: t, level: l, task: SlotOf(ctx)}
+			ctx = fairsched.With(ctx, in)
+			d := &currentCall{tool: t, level: l, task: SlotOf(ctx)}
 			d.id = newID(d.task != nil)
-			res, err := askOn(next)(context.WithValue(ctx, doingKey{}, d), method, req)
+			res, err := askNext(next)(context.WithValue(ctx, doingKey{}, d), method, req)
 			if r, ok := res.(*sdk.CallToolResult); ok && r != nil {
 				complete(t, r)
 			}
 			if err == nil || !t.waits || isRPC(err) || s.ending.Err() != nil {
 				return res, err
 			}
-			// Whoever was to be asked did not answer in time, or cannot be asked: the call is the same
-			// job, and its state is told instead.
-			s.o.Log.Info("nobody answered", "tool", t.name, "err", err)
-			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), sayTime)
+			// The user did not answer in time or cannot be asked. The call continues as the same job, and its state is
+			// returned.
+			s.o.Log.Info("prompt unanswered", "tool", t.name, "err", err)
+			again, cancelAgain := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
 			defer cancelAgain()
-			return next(context.WithValue(again, doingKey{}, &doing{tool: t, level: l, id: d.id, silent: true, unanswered: "the person who was asked has not answered"}), method, req)
+			return next(context.WithValue(again, doingKey{}, &currentCall{tool: t, level: l, id: d.id, cannotAsk: true, unanswered: "no answer from the user yet"}), method, req)
 		}
 	}
 }
 
-// newID is an id for a call that has none. Models read and write it, so it is short; that of a task, which whoever knows it may
-// ask for, is as long as a key.
+// newID returns an id for a call without one. Models read and write it, so it is short. A task's id is as long as a
+// key, since it grants access to the task.
 func newID(task bool) string {
 	id := strings.ToLower(rand.Text())
 	if task {
@@ -159,16 +163,16 @@ func newID(task bool) string {
 	return id[:12]
 }
 
-// slotOf is the slot that a request came in with; nil: none, as over stdio.
-func (s *Server) slotOf(req sdk.Request) *turns.Slot {
+// slotOf returns the slot of a request, or nil over stdio.
+func (s *Server) slotOf(req sdk.Request) *fairsched.Slot {
 	if x := req.GetExtra(); x != nil {
 		return s.lanes.slot(x.Header)
 	}
 	return nil
 }
 
-// slotFor is the slot that a call is worked on in.
-func (s *Server) slotFor(ctx context.Context, req sdk.Request, t *tool) (*turns.Slot, error) {
+// slotFor returns the slot for a call.
+func (s *Server) slotFor(ctx context.Context, req sdk.Request, t *tool) (*fairsched.Slot, error) {
 	if in := s.slotOf(req); in != nil {
 		return in, nil
 	}
@@ -176,20 +180,20 @@ func (s *Server) slotFor(ctx context.Context, req sdk.Request, t *tool) (*turns.
 	defer cancel()
 	in, err := s.lanes.begin(ctx, "", "", t.name)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("there are too many calls at once, and for %s it was not this one's turn; nothing was done for it. Wait for others to be answered, and call wait once for several jobs", turnTime)
+		return nil, fmt.Errorf("call not started: too many concurrent calls (waited %s). Let other calls finish, and use one wait for several jobs", turnTime)
 	}
 	return in, err
 }
 
-// isRPC says that an error is an answer of the protocol.
+// isRPC reports whether an error is a protocol error.
 func isRPC(err error) bool {
 	var e *jsonrpc.Error
 	return errors.As(err, &e)
 }
 
-// toolNamed finds a tool, or says which ones there are.
+// toolNamed returns a tool, or an error that lists the tools.
 func toolNamed(name string, l Level) (*tool, error) {
-	i := slices.IndexFunc(tools, named(name))
+	i := slices.IndexFunc(tools, byName(name))
 	switch {
 	case i >= 0 && tools[i].level <= l:
 		return &tools[i], nil
@@ -202,17 +206,17 @@ func toolNamed(name string, l Level) (*tool, error) {
 			names = append(names, tools[i].name)
 		}
 	}
-	return nil, invalidParams("unknown tool %s; there are %s", quoted(name), strings.Join(names, ", "))
+	return nil, invalidParams("unknown tool %s; there are %s", quoteName(name), strings.Join(names, ", "))
 }
 
-func named(name string) func(tool) bool { return func(t tool) bool { return t.name == name } }
+func byName(name string) func(tool) bool { return func(t tool) bool { return t.name == name } }
 
 func invalidParams(format string, args ...any) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }
 
-// quoted is a name that a client made up, in a message.
-func quoted(name string) string {
+// quoteName returns a client-chosen name for a message.
+func quoteName(name string) string {
 	if len(name) > 64 {
 		name = name[:64] + "…"
 	}

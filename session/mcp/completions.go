@@ -17,18 +17,18 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// completionsURI begins the resource of what ended since a subscription last acknowledged. Reading it changes nothing,
-// but makes a subscription that is not there; ack= acknowledges first.
+// completionsURI starts the resource of completions since a subscription's last acknowledgement. Reading it changes
+// nothing, but creates a missing subscription; ack= acknowledges first.
 const completionsURI = "longterm://completions/"
 
-// parseCompletions reads a URI of completions; ours is false where it is none.
+// parseCompletions parses a completions URI. ours is false for other URIs.
 func parseCompletions(uri string) (name string, ack uint64, ours bool, err error) {
 	rest, ours := strings.CutPrefix(uri, completionsURI)
 	if !ours {
 		return "", 0, false, nil
 	}
 	wrong := func(what string) (string, uint64, bool, error) {
-		return "", 0, true, fmt.Errorf("%s is no resource (%s); it is %sNAME or %[3]sNAME?ack=NUMBER", quoted(uri), what, completionsURI)
+		return "", 0, true, fmt.Errorf("%s is no resource (%s); it is %sNAME or %[3]sNAME?ack=NUMBER", quoteName(uri), what, completionsURI)
 	}
 	if len(uri) > maxURI {
 		return wrong("it is too long")
@@ -52,7 +52,7 @@ func parseCompletions(uri string) (name string, ack uint64, ours bool, err error
 func (s *Server) addCompletions(server *sdk.Server, l Level) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: completionsURI + "{name}{?ack}", Name: "completions", MIMEType: "application/json",
-		Description: "What ended or wants a person since NAME last acknowledged, also while nobody read; ack=cursor acknowledges",
+		Description: "What ended or needs a user since NAME's last acknowledgement, including missed events; ack=cursor acknowledges",
 	}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		name, ack, _, err := parseCompletions(req.Params.URI)
 		if err != nil {
@@ -69,19 +69,19 @@ func (s *Server) addCompletions(server *sdk.Server, l Level) {
 	})
 }
 
-// completions reads those of a subscription, which is made where there is none. Who only looks neither makes one nor
-// acknowledges: others may read it.
+// completions reads a subscription's completions and creates it if missing. Read-only clients neither create nor
+// acknowledge: the subscription may belong to others.
 func completions(ctx context.Context, c *client.Client, l Level, name string, in api.ReadCompletions) (api.Completions, error) {
 	if in.Ack > 0 && l < Change {
-		return api.Completions{}, api.Errorf(api.CodeDenied, "to acknowledge is not allowed here: this client may use what the level %s has", l).
+		return api.Completions{}, api.Errorf(api.CodeDenied, "acknowledging is not allowed (this client has level %s)", l).
 			WithHint("read it without ack")
 	}
 	got, err := c.Completions(ctx, name, in)
 	switch {
-	case gone(err) && l < Change:
-		return got, api.Errorf(api.CodeDenied, "there is no subscription %s, and to make one is not allowed here: this client may use what the level %s has", quoted(name), l).
-			WithHint("a person makes one: `longterm events -s NAME`")
-	case gone(err):
+	case isNotFound(err) && l < Change:
+		return got, api.Errorf(api.CodeDenied, "subscription %s not found, and creating one is not allowed (this client has level %s)", quoteName(name), l).
+			WithHint("a user makes one: `longterm events -s NAME`")
+	case isNotFound(err):
 		if _, err := c.Subscribe(ctx, name, api.NewSubscription{}); err != nil {
 			return got, err
 		}
@@ -93,12 +93,12 @@ func completions(ctx context.Context, c *client.Client, l Level, name string, in
 // tailWait is how long a request for completions waits.
 const tailWait = 45 * time.Second
 
-// tail tells of a subscription's completions as they come, those before too, until ctx ends.
+// tail notifies of a subscription's completions, past and new, until ctx ends.
 func (w *watcher) tail(ctx context.Context, uri, name string) {
 	for after := uint64(0); ctx.Err() == nil; {
 		got, err := w.c.Completions(ctx, name, api.ReadCompletions{After: after, WaitMS: int(tailWait.Milliseconds())})
 		switch {
-		case ctx.Err() != nil, gone(err): // somebody removed it
+		case ctx.Err() != nil, isNotFound(err): // the subscription was removed
 			return
 		case err != nil:
 			w.log.Debug("completions", "subscription", name, "err", err)

@@ -21,9 +21,9 @@ import (
 // the question, and the client repeats it with the answer (MRTR, SEP-2322). For older clients the SDK requests the answer and
 // repeats the call, within the call's time.
 
-// askOn sends older clients the question that follows their user's first answer. The
-// SDK asks them once in a call, and hands them what is to be asked then as if they knew what to do with it.
-func askOn(next sdk.MethodHandler) sdk.MethodHandler {
+// askNext sends older clients the question that follows their user's first answer. The SDK asks them once per call and
+// would return the second question as a result.
+func askNext(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		for {
 			res, err := next(ctx, method, req)
@@ -48,22 +48,22 @@ func askOn(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// isOld says that a client is of the era in which servers asked by themselves.
+// isOld reports whether a client uses the protocol era in which servers sent requests.
 func isOld(c *sdk.ServerSession) bool {
 	p := c.InitializeParams()
 	return p != nil && p.ProtocolVersion < modernVersion
 }
 
-// answerKey names the question in what is asked for.
+// answerKey is the form field of the answer.
 const answerKey = "answer"
 
-// ask is the question of a session to its person, as a result; nil: the model is told, and goes on.
+// ask returns a session's question to the user as a result, or nil to answer the model instead.
 func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 	d := doingOf(ctx)
 	if d.unanswered != "" && a.State == "needs_input" {
 		a.Message, a.Next = join(d.unanswered, a.Message), call("stop", "id", cmp.Or(a.Job, a.Session))
 	}
-	if d.silent || d.req == nil || d.level < Change { // who only looks has nobody's answers typed, nor anything allowed
+	if d.cannotAsk || d.req == nil || d.level < Change { // read-only clients must not cause input or approvals
 		return nil
 	}
 	if a.State == "needs_approval" {
@@ -87,7 +87,7 @@ func (s *Server) ask(ctx context.Context, a *answer) *sdk.CallToolResult {
 // approvalKind is the kind of questions that are approvals.
 const approvalKind = "approval"
 
-// askApproval asks the person to allow what an agent wants.
+// askApproval asks the user to approve an agent's command.
 func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult {
 	d := doingOf(ctx)
 	if !s.mayAsk(d, approvalKind) {
@@ -113,9 +113,9 @@ func (s *Server) askApproval(ctx context.Context, a *answer) *sdk.CallToolResult
 	}
 }
 
-// allowed gives the answer of the person who was asked to the daemon.
-func (s *Server) allowed(ctx context.Context, st *state, res *sdk.ElicitResult) error {
-	v := api.ApprovalAnswer{Answer: "reject", Feedback: "declined by the person who was asked"}
+// sendApproval sends the user's answer to the daemon.
+func (s *Server) sendApproval(ctx context.Context, st *state, res *sdk.ElicitResult) error {
+	v := api.ApprovalAnswer{Answer: "reject", Feedback: "declined by the user"}
 	switch res.Action {
 	case "accept":
 		text, _ := res.Content[answerKey].(string)
@@ -134,8 +134,8 @@ func (s *Server) allowed(ctx context.Context, st *state, res *sdk.ElicitResult) 
 	return err
 }
 
-// mayAsk says whether a person is to be asked for input of a kind.
-func (s *Server) mayAsk(d *doing, kind string) bool {
+// mayAsk reports whether to ask the user for input of a kind.
+func (s *Server) mayAsk(d *currentCall, kind string) bool {
 	switch {
 	case !s.canAsk(d.req.ClientCapabilities()):
 		return false
@@ -145,19 +145,19 @@ func (s *Server) mayAsk(d *doing, kind string) bool {
 	return kind == "confirm" && s.o.Elicit == ElicitAlways
 }
 
-// canAsk says whether a client shows forms, and is to.
+// canAsk reports whether a client supports forms and may show them.
 func (s *Server) canAsk(caps *sdk.ClientCapabilities) bool {
 	return caps != nil && caps.Elicitation != nil && s.o.Elicit != ElicitNever
 }
 
-// asksInTask says whether a person is to be asked for input of a kind while a call is a task. Its model hears of nothing
-// but the task's end, so what the person is not asked ends it, and the model goes on.
+// asksInTask reports whether to ask the user for input of a kind while a call is a task. The model sees only the task's
+// end. So a question that the user does not get ends the task, and the model continues.
 func (s *Server) asksInTask(caps *sdk.ClientCapabilities, kind string) bool {
 	return s.canAsk(caps) && kind != "password" && s.o.Elicit == ElicitAlways
 }
 
-// answered types what a person answered, if the call brings an answer, and says which job goes on.
-func (s *Server) answered(ctx context.Context, session string) (job string, err error) {
+// typeAnswer types the user's answer, if the call carries one, and returns the job that continues.
+func (s *Server) typeAnswer(ctx context.Context, session string) (job string, err error) {
 	d := doingOf(ctx)
 	text := d.req.Params.RequestState
 	if text == "" || d.level < Change {
@@ -171,9 +171,9 @@ func (s *Server) answered(ctx context.Context, session string) (job string, err 
 	if !ok {
 		return "", invalidParams("the input response %q is missing or no answer of a form; make the call again without requestState", answerKey)
 	}
-	d.silent = true
+	d.cannotAsk = true
 	if st.Kind == approvalKind {
-		return st.Job, s.allowed(ctx, st, res)
+		return st.Job, s.sendApproval(ctx, st, res)
 	}
 	in := api.Input{ID: st.Nonce, Enter: true}
 	switch v := res.Content[answerKey].(type) {
@@ -183,28 +183,28 @@ func (s *Server) answered(ctx context.Context, session string) (job string, err 
 		in.Text = map[bool]string{true: "y", false: "n"}[v]
 	}
 	if res.Action != "accept" || in.Text == "" {
-		d.unanswered = "the person who was asked gave no answer"
+		d.unanswered = "the user gave no answer"
 		if res.Action == "decline" {
-			d.unanswered = "the person who was asked declined to answer"
+			d.unanswered = "the user declined to answer"
 		}
-		return st.Job, nil // the model is told that it waits still
+		return st.Job, nil // the model learns that it still waits
 	}
 	if _, err := s.client(ctx).Session(st.Session).Type(ctx, in); err != nil {
 		return "", err
 	}
-	if d.silent = false; st.Job == "" {
+	if d.cannotAsk = false; st.Job == "" {
 		return "", nil
 	}
 	return st.Job, nil
 }
 
-// lastLine is the newest line of a text that says something.
+// lastLine returns the last non-empty line of a text.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return oneLine(lines[len(lines)-1], 200)
 }
 
-// principal is who asks: the token's name over HTTP, else who started the server.
+// principal returns the caller: the token's name over HTTP, else the user that started the server.
 func principal(ctx context.Context) string {
 	if d := doingOf(ctx); d != nil && d.req != nil && d.req.Extra != nil && d.req.Extra.TokenInfo != nil {
 		return d.req.Extra.TokenInfo.UserID

@@ -16,25 +16,25 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/fairsched"
 )
 
-// pace is how long a call waits, and how much it may print.
-type pace struct {
+// callLimits is how long a call waits, and how much it may print.
+type callLimits struct {
 	Yield     *float64 `json:"yield"`
 	MaxTokens int      `json:"max_tokens"`
 }
 
-// yield is how long the call may still wait: what it waited for its turn counts.
-func (p *pace) yield(ctx context.Context) time.Duration {
+// yield returns how long the call may still wait, less its time in the queue.
+func (p *callLimits) yield(ctx context.Context) time.Duration {
 	y := defaultYield
 	if p.Yield != nil {
 		y = min(*p.Yield, maxYield)
 	}
-	return turns.Left(ctx, time.Duration(y*float64(time.Second)))
+	return fairsched.TimeRemaining(ctx, time.Duration(y*float64(time.Second)))
 }
 
-func (p *pace) budget() int {
+func (p *callLimits) budget() int {
 	n := p.MaxTokens
 	if n == 0 {
 		n = defaultTokens
@@ -43,7 +43,7 @@ func (p *pace) budget() int {
 }
 
 type execArgs struct {
-	pace
+	callLimits
 	Line    string   `json:"line"`
 	Session string   `json:"session"`
 	Cwd     string   `json:"cwd"`
@@ -51,8 +51,8 @@ type execArgs struct {
 	ID      string   `json:"id"`
 }
 
-// exec runs a line, in a session's shell or as a process of its own. Either way it is a job of the daemon
-// before anything waits for it: whatever happens to this server, the job goes on, and the id finds it.
+// exec runs a line, in a session's shell or in a new process. It is a daemon job before anything waits for it: the job
+// outlives this server, and its id finds it.
 func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	args, err := decode[execArgs](raw)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		return wrong, nil
 	}
 	d := doingOf(ctx)
-	job, err := s.answered(ctx, args.Session)
+	job, err := s.typeAnswer(ctx, args.Session)
 	if job == "" && err == nil {
 		job, err = s.begin(ctx, &args, d)
 	}
@@ -75,24 +75,24 @@ func (s *Server) exec(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	return s.follow(ctx, job, &args)
 }
 
-// notALine refuses what no shell can be given: a person would be asked about it for nothing.
+// notALine rejects lines that no shell accepts, before a user has to approve them.
 func notALine(line string) *sdk.CallToolResult {
 	if !strings.ContainsRune(line, 0) {
 		return nil
 	}
-	return failure(errors.New("the line has a NUL character, which no command line can have; it was not run"), `have the program make it, as in `+call("exec", "line", `printf '\000'`))
+	return failure(errors.New("not run: the line contains a NUL character"), `let the program produce it, as in `+call("exec", "line", `printf '\000'`))
 }
 
-// begin has the daemon begin with a line, or finds the job that is it.
-func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job string, err error) {
+// begin starts a line in the daemon, or finds its existing job.
+func (s *Server) begin(ctx context.Context, args *execArgs, d *currentCall) (job string, err error) {
 	id := args.ID
 	if id == "" {
 		id = d.id
-	} else if err := s.meansNoSession(ctx, id); err != nil {
+	} else if err := s.checkJobID(ctx, id); err != nil {
 		return "", err
 	}
 	never := int64(0)
-	asking := api.Asking{OnApproval: "return"} // the answer says so at once
+	asking := api.ApprovalOptions{OnApproval: "return"} // return at once with the approval
 	how := api.Call{Job: id, Background: true, MaxOutput: args.budget(), Digest: true, IdleTimeoutMS: &never, TimeoutMS: &never, OnTimeout: "kill"}
 	if args.Timeout != nil {
 		ms := int64(*args.Timeout * 1000)
@@ -101,7 +101,7 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 	var r api.Result
 	if args.Session != "" {
 		if args.Cwd != "" {
-			return "", api.Errorf(api.CodeInvalid, "cwd is for a process of its own").
+			return "", api.Errorf(api.CodeInvalid, "cwd is only for lines without a session").
 				WithHint("in a session the line itself changes the directory (cd), or leave session out")
 		}
 		c := s.client(ctx).Session(args.Session)
@@ -109,23 +109,23 @@ func (s *Server) begin(ctx context.Context, args *execArgs, d *doing) (job strin
 		if err != nil {
 			return "", err
 		}
-		// Another prompt within the shell (a REPL, ssh) takes lines, too; what asks a question does not.
+		// A prompt within the shell (a REPL, ssh) also takes lines; a program's question does not.
 		foreign := v.Needs != nil && v.Needs.Kind == "prompt"
-		if r, err = c.Exec(ctx, api.Exec{Call: how, Asking: asking, Line: args.Line, Foreign: foreign}); err != nil {
+		if r, err = c.Exec(ctx, api.Exec{Call: how, ApprovalOptions: asking, Line: args.Line, Foreign: foreign}); err != nil {
 			return "", err
 		}
 		return r.Job, nil
 	}
-	s.sweep.begun(ctx, s)
-	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), Asking: asking, Labels: map[string]string{ownLabel: api.OneLine}}
+	s.sweep.noteLine(ctx, s)
+	n := api.NewSession{Line: args.Line, Env: s.o.Env, Cwd: s.dir(args.Cwd), ApprovalOptions: asking, Labels: map[string]string{oneLineLabel: api.OneLine}}
 	if r, err = s.client(ctx).Run(ctx, api.Run{Call: how, NewSession: n}); err != nil {
 		return "", err
 	}
 	return r.Job, nil
 }
 
-// meansNoSession refuses an id for a new job by which a session is called: neither wait nor stop would know what is meant.
-func (s *Server) meansNoSession(ctx context.Context, id string) error {
+// checkJobID rejects an ID for a new job that also names a session: wait and stop could not distinguish them.
+func (s *Server) checkJobID(ctx context.Context, id string) error {
 	v, err := s.client(ctx).Session(id).Info(ctx)
 	if err != nil || v.Name != id && v.ID != id {
 		return nil
@@ -133,11 +133,11 @@ func (s *Server) meansNoSession(ctx context.Context, id string) error {
 	if _, err := s.client(ctx).Job(ctx, id, 1); err == nil {
 		return nil // it began before the session: the same call again
 	}
-	return api.Errorf(api.CodeInvalid, "a session is called %s: as the id of a job it would be either; nothing was run", quoted(id)).
+	return api.Errorf(api.CodeInvalid, "not run: id %s is the name of a session", quoteName(id)).
 		WithHint("give the call another id")
 }
 
-// dir is a directory that a call names, from the server's own one.
+// dir resolves a directory of a call against the server's own.
 func (s *Server) dir(cwd string) string {
 	if filepath.IsAbs(cwd) {
 		return cwd
@@ -148,7 +148,7 @@ func (s *Server) dir(cwd string) string {
 // follow answers by the yield time with how a job is.
 func (s *Server) follow(ctx context.Context, job string, args *execArgs) (*sdk.CallToolResult, error) {
 	a, err := s.jobAnswer(ctx, job, time.Millisecond, nil, 0)
-	if err == nil && a.going() && a.State != "needs_approval" {
+	if err == nil && a.isRunning() && a.State != "needs_approval" {
 		defer s.progress(ctx, a.Session)()
 		a, err = s.jobAnswer(ctx, job, args.yield(ctx), nil, 0)
 	}
@@ -158,15 +158,15 @@ func (s *Server) follow(ctx context.Context, job string, args *execArgs) (*sdk.C
 	if ask := s.ask(ctx, a); ask != nil {
 		return ask, nil
 	}
-	s.shows(ctx, a, args.budget())
-	if args.Session == "" && !a.going() {
+	s.showScreen(ctx, a, args.budget())
+	if args.Session == "" && !a.isRunning() {
 		a.Cursor = 0 // nothing more comes of it
 	}
 	return replyAnswer(a, args.Session, args.ID), nil
 }
 
-// shows puts in the screen of a full-screen program that rests, where there is room for it.
-func (s *Server) shows(ctx context.Context, a *answer, budget int) {
+// showScreen adds the screen of an idle full-screen program if it fits the budget.
+func (s *Server) showScreen(ctx context.Context, a *answer, budget int) {
 	if a.Needs != "screen" || a.State != "running" || budget == noOutput {
 		return
 	}
@@ -177,14 +177,14 @@ func (s *Server) shows(ctx context.Context, a *answer, budget int) {
 	}
 }
 
-// jobAnswer is how a job is by the time given, with its output after since, within a budget (0: what was
-// asked for with the job; or noOutput).
+// jobAnswer waits up to await and returns the state of a job, with its output after since within a budget (0: the job's
+// own; or noOutput).
 func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration, since *uint64, budget int) (*answer, error) {
-	j, err := s.client(ctx).LookAtJob(ctx, job, await, s.told.of(job))
+	j, err := s.client(ctx).LookAtJob(ctx, job, await, s.reported.of(job))
 	if err != nil {
 		return nil, err
 	}
-	s.told.note(&j)
+	s.reported.note(&j)
 	if j.Result == nil {
 		j.Result = &api.Result{State: "running", Job: j.ID, Session: j.Session}
 	}
@@ -196,14 +196,14 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 	a := answerOf(j.Result, name)
 	a.id = j.Session
 	if budget == noOutput {
-		a.quiet(since)
+		a.dropOutput(since)
 		return a, nil
 	}
-	if since == nil && budget == 0 || j.Session == "" { // a person has to allow it first: it has printed nothing
+	if since == nil && budget == 0 || j.Session == "" { // a user has to allow it first: it has printed nothing
 		return a, nil
 	}
 	q := client.TextQuery{From: j.Result.Range.Start, To: j.Result.Range.End, MaxOutput: budget, Digest: true, Fold: true}
-	if q.To == 0 { // it has printed nothing, or not begun: what its session shows is another's
+	if q.To == 0 { // no output yet: the session's screen belongs to another command
 		a.Output = ""
 		if since != nil {
 			a.Cursor = *since
@@ -216,7 +216,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 	if a.State == "running" && a.Needs == "" {
 		q.Whole = api.Meanwhile
 	}
-	if err := s.reread(ctx, a, q); err != nil && !gone(err) {
+	if err := s.reread(ctx, a, q); err != nil && !isNotFound(err) {
 		return nil, err
 	}
 	return a, nil
@@ -224,7 +224,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 
 // reread puts another part of a session's output into an answer.
 func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) error {
-	a.uncut()
+	a.clearOmitted()
 	if q.To > 0 && q.From >= q.To {
 		a.Output = ""
 		return nil
@@ -236,9 +236,9 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 	if a.Output, a.Cursor = t.Text, max(t.Next, q.From); t.End {
 		a.Cursor = 0
 	}
-	a.cut(t.Omitted)
+	a.setOmitted(t.Omitted)
 	if t.BinaryBytes > 0 {
-		a.Message = join(a.Message, fmt.Sprintf("%d bytes that are no text are left out", t.BinaryBytes))
+		a.Message = join(a.Message, fmt.Sprintf("%d bytes of binary data omitted", t.BinaryBytes))
 	}
 	if t.Gap > 0 {
 		a.Message = join(a.Message, "older output than this is not kept")
@@ -246,14 +246,14 @@ func (s *Server) reread(ctx context.Context, a *answer, q client.TextQuery) erro
 	return nil
 }
 
-// gone says that what was asked for is not there any more.
-func gone(err error) bool {
+// isNotFound reports whether the requested object does not exist.
+func isNotFound(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Code == api.CodeNotFound
 }
 
 type startArgs struct {
-	pace
+	callLimits
 	Name   string            `json:"name"`
 	Line   string            `json:"line"`
 	Cwd    string            `json:"cwd"`
@@ -264,11 +264,11 @@ type startArgs struct {
 	ID     string            `json:"id"`
 }
 
-// restTime is how long a program is silent when it has said what it had to say.
-const restTime = 500 * time.Millisecond
+// idleTime is how long a program must print nothing to count as finished printing.
+const idleTime = 500 * time.Millisecond
 
-// firstWord is how long a program that was started may be silent at its beginning.
-const firstWord = 3 * time.Second
+// firstOutputTime is how long a started program may print nothing at first.
+const firstOutputTime = 3 * time.Second
 
 // start opens a session.
 func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
@@ -281,12 +281,12 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	}
 	for _, e := range args.Env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
-			return failure(fmt.Errorf("env: %s is no NAME=VALUE", quoted(e)), "give each as in "+call("start", "env", []string{"DEBUG=1"})), nil
+			return failure(fmt.Errorf("env: %s is no NAME=VALUE", quoteName(e)), "give each as in "+call("start", "env", []string{"DEBUG=1"})), nil
 		}
 	}
 	v, err := s.client(ctx).NewSession(ctx, api.NewSession{
 		Name: args.Name, Line: args.Line, Cwd: s.dir(args.Cwd), Env: s.o.Env, SetEnv: args.Env, Labels: args.Labels,
-		Cols: args.Cols, Rows: args.Rows, Asking: api.Asking{OnApproval: "return"}, AskID: cmp.Or(args.ID, doingOf(ctx).id),
+		Cols: args.Cols, Rows: args.Rows, ApprovalOptions: api.ApprovalOptions{OnApproval: "return"}, AskID: cmp.Or(args.ID, doingOf(ctx).id),
 	})
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeNameTaken {
@@ -306,28 +306,28 @@ func (s *Server) start(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 		return nil, err
 	}
 	var since uint64
-	if args.Line != "" { // some programs take a while to say their first word
+	if args.Line != "" { // some programs are slow to print their first output
 		_, err := s.client(ctx).Session(v.Name).Wait(ctx, api.Wait{
 			Conds: []api.Condition{{Kind: "regexp", Pattern: `\S`}, {Kind: "input"}, {Kind: "exit"}},
-			Since: &since, TimeoutMS: max(1, min(firstWord, args.yield(ctx)).Milliseconds()),
+			Since: &since, TimeoutMS: max(1, min(firstOutputTime, args.yield(ctx)).Milliseconds()),
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return s.settled(ctx, v.Name, &since, &args.pace, nil)
+	return s.awaitStable(ctx, v.Name, &since, &args.callLimits, nil)
 }
 
-// settled answers when a session rests, asks or has ended, by the yield time at the latest.
-// typed is what the call typed and what became of it, if it did.
-func (s *Server) settled(ctx context.Context, session string, since *uint64, p *pace, typed *entered) (*sdk.CallToolResult, error) {
+// awaitStable answers when a session is idle, needs input or has ended, at the latest by the yield time. typed is what
+// the call typed, or nil.
+func (s *Server) awaitStable(ctx context.Context, session string, since *uint64, p *callLimits, typed *typedInput) (*sdk.CallToolResult, error) {
 	var a *answer
 	for lines := typed.lines(); ; lines-- {
 		_, err := s.client(ctx).Session(session).Wait(ctx, api.Wait{
-			Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: restTime.Milliseconds()}},
+			Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}, {Kind: "quiet", QuietMS: idleTime.Milliseconds()}},
 			Since: since, TimeoutMS: max(1, p.yield(ctx).Milliseconds()),
 		})
-		if err == nil && lines > 1 && turns.Left(ctx, restTime) > 0 { // the shell reads the next of them
+		if err == nil && lines > 1 && fairsched.TimeRemaining(ctx, idleTime) > 0 { // the shell reads the next of them
 			_, err = s.client(ctx).Session(session).Wait(ctx, api.Wait{
 				Conds: []api.Condition{{Kind: "exit"}, {Kind: "quiet", QuietMS: betweenLines.Milliseconds()}}, TimeoutMS: max(1, min(time.Second, p.yield(ctx)).Milliseconds()),
 			})
@@ -345,7 +345,7 @@ func (s *Server) settled(ctx context.Context, session string, since *uint64, p *
 	if typed != nil {
 		s.showRedrawn(ctx, a, p.budget())
 	} else {
-		s.shows(ctx, a, p.budget())
+		s.showScreen(ctx, a, p.budget())
 	}
 	if ask := s.ask(ctx, a); ask != nil {
 		return ask, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 )
 
 // modernVersion is the first revision of the protocol without sessions.
@@ -29,14 +29,14 @@ const modernVersion = "2026-07-28"
 // into buffers of tens of KiB, beside which what lives is little, and a crowd of them would have it collect all the time.
 const GCPercent = 400
 
-// Token is who may connect, and what for.
+// Token grants a client access.
 type Token struct {
 	Secret string
 	Name   string // of the principal; the agent's label
 	Level  Level
 }
 
-// ParseTokens reads a file of tokens: one a line, TOKEN [LEVEL [NAME]]; # begins a comment.
+// ParseTokens reads a token file: one per line, TOKEN [LEVEL [NAME]]; # starts a comment.
 func ParseTokens(r io.Reader) ([]Token, error) {
 	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
 	if err != nil {
@@ -67,7 +67,7 @@ func ParseTokens(r io.Reader) ([]Token, error) {
 		all = append(all, t)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no token in it")
+		return nil, errors.New("no token found in the file")
 	}
 	return all, nil
 }
@@ -96,14 +96,14 @@ func LoadTokens(path string) ([]Token, error) {
 // Door is how a server is reached by HTTP.
 type Door struct {
 	Tokens []Token
-	Stored *access.Store // those made with `longterm token new`; nil: none count
-	Most   Level         // of those
-	access.Source
+	Stored *apitoken.Store // tokens of `longterm token new`; nil accepts none
+	Most   Level           // of those
+	apitoken.Source
 	Server func(Level) *sdk.Server
 	Log    *slog.Logger
 
-	// lanes has requests begun in turn; nil: as they come. Its server gives slots back (calls).
-	lanes *lanes
+	// lanes schedules requests; nil: in order of arrival. Its server gives slots back (calls).
+	lanes *scheduling
 }
 
 // Limits of the HTTP door.
@@ -112,9 +112,8 @@ const (
 	sessionIdle = 2 * time.Hour
 )
 
-// Handler is the door: who may not come in is told so before anything of the request is read; what comes in
-// goes to the handler of its era, by the header MCP-Protocol-Version. Requests of 2026-07-28 have no
-// sessions, those of before have.
+// Handler checks access before reading anything of a request, then chooses the handler of the protocol era by the
+// header MCP-Protocol-Version. Requests of 2026-07-28 have no sessions; older ones have.
 func (d *Door) Handler() http.Handler {
 	server := func(r *http.Request) *sdk.Server {
 		t := auth.TokenInfoFromContext(r.Context())
@@ -144,13 +143,13 @@ func (d *Door) Handler() http.Handler {
 			w = &resuming{ResponseWriter: w}
 		}
 		if r.Method == http.MethodPost {
-			w = &mismatched{ResponseWriter: w, said: r.Header.Get("Mcp-Protocol-Version")}
+			w = &mismatched{ResponseWriter: w, named: r.Header.Get("Mcp-Protocol-Version")}
 		}
 		legacy.ServeHTTP(w, r)
 	})
-	inTurn := numbered(eras)
+	inTurn := checkIDs(eras)
 	if d.lanes != nil {
-		inTurn = d.lanes.handler(whose, inTurn)
+		inTurn = d.lanes.handler(callerOf, inTurn)
 	}
 	guarded := auth.RequireBearerToken(d.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(inTurn)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +159,7 @@ func (d *Door) Handler() http.Handler {
 		}
 		if r.Header.Get("Authorization") == "" {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="longterm"`)
-			http.Error(w, "no bearer token: each request shows one, as Authorization: Bearer TOKEN; it stands in the file that `longterm mcp --http` named when it started, or `longterm token new` makes one", http.StatusUnauthorized)
+			http.Error(w, "no bearer token: send Authorization: Bearer TOKEN with each request; use the token file that `longterm mcp --http` printed at its start, or create one with `longterm token new`", http.StatusUnauthorized)
 			return
 		}
 		guarded.ServeHTTP(w, r)
@@ -168,18 +167,18 @@ func (d *Door) Handler() http.Handler {
 }
 
 func tooLarge(w http.ResponseWriter) {
-	http.Error(w, fmt.Sprintf("a request has at most %d MiB: have a command write what is longer to a file, and give the file's name", maxBody>>20), http.StatusRequestEntityTooLarge)
+	http.Error(w, fmt.Sprintf("request exceeds %d MiB: write longer data to a file with a command, and pass the file name", maxBody>>20), http.StatusRequestEntityTooLarge)
 }
 
-// resuming is an answer to a client that takes a stream up again. That it cannot is said with what to do: the SDK says only
-// that it failed.
+// resuming is a response to a client that resumes a stream. If that fails it explains what to do; the SDK reports only
+// the failure.
 type resuming struct {
 	http.ResponseWriter
 	refused bool
 }
 
-const notResumed = "these events are not kept any more (or Last-Event-ID is none of this session's): open the stream without Last-Event-ID; " +
-	"nothing that ran is lost: wait and read tell of it, by the ids of jobs and sessions and the last cursor, and a call made again with its id is the same call"
+const notResumed = "stream cannot resume (events expired, or unknown Last-Event-ID): open it without Last-Event-ID; " +
+	"nothing that ran is lost: use wait and read with the ids of jobs and sessions and the last cursor; a call repeated with its id is the same call"
 
 func (w *resuming) WriteHeader(code int) {
 	if code != http.StatusBadRequest {
@@ -202,11 +201,11 @@ func (w *resuming) Write(b []byte) (int, error) {
 // Flush implements http.Flusher: events are to go out one by one.
 func (w *resuming) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *resuming) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// whose is whose request it is, once its token was looked at.
-func whose(r *http.Request) string {
+// callerOf returns the user of an authenticated request.
+func callerOf(r *http.Request) string {
 	if t := auth.TokenInfoFromContext(r.Context()); t != nil {
 		return t.UserID
 	}
@@ -227,7 +226,7 @@ func (d *Door) verify(_ context.Context, secret string, _ *http.Request) (*auth.
 		return &auth.TokenInfo{UserID: is.Name, Scopes: []string{is.Level.String()}, Extra: map[string]any{"level": is.Level}}, nil
 	}
 	if d.Stored == nil {
-		return nil, fmt.Errorf("%w; it stands in the file that `longterm mcp --http` named when it started", auth.ErrInvalidToken)
+		return nil, fmt.Errorf("%w; use the token file that `longterm mcp --http` printed at its start", auth.ErrInvalidToken)
 	}
 	g, err := d.Stored.Verify(secret)
 	if err != nil {
@@ -243,10 +242,10 @@ func (d *Door) verify(_ context.Context, secret string, _ *http.Request) (*auth.
 // storedToken is where a token's information has its name, if it is one of the store's.
 const storedToken = "token"
 
-// checkSource refuses requests that a page of somebody else's had a browser make.
+// checkSource rejects requests that a foreign web page made a browser send.
 func (d *Door) checkSource(r *http.Request) error {
 	err := d.Check(r)
-	var of *access.SourceError
+	var of *apitoken.SourceError
 	switch {
 	case err == nil:
 		return nil
@@ -256,8 +255,9 @@ func (d *Door) checkSource(r *http.Request) error {
 	return fmt.Errorf("%w; name it with --host", err)
 }
 
-// Handler is the server's door, for tokens of a file and of a store (nil: none), whose level is the server's at most.
-func (s *Server) Handler(tokens []Token, stored *access.Store, source access.Source) http.Handler {
+// Handler returns the server's HTTP handler, for tokens of a file and of a store (or nil), at most at the server's
+// level.
+func (s *Server) Handler(tokens []Token, stored *apitoken.Store, source apitoken.Source) http.Handler {
 	d := &Door{
 		lanes:  s.lanes,
 		Tokens: tokens, Stored: stored, Most: s.o.Level, Source: source, Log: s.o.Log,

@@ -17,7 +17,7 @@ import (
 )
 
 type inputArgs struct {
-	pace
+	callLimits
 	Session string   `json:"session"`
 	Text    string   `json:"text"`
 	Keys    []string `json:"keys"`
@@ -27,14 +27,14 @@ type inputArgs struct {
 	ID      string   `json:"id"`
 }
 
-// input types something and answers with what came of it.
+// input types into a session and answers with the result.
 func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	args, err := decode[inputArgs](raw)
 	if err != nil {
 		return nil, err
 	}
 	if args.Text == "" && len(args.Keys) == 0 && !args.Enter {
-		return failure(errors.New("there is nothing to type"), "give text, keys or enter"), nil
+		return failure(errors.New("nothing to type"), "give text, keys or enter"), nil
 	}
 	if args.Text != "" && len(args.Keys) > 0 && args.Enter { // a model may mean any order
 		return failure(errors.New("text, keys and enter in one call: it is not clear in which order; nothing was typed"),
@@ -43,7 +43,7 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	}
 	in := api.Input{Text: args.Text, Secret: args.Secret, ExpectVersion: args.Version, ID: args.ID}
 	if in.ID == "" {
-		in.ID = doingOf(ctx).id // so that it goes on over a restart of the daemon
+		in.ID = doingOf(ctx).id // lets it survive a daemon restart
 	}
 	keys := args.Keys
 	if args.Text == "" {
@@ -51,11 +51,11 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	} else {
 		in.Enter = args.Enter && len(keys) == 0
 	}
-	in.ProveMS, in.Submit = proofTime.Milliseconds(), "agent"
+	in.ProveMS, in.Submit = confirmTime.Milliseconds(), "agent"
 	if len(in.ID) > 60 {
 		in.Submit = "" // it names one input only
 	}
-	in.OnApproval = "return" // the answer says so at once
+	in.OnApproval = "return" // return at once with the approval
 	if _, err := s.exactly(ctx, args.Session); err != nil {
 		return nil, err
 	}
@@ -75,22 +75,22 @@ func (s *Server) input(ctx context.Context, raw json.RawMessage) (*sdk.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	return s.settled(ctx, args.Session, &typed.Cursor, &args.pace, &entered{args.Text, args.Enter, typed.Taken, typed.Again})
+	return s.awaitStable(ctx, args.Session, &typed.Cursor, &args.callLimits, &typedInput{args.Text, args.Enter, typed.Taken, typed.Duplicate})
 }
 
-// proofTime is how long it is looked whether a program took what was typed.
-const proofTime = 300 * time.Millisecond
+// confirmTime bounds the check whether a program read its input.
+const confirmTime = 300 * time.Millisecond
 
-// entered is what a call typed, and what became of it as far as it was seen.
-type entered struct {
-	text  string
-	enter bool
-	taken *api.Taken
-	again bool // by the earlier call of its id
+// typedInput is the input of a call, and its known outcome.
+type typedInput struct {
+	text      string
+	enter     bool
+	taken     *api.Taken
+	duplicate bool // typed by an earlier call with the same ID
 }
 
-// lines is how many lines a shell reads of it.
-func (e *entered) lines() int {
+// lines returns how many lines a shell reads from it.
+func (e *typedInput) lines() int {
 	if e == nil {
 		return 1
 	}
@@ -104,23 +104,23 @@ func (e *entered) lines() int {
 // maxLines is how many lines that were typed at once are waited for one by one.
 const maxLines = 20
 
-// notRun says of input at a shell's prompt that the shell has run nothing since, whatever it ran before.
-func (e *entered) notRun(a *answer) {
+// notRun describes input at a shell's prompt after which the shell has run nothing.
+func (e *typedInput) notRun(a *answer) {
 	a.State, a.ExitCode, a.Signal, a.Command, a.took = "running", nil, "", 0, 0
 	if e.text != "" && e.lines() == 0 {
-		a.Message = "nothing was run: what was typed stands on the shell's line, and Enter runs it"
+		a.Message = "nothing was run: the text is on the shell's line, and Enter runs it"
 		return
 	}
-	a.Message = "nothing was run: the shell is at its prompt, or waits for the rest of the line (Ctrl-C gives it up)"
+	a.Message = "nothing was run: the shell is at its prompt, or waits for the rest of the line (Ctrl-C cancels it)"
 }
 
-// into puts in what became of it, as far as the model does not know: its own text, which the terminal echoed, is not told
-// again, nor how an answer is given to one who has just given one.
-func (e *entered) into(a *answer, since uint64) {
+// into adds the outcome to an answer. It removes what the model knows: the echo of its own text, and how to answer
+// after an answer.
+func (e *typedInput) into(a *answer, since uint64) {
 	if e == nil {
 		return
 	}
-	if a.atPrompt && !a.going() && !e.again && a.until > 0 && a.until <= since {
+	if a.atPrompt && !a.isRunning() && !e.duplicate && a.until > 0 && a.until <= since {
 		e.notRun(a)
 	}
 	if rest, echoed := strings.CutPrefix(a.Output, e.text+"\n"); echoed && e.text != "" {
@@ -131,15 +131,15 @@ func (e *entered) into(a *answer, since uint64) {
 	if a.Needs == "text" || a.Needs == "confirm" {
 		a.Next = ""
 	}
-	if !a.going() {
-		if e.again {
+	if !a.isRunning() {
+		if e.duplicate {
 			a.Message = join(typedBefore, a.Message)
 		}
 		return
 	}
-	took := tookIt(e.taken, a.Screen != "")
+	took := inputOutcome(e.taken, a.Screen != "")
 	switch {
-	case e.again:
+	case e.duplicate:
 		took = typedBefore
 	case a.State == "needs_approval" && took == "": // else it sounds as if this was not typed
 		took = "It was typed, and something else waits"
@@ -149,14 +149,14 @@ func (e *entered) into(a *answer, since uint64) {
 
 const typedBefore = "Typed by the earlier call with this id, and not again"
 
-// tookIt says what became of input, as far as a model has to know: nothing where the program read it and shows it. What it
-// shows of it stands on its screen, if that is in the answer.
-func tookIt(t *api.Taken, screen bool) string {
+// inputOutcome describes what happened to input, or returns "" if the program read it and shows it on the screen in the
+// answer.
+func inputOutcome(t *api.Taken, screen bool) string {
 	switch {
 	case t == nil:
 		return ""
 	case t.Submitted == "no":
-		return "It was NOT submitted: the program did not take the text as a message; look at its screen"
+		return "NOT submitted: the program did not accept the text as a message; check its screen"
 	case t.Submitted != "":
 		return "Submitted: " + t.Submitted
 	case t.Read == "no":
@@ -172,8 +172,8 @@ func tookIt(t *api.Taken, screen bool) string {
 	return words
 }
 
-// heedTime is how long an interrupted program gets until it is told how it is.
-const heedTime = 1500 * time.Millisecond
+// reactionTime is how long an interrupted program gets to react before its state is reported.
+const reactionTime = 1500 * time.Millisecond
 
 // stop ends, interrupts or removes.
 func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
@@ -195,7 +195,7 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 			return nil, err
 		}
 		// What heeds it does so soon.
-		_, err = s.client(ctx).Session(t.session).Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}, {Kind: "exit"}}, TimeoutMS: heedTime.Milliseconds()})
+		_, err = s.client(ctx).Session(t.session).Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}, {Kind: "exit"}}, TimeoutMS: reactionTime.Milliseconds()})
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		return s.endSession(ctx, &t)
 	}
 	_, err = s.client(ctx).StopJob(ctx, t.job, api.JobStop{})
-	if err != nil && !ended(err) { // what has ended needs no end
+	if err != nil && !isEnded(err) { // what has ended needs no end
 		return nil, err
 	}
 	a, err := s.targetAnswer(ctx, &t, nil, defaultTokens*bytesPerToken/4)
@@ -222,36 +222,36 @@ func (s *Server) stop(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	return replyAnswer(a), nil
 }
 
-func ended(err error) bool {
+func isEnded(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Code == api.CodeEnded
 }
 
-// endSession ends a session, and tells what it still printed.
+// endSession ends a session and returns its last output.
 func (s *Server) endSession(ctx context.Context, t *target) (*sdk.CallToolResult, error) {
 	v, err := s.client(ctx).Session(t.session).Info(ctx)
 	if err == nil {
 		_, err = s.client(ctx).Session(t.session).Kill(ctx, api.Kill{})
 	}
-	if r := askedToEnd(err, t.session); r != nil {
+	if r := endNeedsApproval(err, t.session); r != nil {
 		return r, nil
 	}
-	if err != nil && !ended(err) {
+	if err != nil && !isEnded(err) {
 		return nil, err
 	}
 	a, err := s.targetAnswer(ctx, t, &v.Output.End, defaultTokens*bytesPerToken/4)
 	if err != nil {
 		return nil, err
 	}
-	if v.State == "running" && !a.going() && a.State != "lost" {
+	if v.State == "running" && !a.isRunning() && a.State != "lost" {
 		a.State, a.Message = "killed", "Ended by request"
 	}
 	a.Next = ""
 	return replyAnswer(a), nil
 }
 
-// askedToEnd is the answer that a person is asked about the end of a session that is not the agent's own; nil: nobody is.
-func askedToEnd(err error, session string, how ...any) *sdk.CallToolResult {
+// endNeedsApproval returns the answer if ending another caller's session needs approval, else nil.
+func endNeedsApproval(err error, session string, how ...any) *sdk.CallToolResult {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != api.CodeNeedsApproval {
 		return nil
@@ -278,7 +278,7 @@ func (s *Server) remove(ctx context.Context, t *target) (*sdk.CallToolResult, er
 		return failure(fmt.Errorf("the session %s runs", v.Name), "end it first: "+call("stop", "id", v.Name)), nil
 	}
 	if err := s.client(ctx).Session(t.session).Remove(ctx, false); err != nil {
-		if r := askedToEnd(err, t.session, "how", "remove"); r != nil {
+		if r := endNeedsApproval(err, t.session, "how", "remove"); r != nil {
 			return r, nil
 		}
 		return nil, err

@@ -21,7 +21,7 @@ func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk
 	if err != nil {
 		return nil, err
 	}
-	if !a.going() {
+	if !a.isRunning() {
 		if args.Session == "" {
 			a.Cursor = 0 // nothing more comes of it
 		}
@@ -39,7 +39,7 @@ func (s *Server) execTask(ctx context.Context, job string, args *execArgs) (*sdk
 	return replyAnswer(a), nil
 }
 
-// taskOf is a job as a task.
+// taskOf returns a job as a task.
 func taskOf(j *api.Job, a *answer) Task {
 	t := Task{ID: j.ID, Status: TaskWorking, Message: a.Message, Created: taskTime(j.Started), Updated: taskTime(j.Started), Interval: taskInterval.Milliseconds()}
 	if j.Ended != nil {
@@ -52,18 +52,18 @@ func taskOf(j *api.Job, a *answer) Task {
 		t.Status = TaskInput
 	case a.State == "killed" && j.Result != nil && j.Result.TimedOut == "none":
 		t.Status = TaskCancelled
-	case !a.going():
+	case !a.isRunning():
 		t.Status = TaskCompleted
 	}
 	return t
 }
 
-// tasksFor are what answers for tasks to clients of a level. Any job's id is a task's: who only looks may look at it; to
-// answer it is what input does, and to end it what stop does, but for the own ones of an agent that may run something.
+// tasksFor returns the task handlers for clients of a level. Any job id is a task id. Read-only clients may read tasks;
+// answering needs input's level and ending needs stop's, except for an agent's own tasks.
 func (s *Server) tasksFor(l Level) Tasks {
 	may := func() error {
 		if l < Change {
-			return invalidParams("this is not allowed here: this client may use what the level %s has", l)
+			return invalidParams("not allowed (this client has level %s)", l)
 		}
 		return nil
 	}
@@ -95,7 +95,7 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 	}
 	switch d.Status {
 	case TaskCompleted:
-		if !a.going() && a.Command == 0 && j.Result.Outcome == "" { // its session ended with it: nothing more comes
+		if !a.isRunning() && a.Command == 0 && j.Result.Outcome == "" { // its session ended with it: nothing more comes
 			a.Cursor = 0
 		}
 		d.Result = replyAnswer(a)
@@ -105,10 +105,10 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 	return d, nil
 }
 
-// taskJob is the job that a task is.
+// taskJob returns the job of a task.
 func (s *Server) taskJob(ctx context.Context, id string) (*api.Job, *answer, error) {
 	j, err := s.client(ctx).LookAtJob(ctx, id, time.Millisecond, "")
-	if gone(err) || err == nil && j.ID != id { // a beginning of an id names no task
+	if isNotFound(err) || err == nil && j.ID != id { // a beginning of an id names no task
 		return nil, nil, ErrNoTask
 	}
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Server) cancelTask(ctx context.Context, id string, l Level) error {
 		return nil
 	}
 	if l < All && j.Agent != s.label(ctx) {
-		return invalidParams("the task %s is not this agent's: to end it needs the level %s, as the tool stop does", quoted(id), All)
+		return invalidParams("the task %s is not this agent's: to end it needs the level %s, as the tool stop does", quoteName(id), All)
 	}
 	// The ladder takes its time; the client sees by tasks/get that it is over.
 	_, err = s.client(ctx).StopJob(ctx, id, api.JobStop{})

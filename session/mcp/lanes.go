@@ -15,59 +15,58 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/fairsched"
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/session/turns"
 )
 
-// lanes has requests worked on in turn by lanes: one of each client and tool, in which those of each session of the
-// protocol take turns. Tools that only look have slots of their own, so that they are behind none that do more. What a call
-// waits for, a place or the daemon, it waits for without a slot.
-type lanes struct {
-	looks, others *turns.Turns
+// scheduling schedules requests by client and tool, and within that by protocol session. Read-only tools have their own
+// slots, so that others never block them. A call waits for a place or the daemon without a slot.
+type scheduling struct {
+	reads, others *fairsched.Scheduler // schedulers of read-only tools, and of all others
 
 	mu   sync.Mutex
 	last uint64
-	held map[uint64]*turns.Slot // by the number that stands in slotHeader
+	held map[uint64]*fairsched.Slot // by the number in slotHeader
 }
 
-func newLanes() *lanes {
+func newLanes() *scheduling {
 	n := runtime.GOMAXPROCS(0)
-	return &lanes{looks: turns.New(max(2, n)).Crowds(max(1, n/2)), others: turns.New(max(1, n/2)), held: map[uint64]*turns.Slot{}}
+	return &scheduling{reads: fairsched.New(max(2, n)).Crowds(max(1, n/2)), others: fairsched.New(max(1, n/2)), held: map[uint64]*fairsched.Slot{}}
 }
 
-// Listener has a server that is not serving yet take its requests from a listener in turn, too.
+// Listener makes a server, before it serves, take its requests from a listener in turn.
 func (s *Server) Listener(server *http.Server, l net.Listener) net.Listener {
 	most, _, err := sys.DescriptorLimit()
 	if err != nil {
-		most = 256 // what there is where nobody says
+		most = 256 // default if the limit is unknown
 	}
-	return turns.Listen(server, l, func(request []byte) (in *turns.Turns, who, lane, line string) {
-		name := turns.Header(request, "Mcp-Name")
+	return fairsched.Listen(server, l, func(request []byte) (in *fairsched.Scheduler, who, lane, line string) {
+		name := fairsched.Header(request, "Mcp-Name")
 		if name == "" {
 			name = toolIn(request)
 		}
-		in, lane = s.lanes.of(name)
-		return in, turns.Header(request, "Authorization"), lane, ""
-	}, turns.Refusal("text/plain; charset=utf-8", turns.TooMany+"\n"), most)
+		in, lane = s.lanes.schedulerFor(name)
+		return in, fairsched.Header(request, "Authorization"), lane, ""
+	}, fairsched.Refusal("text/plain; charset=utf-8", fairsched.TooMany+"\n"), most)
 }
 
-// turnTime is how long a request waits for its turn, before it is told so: what it asks for may take a while, too, and the whole
-// stays below what clients wait for.
+// turnTime is how long a request waits for its turn before it fails. The call itself also takes time, and the sum must
+// stay below client timeouts.
 const turnTime = 20 * time.Second
 
 // slotHeader takes a slot's number to the middleware: that sees a request's header, not its context. A client's own is
 // overwritten.
 const slotHeader = "Longterm-Slot"
 
-// handler has h answer requests in turn.
-func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.Handler {
+// handler wraps h to answer requests in turn.
+func (l *scheduling) handler(client func(*http.Request) string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		parsed := turns.Taken(r.Context())
-		parsed.End()                     // whose it is is known now, and it takes its turn with that one's
+		parsed := fairsched.SlotOf(r.Context())
+		parsed.End()                     // the caller is known now: wait in its own queue
 		if r.Method != http.MethodPost { // a stream, or the end of a session: nothing to decode
 			r.Header.Del(slotHeader)
 			if r.Method == http.MethodGet {
-				turns.Listens(r.Context())
+				fairsched.Listens(r.Context())
 			}
 			h.ServeHTTP(w, r)
 			return
@@ -76,7 +75,7 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 		if name == "" {
 			name = toolOf(r)
 		}
-		came := parsed.Came()
+		came := parsed.ArrivedAt()
 		if came.IsZero() {
 			came = time.Now()
 		}
@@ -87,15 +86,15 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 			w.Header().Set("Retry-After", "5")
 			why := "the request ended before its turn"
 			if r.Context().Err() == nil {
-				why = "there are too many requests of this client at once, and for " + turnTime.String() + " it was not this one's turn"
+				why = "request rejected: too many concurrent requests of this client (waited " + turnTime.String() + ")"
 			}
-			http.Error(w, why+"; nothing was done for it. Wait for others to be answered, and call wait once for several jobs", http.StatusServiceUnavailable)
+			http.Error(w, why+"; not started. Let other calls finish, and use one wait for several jobs", http.StatusServiceUnavailable)
 			return
 		}
 		defer s.End()
-		s.CameBefore(came)
+		s.ArrivedBefore(came)
 		if r.Header.Get("Mcp-Protocol-Version") >= modernVersion && r.Header.Get("Mcp-Method") == "subscriptions/listen" { // one that does not mean it is refused
-			turns.Listens(r.Context())
+			fairsched.Listens(r.Context())
 		}
 		l.mu.Lock()
 		l.last++
@@ -112,27 +111,27 @@ func (l *lanes) handler(client func(*http.Request) string, h http.Handler) http.
 	})
 }
 
-// peeked is how much of a request's body is looked at for the tool that it names.
-const peeked = 1 << 10
+// peekBytes is how much of a request's body is searched for the name of its tool.
+const peekBytes = 1 << 10
 
-// toolOf is the tool that a request names which says it in no header, as those of the older revisions; empty: none was found.
-// The body is read as before.
+// toolOf returns the tool named in a request body, for older revisions without a header, or "". The body can still be
+// read.
 func toolOf(r *http.Request) string {
-	n := int64(peeked)
+	n := int64(peekBytes)
 	if r.ContentLength >= 0 {
 		n = min(n, r.ContentLength)
 	}
-	b := bufio.NewReaderSize(r.Body, peeked)
+	b := bufio.NewReaderSize(r.Body, peekBytes)
 	r.Body = struct {
 		io.Reader
 		io.Closer
 	}{b, r.Body}
-	start, _ := b.Peek(int(n)) // what fails does so again for who reads it
+	start, _ := b.Peek(int(n)) // the reader of the body gets the same error
 	return toolIn(start)
 }
 
-// toolIn is the first tool that the beginning of a message names; empty: none. It chooses a lane and decides nothing else: the
-// message may mean another one.
+// toolIn returns the first tool named at the start of a message, or "". It only chooses a lane: the message may mean
+// another tool.
 func toolIn(message []byte) string {
 	for {
 		_, rest, is := bytes.Cut(message, []byte(`"name"`))
@@ -148,32 +147,33 @@ func toolIn(message []byte) string {
 			continue
 		}
 		name, _, _ := bytes.Cut(rest[:min(len(rest), 32)], []byte(`"`))
-		if slices.ContainsFunc(tools, named(string(name))) {
+		if slices.ContainsFunc(tools, byName(string(name))) {
 			return string(name)
 		}
 	}
 }
 
-// of are the turns of a tool's calls, and its name. What is no tool has none: names are the client's to make up.
-func (l *lanes) of(name string) (in *turns.Turns, lane string) {
-	i := slices.IndexFunc(tools, named(name))
+// schedulerFor returns the scheduler of a tool's calls, and the tool's name. Unknown names, which clients choose
+// freely, get none.
+func (l *scheduling) schedulerFor(name string) (in *fairsched.Scheduler, lane string) {
+	i := slices.IndexFunc(tools, byName(name))
 	switch {
 	case i < 0:
 		return l.others, ""
 	case tools[i].waits:
 		return l.others, name
 	}
-	return l.looks, name
+	return l.reads, name
 }
 
 // begin waits for a slot for a request.
-func (l *lanes) begin(ctx context.Context, client, session, tool string) (*turns.Slot, error) {
-	in, lane := l.of(tool)
+func (l *scheduling) begin(ctx context.Context, client, session, tool string) (*fairsched.Slot, error) {
+	in, lane := l.schedulerFor(tool)
 	return in.Begin(ctx, client+"\x00"+lane, session)
 }
 
-// slot is the slot of a request by its header; nil: it came without.
-func (l *lanes) slot(header http.Header) *turns.Slot {
+// slot returns the slot of a request by its header, or nil.
+func (l *scheduling) slot(header http.Header) *fairsched.Slot {
 	n, err := strconv.ParseUint(header.Get(slotHeader), 10, 64)
 	if err != nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/fairsched"
 )
 
 // A slot's number is not the client's to make up; what only looks has slots of its own.
@@ -27,7 +27,7 @@ func TestSlotsOfRequests(t *testing.T) {
 
 func slotsOfRequests(t *testing.T) {
 	l := newLanes()
-	free := func(in *turns.Turns) (n int) { // as many as can be begun at once
+	free := func(in *fairsched.Scheduler) (n int) { // as many as can be begun at once
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for {
@@ -39,10 +39,10 @@ func slotsOfRequests(t *testing.T) {
 			defer s.End()
 		}
 	}
-	looks, others := free(l.looks), free(l.others)
+	looks, others := free(l.reads), free(l.others)
 	ask := func(tool string, wantLooks, wantOthers int) {
 		h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			if a, b := free(l.looks), free(l.others); a != wantLooks || b != wantOthers {
+			if a, b := free(l.reads), free(l.others); a != wantLooks || b != wantOthers {
 				t.Errorf("%s: %d and %d slots are free, want %d and %d", tool, a, b, wantLooks, wantOthers)
 			}
 			if r.Header.Get(slotHeader) == "77" {
@@ -52,8 +52,8 @@ func slotsOfRequests(t *testing.T) {
 			if in == nil {
 				t.Fatal("the request has no slot")
 			}
-			over := turns.Wait(turns.With(r.Context(), in))
-			if a, b := free(l.looks), free(l.others); a != looks || b != others {
+			over := fairsched.Wait(fairsched.With(r.Context(), in))
+			if a, b := free(l.reads), free(l.others); a != looks || b != others {
 				t.Errorf("%s: while it waits %d and %d slots are free", tool, a, b)
 			}
 			over()
@@ -69,14 +69,14 @@ func slotsOfRequests(t *testing.T) {
 	ask("screen", looks-1, others)
 	ask("wait", looks, others-1)
 	ask("of the client's invention", looks, others-1)
-	if a, b := free(l.looks), free(l.others); a != looks || b != others || len(l.held) != 0 {
+	if a, b := free(l.reads), free(l.others); a != looks || b != others || len(l.held) != 0 {
 		t.Errorf("%d and %d free, %d held", a, b, len(l.held))
 	}
 }
 
 // Who still waits for a request that ended before its turn is told that nothing was done.
 func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
-	l := &lanes{looks: turns.New(0), others: turns.New(0)}
+	l := &scheduling{reads: fairsched.New(0), others: fairsched.New(0)}
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	w := httptest.NewRecorder()
@@ -99,7 +99,7 @@ func TestLanesOfToolsInBodies(t *testing.T) {
 		`{"params":{"name":"screen`:                               "screen",
 		`{"params":{"name":5,"name"`:                              "",
 		`{"params":{"name":"` + strings.Repeat("x", 5000) + `"}}`: "",
-		strings.Repeat(" ", 2*peeked) + `{"name":"screen"}`:       "",
+		strings.Repeat(" ", 2*peekBytes) + `{"name":"screen"}`:    "",
 		"": "",
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(body))
@@ -110,7 +110,7 @@ func TestLanesOfToolsInBodies(t *testing.T) {
 			t.Errorf("%.80q: the body is %.80q then, %v", body, all, err)
 		}
 	}
-	l := &lanes{looks: turns.New(1), others: turns.New(0), held: map[uint64]*turns.Slot{}}
+	l := &scheduling{reads: fairsched.New(1), others: fairsched.New(0), held: map[uint64]*fairsched.Slot{}}
 	answered := false
 	h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered = true }))
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(`{"params":{"name":"screen"}}`)))
@@ -125,7 +125,7 @@ func TestLanesOfToolsInBodies(t *testing.T) {
 // FEATURES: R88
 func TestWaitingForATurnCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{ending: context.Background(), lanes: &lanes{others: turns.New(1), held: map[uint64]*turns.Slot{}}, places: newPlaces()}
+		s := &Server{ending: context.Background(), lanes: &scheduling{others: fairsched.New(1), held: map[uint64]*fairsched.Slot{}}, places: newPlaces()}
 		ahead := func(n int) { // each of whom keeps the slot for the 50 ms that it may
 			for range n {
 				go func() { _, _ = s.lanes.begin(t.Context(), "", "", "exec") }()
@@ -139,10 +139,10 @@ func TestWaitingForATurnCounts(t *testing.T) {
 			if waited < 9*time.Second {
 				t.Errorf("it waited for %v only", waited)
 			}
-			if got := (&pace{Yield: &yield}).yield(ctx); got != 30*time.Second-waited {
+			if got := (&callLimits{Yield: &yield}).yield(ctx); got != 30*time.Second-waited {
 				t.Errorf("after %v it yields in %v", waited, got)
 			}
-			if got := (&pace{}).yield(ctx); got != max(0, 10*time.Second-waited) {
+			if got := (&callLimits{}).yield(ctx); got != max(0, 10*time.Second-waited) {
 				t.Errorf("after %v it yields in %v by default", waited, got)
 			}
 			if by, ok := ctx.Deadline(); !ok || by.Sub(came) != callTime {
@@ -167,7 +167,7 @@ func TestWaitingForATurnCounts(t *testing.T) {
 		if r := call(); !r.IsError || time.Since(came) != turnTime {
 			t.Errorf("%+v after %v", r, time.Since(came))
 		}
-		if callTime+sayTime >= 50*time.Second || maxYield*float64(time.Second) >= float64(callTime) {
+		if callTime+answerTime >= 50*time.Second || maxYield*float64(time.Second) >= float64(callTime) {
 			t.Error("a call may take 50 s")
 		}
 		time.Sleep(time.Minute) // until all have lost their slots
@@ -179,11 +179,11 @@ func TestWaitingForATurnCounts(t *testing.T) {
 // FEATURES: R88
 func TestRequestWhoseTurnDoesNotCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lanes{looks: turns.New(0), others: turns.New(0)}
+		l := &scheduling{reads: fairsched.New(0), others: fairsched.New(0)}
 		h := l.handler(func(*http.Request) string { return "who" }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is begun") }))
 		w, began := httptest.NewRecorder(), time.Now()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", nil))
-		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many requests") {
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many concurrent requests") {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 		if d := time.Since(began); d != turnTime {
@@ -193,7 +193,7 @@ func TestRequestWhoseTurnDoesNotCome(t *testing.T) {
 }
 
 // Who asks is read from a request once, however many clients a call takes.
-func TestWhoAsksIsReadOnce(t *testing.T) {
+func TestCaller_ReadOncePerRequest(t *testing.T) {
 	s := &Server{agents: newAgents(func(label, _ string) *client.Client { return client.New(client.Options{Agent: label}) }, "")}
 	defer s.agents.close()
 	asks := &asking{}
@@ -201,7 +201,7 @@ func TestWhoAsksIsReadOnce(t *testing.T) {
 	if first, again := s.client(ctx), s.client(ctx); first != again || asks.asked != 1 {
 		t.Errorf("asked %d times", asks.asked)
 	}
-	if s.client(t.Context()) != s.agents.named("", "") {
+	if s.client(t.Context()) != s.agents.forLabel("", "") {
 		t.Error("a context of no request has another client")
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 )
@@ -68,7 +68,7 @@ func BenchmarkScreenUnderTenThousandCalls(b *testing.B) {
 	const secret = "0123456789abcdef"
 	defer debug.SetGCPercent(debug.SetGCPercent(GCPercent))
 	s := stubDaemon(b)
-	web := httptest.NewUnstartedServer(s.Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, access.Source{}))
+	web := httptest.NewUnstartedServer(s.Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, apitoken.Source{}))
 	web.Listener = s.Listener(web.Config, web.Listener)
 	web.Start()
 	defer web.Close()

@@ -16,14 +16,16 @@ import (
 
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 type readArgs struct {
-	pace
+	callLimits
 	Session string  `json:"session"`
 	Command *int    `json:"command"`
 	Since   *uint64 `json:"since"`
 	To      uint64  `json:"to"`
+	Why     bool    `json:"why"`
 }
 
 // read reads output.
@@ -41,14 +43,31 @@ func (s *Server) read(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 			return nil, err
 		}
 	}
+	if args.Why {
+		return s.explainFailure(ctx, &args, n)
+	}
 	if args.Since == nil && args.To == 0 {
-		a, err := s.sessionAnswer(ctx, args.Session, nil, n, args.budget(), foldNone) // who reads wants the lines
+		a, err := s.sessionAnswer(ctx, args.Session, nil, n, args.budget(), foldNone) // readers want all lines
 		if err != nil {
 			return nil, err
 		}
 		return replyAnswer(a, args.Session), nil
 	}
 	return s.readRange(ctx, &args, n)
+}
+
+// explainFailure compares command n of a session (0: its newest failed one) with the newest good run of it.
+func (s *Server) explainFailure(ctx context.Context, args *readArgs, n int) (*sdk.CallToolResult, error) {
+	w, err := s.client(ctx).Session(args.Session).Why(ctx, n, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.sessionAnswer(ctx, args.Session, nil, w.Run.Command, noOutput, foldNone)
+	if err != nil {
+		return nil, err
+	}
+	a.Output, a.Message, a.Omitted = strings.Join(listing.WhyLines(&w), "\n"), "", nil
+	return replyAnswer(a, args.Session), nil
 }
 
 // readRange reads a part of a session's output, or of that of its command n (0: no certain one). Nothing else is looked at:
@@ -132,7 +151,7 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		return nil, err
 	}
 	if args.Since > 0 && args.Since == screen.Version {
-		return unchanged(screen.Version), nil
+		return replyUnchanged(screen.Version), nil
 	}
 	out := shownOf(&screen)
 	if v, err := c.Info(ctx); err == nil {
@@ -145,7 +164,7 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 	return reply(out.Text+"\n"+words+"]", out), nil
 }
 
-// shownOf is a screen as it is told.
+// shownOf converts a screen for an answer.
 func shownOf(screen *client.Screen) shown {
 	var lines []string
 	for _, l := range slices.Concat(screen.Scrollback, screen.Lines) {
@@ -168,7 +187,7 @@ func (s *Server) picture(ctx context.Context, c *client.Session, since uint64) (
 		return nil, err
 	}
 	if since > 0 && since == v.Version {
-		return unchanged(v.Version), nil
+		return replyUnchanged(v.Version), nil
 	}
 	png, err := c.ScreenAs(ctx, client.ScreenQuery{}, "png")
 	if err != nil {
@@ -179,7 +198,7 @@ func (s *Server) picture(ctx context.Context, c *client.Session, since uint64) (
 	return r, nil
 }
 
-func unchanged(version uint64) *sdk.CallToolResult {
+func replyUnchanged(version uint64) *sdk.CallToolResult {
 	return reply(fmt.Sprintf("[unchanged · version %d]", version), shown{Version: version})
 }
 
@@ -232,7 +251,8 @@ func (s *Server) list(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		if args.Running && v.State != "running" {
 			continue
 		}
-		if args.Label == "" && v.State != "running" && v.Labels[ownLabel] != "" { // one line's, which jobs tells of
+		// the session of a single line, which jobs lists
+		if args.Label == "" && v.State != "running" && v.Labels[oneLineLabel] != "" {
 			once++
 			continue
 		}
@@ -295,7 +315,7 @@ func rowOf(v *api.Session) sessionRow {
 	return r
 }
 
-// oneLine is a text in a line of so many characters.
+// oneLine returns a text on one line of at most n characters.
 func oneLine(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > n {
@@ -356,7 +376,7 @@ func (s *Server) jobs(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	return reply(strings.TrimRight(text.String(), "\n"), out), nil
 }
 
-// text is the job in a line, with how long it took.
+// text returns the job on one line, with its duration.
 func (r *jobRow) text(took time.Duration) string {
 	state := r.State
 	if r.ExitCode != nil {
@@ -372,7 +392,7 @@ func rowOfJob(j *api.Job) jobRow {
 	}
 	if j.Result != nil {
 		a := answerOf(j.Result, "")
-		a.uncut() // no output is told here
+		a.clearOmitted() // no output here
 		r.State, r.ExitCode, r.Message = a.State, a.ExitCode, a.Message
 	} else if r.State == "waiting" {
 		r.State = "running"
@@ -394,7 +414,7 @@ type found struct {
 	Note string   `json:"note,omitempty"`
 }
 
-// maxSought is the longest text or pattern that is sought, in bytes; the daemon has bounds of its own.
+// maxSought bounds a searched text or pattern, in bytes; the daemon has its own bounds.
 const maxSought = 4096
 
 // search searches everything printed.

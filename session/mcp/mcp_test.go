@@ -17,8 +17,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
@@ -126,7 +126,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestBadCallsAreToldWhatIsRight(t *testing.T) {
+func TestBadCalls_GetCorrection(t *testing.T) {
 	c := connect(t, offline(t, All))
 	for _, bad := range []struct {
 		tool string
@@ -139,7 +139,7 @@ func TestBadCallsAreToldWhatIsRight(t *testing.T) {
 		{"exec", map[string]any{"line": "x", "id": "../../x"}, "id"},
 		{"exec", map[string]any{"line": "x", "nonsense": true}, "nonsense"},
 		{"wait", map[string]any{"for": []string{}}, "for"},
-		{"wait", map[string]any{"for": []string{"a"}, "until": "text"}, "says not what"},
+		{"wait", map[string]any{"for": []string{"a"}, "until": "text"}, "lacks a value"},
 		{"wait", map[string]any{"for": []string{"a"}, "until": "tomorrow=1"}, "text=WORDS"},
 		{"wait", map[string]any{"for": []string{"a"}, "until": "quiet=-1s"}, "no time"},
 		{"search", map[string]any{}, "text or regexp"},
@@ -220,7 +220,7 @@ func ask(t *testing.T, h http.Handler, change func(*http.Request), body string) 
 
 // FEATURES: R85
 func TestDoor(t *testing.T) {
-	h := offline(t, All).Handler([]Token{{testToken, "one", Read}}, nil, access.Source{Hosts: []string{"box.example"}, Origins: []string{"https://page.example"}})
+	h := offline(t, All).Handler([]Token{{testToken, "one", Read}}, nil, apitoken.Source{Hosts: []string{"box.example"}, Origins: []string{"https://page.example"}})
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	modern := func(r *http.Request) {
 		r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
@@ -250,8 +250,8 @@ func TestDoor(t *testing.T) {
 		"no page":             {func(r *http.Request) { r.Header.Set("Origin", "null") }, begin, 403, "--origin"},
 		"a page that is ours": {func(r *http.Request) { r.Header.Set("Origin", "https://page.example") }, begin, 200, "protocolVersion"},
 		"no JSON":             {modern, `{`, 400, ""},
-		"an older header":     {func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "2025-11-25") }, list, 400, `"id":1,"error":{"code":-32020,"message":"the header MCP-Protocol-Version says \"2025-11-25\"`},
-		"no header":           {func(*http.Request) {}, list, 400, `"id":1,"error":{"code":-32020,"message":"there is no header MCP-Protocol-Version`},
+		"an older header":     {func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "2025-11-25") }, list, 400, `"id":1,"error":{"code":-32020,"message":"header MCP-Protocol-Version is \"2025-11-25\"`},
+		"no header":           {func(*http.Request) {}, list, 400, `"id":1,"error":{"code":-32020,"message":"header MCP-Protocol-Version is missing`},
 		"another method":      {func(r *http.Request) { modern(r); r.Header.Set("Mcp-Method", "tools/call") }, list, 400, "-32020"},
 		"too long":            {modern, `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413, "8 MiB"},
 		"a name in Base64": {func(r *http.Request) {
@@ -346,7 +346,7 @@ func FuzzTokens(f *testing.F) {
 }
 
 func FuzzCondition(f *testing.F) {
-	for _, s := range []string{"text=a", "regexp=(", "gone=x", "quiet=2s", "exit", "quiet=1e9h"} {
+	for _, s := range []string{"text=a", "regexp=(", "gone=x", "quiet=2s", "exit", "port=80", "port=any", "port=x", "quiet=1e9h"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

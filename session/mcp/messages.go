@@ -19,14 +19,14 @@ import (
 // lastBatches is the last revision of the protocol with batches.
 const lastBatches = "2025-03-26"
 
-// message says why valid JSON is no message, and which id an answer to it has.
+// message returns why valid JSON is not a message, and the id for the error response.
 func (l *lines) message(line []byte) (id, why string) {
 	if line = bytes.TrimSpace(line); line[0] != '[' {
 		return l.single(line)
 	}
 	var all []json.RawMessage
 	if !l.batch || json.Unmarshal(line, &all) != nil || len(all) == 0 {
-		return "null", "the line is no message; a message is a JSON object in a line of its own"
+		return "null", "not a message: send one JSON object per line"
 	}
 	seen := map[string]bool{}
 	for _, one := range all {
@@ -41,7 +41,7 @@ func (l *lines) message(line []byte) (id, why string) {
 	return "null", ""
 }
 
-// single is message for one that is in no batch.
+// single is message for one outside of a batch.
 func (l *lines) single(one []byte) (id, why string) {
 	id, why = idOf(one)
 	if why != "" {
@@ -49,24 +49,24 @@ func (l *lines) single(one []byte) (id, why string) {
 	}
 	m, err := jsonrpc.DecodeMessage(one)
 	if err != nil {
-		return id, "the line is no message: " + strings.TrimPrefix(err.Error(), "unmarshaling jsonrpc message: ")
+		return id, "not a message: " + strings.TrimPrefix(err.Error(), "unmarshaling jsonrpc message: ")
 	}
 	if r, ok := m.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
-		_ = json.Unmarshal(r.Params, &p) // who answers it says what is wrong
+		_ = json.Unmarshal(r.Params, &p) // their handler reports errors
 		l.batch = p.ProtocolVersion != "" && p.ProtocolVersion <= lastBatches
 	}
 	return id, ""
 }
 
-// idOf is the id of a message as it stands there. The protocol has strings and integers; of another number the answer would
-// have another id.
+// idOf returns the id of a message as written. The protocol allows strings and integers; another number would change in
+// the response.
 func idOf(message []byte) (id, why string) {
 	var of struct {
 		ID json.RawMessage `json:"id"`
 	}
 	if json.Unmarshal(message, &of) != nil {
-		return "null", "the line is no message; a message is a JSON object in a line of its own"
+		return "null", "not a message: send one JSON object per line"
 	}
 	switch id = string(of.ID); {
 	case id == "" || id == "null":
@@ -82,9 +82,9 @@ func idOf(message []byte) (id, why string) {
 
 const badID = "the id of a message is a string or an integer of at most 53 bits"
 
-// numbered refuses what has an id whose answer would have another one, and makes a name in a header plain. What else may be
-// wrong with a message the SDK says.
-func numbered(h http.Handler) http.Handler {
+// checkIDs rejects requests whose id would change in the response, and decodes names in headers. The SDK reports all
+// other errors.
+func checkIDs(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			h.ServeHTTP(w, r)
@@ -121,7 +121,7 @@ func numbered(h http.Handler) http.Handler {
 	})
 }
 
-// plainName is a name that a header has in Base64, as one that is no plain ASCII has to be sent (2026-07-28, SEP-2243).
+// plainName decodes a Base64 name in a header, as non-ASCII names must be sent (2026-07-28, SEP-2243).
 func plainName(header string) (name string, ok bool) {
 	text, ok := strings.CutPrefix(header, "=?base64?")
 	if !ok {

@@ -10,12 +10,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mismatched is an answer to a request whose header names a revision with sessions, or none. Where its body is of the revision
-// without, the SDK says that the header's revision is not supported, and lists it among those that are: what is wrong is that
-// the two do not agree.
+// mismatched corrects the response to a request whose header names a revision with sessions, or none, while its body is
+// of the revision without. The SDK reports the header's revision as unsupported and also lists it as supported; the
+// real problem is the mismatch.
 type mismatched struct {
 	http.ResponseWriter
-	said    string // by the header
+	named   string // revision named in the header
 	refused bool
 }
 
@@ -43,11 +43,11 @@ func (w *mismatched) Write(b []byte) (int, error) {
 		return w.ResponseWriter.Write(b)
 	}
 	of.Error.Code = sdk.CodeHeaderMismatch
-	header := fmt.Sprintf("the header MCP-Protocol-Version says %s", quoted(w.said))
-	if w.said == "" {
-		header = "there is no header MCP-Protocol-Version"
+	header := fmt.Sprintf("header MCP-Protocol-Version is %s", quoteName(w.named))
+	if w.named == "" {
+		header = "header MCP-Protocol-Version is missing"
 	}
-	of.Error.Message = fmt.Sprintf("%s, and _meta of the request's body is of revision %s or later: both have to say the same", header, modernVersion)
+	of.Error.Message = fmt.Sprintf("%s, but _meta of the request body has revision %s or later: they must match", header, modernVersion)
 	said, err := json.Marshal(of)
 	if err == nil {
 		_, err = w.ResponseWriter.Write(said)
@@ -58,5 +58,5 @@ func (w *mismatched) Write(b []byte) (int, error) {
 // Flush implements http.Flusher: events are to go out one by one.
 func (w *mismatched) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *mismatched) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -12,11 +12,11 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// progressEvery is how often a client that asked for it is told of progress.
+// progressEvery is the interval of progress notifications.
 const progressEvery = time.Second
 
-// progress tells the client of a call how a session gets on, if it wants to know (a progress token), until
-// the returned function is called.
+// progress sends a session's progress to the client of a call, if it sent a progress token, until the returned function
+// is called.
 func (s *Server) progress(ctx context.Context, session string) (stop func()) {
 	d := doingOf(ctx)
 	if d.req == nil || d.req.Params.GetProgressToken() == nil || session == "" {
@@ -26,7 +26,7 @@ func (s *Server) progress(ctx context.Context, session string) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.tellProgress(ctx, d.req, session)
+		s.sendProgress(ctx, d.req, session)
 	}()
 	return func() {
 		cancel()
@@ -34,7 +34,8 @@ func (s *Server) progress(ctx context.Context, session string) (stop func()) {
 	}
 }
 
-func (s *Server) tellProgress(ctx context.Context, req *sdk.CallToolRequest, session string) {
+// sendProgress sends progress notifications until ctx ends.
+func (s *Server) sendProgress(ctx context.Context, req *sdk.CallToolRequest, session string) {
 	p := sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken()}
 	for begun, t := time.Now(), time.NewTicker(progressEvery); ; {
 		select {
@@ -45,7 +46,7 @@ func (s *Server) tellProgress(ctx context.Context, req *sdk.CallToolRequest, ses
 		}
 		v, err := s.client(ctx).Session(session).Info(ctx)
 		if err != nil {
-			continue // the call itself tells
+			continue // the call itself reports it
 		}
 		fillProgress(&p, &v, time.Since(begun))
 		if req.Session.NotifyProgress(ctx, &p) != nil {
@@ -54,8 +55,8 @@ func (s *Server) tellProgress(ctx context.Context, req *sdk.CallToolRequest, ses
 	}
 }
 
-// fillProgress puts in how a session gets on: in percent where its program tells from the first time on, else in seconds, and
-// the percentage in words. Progress only grows.
+// fillProgress fills in a session's progress: in percent if its program reported it from the first time on, else in
+// seconds, with the percentage in the text. Progress never decreases.
 func fillProgress(p *sdk.ProgressNotificationParams, v *api.Session, waited time.Duration) {
 	p.Message = fmt.Sprintf("%d bytes of output", v.Output.End)
 	how := v.Progress

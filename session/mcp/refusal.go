@@ -47,17 +47,17 @@ func complete(t *tool, res *sdk.CallToolResult) {
 	res.StructuredContent = form
 }
 
-// maxSaid bounds what is said of an error, in bytes, and maxWord a word of it: a message repeats what it is about.
-const maxSaid, maxWord = 1500, 120
+// maxMessageText bounds an error text, in bytes, and maxWord one word of it: messages quote their subject.
+const maxMessageText, maxWord = 1500, 120
 
-// short is a message with what is long in it cut.
+// short truncates long words and texts in a message.
 func short(text string) string {
 	if len(text) <= maxWord {
 		return text
 	}
 	text = longWord.ReplaceAllStringFunc(text, func(w string) string { return strings.ToValidUTF8(w[:maxWord-30], "") + "…" })
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
+	if len(text) > maxMessageText {
+		text = strings.ToValidUTF8(text[:maxMessageText], "") + "…"
 	}
 	return text
 }
@@ -65,10 +65,16 @@ func short(text string) string {
 // longWord is a word beyond maxWord.
 var longWord = pattern.Lazy(`\S{120}\S*`)
 
-// asArguments says flags of the command line, which hints name, as a tool's arguments.
+// asArguments replaces command-line flags in hints by tool arguments.
 var asArguments = strings.NewReplacer("--cwd", "cwd", "--name", "name", "--env", "env", "--label", "labels", "--cols", "cols", "--rows", "rows")
 
-// failure is an error as a model reads it: what was wrong and what to call instead.
+// noTarget is the message if a name is neither a session's nor a job's.
+const (
+	noTargetPrefix = "session or job "
+	noTarget       = noTargetPrefix + "%s not found"
+)
+
+// failure returns an error for a model: the problem and what to call instead.
 func failure(err error, instead string) *sdk.CallToolResult {
 	text := err.Error()
 	r := refusal{State: "refused"}
@@ -82,8 +88,8 @@ func failure(err error, instead string) *sdk.CallToolResult {
 		switch {
 		case instead != "":
 		case r.State == "denied":
-			instead = cmp.Or(e.Hint, "do it another way, or ask the person")
-		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no session and no job"):
+			instead = cmp.Or(e.Hint, "use another way, or ask the user")
+		case e.Code == api.CodeNotFound && strings.HasPrefix(e.Message, noTargetPrefix):
 			instead = "call " + call("list") + " or " + call("jobs") + " for those there are"
 		case e.Code == api.CodeNotFound && strings.Contains(e.Message, "no command"):
 			instead = "leave command out for the newest, or find it with " + call("search", "text", "…")
@@ -98,23 +104,23 @@ func failure(err error, instead string) *sdk.CallToolResult {
 		case strings.Contains(e.Hint, "`longterm jobs show "):
 			_, id, _ := strings.Cut(e.Hint, "`longterm jobs show ")
 			id, _, _ = strings.Cut(id, "`")
-			instead = "give each call an id of its own, or none; " + call("jobs", "id", id) + " tells what the other one is"
+			instead = "give each call a unique id, or none; " + call("jobs", "id", id) + " shows the other one"
 		case strings.Contains(e.Message, "name is empty"):
 			instead = "call " + call("list") + " for the sessions there are"
 		case e.Code == api.CodeInvalid && strings.HasPrefix(e.Message, "bad query"):
 			instead = "write regexp as RE2 has it, or give text for words as they stand, as in " + call("search", "text", "f(x")
 		case e.Code == api.CodeEnded:
 			instead = "its output can be read (" + call("read", "session", "…") + "); open another with " + call("start")
-		case e.Code == api.CodeBusy && strings.Contains(e.Message, "a person has begun"):
-			instead = "wait until the person has ended it; look with " + call("screen", "session", "…")
+		case e.Code == api.CodeBusy && strings.Contains(e.Message, "is typing a line"):
+			instead = "wait until the user has ended it; look with " + call("screen", "session", "…")
 		case e.Code == api.CodeBusy, e.Code == api.CodeNeedsInput:
 			instead = "call wait for its end, input to answer it, or stop with how=interrupt; another session is free at once"
 		case e.Code == api.CodeNoShell:
 			instead = "type into it: " + call("input", "session", "…", "text", "…", "enter", true)
 		case e.Code == api.CodeEcho:
-			instead = "look with " + call("screen", "session", "…") + " what is asked, or leave secret out where the text may be seen"
+			instead = "look with " + call("screen", "session", "…") + " for the question, or omit secret if the text may be shown"
 		case strings.Contains(e.Message, "beyond the end"):
-			instead = "leave since out, or give the cursor of an answer; " + call("read", "session", "…") + " tells where the output ends"
+			instead = "omit since, or use the cursor of an answer; " + call("read", "session", "…") + " returns the end of the output"
 		case e.Code == api.CodeStale:
 			instead = "call screen, then input with its version"
 		default:
@@ -127,7 +133,7 @@ func failure(err error, instead string) *sdk.CallToolResult {
 	}
 	text = short(text)
 	if strings.Contains(instead, "/openapi.json") { // of no use here
-		instead = call("help") + " tells what arguments mean"
+		instead = call("help") + " explains the arguments"
 	}
 	r.Message, r.Next = text, instead
 	if instead != "" {

@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// Bounds of what is kept for clients of the revisions with sessions, which may lose a stream and take it up again
-// (Last-Event-ID): of one session of the protocol, and of all.
+// Bounds of the events kept for clients of the revisions with sessions, which may resume a lost stream (Last-Event-ID):
+// per protocol session, and in total.
 const (
-	maxReplayed     = 1 << 20
-	maxStreams      = 512 // each call is one
-	maxAllReplayed  = 32 << 20
-	replayedBesides = 64  // what an event costs besides its bytes
-	streamBesides   = 256 // what a call's stream costs besides its events
+	maxReplayed    = 1 << 20
+	maxStreams     = 512 // each call is one
+	maxAllReplayed = 32 << 20
+	eventOverhead  = 64  // memory of an event besides its bytes
+	streamOverhead = 256 // memory of a stream besides its events
 )
 
-var errEnded = errors.New("the session has ended; begin a new one")
+var errEnded = errors.New("session ended; start a new one")
 
-var errNotReplayed = errors.New("the events behind this one are not kept any more; ask again for what is missing: a job and a session are read by their ids")
+var errNotReplayed = errors.New("later events have expired; read jobs and sessions by their ids to catch up")
 
 // replays keeps the newest events of each session's streams. It implements the SDK's EventStore, whose own keeps every stream
 // for as long as its session, and lets one client push out the events of all others.
@@ -44,7 +44,7 @@ type replay struct {
 type replayed struct {
 	first  int
 	events [][]byte
-	begun  bool // a client has read it from its begin
+	begun  bool // a client has read it from its start
 }
 
 func newReplays() *replays { return &replays{sessions: map[string]*replay{}} }
@@ -65,13 +65,14 @@ func (r *replays) Open(_ context.Context, session, stream string) error {
 		return nil
 	}
 	if len(p.opened) >= maxStreams {
-		oldest := slices.IndexFunc(p.opened, func(name string) bool { return name != "" }) // that one is no call's, and stays
+		// the stream of notices belongs to no call and stays
+		oldest := slices.IndexFunc(p.opened, func(name string) bool { return name != "" })
 		r.forgetLocked(p, p.opened[oldest])
 	}
 	p.streams[stream] = &replayed{}
 	p.opened = append(p.opened, stream)
 	if stream != "" {
-		p.bytes, r.bytes = p.bytes+streamBesides, r.bytes+streamBesides
+		p.bytes, r.bytes = p.bytes+streamOverhead, r.bytes+streamOverhead
 		r.boundLocked(p)
 	}
 	return nil
@@ -93,7 +94,7 @@ func (r *replays) Append(_ context.Context, session, stream string, data []byte)
 	return nil
 }
 
-func cost(data []byte) int { return len(data) + replayedBesides }
+func cost(data []byte) int { return len(data) + eventOverhead }
 
 // boundLocked makes room after p has grown. The caller holds mu.
 func (r *replays) boundLocked(p *replay) {
@@ -130,7 +131,7 @@ func (r *replays) dropLocked(p *replay) {
 // forgetLocked forgets a call's stream. The caller holds mu.
 func (r *replays) forgetLocked(p *replay, stream string) {
 	r.emptyLocked(p, stream)
-	p.bytes, r.bytes = p.bytes-streamBesides, r.bytes-streamBesides
+	p.bytes, r.bytes = p.bytes-streamOverhead, r.bytes-streamOverhead
 	delete(p.streams, stream)
 	p.opened = slices.DeleteFunc(p.opened, func(name string) bool { return name == stream })
 }
@@ -170,8 +171,8 @@ func (r *replays) after(session, stream string, index int) ([][]byte, error) {
 	}
 	s := p.streams[stream]
 	if stream == "" && index < 0 {
-		// A client begins the stream of notices, or begins it anew: the SDK numbers from 0 again. What came before the first
-		// begin nobody has had yet; what came before a later one was another stream's.
+		// A client opens the stream of notices for the first time or again: the SDK numbers from 0. Events before the
+		// first opening are still undelivered; those before a later one belonged to another stream.
 		if s.begun {
 			r.emptyLocked(p, stream)
 		}

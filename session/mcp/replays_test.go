@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 )
 
 // event reads the next event of a stream: its id and data.
@@ -43,7 +43,7 @@ func event(t *testing.T, r *bufio.Reader) (id, data string) {
 // FEATURES: R85
 func TestAnswerOfALostStream(t *testing.T) {
 	const secret = "0123456789abcdef"
-	web := httptest.NewServer(stubDaemon(t).Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, access.Source{}))
+	web := httptest.NewServer(stubDaemon(t).Handler([]Token{{Secret: secret, Name: "default", Level: All}}, nil, apitoken.Source{}))
 	defer web.Close()
 	session := ""
 	ask := func(method, body, last string) *http.Response {
@@ -173,7 +173,7 @@ func TestReplaysAreBounded(t *testing.T) {
 		bytes := 0
 		for name, s := range p.streams {
 			if name != "" {
-				bytes += streamBesides
+				bytes += streamOverhead
 			}
 			for _, data := range s.events {
 				bytes += cost(data)
@@ -199,7 +199,7 @@ func TestReplaysAreBounded(t *testing.T) {
 // up what comes then; what came before it first began the stream it has.
 //
 // FEATURES: R85
-func TestNoticesBeginAnew(t *testing.T) {
+func TestNewNoticeStream_StartsEmpty(t *testing.T) {
 	ctx := t.Context()
 	r := newReplays()
 	read := func(index int) (string, error) {
@@ -248,7 +248,7 @@ func TestNoticesBeginAnew(t *testing.T) {
 	add("six")
 	want(0, "six")
 	p := r.sessions["a"]
-	if n := streamBesides + cost([]byte("five")) + cost([]byte("six")); p.bytes != n || r.bytes != n || len(p.order) != 2 {
+	if n := streamOverhead + cost([]byte("five")) + cost([]byte("six")); p.bytes != n || r.bytes != n || len(p.order) != 2 {
 		t.Errorf("%d bytes and %d of all in %d events; %d are kept", p.bytes, r.bytes, len(p.order), n)
 	}
 
@@ -279,7 +279,7 @@ func TestStreamsCount(t *testing.T) {
 	_ = r.Open(ctx, "a", "")
 	_ = r.Open(ctx, "a", "x")
 	_ = r.Append(ctx, "a", "x", nil)
-	_ = r.Append(ctx, "a", "", make([]byte, maxReplayed-cost(nil)-streamBesides))
+	_ = r.Append(ctx, "a", "", make([]byte, maxReplayed-cost(nil)-streamOverhead))
 	if n := len(r.sessions["a"].streams["x"].events); n != 0 {
 		t.Fatalf("%d events are left", n)
 	}
@@ -289,7 +289,7 @@ func TestStreamsCount(t *testing.T) {
 	}
 	_ = r.SessionClosed(ctx, "a")
 
-	sessions := maxAllReplayed/streamBesides/(maxStreams-1) + 2
+	sessions := maxAllReplayed/streamOverhead/(maxStreams-1) + 2
 	streams := 0
 	for n := range sessions {
 		name := fmt.Sprint(n)
@@ -304,7 +304,7 @@ func TestStreamsCount(t *testing.T) {
 		}
 		streams += len(p.streams) - 1
 	}
-	if streams*streamBesides > maxAllReplayed || streams*streamBesides != r.bytes {
+	if streams*streamOverhead > maxAllReplayed || streams*streamOverhead != r.bytes {
 		t.Errorf("%d streams in %d bytes", streams, r.bytes)
 	}
 }

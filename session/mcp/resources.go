@@ -18,9 +18,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/longterm-dev/longterm/render/cast"
+	"github.com/longterm-dev/longterm/session/agentcontext"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
-	"github.com/longterm-dev/longterm/session/handover"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
@@ -56,7 +56,7 @@ const maxURI = 2 << 10
 // parseURI reads a URI of a session.
 func parseURI(uri string) (*address, error) {
 	wrong := func(what string) (*address, error) {
-		return nil, fmt.Errorf("%s is no resource (%s); there are longterm://session/ID, and below it output?from=&to=, screen, command/N, recording", quoted(uri), what)
+		return nil, fmt.Errorf("%s is no resource (%s); there are longterm://session/ID, and below it output?from=&to=, screen, command/N, recording", quoteName(uri), what)
 	}
 	if len(uri) > maxURI {
 		return wrong("it is too long")
@@ -128,13 +128,13 @@ func (s *Server) addResources(server *sdk.Server, l Level) {
 			})
 	}
 	s.addCompletions(server, l)
-	server.AddResource(&sdk.Resource{URI: contextURI, Name: "context", MIMEType: "text/plain", Description: "What a person ran in shells since you last read this, and what it printed; each command once"},
+	server.AddResource(&sdk.Resource{URI: contextURI, Name: "context", MIMEType: "text/plain", Description: "What a user ran in shells since you last read this, and what it printed; each command once"},
 		func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return s.contents(ctx, req, "text/plain", s.readContext)
 		})
 }
 
-// contents reads a resource in a place and a time of its own.
+// contents reads a resource with its own place and time limit.
 func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mime string, read func(context.Context) (string, error)) (*sdk.ReadResourceResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -146,7 +146,7 @@ func (s *Server) contents(ctx context.Context, req *sdk.ReadResourceRequest, mim
 	text, err := read(ctx)
 	var e *api.Error
 	switch {
-	case gone(err):
+	case isNotFound(err):
 		what := ""
 		if errors.As(err, &e) {
 			what = " (" + e.Message + ")" // the session may be there, and no such command
@@ -202,7 +202,7 @@ func (s *Server) readCommand(ctx context.Context, a *address) (string, error) {
 	return commandText(&v, out.Text), nil
 }
 
-// commandText is a command with what it printed.
+// commandText returns a command with its output.
 func commandText(c *api.Command, output string) string {
 	exit := c.State
 	if c.ExitCode != nil {
@@ -223,7 +223,7 @@ func (s *Server) readRecording(ctx context.Context, a *address) (string, error) 
 		return "", err
 	}
 	long := api.Errorf(api.CodeLimit, "the recording is longer than %d MiB", maxRecording>>20).
-		WithHint("`longterm export` writes it to a file; longterm://session/%s/output?from=0&to=100000 is a part of what was printed", api.ShortID(v.ID))
+		WithHint("`longterm export` writes it to a file; longterm://session/%s/output?from=0&to=100000 is part of the output", api.ShortID(v.ID))
 	if v.Output.End-v.Output.Start > maxRecording { // it has each byte, and more
 		return "", long
 	}
@@ -269,17 +269,17 @@ func (s *Server) readRecording(ctx context.Context, a *address) (string, error) 
 	return b.String(), nil
 }
 
-// readContext hands over what a person ran since this agent asked last, once.
+// readContext returns the commands that the user ran since this agent's last request, once.
 func (s *Server) readContext(ctx context.Context) (string, error) {
 	req := requestOf(ctx)
 	who := "mcp:" + cmp.Or(s.agents.fixed, agentOf(req), defaultAgent)
 	text := ""
-	err := handover.Take(ctx, s.client(ctx), s.o.Contexts, handover.Asking{Consumer: who}, func(t handover.Taken) error {
-		text = cmp.Or(t.Text(), "nothing new: no person ran a command in a shell since you last asked\n")
+	err := agentcontext.Take(ctx, s.client(ctx), s.o.Contexts, agentcontext.Asking{Consumer: who}, func(t agentcontext.Taken) error {
+		text = cmp.Or(t.Text(), "nothing new: the user ran no shell command since your last request\n")
 		return nil
 	})
 	return text, err
 }
 
-// shortOffset is an offset as part of a name.
+// shortOffset returns an offset for use in a name.
 func shortOffset(n uint64) string { return strconv.FormatUint(n, 36) }

@@ -60,7 +60,7 @@ func (s *Server) showRedrawn(ctx context.Context, a *answer, budget int) {
 		}
 		v.Text = strings.Join(rows, "\n")
 	}
-	a.uncut()
+	a.clearOmitted()
 	a.Output = ""
 	if len(v.Text) > budget {
 		return // the next call shows it

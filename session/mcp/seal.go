@@ -19,10 +19,10 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// A request state goes to the client and comes back from wherever: what it says is sealed (AES-256-GCM),
-// bound to who asked and to the call it belongs to, ends, and is used once.
+// A request state travels to the client and back from an untrusted place. It is sealed (AES-256-GCM), bound to its
+// caller and call, expires, and is accepted once.
 
-// stateTime is how long a person may take to answer.
+// stateTime is how long a user may take to answer.
 const stateTime = 15 * time.Minute
 
 // maxState bounds what is opened, in bytes.
@@ -40,7 +40,7 @@ func LoadKey(dir string) ([]byte, error) {
 		case err == nil && len(key) == KeySize:
 			return key, nil
 		case err == nil:
-			return nil, fmt.Errorf("%s is no key (%d bytes); remove it, another one is made", path, len(key))
+			return nil, fmt.Errorf("%s is not a key (%d bytes); remove it, and longterm creates a new one", path, len(key))
 		case !errors.Is(err, os.ErrNotExist):
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func LoadKey(dir string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// state is what a request state says.
+// state is the content of a request state.
 type state struct {
 	Who     string    `json:"w"` // principal
 	Tool    string    `json:"t"`
@@ -102,7 +102,7 @@ func (s *sealer) close(st *state) string {
 
 var errState = errors.New("the request state is not one of this server's, was used, or is over")
 
-// open opens a state, once. It has to be of the caller and of the same call.
+// open opens a state, once. It must belong to the caller and the same call.
 func (s *sealer) open(text, who, tool string, args []byte) (*state, error) {
 	if len(text) > maxState {
 		return nil, errState
@@ -133,7 +133,7 @@ func (s *sealer) open(text, who, tool string, args []byte) (*state, error) {
 	return &st, nil
 }
 
-// digestOf is a digest of a call's arguments.
+// digestOf returns a digest of a call's arguments.
 func digestOf(raw []byte) []byte {
 	sum := sha256.Sum256(raw)
 	return sum[:16]

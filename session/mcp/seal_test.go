@@ -18,7 +18,7 @@ func testSealer(t testing.TB) *sealer {
 	return s
 }
 
-func TestStatesAreOpenedOnceByWhomTheyAreFor(t *testing.T) {
+func TestSealedState_OpenedOnceByItsClient(t *testing.T) {
 	s := testSealer(t)
 	at := time.Now()
 	s.now = func() time.Time { return at }
@@ -27,7 +27,7 @@ func TestStatesAreOpenedOnceByWhomTheyAreFor(t *testing.T) {
 	}
 	good := make()
 	for name, open := range map[string]func() (*state, error){
-		"another person":  func() (*state, error) { return s.open(good, "you", "exec", digestOf([]byte("{}"))) },
+		"another user":    func() (*state, error) { return s.open(good, "you", "exec", digestOf([]byte("{}"))) },
 		"another tool":    func() (*state, error) { return s.open(good, "me", "wait", digestOf([]byte("{}"))) },
 		"other arguments": func() (*state, error) { return s.open(good, "me", "exec", digestOf([]byte("{ }"))) },
 		"appended":        func() (*state, error) { return s.open(good+"A", "me", "exec", digestOf([]byte("{}"))) },
@@ -71,7 +71,7 @@ func TestStatesAreOpenedOnceByWhomTheyAreFor(t *testing.T) {
 	}
 }
 
-func TestKeyIsMadeOnceAndKept(t *testing.T) {
+func TestKey_CreatedOnceAndStored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	a, err := LoadKey(dir)
 	if err != nil || len(a) != KeySize {

@@ -9,27 +9,27 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
 // Level is how much of the tools a client may use.
-type Level = access.Level
+type Level = apitoken.Level
 
 // Levels, each with all of those before it.
 const (
-	Read   = access.Read   // looks only
-	Change = access.Change // runs and types
-	All    = access.All    // ends and removes, too
+	Read   = apitoken.Read   // looks only
+	Change = apitoken.Change // runs and types
+	All    = apitoken.All    // ends and removes, too
 )
 
 // ParseLevel reads a level's name.
-func ParseLevel(name string) (Level, error) { return access.ParseLevel(name) }
+func ParseLevel(name string) (Level, error) { return apitoken.ParseLevel(name) }
 
-// Elicit says when a person is asked through the client instead of the model.
+// Elicit is when the server asks the user through the client instead of the model.
 type Elicit string
 
-// When a person is asked.
+// Settings of Elicit.
 const (
 	ElicitNever     Elicit = "never"
 	ElicitPasswords Elicit = "passwords" // for approvals; the protocol forbids forms for passwords, and the name stays
@@ -42,10 +42,10 @@ type Options struct {
 	// one of the daemon's.
 	Client func(agent, token string) *client.Client
 	Build  string
-	Env    []string // environment of what is started
-	Cwd    string   // directory of what is started, where the call names none
-	Level  Level    // over stdio; over HTTP the token says it
-	Agent  string   // label of the agent; empty: the client's name
+	Env    []string // environment of started programs
+	Cwd    string   // default directory of started programs
+	Level  Level    // over stdio; over HTTP the token sets it
+	Agent  string   // agent label; empty: the client's name
 	Elicit Elicit
 	Key    []byte // of request states, 32 bytes
 	// Contexts is the folder where it is kept what each agent was handed of the context.
@@ -55,16 +55,16 @@ type Options struct {
 
 // Server answers clients of the protocol.
 type Server struct {
-	o       Options
-	seal    *sealer
-	places  *places
-	agents  *agents
-	watch   *watcher
-	levels  [All + 1]*sdk.Server
-	sweep   sweeper
-	told    told
-	screens screens
-	lanes   *lanes // of requests by HTTP
+	o        Options
+	seal     *sealer
+	places   *places
+	agents   *agents
+	watch    *watcher
+	levels   [All + 1]*sdk.Server
+	sweep    sweeper
+	reported reportedApprovals
+	screens  screens
+	lanes    *scheduling // of requests by HTTP
 
 	ending   context.Context // ends with the server's last moment
 	endCalls context.CancelFunc
@@ -84,7 +84,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{o: o, seal: seal, places: newPlaces(), lanes: newLanes(), agents: newAgents(o.Client, o.Agent)}
 	s.ending, s.endCalls = context.WithCancel(context.Background())
-	s.watch = newWatcher(s.agents.named(o.Agent, ""), o.Log, s.updated)
+	s.watch = newWatcher(s.agents.forLabel(o.Agent, ""), o.Log, s.publish)
 	for l := range s.levels {
 		if s.levels[l], err = s.build(Level(l)); err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func New(o Options) (*Server, error) {
 
 // Run serves one client over a transport, until it leaves or ctx ends. Calls that are under way then are answered at once.
 func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
-	if p, ok := t.(*patient); ok { // the SDK would close the transport under its calls
+	if p, ok := t.(*drainingTransport); ok { // the SDK would close the transport under its calls
 		p.ends = ctx.Done()
 		defer context.AfterFunc(ctx, s.endCalls)()
 		ctx = context.WithoutCancel(ctx)
@@ -111,12 +111,12 @@ func (s *Server) Close() {
 	s.agents.close()
 }
 
-// instructions are what a model is told of the server as a whole.
-const instructions = `longterm runs commands in terminals that outlive this connection. exec runs a line and answers with the true exit code ` +
-	`by its yield time; what runs on is a job: wait for it (no polling), its id stays valid over restarts of everything. ` +
-	`start opens a shell or program that keeps its state. help(topic) tells more.`
+// instructions describe the whole server to a model.
+const instructions = `longterm runs commands in terminals that outlive this connection. exec runs a line and answers with its exact exit code ` +
+	`by its yield time. A line that still runs is a job: call wait, do not poll; its id survives all restarts. ` +
+	`start opens a shell or program that keeps its state. help(topic) explains more.`
 
-// build is the server of one level.
+// build returns the server of one level.
 func (s *Server) build(l Level) (*sdk.Server, error) {
 	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true}}
 	caps.AddExtension(tasksExtension, map[string]any{})
@@ -144,7 +144,7 @@ func (s *Server) build(l Level) (*sdk.Server, error) {
 // listTTL is how long lists may be kept: tools and templates are the same for a server's life.
 const listTTL = time.Hour
 
-// cacheable says how long results may be kept.
+// cacheable sets how long results may be cached.
 func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
 	switch req.GetParams().(type) {

@@ -18,13 +18,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Stdio is a transport over standard input and output that answers what was asked before its input ended:
-// a script may write its requests and close the pipe.
+// Stdio is a transport over standard input and output that answers pending requests after its input has ended: a script
+// may write its requests and close the pipe.
 //
-// A line that is no message is answered as such, and the next one is read.
+// It answers an invalid line with an error and reads the next one.
 func Stdio() sdk.Transport {
 	out := &lockedWriter{to: os.Stdout}
-	return &patient{Transport: &sdk.IOTransport{Reader: newLines(os.Stdin, out), Writer: out}}
+	return &drainingTransport{Transport: &sdk.IOTransport{Reader: newLines(os.Stdin, out), Writer: out}}
 }
 
 // lockedWriter writes messages whole, each in one Write.
@@ -96,7 +96,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line is the next line with its end, or the beginning of one that is too long, whose rest is skipped.
+// line returns the next line with its end, or the start of an overlong one, whose rest it skips.
 func (l *lines) line() (line []byte, long bool, err error) {
 	for {
 		part, err := l.buf.ReadSlice('\n')
@@ -115,7 +115,7 @@ func (l *lines) line() (line []byte, long bool, err error) {
 	}
 }
 
-// depth is how deep valid JSON goes.
+// depth returns the nesting depth of valid JSON.
 func depth(text []byte) (deepest int) {
 	d, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -138,36 +138,37 @@ func depth(text []byte) (deepest int) {
 // lastAnswers is how long calls under way may take when the input has ended.
 const lastAnswers = 15 * time.Second
 
-// lastMoment is how long they may take when the server was told to end.
+// lastMoment is how long pending answers may take after the server was asked to end.
 const lastMoment = 2 * time.Second
 
-type patient struct {
+// drainingTransport is a transport that answers pending calls before it ends.
+type drainingTransport struct {
 	sdk.Transport
-	ends <-chan struct{} // closed when the server is told to end; nil: it never is
+	ends <-chan struct{} // closed when the server is asked to end; nil: never
 }
 
-func (p *patient) Connect(ctx context.Context) (sdk.Connection, error) {
+func (p *drainingTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := p.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &patientConn{Connection: c, ends: p.ends, none: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, nil
+	return &drainingConn{Connection: c, ends: p.ends, drained: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, nil
 }
 
-// patientConn knows the calls that have no answer yet. One that its client has cancelled gets none.
-type patientConn struct {
+// drainingConn tracks the calls without an answer. A call that its client has canceled gets none.
+type drainingConn struct {
 	sdk.Connection
-	ends <-chan struct{}
-	none chan struct{} // there may be none
+	ends    <-chan struct{}
+	drained chan struct{} // signals that no call may be left
 
 	mu   sync.Mutex
 	open map[jsonrpc.ID]bool // true: it was cancelled
 }
 
-func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.next(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && err == nil {
-		c.asked(r)
+		c.noteRequest(r)
 	}
 	if err != nil {
 		c.finish(ctx)
@@ -175,8 +176,8 @@ func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// next is the next message; the input has ended, too, when the server was told to end.
-func (c *patientConn) next(ctx context.Context) (jsonrpc.Message, error) {
+// next returns the next message, or io.EOF also when the server was asked to end.
+func (c *drainingConn) next(ctx context.Context) (jsonrpc.Message, error) {
 	type read struct {
 		m   jsonrpc.Message
 		err error
@@ -189,19 +190,19 @@ func (c *patientConn) next(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case r := <-came:
 		return r.m, r.err
-	case <-c.ends: // what is read now is nobody's: the program ends
+	case <-c.ends: // later input is discarded: the program ends
 		return nil, io.EOF
 	}
 }
 
 // finish waits until all is answered.
-func (c *patientConn) finish(ctx context.Context) {
+func (c *drainingConn) finish(ctx context.Context) {
 	t := time.NewTimer(lastAnswers)
 	defer t.Stop()
 	ends := c.ends
 	for c.waits() {
 		select {
-		case <-c.none:
+		case <-c.drained:
 		case <-ends:
 			ends = nil
 			t.Reset(lastMoment)
@@ -213,12 +214,12 @@ func (c *patientConn) finish(ctx context.Context) {
 	}
 }
 
-func (c *patientConn) Write(ctx context.Context, m jsonrpc.Message) error {
+func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {
 		return c.Connection.Write(ctx, m)
 	}
-	defer c.answered(r.ID)
+	defer c.noteAnswer(r.ID)
 	c.mu.Lock()
 	cancelled := c.open[r.ID]
 	c.mu.Unlock()
@@ -228,8 +229,8 @@ func (c *patientConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	return c.Connection.Write(ctx, m)
 }
 
-// asked notes a call, or that one is cancelled.
-func (c *patientConn) asked(r *jsonrpc.Request) {
+// noteRequest records a call or its cancellation.
+func (c *drainingConn) noteRequest(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
@@ -249,20 +250,20 @@ func (c *patientConn) asked(r *jsonrpc.Request) {
 	}
 }
 
-func (c *patientConn) answered(id jsonrpc.ID) {
+func (c *drainingConn) noteAnswer(id jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if delete(c.open, id); len(c.open) > 0 {
 		return
 	}
 	select {
-	case c.none <- struct{}{}:
+	case c.drained <- struct{}{}:
 	default:
 	}
 }
 
-// waits says that a call has no answer yet.
-func (c *patientConn) waits() bool {
+// waits reports whether a call is unanswered.
+func (c *drainingConn) waits() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open) > 0

@@ -36,7 +36,7 @@ func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
 		"empty lines":   {"\n\r\n" + good + "\n", good, ""},
 		"no JSON":       {"hello\n" + good, good, "no JSON"},
 		"deep":          {deep + "\n" + good, good, "levels at most"},
-		"just so deep":  {deep[1:len(deep)-1] + "\n" + good, good, "no message"},
+		"just so deep":  {deep[1:len(deep)-1] + "\n" + good, good, "not a message"},
 		"too long":      {`"` + strings.Repeat("x", maxMessage) + "\"\n" + good, good, "bytes at most"},
 		"no end":        {strings.TrimSuffix(good, "\n"), good, ""},
 		"half":          {`{"a":`, "", "no JSON"},
@@ -104,7 +104,7 @@ func TestCancelledCallsGetNoAnswer(t *testing.T) {
 		&jsonrpc.Request{ID: id(1.0), Method: "a"}, &jsonrpc.Request{ID: id("x"), Method: "b"}, &jsonrpc.Request{ID: id("y"), Method: "c"},
 		cancel(`{"requestId":1}`), cancel(`{"requestId":"x"}`), cancel(`{"requestId":"none"}`), cancel(`{"requestId":{}}`), cancel(`[]`),
 	}}
-	c := &patientConn{Connection: to, none: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}
+	c := &drainingConn{Connection: to, drained: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}
 	for range 8 {
 		if _, err := c.Read(t.Context()); err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ func TestWrongMessagesAreAnsweredInJSON(t *testing.T) {
 // open; the call is answered.
 //
 // FEATURES: R88
-func TestToldToEndWithACallUnderWay(t *testing.T) {
+func TestStdio_EndsWithCallInProgress(t *testing.T) {
 	s := offline(t, All)
 	begun := make(chan struct{})
 	s.levels[All].AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
@@ -170,7 +170,7 @@ func TestToldToEndWithACallUnderWay(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() {
-		over <- s.Run(ctx, &patient{Transport: &sdk.IOTransport{Reader: in, Writer: out}})
+		over <- s.Run(ctx, &drainingTransport{Transport: &sdk.IOTransport{Reader: in, Writer: out}})
 	}()
 	c := json.NewDecoder(shown)
 	ask := func(id int, method, params string) {

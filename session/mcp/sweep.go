@@ -11,16 +11,17 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Lines that exec ran in processes of their own have sessions of their own, with what they printed. The
-// newest of those that ended are kept for whoever reads on; the others go.
+// Lines that exec ran in new processes have their own sessions, with their output. The newest ended ones are kept for
+// later reads; the others are removed.
 
-// ownLabel is the label of such sessions.
-const ownLabel = api.OneLineLabel
+// oneLineLabel marks sessions that were started for a single line.
+const oneLineLabel = api.OneLineLabel
 
 const (
-	// keptEnded is how many are kept, sweepEvery after how many lines it is looked.
-	keptEnded  = 50
-	sweepEvery = 25
+	// maxEndedKept bounds the ended sessions of lines that are kept; sweepEvery is the number of new lines between
+	// sweeps.
+	maxEndedKept = 50
+	sweepEvery   = 25
 	// keptFor is how long each is kept at least: its caller may be about to read on.
 	keptFor   = 10 * time.Minute
 	sweepTime = 30 * time.Second
@@ -33,8 +34,8 @@ type sweeper struct {
 	running sync.WaitGroup
 }
 
-// begun notes that a line begins, and sweeps now and then, beside it.
-func (w *sweeper) begun(ctx context.Context, s *Server) {
+// noteLine counts a new line and sometimes sweeps in the background.
+func (w *sweeper) noteLine(ctx context.Context, s *Server) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines++
@@ -45,13 +46,13 @@ func (w *sweeper) begun(ctx context.Context, s *Server) {
 	w.running.Go(func() {
 		defer cancel()
 		c := s.client(ctx)
-		list, err := c.List(ctx, ownLabel+"=exec")
+		list, err := c.List(ctx, oneLineLabel+"=exec")
 		if err != nil {
 			s.o.Log.Warn("look for sessions of lines that ended", "err", err)
 			return
 		}
-		for _, v := range outdated(list, time.Now()) {
-			if err := c.Session(v.ID).Remove(ctx, false); err != nil && !gone(err) {
+		for _, v := range sessionsToRemove(list, time.Now()) {
+			if err := c.Session(v.ID).Remove(ctx, false); err != nil && !isNotFound(err) {
 				s.o.Log.Warn("remove the session of a line that ended", "session", v.ID, "err", err)
 				return
 			}
@@ -61,10 +62,10 @@ func (w *sweeper) begun(ctx context.Context, s *Server) {
 
 func (w *sweeper) wait() { w.running.Wait() }
 
-// outdated are the sessions to remove: all but the newest of those that ended, if they ended a while ago.
-func outdated(list []api.Session, now time.Time) []api.Session {
+// sessionsToRemove returns the sessions to remove: all but the newest ended ones, if they ended long enough ago.
+func sessionsToRemove(list []api.Session, now time.Time) []api.Session {
 	ended := slices.DeleteFunc(slices.Clone(list), func(v api.Session) bool { return v.Ended == nil || v.Clients > 0 || v.State == "running" })
 	slices.SortFunc(ended, func(a, b api.Session) int { return b.Ended.Compare(*a.Ended) })
-	ended = ended[min(keptEnded, len(ended)):]
+	ended = ended[min(maxEndedKept, len(ended)):]
 	return slices.DeleteFunc(ended, func(v api.Session) bool { return now.Sub(*v.Ended) < keptFor })
 }

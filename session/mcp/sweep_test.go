@@ -27,14 +27,14 @@ func TestOutdated(t *testing.T) {
 		}
 	}
 	add(20, "running", 0, 0)
-	add(keptEnded+10, "exited", 0, time.Minute) // too new
-	if got := outdated(list, now); len(got) != 0 {
+	add(maxEndedKept+10, "exited", 0, time.Minute) // too new
+	if got := sessionsToRemove(list, now); len(got) != 0 {
 		t.Errorf("%d of the newest go", len(got))
 	}
 	add(7, "exited", 0, time.Hour)
 	add(3, "lost", 0, 2*time.Hour)
 	add(5, "exited", 1, time.Hour) // somebody looks at them
-	got := outdated(list, now)
+	got := sessionsToRemove(list, now)
 	if len(got) != 10 {
 		t.Errorf("%d go, want 10", len(got))
 	}

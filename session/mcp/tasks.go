@@ -14,8 +14,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// tasksExtension is the extension of tasks (SEP-2663). The SDK has none of it: the middleware answers
-// tools/call with a result of its own, and the methods are custom ones.
+// tasksExtension is the extension of tasks (SEP-2663). The SDK does not support it: the middleware answers tools/call
+// with its own result, and the methods are custom.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // Statuses of tasks.
@@ -38,7 +38,7 @@ type Task struct {
 	Interval int64  `json:"pollIntervalMs,omitempty"`
 }
 
-// Detail is a task with what came of it.
+// Detail is a task with its result.
 type Detail struct {
 	Task
 	Result        *sdk.CallToolResult `json:"result,omitempty"`
@@ -46,31 +46,31 @@ type Detail struct {
 	InputRequests sdk.InputRequestMap `json:"inputRequests,omitempty"`
 }
 
-// Tasks are what answers for tasks. Get and the others give ErrNoTask for ids that are none.
+// Tasks are the task handlers. Get and the others return ErrNoTask for unknown ids.
 type Tasks struct {
 	Get    func(ctx context.Context, id string) (*Detail, error)
 	Update func(ctx context.Context, id string, answers sdk.InputResponseMap) error
 	Cancel func(ctx context.Context, id string) error
 }
 
-// ErrNoTask says that an id is no task's.
-var ErrNoTask = errors.New("there is no such task")
+// ErrNoTask reports an id without a task.
+var ErrNoTask = errors.New("task not found")
 
 // Slot takes the task that a tool call became. A call has one if its client declares the extension.
 type Slot struct{ task *Task }
 
-// Become makes the call a task, which has to be found by its id from now on.
+// Become makes the call a task. From now on its id must find it.
 func (s *Slot) Become(t *Task) { s.task = t }
 
 type slotKey struct{}
 
-// SlotOf is the slot of a call; nil: it must not become a task.
+// SlotOf returns the slot of a call, or nil if it must not become a task.
 func SlotOf(ctx context.Context) *Slot {
 	s, _ := ctx.Value(slotKey{}).(*Slot)
 	return s
 }
 
-// Results and parameters of the extension. Every result says its type.
+// Results and parameters of the extension. Every result contains its type.
 type (
 	taskCreated struct {
 		sdk.ResultBase
@@ -93,7 +93,7 @@ type (
 	}
 )
 
-// Mount adds the extension to a server. It has to be added before middleware that is to run within it.
+// Mount adds the extension to a server. Add it before middleware that must run within it.
 func (t Tasks) Mount(server *sdk.Server) error {
 	get := func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (*taskDetail, error) {
 		d, err := t.Get(ctx, p.ID)
@@ -115,7 +115,7 @@ func (t Tasks) Mount(server *sdk.Server) error {
 	)
 }
 
-// responsesOf are the responses that can be read. Others answer nothing that was asked, and are ignored.
+// responsesOf returns the readable responses and ignores others, which answer no question.
 func responsesOf(raw map[string]json.RawMessage) sdk.InputResponseMap {
 	all := sdk.InputResponseMap{}
 	for key, r := range raw {
@@ -132,7 +132,7 @@ func taskError(id string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrNoTask):
-		return invalidParams("there is no task %s; a task's id is that of its job, and jobs lists them", quoted(id))
+		return invalidParams("task %s not found; a task has the id of its job, see jobs", quoteName(id))
 	case isRPC(err):
 		return err
 	}
@@ -163,7 +163,7 @@ func TaskMiddleware(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// declaresTasks says that a client takes tasks: each request of the era that has them says so.
+// declaresTasks reports whether a client supports tasks: each request of that era declares it.
 func declaresTasks(req sdk.Request) bool {
 	r, ok := req.(interface{ ProtocolVersion() string })
 	if !ok || r.ProtocolVersion() < modernVersion {
@@ -177,7 +177,7 @@ func declaresTasks(req sdk.Request) bool {
 	return ok
 }
 
-// capabilitiesOf are what the client of a request says that it can do; nil: nothing.
+// capabilitiesOf returns the capabilities of a request's client, or nil.
 func capabilitiesOf(req sdk.Request) *sdk.ClientCapabilities {
 	if r, ok := req.(interface {
 		ClientCapabilities() *sdk.ClientCapabilities
@@ -187,13 +187,13 @@ func capabilitiesOf(req sdk.Request) *sdk.ClientCapabilities {
 	return nil
 }
 
-// NeedsTasks is the error for a client that does not take tasks, of a tool that is nothing else.
+// NeedsTasks returns the error for a client without task support that calls a task-only tool.
 func NeedsTasks() error {
 	data, _ := json.Marshal(map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: map[string]any{}}}})
 	return &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "the client does not declare " + tasksExtension, Data: data}
 }
 
-// checkTaskRequest holds a request of the extension against what its headers say (SEP-2243).
+// checkTaskRequest compares a request of the extension with its headers (SEP-2243).
 func checkTaskRequest(req sdk.Request, p *taskParams) error {
 	if !declaresTasks(req) {
 		return NeedsTasks()
@@ -203,7 +203,7 @@ func checkTaskRequest(req sdk.Request, p *taskParams) error {
 	}
 	if x := req.GetExtra(); x != nil && x.Header != nil {
 		if name := x.Header.Get("Mcp-Name"); name != "" && name != p.ID {
-			return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: fmt.Sprintf("the header Mcp-Name is not the request's taskId %s", quoted(p.ID))}
+			return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: fmt.Sprintf("the header Mcp-Name is not the request's taskId %s", quoteName(p.ID))}
 		}
 	}
 	return nil
@@ -216,5 +216,5 @@ const (
 	taskInterval = 5 * time.Second
 )
 
-// taskTime is a time as tasks have it.
+// taskTime formats a time for tasks.
 func taskTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -18,45 +18,45 @@ import (
 type tool struct {
 	name, about string
 	level       Level
-	waits       bool // it may wait for something
-	again       bool // made twice it does what it does once
-	ends        bool // it may end or remove something
+	waits       bool // it may wait
+	idempotent  bool // repeating a call has no further effect
+	destructive bool // it may end or remove something
 	in, out     string
 	do          func(*Server, context.Context, json.RawMessage) (*sdk.CallToolResult, error)
 }
 
-// tools are all tools, in the order of their names as clients list them. Descriptions are read by
-// models with every request: TestToolsAreFewTokens counts them. help tells the rest.
+// tools are all tools, sorted by name as clients list them. Models read the descriptions with every request:
+// TestToolsAreFewTokens counts them. The tool help adds details.
 var tools []tool
 
 func init() {
 	tools = []tool{
 		{
-			name: "approvals", level: Read, again: true,
-			about: "What waits for a person's approval. Only a person can answer; wait goes on after it.",
+			name: "approvals", level: Read, idempotent: true,
+			about: "List pending approval requests. Only the user can answer; wait continues afterwards.",
 			in:    `{"type":"object","properties":{},"additionalProperties":false}`,
 			out:   `{"type":"object","properties":{"approvals":{"type":"array","items":{"type":"object"}}},"required":["approvals"]}`,
 			do:    (*Server).approvals,
 		},
 		{
-			name: "exec", level: Change, waits: true, again: true, ends: true,
-			about: "Run a shell line; answers with exit code and output by the yield time. Without session: a process of its own. " +
-				"With: in that shell, where cwd, variables and jobs persist. What still runs is a job: wait for it.",
+			name: "exec", level: Change, waits: true, idempotent: true, destructive: true,
+			about: "Run a shell line; answers with exit code and output by the yield time. Without session: in a new process. " +
+				"With: in that shell, where cwd, variables and jobs persist. A line that still runs is a job: call wait.",
 			in: `{"type":"object","properties":{"line":{"type":"string","minLength":1},"session":{"type":"string"},"cwd":{"type":"string"},` +
 				`"timeout":{"type":"number","minimum":1,"description":"s; kills it. Default none"},` + yieldSchema + `,` + tokensSchema +
-				`,"id":{"type":"string","maxLength":64,"pattern":"^[0-9A-Za-z-]*$","description":"same id = same call, never run twice"}},` +
+				`,"id":{"type":"string","maxLength":64,"pattern":"^[0-9A-Za-z-]*$","description":"same id = same call, runs once"}},` +
 				`"required":["line"],"additionalProperties":false}`,
 			out: answerSchema, do: (*Server).exec,
 		},
 		{
-			name: "help", level: Read, again: true,
+			name: "help", level: Read, idempotent: true,
 			about: "More on a topic: " + strings.Join(topics(), ", ") + ".",
 			in:    `{"type":"object","properties":{"topic":{"type":"string"}},"additionalProperties":false}`,
 			do:    (*Server).help,
 		},
 		{
-			name: "input", level: Change, waits: true, ends: true,
-			about: "Type into a session, then answer with what it printed once it rests, ends or asks. keys (after text): Enter, C-c, Up, Tab, F5…",
+			name: "input", level: Change, waits: true, destructive: true,
+			about: "Type into a session; answers with its output when it is idle, ends or needs input. keys (after text): Enter, C-c, Up, Tab, F5…",
 			in: `{"type":"object","properties":{"session":{"type":"string"},"text":{"type":"string"},"keys":{"type":"array","items":{"type":"string"}},` +
 				`"enter":{"type":"boolean"},"secret":{"type":"boolean","description":"refused while the terminal echoes"},` +
 				`"version":{"type":"integer","minimum":0,"description":"of the screen; refused when it changed"},` +
@@ -64,30 +64,30 @@ func init() {
 			out: answerSchema, do: (*Server).input,
 		},
 		{
-			name: "jobs", level: Read, again: true,
-			about: "Lines and commands that were run, newest last, or the one with this id.",
+			name: "jobs", level: Read, idempotent: true,
+			about: "List lines and commands that ran, newest last, or one by id.",
 			in: `{"type":"object","properties":{"id":{"type":"string"},"session":{"type":"string"},"running":{"type":"boolean"},` +
 				`"limit":{"type":"integer","minimum":1,"maximum":500}},"additionalProperties":false}`,
 			out: `{"type":"object","properties":{"jobs":{"type":"array","items":{"type":"object"}}},"required":["jobs"]}`,
 			do:  (*Server).jobs,
 		},
 		{
-			name: "list", level: Read, again: true,
-			about: "Sessions with state, directory and what runs.",
+			name: "list", level: Read, idempotent: true,
+			about: "List sessions with state, directory and program.",
 			in:    `{"type":"object","properties":{"label":{"type":"string","description":"NAME or NAME=VALUE"},"running":{"type":"boolean"}},"additionalProperties":false}`,
 			out:   `{"type":"object","properties":{"sessions":{"type":"array","items":{"type":"object"}}},"required":["sessions"]}`,
 			do:    (*Server).list,
 		},
 		{
-			name: "read", level: Read, again: true,
-			about: "Output of a session: of its command n (0: newest), or from a cursor. Within max_tokens errors, warnings and the end are kept first.",
+			name: "read", level: Read, idempotent: true,
+			about: "Read output of a session: of its command n (0: newest), or from a cursor. max_tokens keeps errors, warnings and the end first. why: compare a failed command with its newest good run.",
 			in: `{"type":"object","properties":{"session":{"type":"string"},"command":{"type":"integer","minimum":0},"since":{"type":"integer","minimum":0},` +
-				`"to":{"type":"integer","minimum":0},` + tokensSchema + `},"required":["session"],"additionalProperties":false}`,
+				`"to":{"type":"integer","minimum":0},"why":{"type":"boolean"},` + tokensSchema + `},"required":["session"],"additionalProperties":false}`,
 			out: answerSchema, do: (*Server).read,
 		},
 		{
-			name: "screen", level: Read, again: true,
-			about: "What a session's terminal shows now, for full-screen programs. since: version seen; unchanged is answered in a word.",
+			name: "screen", level: Read, idempotent: true,
+			about: "Read a session's screen, for full-screen programs. since: version seen; an unchanged screen is not repeated.",
 			in: `{"type":"object","properties":{"session":{"type":"string"},"since":{"type":"integer","minimum":0},` +
 				`"scrollback":{"type":"integer","minimum":0,"maximum":1000},"picture":{"type":"boolean"}},"required":["session"],"additionalProperties":false}`,
 			out: `{"type":"object","properties":{"text":{"type":"string"},"version":{"type":"integer"},"changed":{"type":"boolean"},` +
@@ -95,8 +95,8 @@ func init() {
 			do: (*Server).screen,
 		},
 		{
-			name: "search", level: Read, again: true,
-			about: "Search all output ever printed, newest first.",
+			name: "search", level: Read, idempotent: true,
+			about: "Search all output, newest first.",
 			in: `{"type":"object","properties":{"text":{"type":"string"},"regexp":{"type":"string","description":"RE2"},"session":{"type":"string"},` +
 				`"limit":{"type":"integer","minimum":1,"maximum":200}},"additionalProperties":false}`,
 			out: `{"type":"object","properties":{"hits":{"type":"array","items":{"type":"object"}},"next":{"type":"string"}},"required":["hits"]}`,
@@ -104,24 +104,24 @@ func init() {
 		},
 		{
 			name: "start", level: Change, waits: true,
-			about: "Open a session that stays: a shell, or line (a REPL, dev server, ssh). Answers when it rests, asks or ends.",
+			about: "Open a lasting session: a shell, or line (a REPL, dev server, ssh). Answers when it is idle, needs input or ends.",
 			in: `{"type":"object","properties":{"name":{"type":"string","maxLength":128},"line":{"type":"string"},"cwd":{"type":"string"},` +
 				`"env":{"type":"array","items":{"type":"string"},"description":"NAME=VALUE"},"labels":{"type":"object","additionalProperties":{"type":"string"}},` +
 				`"cols":{"type":"integer","minimum":1},"rows":{"type":"integer","minimum":1},"id":{"type":"string","maxLength":64,"pattern":"^[0-9A-Za-z-]*$","description":"as exec's"},` + yieldSchema + `,` + tokensSchema + `},"additionalProperties":false}`,
 			out: answerSchema, do: (*Server).start,
 		},
 		{
-			name: "stop", level: All, waits: true, again: true, ends: true,
-			about: "End a job or session with all it started, or only interrupt it; remove forgets an ended session and its history.",
+			name: "stop", level: All, waits: true, idempotent: true, destructive: true,
+			about: "End a job or session with its processes, or interrupt it; remove deletes an ended session and its history.",
 			in: `{"type":"object","properties":{"id":{"type":"string","description":"job or session"},` +
 				`"how":{"enum":["end","interrupt","remove"],"description":"default end"}},"required":["id"],"additionalProperties":false}`,
 			out: answerSchema, do: (*Server).stop,
 		},
 		{
-			name: "wait", level: Read, waits: true, again: true,
-			about: "Wait for jobs or sessions: answers when the first (or all) ended, asks for input, or until holds; else at the yield time, still running.",
+			name: "wait", level: Read, waits: true, idempotent: true,
+			about: "Wait for jobs or sessions: answers when the first (or all) ended, needs input, or until is met; else at the yield time, still running.",
 			in: `{"type":"object","properties":{"for":{"type":"array","minItems":1,"maxItems":50,"items":{"type":"string"},"description":"ids or names"},` +
-				`"all":{"type":"boolean"},"until":{"type":"string","description":"text=…, regexp=…, gone=…, quiet=2s, exit"},` +
+				`"all":{"type":"boolean"},"until":{"type":"string","description":"text=…, regexp=…, gone=…, quiet=2s, port=3000, exit"},` +
 				`"since":{"type":"integer","minimum":0,"description":"cursor: only output after it"},` + yieldSchema + `,` + tokensSchema + `},"required":["for"],"additionalProperties":false}`,
 			out: `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object"}},"message":{"type":"string"}},"required":["results"]}`,
 			do:  (*Server).wait,
@@ -138,15 +138,15 @@ const (
 		`"cursor":{"type":"integer"},"omitted":{"type":"object"},"message":{"type":"string"},"next":{"type":"string"}},"required":["state","output"]}`
 )
 
-// Defaults and bounds of what calls may ask for.
+// Defaults and bounds of call arguments.
 const (
 	defaultYield, maxYield   = 10.0, 45.0 // seconds
 	defaultTokens, maxTokens = 2000, 100_000
 	bytesPerToken            = 4
 )
 
-// addTool registers a tool. Arguments are checked against its schema here, so that what is wrong with
-// them is said together with what is right.
+// addTool registers a tool. It checks arguments against the schema itself, so that errors also name the correct
+// arguments.
 func (s *Server) addTool(server *sdk.Server, t *tool) error {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal([]byte(t.in), &schema); err != nil {
@@ -158,7 +158,7 @@ func (s *Server) addTool(server *sdk.Server, t *tool) error {
 	}
 	row := &sdk.Tool{
 		Name: t.name, Description: t.about, InputSchema: json.RawMessage(t.in),
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.level == Read, IdempotentHint: t.again, DestructiveHint: &t.ends, OpenWorldHint: new(bool)},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.level == Read, IdempotentHint: t.idempotent, DestructiveHint: &t.destructive, OpenWorldHint: new(bool)},
 	}
 	if t.out != "" {
 		row.OutputSchema = json.RawMessage(t.out)
@@ -180,7 +180,7 @@ func (s *Server) addTool(server *sdk.Server, t *tool) error {
 		case isRPC(err):
 			return nil, err
 		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-			off := failure(errors.New("the call was broken off; what it began goes on"), "call "+call("jobs")+" for what runs")
+			off := failure(errors.New("call interrupted; its job continues"), "call "+call("jobs")+" to find it")
 			off.StructuredContent.(*refusal).State = "running"
 			return off, nil
 		}
@@ -189,12 +189,12 @@ func (s *Server) addTool(server *sdk.Server, t *tool) error {
 	return nil
 }
 
-// checkArguments says what is wrong with arguments.
+// checkArguments returns an error for invalid arguments.
 func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 	v := map[string]any{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &v); err != nil {
-			return errors.New("they are no JSON object")
+			return errors.New("arguments are not a JSON object")
 		}
 	}
 	err := schema.Validate(v)
@@ -208,10 +208,10 @@ func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 	return errors.New(text)
 }
 
-// plainNumbers says the numbers of a bound as they were written, and not as fractions.
+// plainNumbers rewrites the numbers of bounds from fractions to their original form.
 var plainNumbers = strings.NewReplacer("/1 is", " is", ".000000", "", "<invalid reflect.Value>", "null")
 
-// largeIntegers says which argument is a number that no offset, count or time is.
+// largeIntegers returns an error for an argument beyond any offset, count or time.
 func largeIntegers(v map[string]any) error {
 	for name, x := range v {
 		if n, ok := x.(float64); ok && (n > maxInteger || n < -maxInteger) {
@@ -221,7 +221,7 @@ func largeIntegers(v map[string]any) error {
 	return nil
 }
 
-// arguments are those of a tool, in few words.
+// arguments lists a tool's arguments briefly.
 func arguments(s *jsonschema.Schema) string {
 	all := slices.Clone(s.PropertyOrder)
 	if len(all) == 0 {

@@ -19,7 +19,7 @@ import (
 )
 
 type waitArgs struct {
-	pace
+	callLimits
 	For   []string `json:"for"`
 	All   bool     `json:"all"`
 	Until string   `json:"until"`
@@ -40,7 +40,7 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	}
 	cond, err := condition(args.Until)
 	if err != nil {
-		return failure(err, "it is one of text=WORDS, regexp=RE2, gone=WORDS, quiet=2s, agent=idle, exit; without it wait waits for the end or a question"), nil
+		return failure(err, "it is one of text=WORDS, regexp=RE2, gone=WORDS, quiet=2s, port=3000, agent=idle, exit; without it wait waits for the end or a question"), nil
 	}
 	targets := make([]target, len(args.For))
 	for i, ref := range args.For {
@@ -53,7 +53,7 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	}
 	if len(targets) == 1 && cond == nil {
 		if state := doingOf(ctx).req.Params.RequestState; state != "" {
-			if _, err := s.answered(ctx, targets[0].session); err != nil {
+			if _, err := s.typeAnswer(ctx, targets[0].session); err != nil {
 				return nil, err
 			}
 		}
@@ -62,8 +62,8 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	s.untilFirst(ctx, targets, cond, &args)
 	told()
 	for i := range targets {
-		if targets[i].wrong != nil {
-			return nil, targets[i].wrong
+		if targets[i].err != nil {
+			return nil, targets[i].err
 		}
 	}
 	out := waited{}
@@ -75,13 +75,13 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 		if ask := s.ask(ctx, a); ask != nil {
 			return ask, nil
 		}
-		a.without(args.For...)
+		a.omitKnown(args.For...)
 		return reply(a.text(), out), nil
 	}
 	ended := 0
 	var texts []string
 	for _, a := range out.Results {
-		if !a.going() {
+		if !a.isRunning() {
 			ended++
 		}
 		texts = append(texts, a.text())
@@ -91,14 +91,14 @@ func (s *Server) wait(ctx context.Context, raw json.RawMessage) (*sdk.CallToolRe
 	return reply(strings.Join(texts, "\n\n"), out), nil
 }
 
-// results are how targets are after the wait: where it ended for some of them, the others are told of by their state alone;
-// what they print is told when it is their turn.
+// results returns the state of all targets after the wait. If it ended for some, the others get their state alone;
+// their output comes in their turn.
 func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) ([]*answer, error) {
 	all, budget := []*answer{}, max(200, args.budget()/len(targets))
-	came := slices.ContainsFunc(targets, func(t target) bool { return t.came })
+	came := slices.ContainsFunc(targets, func(t target) bool { return t.done })
 	for i := range targets {
 		t, of := &targets[i], budget
-		if came && !t.came {
+		if came && !t.done {
 			of = noOutput
 		}
 		a, err := s.targetAnswer(ctx, t, t.since, of)
@@ -109,9 +109,9 @@ func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) 
 		if err != nil {
 			return nil, err
 		}
-		a.Message = join(join(a.Message, t.held), t.note)
+		a.Message = join(join(a.Message, t.matched), t.note)
 		if t.since == nil || a.Cursor > *t.since {
-			s.shows(ctx, a, of)
+			s.showScreen(ctx, a, of)
 		}
 		all = append(all, a)
 	}
@@ -120,11 +120,11 @@ func (s *Server) results(ctx context.Context, targets []target, args *waitArgs) 
 
 // target is a job or a session that is waited for.
 type target struct {
-	job     string // empty: the session itself
+	job     string // empty for the session itself
 	session string
-	held    string // the condition that came true
-	came    bool   // it came to what is waited for
-	wrong   error  // what is waited for cannot be
+	matched string // the condition that matched
+	done    bool   // the wait for it has ended
+	err     error  // why the wait is impossible
 	note    string // about its arguments
 	since   *uint64
 	end     uint64 // of the output when the wait began
@@ -137,7 +137,7 @@ func (s *Server) startFrom(ctx context.Context, t *target, since *uint64) error 
 	}
 	v, err := s.client(ctx).Session(t.session).Info(ctx)
 	switch {
-	case gone(err):
+	case isNotFound(err):
 		t.since = since
 		return nil
 	case err != nil:
@@ -154,7 +154,7 @@ func beyondEnd(since, end uint64) string {
 	return fmt.Sprintf("since %d lies beyond the end of the output, %d; nothing new", since, end)
 }
 
-// jobPrefix begins what means a job and no session, as session names have no colon.
+// jobPrefix marks a reference as a job: session names contain no colon.
 const jobPrefix = "job:"
 
 // find finds what a name means: a session by its name or id, a job by its id, either by a beginning. What is a session's
@@ -172,49 +172,50 @@ func (s *Server) find(ctx context.Context, ref string) (target, error) {
 	j, err := s.client(ctx).Job(ctx, ref, 1)
 	switch {
 	case exact && err == nil && j.ID == ref:
-		return target{}, api.Errorf(api.CodeAmbiguous, "%s is the name of a session and the id of a job", quoted(ref)).
-			WithHint("name the job as %s, the session by its id, %s", quoted(jobPrefix+ref), quoted(api.ShortID(v.ID)))
+		return target{}, api.Errorf(api.CodeAmbiguous, "%s is the name of a session and the id of a job", quoteName(ref)).
+			WithHint("name the job as %s, the session by its id, %s", quoteName(jobPrefix+ref), quoteName(api.ShortID(v.ID)))
 	case exact:
 		return target{session: v.ID}, nil
 	case err == nil:
 		return target{job: j.ID, session: j.Session}, nil
 	case sessionErr == nil:
 		return target{session: v.ID}, nil
-	case gone(err) && gone(sessionErr):
-		return target{}, api.Errorf(api.CodeNotFound, "there is no session and no job %s", quoted(ref))
-	case gone(err):
+	case isNotFound(err) && isNotFound(sessionErr):
+		return target{}, api.Errorf(api.CodeNotFound, noTarget, quoteName(ref))
+	case isNotFound(err):
 		return target{}, sessionErr
 	}
 	return target{}, err
 }
 
-// findExactly finds what is to be ended or removed: no beginning of a name means it, and of an id one that tells it apart.
+// findExactly finds a target to end or remove. It accepts full names and ids, or a sufficiently long id prefix, but no
+// name prefix.
 func (s *Server) findExactly(ctx context.Context, ref string) (target, error) {
 	t, err := s.find(ctx, ref)
 	switch {
 	case err != nil:
 		return t, err
 	case t.job != "" && !names(ref, "", strings.TrimPrefix(t.job, jobPrefix)):
-		return target{}, api.Errorf(api.CodeNotFound, "there is no session and no job %s; the nearest is the job %s", quoted(ref), quoted(t.job))
+		return target{}, api.Errorf(api.CodeNotFound, noTarget+"; the nearest is the job %s", quoteName(ref), quoteName(t.job))
 	case t.job == "":
 		_, err = s.exactly(ctx, ref)
 	}
 	return t, err
 }
 
-// exactly is the session that a name or an id means, and none that it is a mere beginning of.
+// exactly returns the session with that name or id, without accepting a name prefix.
 func (s *Server) exactly(ctx context.Context, ref string) (api.Session, error) {
 	v, err := s.client(ctx).Session(ref).Info(ctx)
 	if err == nil && !names(ref, v.Name, v.ID) {
-		err = api.Errorf(api.CodeNotFound, "no session %s; the nearest is %s", quoted(ref), quoted(v.Name))
+		err = api.Errorf(api.CodeNotFound, "session %s not found; the nearest is %s", quoteName(ref), quoteName(v.Name))
 	}
 	return v, err
 }
 
-// leastID is how much of an id has to be given where the wrong one would be harmed.
+// leastID is the minimum id prefix length for destructive calls.
 const leastID = 8
 
-// names says that a reference is a name, an id or enough of the beginning of one.
+// names reports whether a reference is a name, an id or a sufficiently long id prefix.
 func names(ref, name, id string) bool {
 	ref = strings.TrimPrefix(ref, jobPrefix)
 	return ref == name || ref == id || len(ref) >= leastID && strings.HasPrefix(id, ref)
@@ -228,7 +229,7 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 	for i := range targets {
 		all.Go(func() {
 			done := s.until(ctx, &targets[i], cond, args)
-			targets[i].came = done
+			targets[i].done = done
 			if done && !args.All {
 				cancel()
 			}
@@ -237,11 +238,11 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 	all.Wait()
 }
 
-// until waits for one target, and says whether it came to what is waited for. Of errors, only those of the condition are
-// kept: how a target is that is gone shows in the answer.
+// until waits for one target and reports whether its condition was met. It keeps only errors of the condition: the
+// answer shows a missing target.
 func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
 	if t.job != "" && cond == nil {
-		told := s.told.of(t.job)
+		told := s.reported.of(t.job)
 		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield(ctx)+time.Second, told) // ctx ends first
 		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs] || j.Approval != told)
 	}
@@ -258,27 +259,27 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 	if err != nil {
 		var e *api.Error
 		if errors.As(err, &e) && e.Code == api.CodeInvalid {
-			t.wrong = err
+			t.err = err
 		}
 		if cond != nil && ctx.Err() != nil {
-			t.held = notYet
+			t.matched = notYet
 		}
 		return ctx.Err() == nil
 	}
 	if cond != nil {
 		switch {
 		case len(r.Fired) > 0:
-			t.held = "until holds"
+			t.matched = "until holds"
 			if (cond.Kind == "text" || cond.Kind == "regexp") && t.since == nil && r.Cursor <= t.end {
-				t.held += "; this was printed before the call (for new output give since)"
+				t.matched += "; this was printed before the call (for new output give since)"
 			}
 			if r.Fired[0].Match != "" && !strings.Contains(args.Until, r.Fired[0].Match) {
-				t.held += ": " + strings.TrimSpace(r.Fired[0].Match)
+				t.matched += ": " + strings.TrimSpace(r.Fired[0].Match)
 			}
 		case r.Outcome == "ended":
-			t.held = "it ended, and until never held"
+			t.matched = "it ended, and until never held"
 		default:
-			t.held = notYet
+			t.matched = notYet
 		}
 	}
 	return r.Outcome != "timeout"
@@ -286,7 +287,7 @@ func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args
 
 const notYet = "until does not hold yet"
 
-// targetAnswer is how a target is now.
+// targetAnswer returns the current state of a target.
 func (s *Server) targetAnswer(ctx context.Context, t *target, since *uint64, budget int) (*answer, error) {
 	if t.job != "" {
 		return s.jobAnswer(ctx, t.job, time.Millisecond, since, budget)
@@ -309,37 +310,43 @@ func condition(text string) (*api.Condition, error) {
 	case "quiet":
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 || d > time.Hour {
-			return nil, fmt.Errorf("until %s is no time", quoted(text))
+			return nil, fmt.Errorf("until %s is no time", quoteName(text))
 		}
 		c.QuietMS = d.Milliseconds()
+	case "port": // any is no number
+		port, ok := api.ParsePort(value)
+		if c.Port = port; !ok {
+			return nil, fmt.Errorf("until %s is no port", quoteName(text))
+		}
+		return c, nil
 	case "agent": // in this state; none: whenever it waits for its person
 		c.Text = value
 		return c, nil
 	case "exit", "prompt", "command", "input", "bell":
 		return c, nil
 	default:
-		return nil, fmt.Errorf("until %s is no condition", quoted(text))
+		return nil, fmt.Errorf("until %s is no condition", quoteName(text))
 	}
 	if value == "" {
-		return nil, fmt.Errorf("until %s says not what", quoted(text))
+		return nil, fmt.Errorf("until %s lacks a value", quoteName(text))
 	}
 	return c, nil
 }
 
-// folding says of which output most of the lines are left out that are alike but for their numbers.
+// folding selects the output whose lines are folded if they differ only in numbers.
 type folding int
 
 const (
 	foldNone folding = iota
-	foldLong         // of what does not fit
-	foldMore         // of more than a little of what goes on, too
+	foldLong         // output that exceeds the budget
+	foldMore         // also longer output of running lines
 )
 
 // noOutput is a budget of nothing: how something is, and not what it printed.
 const noOutput = -1
 
-// sessionAnswer is how a session is: its shell's command (0: the newest) or its program, with output after
-// since, else that of the command.
+// sessionAnswer returns the state of a session: of its shell's command (0: the newest) or its program, with output
+// after since, else the command's.
 func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, command, budget int, fold folding) (*answer, error) {
 	c := s.client(ctx).Session(ref)
 	v, err := c.Info(ctx)
@@ -355,7 +362,7 @@ func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, c
 		a.State = "signalled"
 	}
 	if budget == noOutput {
-		a.quiet(since)
+		a.dropOutput(since)
 		return a, nil
 	}
 	if since != nil {
@@ -378,7 +385,7 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 			q.From, q.To = done.Output.Start, done.Output.End
 			if done.State != "running" {
 				a.State, a.ExitCode, a.Signal = "exited", done.ExitCode, done.Signal
-				if v.Shell.Quality == "full" { // others do not tell when a command begins
+				if v.Shell.Quality == "full" { // other shells do not report the start of a command
 					a.until = done.Output.End
 				}
 			}
@@ -400,7 +407,7 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 		return
 	}
 	if v.Needs != nil && (v.Shell == nil || v.Shell.Phase != "prompt") {
-		a.needs(v.Needs.Kind)
+		a.setNeeds(v.Needs.Kind)
 		a.ExitCode = nil
 		if a.State == "needs_input" || a.Needs == "screen" {
 			a.Next = answering(a)
@@ -411,8 +418,8 @@ func (s *Server) shellAnswer(ctx context.Context, c *client.Session, a *answer, 
 	}
 }
 
-// keepsWaiting is the first approval that keeps what runs in a session waiting, or whoever asks: that another agent wants to
-// end it, or to see its secrets, is that one's to wait for. nil: none does.
+// keepsWaiting returns the first approval that blocks the session's program or the caller, or nil. Another agent's
+// request to end it or to reveal secrets does not.
 func (s *Server) keepsWaiting(ctx context.Context, ids []string) *api.Approval {
 	for _, id := range ids {
 		w, err := s.client(ctx).Approval(ctx, id)

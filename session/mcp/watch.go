@@ -14,9 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// watcher tells of changes of what clients subscribed to. It listens to the daemon's events only while
-// somebody has subscribed; a daemon that is replaced is listened to again, and everything that is
-// subscribed counts as changed then, so that nothing is missed.
+// watcher publishes changes of subscribed resources. It listens to daemon events only while subscriptions exist. After
+// a daemon restart it reconnects and treats everything as changed, so that nothing is missed.
 type watcher struct {
 	c      *client.Client
 	log    *slog.Logger
@@ -26,19 +25,19 @@ type watcher struct {
 
 	mu     sync.Mutex
 	uris   map[string]*subscription
-	cancel context.CancelFunc // nil: nobody listens
+	cancel context.CancelFunc // nil: not listening
 	done   chan struct{}
 	closed bool
 }
 
-// subscription is a resource that clients want to be told of.
+// subscription is a resource that clients subscribed to.
 type subscription struct {
 	count   int
-	session string // id; empty: of any
+	session string // id; empty for any
 	part    string
 	due     bool // a notice is under way
 
-	tails string // or a subscription of the daemon's, whose completions are told of
+	tails string // or a subscription of the daemon, whose completions are published
 	stop  context.CancelFunc
 }
 
@@ -79,8 +78,8 @@ func (w *watcher) add(uri string, s subscription) error {
 	return nil
 }
 
-// remove ends one.
-func (w *watcher) remove(uri string) {
+// unsubscribe drops one subscription of a resource. The last one ends its watch.
+func (w *watcher) unsubscribe(uri string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.uris[uri]
@@ -119,7 +118,7 @@ func (w *watcher) close() {
 	}
 }
 
-// againAfter is how long a daemon that went away is left alone.
+// againAfter is the pause before reconnecting to the daemon.
 const againAfter = 200 * time.Millisecond
 
 func (w *watcher) listen(ctx context.Context, done chan struct{}) {
@@ -129,9 +128,9 @@ func (w *watcher) listen(ctx context.Context, done chan struct{}) {
 		err := w.c.EventsWithOutput(ctx, func(e api.Event) error {
 			switch {
 			case e.Kind == "listening" && !first, e.Kind == "lost":
-				w.changed("", "")
+				w.markChanged("", "")
 			case e.Session != nil:
-				w.changed(e.Session.ID, e.Kind)
+				w.markChanged(e.Session.ID, e.Kind)
 			}
 			first = false
 			return nil
@@ -146,14 +145,14 @@ func (w *watcher) listen(ctx context.Context, done chan struct{}) {
 	}
 }
 
-// noticeEvery is how often at most is told of one resource.
+// noticeEvery is the shortest interval of notices for one resource.
 const noticeEvery = 200 * time.Millisecond
 
-// outputKinds are events of what is printed, by the part of a session that they change.
+// outputKinds maps output events to the part of a session that they change.
 var outputKinds = map[string]string{"data": "output", "binary": "output", "screen": "screen"}
 
-// changed notes that a session changed (empty: any may have), by an event of a kind.
-func (w *watcher) changed(session, kind string) {
+// markChanged records that a session (empty: any) changed, by an event of a kind.
+func (w *watcher) markChanged(session, kind string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for uri, s := range w.uris {
@@ -179,25 +178,25 @@ func (w *watcher) changed(session, kind string) {
 	}
 }
 
-// updated tells those who subscribed.
-func (s *Server) updated(uri string) {
+// publish notifies the subscribers of a resource.
+func (s *Server) publish(uri string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for _, server := range s.levels {
 		if err := server.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
-			s.o.Log.Debug("tell of a change", "uri", uri, "err", err)
+			s.o.Log.Debug("publish a change", "uri", uri, "err", err)
 		}
 	}
 }
 
-// subscribe begins to tell of a resource.
+// subscribe starts notices for a resource.
 func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest, l Level) error {
 	uri := req.Params.URI
 	if uri == contextURI {
 		return s.watch.add(uri, subscription{})
 	}
 	if name, _, ours, err := parseCompletions(uri); ours {
-		if err == nil { // made with it, so that it begins now
+		if err == nil { // create it first, so that it starts now
 			_, err = completions(ctx, s.client(ctx), l, name, api.ReadCompletions{Limit: 1})
 		}
 		if err != nil {
@@ -211,8 +210,8 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest, l Lev
 	}
 	v, err := s.client(ctx).Session(a.session).Info(ctx)
 	switch {
-	case gone(err):
-		return invalidParams("there is no session %s; the tool list names those there are", quoted(a.session))
+	case isNotFound(err):
+		return invalidParams("session %s not found; see the tool list", quoteName(a.session))
 	case err != nil:
 		return invalidParams("%v", err)
 	}
@@ -220,6 +219,6 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest, l Lev
 }
 
 func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
-	s.watch.remove(req.Params.URI)
+	s.watch.unsubscribe(req.Params.URI)
 	return nil
 }

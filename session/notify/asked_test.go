@@ -14,10 +14,10 @@ import (
 )
 
 // FEATURES: R63 R82
-func TestAsked(t *testing.T) {
-	got := make(chan Asked, 1)
+func TestApprovalEvent(t *testing.T) {
+	got := make(chan ApprovalEvent, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var a Asked
+		var a ApprovalEvent
 		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
 			t.Error(err)
 		}
@@ -25,7 +25,7 @@ func TestAsked(t *testing.T) {
 	}))
 	defer srv.Close()
 	out := filepath.Join(t.TempDir(), "out")
-	a := Asked{
+	a := ApprovalEvent{
 		Approval: "A7", Session: "id", Name: "work", Who: "uid 1000 agent bot", Command: "rm -r \x1b[2J$X", Cwd: "/p", Why: "it may be the system",
 		Risk: "high", Time: time.Unix(1_700_000_000, 0).UTC(),
 	}
@@ -35,7 +35,7 @@ func TestAsked(t *testing.T) {
 		Bell: true, Desktop: true, Webhook: srv.URL,
 		Command: []string{"sh", "-c", `printf '%s|' "$LONGTERM_APPROVAL" "$LONGTERM_WHO" "$LONGTERM_RISK" "$LONGTERM_CWD" "$LONGTERM_TEXT" >` + out},
 	}
-	if err := s.SendAsked(t.Context(), &how, &a); err != nil {
+	if err := s.SendApproval(t.Context(), &how, &a); err != nil {
 		t.Fatal(err)
 	}
 	if sent := <-got; sent != a {
@@ -51,9 +51,9 @@ func TestAsked(t *testing.T) {
 }
 
 // Numbers of approvals begin again with a new database; the keys of what was posted are kept beside it.
-func TestKeyOfAsked(t *testing.T) {
+func TestKeyOfApproval(t *testing.T) {
 	var before, after webhook.Notice
-	a := Asked{Approval: "A1", Time: time.Unix(1, 0)}
+	a := ApprovalEvent{Approval: "A1", Time: time.Unix(1, 0)}
 	a.describe(&before)
 	a.Time = time.Unix(2, 0)
 	a.describe(&after)

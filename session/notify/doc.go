@@ -1,11 +1,9 @@
-// Package notify tells people that a command has finished, that a program asks something, or that they have to allow
-// something.
+// Package notify notifies users of finished commands, programs that need input, bells and approval requests.
 //
 //	Finished ── Options.Wants ──→ Sender.Send ──→ bell, OSC 9 or notify-send, a command, a webhook (package webhook)
-//	Waiting, Asked ─────────────↗
+//	Waiting, ApprovalEvent ─────↗
 //
-// What leaves the machine is masked first (Sender.Mask).
-// It knows neither sessions nor terminals: callers say what there is to tell, and how the
-// terminals of attached clients are written to. Send takes at most Options.Timeout; callers give
-// it a goroutine that may wait.
+// Sender.Mask redacts secrets before anything goes to a webhook. The package knows neither sessions nor terminals:
+// callers supply the events and a function that writes to attached terminals. Send may block for up to Options.Timeout,
+// so callers run it on a goroutine of their own choice.
 package notify

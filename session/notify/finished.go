@@ -41,7 +41,7 @@ func (f *Finished) describe(n *webhook.Notice) {
 	}
 }
 
-func (f *Finished) masked(mask func(string) string) told {
+func (f *Finished) redact(mask func(string) string) notification {
 	c := *f
 	c.Name, c.Command, c.Cwd, c.FirstError = mask(f.Name), mask(f.Command), mask(f.Cwd), mask(f.FirstError)
 	return &c

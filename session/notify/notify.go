@@ -8,13 +8,13 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
-// Options say when and how people are told that a command has finished (R82). The zero
-// value notifies of nothing. It is plain data, made to be part of a configuration.
+// Options configure when and how users are notified of finished commands (R82). The zero value disables notifications.
+// Options are plain data, so that a configuration can embed them.
 type Options struct {
 	// After: only commands that ran at least so long.
 	After time.Duration
-	// Attended: also when clients are attached to the session or watch it. A command
-	// that ran for Always or longer is told of in any case; 0: no such time.
+	// Attended also notifies while clients are attached to the session or watch it. Commands that ran for Always or
+	// longer notify in any case; 0 disables that.
 	Attended bool
 	Always   time.Duration
 	// Failed: only commands that did not end with status 0.
@@ -22,13 +22,13 @@ type Options struct {
 
 	Bell    bool // on the terminals of attached clients
 	Desktop bool // by the terminals of attached clients (OSC 9), else by notify-send
-	// Command is run with the facts in its environment (LONGTERM_NAME, …_COMMAND, …_CWD,
-	// …_EXIT, …_SIGNAL, …_DURATION_MS, …_ERRORS, …_WARNINGS, …_TEXT). Empty: none.
+	// Command runs with the facts in its environment (LONGTERM_NAME, …_COMMAND, …_CWD, …_EXIT, …_SIGNAL, …_DURATION_MS,
+	// …_ERRORS, …_WARNINGS, …_TEXT). Empty runs none.
 	Command []string
-	// Webhook is a URL that the facts are posted to, put as Format says. Empty: none.
+	// Webhook is the URL that receives the facts, in the given Format. Empty disables it.
 	Webhook string
 	Format  webhook.Format
-	// Brief: a webhook is told whose and what kind of thing happened, and nothing of what was run or printed.
+	// Brief limits a webhook to the session and the kind of event, without command or output.
 	Brief bool
 	// Timeout bounds command and webhook; 0: DefaultTimeout.
 	Timeout time.Duration
@@ -37,7 +37,7 @@ type Options struct {
 // DefaultTimeout bounds what a notification may take.
 const DefaultTimeout = 10 * time.Second
 
-// Finished is what there is to tell.
+// Finished reports that a command has finished.
 type Finished struct {
 	Session    string    `json:"session"` // id
 	Name       string    `json:"name"`
@@ -59,7 +59,7 @@ func (n *Options) Any() bool {
 	return n.Bell || n.Desktop || len(n.Command) > 0 || n.Webhook != ""
 }
 
-// Wants reports if a command's end is told.
+// Wants reports whether the end of command f is notified.
 func (n *Options) Wants(f *Finished) bool {
 	took := time.Duration(f.DurationMS) * time.Millisecond
 	switch {
@@ -73,7 +73,7 @@ func (n *Options) Wants(f *Finished) bool {
 
 func (f *Finished) ok() bool { return f.ExitCode != nil && *f.ExitCode == 0 }
 
-// Text tells it in one line.
+// Text returns the event as one line.
 func (f *Finished) Text() string {
 	var b strings.Builder
 	switch {
@@ -93,10 +93,10 @@ func (f *Finished) Text() string {
 	return b.String()
 }
 
-// TerminalBytes is what is written to an attached terminal: bell and OSC 9.
+// TerminalBytes returns the bytes for an attached terminal: bell and OSC 9.
 func (n *Options) TerminalBytes(f *Finished) []byte { return n.terminalBytes(f) }
 
-func (n *Options) terminalBytes(f told) []byte {
+func (n *Options) terminalBytes(f notification) []byte {
 	var b []byte
 	if n.Desktop {
 		b = append(b, "\x1b]9;"+webhook.OneLine(f.Text(), 200)+"\x1b\\"...)

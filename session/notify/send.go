@@ -13,44 +13,45 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
-// Sender tells people. Its zero value has no terminals and the usual HTTP client.
+// Sender delivers notifications. Its zero value has no terminals and uses the default HTTP client.
 type Sender struct {
-	// Terminals writes to the terminals there are and says how many took it.
+	// Terminals writes to the attached terminals and returns how many accepted the bytes.
 	Terminals func([]byte) int
 	HTTP      *http.Client // of a webhook; nil: the usual one
-	// Post takes what a webhook is to be told, and posts it some time (webhook.Queue); nil: it is posted once, now.
+	// Post queues a notice for its webhook (webhook.Queue). If nil, send posts it once, at once.
 	Post func(webhook.Notice) error
-	// Mask takes secrets out of what a webhook is told; nil: there are none.
+	// Mask redacts secrets in webhook notices; nil leaves notices unchanged.
 	Mask func(string) string
 }
 
-// Send tells of a command's end in all ways that are asked for. It takes at most the
-// Timeout.
+// Send reports the end of a command in every configured way. It takes at most the Timeout.
 func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error { return s.send(ctx, n, f) }
 
-// SendAsked tells that a person is asked for something, likewise.
-func (s *Sender) SendAsked(ctx context.Context, n *Options, a *Asked) error { return s.send(ctx, n, a) }
+// SendApproval reports an approval request like Send.
+func (s *Sender) SendApproval(ctx context.Context, n *Options, a *ApprovalEvent) error {
+	return s.send(ctx, n, a)
+}
 
-// SendWaiting tells that a program waits for a person, likewise, but rings no bell: what is on the screen shows it to
-// who is there.
+// SendWaiting notifies like Send that a program needs input, but rings no bell: the screen shows the prompt to attached
+// users.
 func (s *Sender) SendWaiting(ctx context.Context, n *Options, w *Waiting) error {
 	quiet := *n
 	quiet.Bell = false
 	return s.send(ctx, &quiet, w)
 }
 
-// told is what there is to tell. As JSON it is what a webhook gets.
-type told interface {
-	Text() string      // in one line, without what would act on a terminal
+// notification is an event that Sender delivers. A webhook receives it as JSON.
+type notification interface {
+	Text() string      // in one line, without control characters
 	title() string     // of a notification
 	environ() []string // for a command
 
-	describe(n *webhook.Notice)           // event, title, text, key
-	masked(mask func(string) string) told // a copy
-	brief() any                           // whose it is and how it ended
+	describe(n *webhook.Notice)                   // event, title, text, key
+	redact(mask func(string) string) notification // a copy
+	brief() any                                   // whose it is and how it ended
 }
 
-func (s *Sender) send(ctx context.Context, n *Options, f told) error {
+func (s *Sender) send(ctx context.Context, n *Options, f notification) error {
 	timeout := n.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
@@ -75,7 +76,7 @@ func (s *Sender) send(ctx context.Context, n *Options, f told) error {
 }
 
 // notifySend shows a notification on the desktop that this process belongs to, if any.
-func notifySend(ctx context.Context, f told) error {
+func notifySend(ctx context.Context, f notification) error {
 	path, err := exec.LookPath("notify-send")
 	if err != nil || os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return nil // no desktop
@@ -86,7 +87,7 @@ func notifySend(ctx context.Context, f told) error {
 	return nil
 }
 
-func runCommand(ctx context.Context, argv []string, f told) error {
+func runCommand(ctx context.Context, argv []string, f notification) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.WaitDelay = DefaultTimeout / 10 // a grandchild may hold the pipe
 	c.Env = append(os.Environ(), append(f.environ(), "LONGTERM_TEXT="+f.Text())...)
@@ -97,10 +98,10 @@ func runCommand(ctx context.Context, argv []string, f told) error {
 	return nil
 }
 
-// post hands what there is to tell to the queue, or tries once where there is none.
-func (s *Sender) post(ctx context.Context, n *Options, f told) error {
+// post queues notification f, or posts it once if the Sender has no queue.
+func (s *Sender) post(ctx context.Context, n *Options, f notification) error {
 	if s.Mask != nil {
-		f = f.masked(s.Mask)
+		f = f.redact(s.Mask)
 	}
 	notice := webhook.Notice{URL: n.Webhook, Format: n.Format}
 	f.describe(&notice)

@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
-// Waiting is that a program waits for input that a person gives.
+// Waiting is that a program waits for input that a user gives.
 type Waiting struct {
 	Session  string    `json:"session"` // id
 	Name     string    `json:"name"`
@@ -30,14 +30,14 @@ func (w *Waiting) what() string {
 	return "waits for input"
 }
 
-// mostAsked bounds what is told of a question, in characters.
-const mostAsked = 120
+// maxPrompt bounds the prompt text in a notification, in characters.
+const maxPrompt = 120
 
-// Text tells it in one line. Of a long question it has the end, where it says what may be answered.
+// Text returns the event as one line. Of a long prompt it keeps the end, which usually lists the possible answers.
 func (w *Waiting) Text() string {
 	text := "? " + w.Name + " " + w.what()
-	if asked := []rune(w.Question); len(asked) > mostAsked {
-		text += ": …" + string(asked[len(asked)-mostAsked:])
+	if asked := []rune(w.Question); len(asked) > maxPrompt {
+		text += ": …" + string(asked[len(asked)-maxPrompt:])
 	} else if len(asked) > 0 {
 		text += ": " + w.Question
 	}
@@ -58,7 +58,7 @@ func (w *Waiting) describe(n *webhook.Notice) {
 	n.Title, n.Text = w.title(), w.Text()
 }
 
-func (w *Waiting) masked(mask func(string) string) told {
+func (w *Waiting) redact(mask func(string) string) notification {
 	c := *w
 	c.Name, c.Question, c.Command, c.Cwd = mask(w.Name), mask(w.Question), mask(w.Command), mask(w.Cwd)
 	return &c

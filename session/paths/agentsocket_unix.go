@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// AgentSocket is the link by which sessions reach the ssh agent of who attached last.
+// AgentSocket returns the link by which sessions reach the ssh agent of the last attached client.
 func (d Dirs) AgentSocket() string { return filepath.Join(d.Run, "ssh-agent.sock") }
 
-// LinkAgentSocket has AgentSocket lead to a socket, which has to be this user's. One that is the link, or leads there,
-// changes nothing.
+// LinkAgentSocket points AgentSocket at a socket, which must belong to this user. The link itself, or its current
+// target, changes nothing.
 func (d Dirs) LinkAgentSocket(socket string) error {
 	link := d.AgentSocket()
 	if !filepath.IsAbs(socket) {
@@ -37,7 +37,7 @@ func (d Dirs) LinkAgentSocket(socket string) error {
 	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != os.Getuid() {
 		return fmt.Errorf("the socket %s is not yours; keys are not given through it", target)
 	}
-	part := fmt.Sprintf("%s.%d", link, os.Getpid()) // two who attach at once have two
+	part := fmt.Sprintf("%s.%d", link, os.Getpid()) // concurrent clients use separate names
 	_ = os.Remove(part)                             // left by one that was killed
 	if err := os.Symlink(target, part); err != nil {
 		return fmt.Errorf("link the ssh agent's socket: %w", err)

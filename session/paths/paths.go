@@ -1,15 +1,14 @@
-// Package paths says where longterm keeps its files.
+// Package paths defines where longterm stores its files.
 //
 //	runtime  daemon.sock, daemon.lock, start.lock, upgrade.lock, keepers/KEY.{sock,lock}, hosts/KEY.{sock,lock,json,ssh}
-//	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, secrets.{json,key}, tokens.json, sessions/ID/{journal/,checkpoint,…},
+//	state    longterm.db, daemon.log, keeper.log, audit/, audit.head, secrets.{json,key}, tokens.json, sessions/ID/{journal/,files/,checkpoint,…},
 //	         locks/{daemon,keeper-KEY}.lock, trusted/HASH.json
 //	config   config.toml, policy.toml
 //
-// Runtime is $XDG_RUNTIME_DIR/longterm, else "run" in the state directory. State is
-// $XDG_STATE_HOME/longterm, else ~/.local/state/longterm. Config is
-// $XDG_CONFIG_HOME/longterm, else ~/.config/longterm. LONGTERM_DIR puts all under one
-// directory. Runtime and state are mode 0700 and ours; what others own or can write to is
-// refused, the configuration too.
+// Runtime is $XDG_RUNTIME_DIR/longterm, else "run" in the state directory. State is $XDG_STATE_HOME/longterm, else
+// ~/.local/state/longterm. Config is $XDG_CONFIG_HOME/longterm, else ~/.config/longterm. LONGTERM_DIR puts all under
+// one directory. Runtime and state have mode 0700 and belong to the user. Directories that others own or can write to
+// are rejected, also for the configuration.
 package paths
 
 import (
@@ -63,8 +62,7 @@ func fromEnvironment() (Dirs, error) {
 	return d, nil
 }
 
-// homeDir is our directory below the one a variable names, else below one of the home
-// directory.
+// homeDir returns longterm's directory below that of a variable, else below one in the home directory.
 func homeDir(variable string, below ...string) (string, error) {
 	if s := os.Getenv(variable); filepath.IsAbs(s) {
 		return filepath.Join(s, "longterm"), nil
@@ -93,7 +91,7 @@ func (d Dirs) Make() error {
 // -journal of the longest.
 const maxDatabase = 512 - len("-journal")
 
-// fits says of a state directory whose database SQLite could not open that its name is too long. Sockets have no such bound.
+// fits rejects a state directory with a path too long for SQLite to open its database. Sockets have no such limit.
 func (d Dirs) fits() error {
 	if over := len(d.Database()) - maxDatabase; over > 0 {
 		return fmt.Errorf("the path of the state directory %s is too long: it has %d bytes, %d more than its database allows; set %s to a directory with a shorter name",
@@ -102,38 +100,37 @@ func (d Dirs) fits() error {
 	return nil
 }
 
-// Socket is the daemon's.
+// Socket returns the daemon's socket.
 func (d Dirs) Socket() string { return filepath.Join(d.Run, "daemon.sock") }
 
-// DaemonLock is held by the one daemon.
+// DaemonLock returns the lock that the daemon holds.
 func (d Dirs) DaemonLock() string { return filepath.Join(d.Run, "daemon.lock") }
 
-// Stopped is a file with the time when longterm was ended with all its sessions; it goes when it is started again.
+// Stopped returns the file with the time when longterm and all sessions were stopped; the next start removes it.
 func (d Dirs) Stopped() string { return filepath.Join(d.Run, "stopped") }
 
 // Hosts holds what there is of connections to other hosts: a socket, a lock and facts for each.
 func (d Dirs) Hosts() string { return filepath.Join(d.Run, "hosts") }
 
-// StartLock is held by a client that starts a keeper.
+// StartLock returns the lock of a client that starts a keeper.
 func (d Dirs) StartLock() string { return filepath.Join(d.Run, "start.lock") }
 
-// UpgradeLock is held by a client that has keepers and daemon replaced.
+// UpgradeLock returns the lock of a client that replaces keepers and daemon.
 func (d Dirs) UpgradeLock() string { return filepath.Join(d.Run, "upgrade.lock") }
 
 // Keepers holds a socket and a lock for each keeper.
 func (d Dirs) Keepers() string { return filepath.Join(d.Run, "keepers") }
 
-// KeeperSocket is the socket of the keeper with a placement key.
+// KeeperSocket returns the socket of the keeper with a placement key.
 func (d Dirs) KeeperSocket(key string) string { return filepath.Join(d.Keepers(), key+".sock") }
 
-// KeeperLock is held by the keeper with a placement key.
+// KeeperLock returns the lock of the keeper with a placement key.
 func (d Dirs) KeeperLock(key string) string { return filepath.Join(d.Keepers(), key+".lock") }
 
-// DaemonStateLock is held by the one daemon that uses the state directory, wherever its
-// runtime directory is.
+// DaemonStateLock returns the lock of the daemon that uses the state directory, wherever its runtime directory is.
 func (d Dirs) DaemonStateLock() string { return filepath.Join(d.Locks(), "daemon.lock") }
 
-// KeeperStateLock is likewise held by the keeper with a placement key.
+// KeeperStateLock returns the same lock of the keeper with a placement key.
 func (d Dirs) KeeperStateLock(key string) string {
 	return filepath.Join(d.Locks(), keeperLock+key+".lock")
 }
@@ -143,8 +140,7 @@ const keeperLock = "keeper-"
 // Locks holds the locks of the state directory.
 func (d Dirs) Locks() string { return filepath.Join(d.State, "locks") }
 
-// KeeperKeys are the placement keys of keepers that left a trace: one that runs, and maybe some
-// that do not any more.
+// KeeperKeys returns the placement keys of keepers that left files: running ones, and possibly former ones.
 func (d Dirs) KeeperKeys() []string {
 	keys := map[string]bool{}
 	for _, trace := range [...]struct{ dir, prefix, suffix string }{
@@ -161,55 +157,55 @@ func (d Dirs) KeeperKeys() []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// Database is the SQLite file.
+// Database returns the SQLite file.
 func (d Dirs) Database() string { return filepath.Join(d.State, "longterm.db") }
 
-// SecretsKnown has the fingerprints of values that are secret, SecretsKey what they are made with.
+// SecretsKnown returns the file with the fingerprints of secret values; SecretsKey holds their key.
 func (d Dirs) SecretsKnown() string { return filepath.Join(d.State, "secrets.json") }
 
-// SecretsKey is the key of fingerprints.
+// SecretsKey returns the file with the key of fingerprints.
 func (d Dirs) SecretsKey() string { return filepath.Join(d.State, "secrets.key") }
 
 // Fleet holds what makes this machine part of a fleet.
 func (d Dirs) Fleet() string { return filepath.Join(d.State, "fleet") }
 
-// Tokens is the file of those who may come in over TCP.
+// Tokens returns the file of tokens for access over TCP.
 func (d Dirs) Tokens() string { return filepath.Join(d.State, "tokens.json") }
 
-// Notices is where what is to be posted to webhooks waits.
+// Notices returns the directory of pending webhook notices.
 func (d Dirs) Notices() string { return filepath.Join(d.State, "notices") }
 
-// Shares is the file of sessions that are shared through relays.
+// Shares returns the file of sessions shared through relays.
 func (d Dirs) Shares() string { return filepath.Join(d.State, "shares.json") }
 
-// Web says where the page in the browser is served.
+// Web returns the file with the web server's state.
 func (d Dirs) Web() string { return filepath.Join(d.State, "web.json") }
 
-// Audit holds the segments of the audit log. Its head is beside it.
+// Audit returns the directory of the audit log's segments. Its head is next to it.
 func (d Dirs) Audit() string { return filepath.Join(d.State, "audit") }
 
 // DaemonLog and KeeperLog are appended to.
 func (d Dirs) DaemonLog() string { return filepath.Join(d.State, "daemon.log") }
 
-// KeeperLog is where keepers, and what they start, write their complaints.
+// KeeperLog returns the log of keepers and of what they start.
 func (d Dirs) KeeperLog() string { return filepath.Join(d.State, "keeper.log") }
 
-// ConfigFile is the user's configuration.
+// ConfigFile returns the user's configuration.
 func (d Dirs) ConfigFile() string { return filepath.Join(d.Config, "config.toml") }
 
-// SandboxFile are the user's sandbox profiles.
+// SandboxFile returns the file of the user's sandbox profiles.
 func (d Dirs) SandboxFile() string { return filepath.Join(d.Config, "sandbox.toml") }
 
-// ConfigKept is the daemon's copy of the last configuration that was in order.
+// ConfigKept returns the daemon's copy of the last valid configuration.
 func (d Dirs) ConfigKept() string { return filepath.Join(d.State, "config.last.toml") }
 
-// PolicyFile is the user's file of rules.
+// PolicyFile returns the user's rule file.
 func (d Dirs) PolicyFile() string { return filepath.Join(d.Config, "policy.toml") }
 
-// PolicyKept is a copy of the last file of rules that was in order.
+// PolicyKept returns the copy of the last valid rule file.
 func (d Dirs) PolicyKept() string { return filepath.Join(d.State, "policy.last.toml") }
 
-// Root is the one directory that all is below; empty where each has its own place.
+// Root returns the one directory above all others, or "" if they are separate.
 func (d Dirs) Root() string {
 	if d.Config != "" && filepath.Dir(d.State) == d.Config {
 		return d.Config
@@ -223,8 +219,14 @@ func (d Dirs) PolicyTrust() string { return filepath.Join(d.State, "trusted") }
 // Sessions holds a directory for each session.
 func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }
 
-// Session is the directory of one session.
+// Session returns the directory of one session.
 func (d Dirs) Session(id string) string { return filepath.Join(d.Sessions(), id) }
 
-// Wanted is the directory of commands that wait for a person before they are started.
-func (d Dirs) Wanted() string { return filepath.Join(d.State, "wanted") }
+// SessionFiles returns the directory of the files that clients put into a session.
+func (d Dirs) SessionFiles(id string) string { return filepath.Join(d.Session(id), "files") }
+
+// Drafts returns the directory of drafts: file changes of sessions, kept apart, which outlive those.
+func (d Dirs) Drafts() string { return filepath.Join(d.State, "drafts") }
+
+// PendingStarts returns the directory of commands that await approval before their start.
+func (d Dirs) PendingStarts() string { return filepath.Join(d.State, "wanted") }

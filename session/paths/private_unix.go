@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// Check refuses directories, and a configuration, that are another user's or that others can
-// write to: who can replace the socket can read every session, and the configuration says
-// what programs run. What is not there yet is fine. The configuration may be root's.
+// Check rejects directories, and a configuration, that belong to another user or that others can write to: replacing
+// the socket gives access to every session, and the configuration names programs to run. Missing ones are accepted. The
+// configuration may belong to root.
 func (d Dirs) Check() error {
 	return errors.Join(
 		checkOwned(d.Config, true), checkOwned(d.ConfigFile(), true), checkOwned(d.PolicyFile(), true),
@@ -69,7 +69,7 @@ func makePrivate(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// OpenLog opens a log to append to. A link planted in its place is not followed.
+// OpenLog opens a log for appending. It does not follow a link planted in its place.
 func OpenLog(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {

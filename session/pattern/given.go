@@ -12,7 +12,7 @@ const (
 	maxSteps = 4000
 )
 
-// Compile compiles a pattern that somebody gave. One that is too large is refused at once.
+// Compile compiles a user's pattern. It rejects a too large one at once.
 func Compile(expr string) (*regexp.Regexp, error) {
 	if len(expr) > MaxBytes {
 		return nil, fmt.Errorf("it has %d bytes, more than %d", len(expr), MaxBytes)
@@ -27,7 +27,7 @@ func Compile(expr string) (*regexp.Regexp, error) {
 	return regexp.Compile(expr)
 }
 
-// Steps is how many steps a pattern has. One of more than limit is refused.
+// Steps returns the number of steps of a pattern, and rejects more than limit.
 func Steps(tree *syntax.Regexp, limit int) (int, error) {
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {

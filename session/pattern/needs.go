@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// needs are what a text has to have for a match. Most lines that are looked at match nothing, and to find that out a step at
-// a time for each of many patterns takes a hundred times as long as to see that there is no bracket in them, or that they
-// do not end with a colon.
+// needs are necessary conditions for a match. Most lines match nothing, and running many patterns step by step takes a
+// hundred times as long as seeing that a line has no bracket or does not end with a colon.
 type needs struct {
 	has  *chars // one of these at least; nil: nothing is known
 	ends *chars // one of these at its end; nil: nothing is known
 }
 
-// needsOf are what a pattern needs.
+// needsOf returns the needs of a pattern.
 func needsOf(expr string) needs {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -23,7 +22,7 @@ func needsOf(expr string) needs {
 	return needs{has: within(tree), ends: atEnd(tree)}
 }
 
-// in says that a text may match.
+// in reports whether a text may match.
 func (n *needs) in(text string) bool {
 	return (n.ends == nil || text != "" && n.ends.have(text[len(text)-1])) && (n.has == nil || n.has.some(text))
 }
@@ -34,7 +33,7 @@ type chars struct {
 	other bool
 }
 
-// have says that a character that has this byte may be one of them.
+// have reports whether a character with this byte may be one of them.
 func (c *chars) have(b byte) bool {
 	if b >= utf8.RuneSelf {
 		return c.other
@@ -64,7 +63,7 @@ func (c *chars) addAll(of *chars) {
 	c.other = c.other || of.other
 }
 
-// like are a character and, folded, all that are the same but for their case.
+// like returns a character and, folded, its case variants.
 func like(r rune, folded bool) *chars {
 	c := &chars{}
 	c.add(r, r)
@@ -82,7 +81,7 @@ func class(re *syntax.Regexp) *chars {
 	return c
 }
 
-// within are characters of which each match has one at least; nil: nothing is known.
+// within returns characters of which each match contains at least one; nil: unknown.
 func within(re *syntax.Regexp) *chars {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -119,7 +118,7 @@ func within(re *syntax.Regexp) *chars {
 	return nil
 }
 
-// rarer are those of two that fewer texts have: letters and blanks are everywhere, signs are not.
+// rarer returns the rarer of two sets: letters and blanks are common, signs are not.
 func rarer(a, b *chars) *chars {
 	if a == nil || b != nil && b.weight() < a.weight() {
 		return b
@@ -127,7 +126,7 @@ func rarer(a, b *chars) *chars {
 	return a
 }
 
-// weight is about how common they are.
+// weight estimates how common the characters are.
 func (c *chars) weight() (sum int) {
 	for r := range rune(utf8.RuneSelf) {
 		switch {
@@ -143,7 +142,7 @@ func (c *chars) weight() (sum int) {
 	return sum
 }
 
-// atEnd are characters of which a text that matches has one at its end; nil: nothing is known.
+// atEnd returns characters of which a matching text ends with one; nil: unknown.
 func atEnd(re *syntax.Regexp) *chars {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -170,7 +169,7 @@ func atEnd(re *syntax.Regexp) *chars {
 	return nil
 }
 
-// last are the characters that what matches may end with; empty: it may have none.
+// last returns the possible last characters of a match; empty: the match may be empty.
 func last(re *syntax.Regexp) (c *chars, empty bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -203,7 +202,7 @@ func last(re *syntax.Regexp) (c *chars, empty bool) {
 	return &chars{}, re.Op != syntax.OpNoMatch // a place, as ^ and \b are
 }
 
-// lastOfAll is last of one after the other.
+// lastOfAll is last of a concatenation.
 func lastOfAll(subs []*syntax.Regexp) (c *chars, empty bool) {
 	c, empty = &chars{}, true
 	for i := len(subs) - 1; i >= 0 && empty; i-- {

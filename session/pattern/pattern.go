@@ -31,7 +31,7 @@ func (l *lazy) regexp() *regexp.Regexp {
 	return l.re
 }
 
-// may says whether a text may match, in next to no time.
+// may reports quickly whether a text may match.
 func (l *lazy) may(text string) bool {
 	l.read.Do(func() { l.needs = needsOf(l.src) })
 	return l.needs.in(text)
@@ -40,7 +40,7 @@ func (l *lazy) may(text string) bool {
 // sources are appended to while packages are initialised only.
 var sources []string
 
-// Sources are all patterns that were made, for tests: they compile all of them.
+// Sources returns all patterns created so far, for tests that compile them.
 func Sources() []string { return sources }
 
 // Its methods are those of regexp.Regexp.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// judged is what rules of one verdict say of a line under a preset.
+// judged returns the verdict on a line under a preset with allow rules.
 func judged(t testing.TB, preset Preset, line string, allow ...string) Judgement {
 	t.Helper()
 	e, err := New(Options{Preset: preset, Allow: allow})
@@ -37,16 +37,16 @@ func TestAllowRulesLiftWhatTheyName(t *testing.T) {
 	}
 }
 
-// What an allow rule does not lift is said, with the rule that does.
+// TestAllowRules_NameWhatTheyDoNotLift checks that an allow rule reports the rules that it does not lift.
 //
 // FEATURES: R61
-func TestAllowRulesSayWhatTheyDoNotLift(t *testing.T) {
+func TestAllowRules_NameWhatTheyDoNotLift(t *testing.T) {
 	for _, c := range [][4]string{
 		{"git log", "git log --output=x", "--output makes it do more than read", "allow git log --output"},
 		{"git log", "git -C x log", "-C stands before log", "allow git log -C"},
 		{"npm test", "npm --prefix x test", "--prefix stands before test", "allow npm test --prefix"},
 		{"make test", "make -C x test", "-C stands before test", "allow make test -C"},
-		{"git config", "git config core.pager ./x", "what it is given", "exactly"},
+		{"git config", "git config core.pager ./x", "an argument", "exactly"},
 		{"git log", "git log $X", "not known before it runs", "write that word out"},
 		{"make", "make SHELL=dash", "change what make runs", ""},
 		{"git log", "./git log", "system's directories", "./git"},
@@ -90,10 +90,10 @@ func TestRulesTakeClustersApart(t *testing.T) {
 	}
 }
 
-// A rule whose own example it does not decide says why not.
+// TestExamples_Explained checks that a rule that does not decide its own example reports why.
 //
 // FEATURES: R61
-func TestExamplesSayWhy(t *testing.T) {
+func TestExamples_Explained(t *testing.T) {
 	r := Rule{Program: "git", Words: []string{"log"}, Decision: Allow, Match: []string{"git log --output=x"}}
 	if _, err := New(Options{Rules: []Rule{r}}); err == nil || !strings.Contains(err.Error(), "--output makes it do more") || !strings.Contains(err.Error(), "allow git log --output") {
 		t.Errorf("%v", err)
@@ -109,7 +109,7 @@ func TestExamplesSayWhy(t *testing.T) {
 }
 
 // FEATURES: R61
-func TestExportSaysWhatItDoes(t *testing.T) {
+func TestExport_Explained(t *testing.T) {
 	for _, preset := range []Preset{Build, ReadOnly} {
 		if j := judged(t, preset, "export API_TOKEN=x"); j.Verdict != Allow || len(j.Commands) != 1 || strings.Join(j.Commands[0].Argv, " ") != "export API_TOKEN=x" {
 			t.Errorf("%+v", j)

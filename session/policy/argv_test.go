@@ -153,7 +153,7 @@ func TestRiskAndGroup(t *testing.T) {
 		{"curl x", Network, "not reading curl"}, {"curl x | sh", Unknown, "unknown"},
 		{"./x", Unknown, "not reading x"}, {"sudo ls", Privilege, "not reading sudo"},
 		{"rm x", Destroys, "not reading rm"}, {"ls; rm -rf /", Destroys, "hard:remove rm"},
-		{"git push origin a --force", Destroys, "not reading git push"}, {"git push origin b", Network, "not reading git push"},
+		{"git push origin a --force", Destroys, "hard:elsewhere git push"}, {"git push origin b", Network, "not reading git push"},
 	} {
 		j := engineFor(t, "readonly").Judge(Line{Text: c.line, Home: "/home/me", Cwd: "/home/me/x"})
 		group := j.Group()
@@ -164,10 +164,10 @@ func TestRiskAndGroup(t *testing.T) {
 	}
 }
 
-// A group says what asks and of which program, and neither twice.
+// TestGroups_WithoutRepetition checks that a group's name contains the rule and the program, each once.
 //
 // FEATURES: R64
-func TestGroupsSayNothingTwice(t *testing.T) {
+func TestGroups_WithoutRepetition(t *testing.T) {
 	for rule, want := range map[string]string{"git push": "ask git push", "git": "ask git push"} {
 		r, err := ParseRule(rule, Ask)
 		if err != nil {
@@ -218,8 +218,8 @@ func TestVariablesSetBefore(t *testing.T) {
 	}
 }
 
-// A file of commands that is asked about, and a program by a relative path, are allowed from then on by a rule about exactly their
-// words, in the directory where these were shown.
+// TestFileOfCommands_AllowedByExactRule allows a file of commands, and a program by a relative path, by a rule for
+// exactly these words in the directory where they were shown.
 //
 // FAULT: H7
 func TestFileOfCommands_AllowedByExactRule(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// presets is what the preset and the rules of the engine say of one command.
+// presets applies the preset and the rules to one command.
 type presets struct {
 	*shellState
 	*verdicts
@@ -38,39 +38,39 @@ func (pr *presets) base(c *Command, x *invocation) {
 			return
 		}
 	}
-	miss, ok := pr.allowed(x)
+	miss, ok := pr.matchAllow(x)
 	if ok {
 		return
 	}
 	if pr.engine.preset == Listed {
 		dir, _ := path.Split(x.argv[0])
-		if !(x.children && systemPlaces[dir] && (x.name == "sh" || x.name == "bash")) {
-			pr.missed(c, "not listed", "no rule allows it", miss)
+		if !(x.children && systemProgramDirs[dir] && (x.name == "sh" || x.name == "bash")) {
+			pr.askUnmatched(c, "not listed", "no rule allows it", miss)
 		}
 		return
 	}
 	if x.name == "git" {
 		x = withoutSettings(x)
 	}
-	why, ok := pr.reads(x)
-	if ok || pr.engine.preset == Build && pr.builds(x) {
+	why, ok := pr.onlyReads(x)
+	if ok || pr.engine.preset == Build && pr.isBuild(x) {
 		return
 	}
-	if word := pr.outsider(x); word != "" {
+	if word := pr.outsideWord(x); word != "" {
 		why += ": " + word + " is outside of the project"
 	}
-	pr.missed(c, "not reading", why, miss)
+	pr.askUnmatched(c, "not reading", why, miss)
 }
 
-// harmlessSetting are settings that git is given with -c and that change neither what it runs nor what it writes where.
-var harmlessSetting = pattern.Lazy(`(?i)^(?:(?:color|advice)\.[a-z.]+=[a-z0-9]*|(?:core\.fsmonitor|log\.showsignature|(?:commit|tag)\.gpgsign)=(?:false|no|off|0)|` +
+// harmlessGitSetting matches settings of git -c that change neither which programs it runs nor where it writes.
+var harmlessGitSetting = pattern.Lazy(`(?i)^(?:(?:color|advice)\.[a-z.]+=[a-z0-9]*|(?:core\.fsmonitor|log\.showsignature|(?:commit|tag)\.gpgsign)=(?:false|no|off|0)|` +
 	`(?:core\.(?:quotepath|abbrev)|gc\.auto(?:detach)?|diff\.renames|init\.defaultbranch|protocol\.version)=[a-z0-9]+|` +
 	`(?:core\.pager|pager\.[a-z]+)=(?:cat|false)?|user\.(?:name|email)=[^\x01-\x05]*)$`)
 
-// withoutSettings is a command of git's without settings before the subcommand that change nothing of what it does.
+// withoutSettings returns a git command without harmless settings before the subcommand.
 func withoutSettings(x *invocation) *invocation {
 	argv := x.argv
-	for len(argv) > 3 && argv[1] == "-c" && harmlessSetting.MatchString(argv[2]) {
+	for len(argv) > 3 && argv[1] == "-c" && harmlessGitSetting.MatchString(argv[2]) {
 		argv = append(argv[:1:1], argv[3:]...)
 	}
 	if len(argv) == len(x.argv) {
@@ -82,8 +82,8 @@ func withoutSettings(x *invocation) *invocation {
 	return &bare
 }
 
-// missed asks about a command that no rule allows, and says what the one lacks that comes nearest.
-func (pr *presets) missed(c *Command, rule, why string, miss near) {
+// askUnmatched requires approval for a command that no rule allows, and reports what the nearest rule lacks.
+func (pr *presets) askUnmatched(c *Command, rule, why string, miss nearestRule) {
 	if miss.why != "" {
 		why += "; " + miss.why
 	}
@@ -93,13 +93,13 @@ func (pr *presets) missed(c *Command, rule, why string, miss near) {
 	}
 }
 
-// reads reports whether a command only reads, and else says why not.
-func (pr *presets) reads(x *invocation) (string, bool) {
+// onlyReads reports whether a command only reads; otherwise it returns why not.
+func (pr *presets) onlyReads(x *invocation) (string, bool) {
 	dir := path.Dir(x.argv[0])
 	if strings.Contains(x.argv[0], "/") && !slices.Contains([]string{"/bin", "/usr/bin", "/usr/local/bin",
 		"/sbin", "/usr/sbin",
 		"/opt/homebrew/bin"}, dir) {
-		return "it is a program at a place of its own", false
+		return "the program is outside the usual directories", false
 	}
 	if why, ok, decided := shellReads(x, pr.engine.preset == Build); decided {
 		return why, ok
@@ -110,7 +110,7 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 			return a != "-p" && !(defines && pr.plainAlias(name))
 		})
 	}
-	if pr.engine.preset == Build && looks.has(x.name) && len(x.args.Operands) == 0 && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "/") }) {
+	if pr.engine.preset == Build && monitors.has(x.name) && len(x.args.Operands) == 0 && !slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "/") }) {
 		return "", true
 	}
 	if x.row == nil {
@@ -123,8 +123,8 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 	if x.name == "id" && !pr.direct {
 		return "it is not known to only read", false
 	}
-	if (transparent.has(x.name) || x.name == "watch" && pr.engine.preset == Build) && x.children {
-		return pr.wrapperReads(x)
+	if (transparentWrappers.has(x.name) || x.name == "watch" && pr.engine.preset == Build) && x.children {
+		return pr.wrapperOnlyReads(x)
 	}
 	if x.name == "git" && len(x.words) > 1 && x.words[1] == "clean" && x.args.Has("-n", "--dry-run") {
 		return "", true
@@ -163,7 +163,7 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 		}
 		return "it is not known to only read", false
 	}
-	if why, ok := pr.specialReads(x); !ok {
+	if why, ok := pr.specialOnlyReads(x); !ok {
 		return why, false
 	}
 	if why := pr.sendsOut(x); why != "" {
@@ -182,27 +182,30 @@ func (pr *presets) reads(x *invocation) (string, bool) {
 		if x.name == "echo" || x.name == "printf" || a == sought {
 			continue // a text
 		}
-		if searches.has(x.name) && !strings.HasPrefix(a, "-") && a != "." && pr.secret(strings.TrimSuffix(a, "/")+"/x") {
-			return a + " usually holds secrets", false
+		if treeReaders.has(x.name) && !strings.HasPrefix(a, "-") && a != "." && pr.isSecret(strings.TrimSuffix(a, "/")+"/x") {
+			return a + holdsSecrets, false
 		}
-		if lists.has(x.name) && !strings.HasPrefix(a, "--") {
+		if metadataReaders.has(x.name) && !strings.HasPrefix(a, "--") {
 			continue
 		}
-		if pr.secret(a) || strings.Contains(a, "=") && pr.secret(a[strings.IndexByte(a, '=')+1:]) {
-			return a + " usually holds secrets", false
+		if pr.isSecret(a) || strings.Contains(a, "=") && pr.isSecret(a[strings.IndexByte(a, '=')+1:]) {
+			return a + holdsSecrets, false
 		}
 	}
 	return "", true
 }
 
-// looks are programs that show what runs; what is typed into them is a person's.
-var looks = words("top htop btop atop iotop nvidia-smi")
+// holdsSecrets ends the reason of an approval for a command that prints secrets.
+const holdsSecrets = " usually holds secrets"
 
-// lists are programs that look at names and sizes, not at what is in files.
-var lists = words("ls dir vdir stat file test [ realpath readlink basename dirname lsblk blkid du df")
+// monitors show running processes. Keys typed into them are a user's.
+var monitors = words("top htop btop atop iotop nvidia-smi")
 
-// shellReads judges commands of the shell that change only how it goes on; traced says that it may print what it runs. The last
-// result says whether it did.
+// metadataReaders read names and sizes of files, not their content.
+var metadataReaders = words("ls dir vdir stat file test [ realpath readlink basename dirname lsblk blkid du df")
+
+// shellReads judges shell commands that only change how the shell continues; traced states that the shell may print the
+// commands it runs. The last result reports whether shellReads decided.
 func shellReads(x *invocation, traced bool) (string, bool, bool) {
 	args := x.argv[1:]
 	letters := "-+euoC"
@@ -240,7 +243,7 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 		}
 		jobs := !slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "%") && !isSignal(a) })
 		return "", true, traced && jobs && (x.name != "kill" || len(args) > 0 && strings.HasPrefix(args[len(args)-1], "%"))
-	case "env", "printenv": // a person's secrets are masked in what is handed on
+	case "env", "printenv": // secrets are masked in output for agents
 		return "", true, traced && len(args) == 0
 	case "ulimit":
 		return "", true, traced
@@ -250,7 +253,7 @@ func shellReads(x *invocation, traced bool) (string, bool, bool) {
 		return "", true, traced && x.ofProject
 	case "trap":
 		return "", true, len(args) > 1 && args[0] == "-"
-	case "export": // a variable that changes what commands mean was asked about by its name
+	case "export": // variables that change the meaning of commands were judged by name
 		names := len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") || hasHole(nameOf(a)) })
 		return "", true, names
 	}
@@ -271,13 +274,13 @@ func listsSignals(args []string) bool {
 	return false
 }
 
-// searches are programs that read all files below a directory.
-var searches = words("grep egrep fgrep rg ag ack find fd fdfind")
+// treeReaders are programs that read all files below a directory.
+var treeReaders = words("grep egrep fgrep rg ag ack find fd fdfind")
 
-// wrapperReads judges a wrapper whose command was judged on its own.
-func (pr *presets) wrapperReads(x *invocation) (string, bool) {
+// wrapperOnlyReads works like onlyReads for a wrapper, whose command was judged on its own.
+func (pr *presets) wrapperOnlyReads(x *invocation) (string, bool) {
 	for _, o := range x.args.Options {
-		if x.row.IsWrite(o.Name) || x.row.IsShell(o.Name) {
+		if x.row.TakesOutputFile(o.Name) || x.row.TakesShellCode(o.Name) {
 			return o.Name + " makes it do more than read", false
 		}
 		switch o.Name {
@@ -291,8 +294,8 @@ func (pr *presets) wrapperReads(x *invocation) (string, bool) {
 	return "", true
 }
 
-// specialReads holds what options alone do not tell.
-func (pr *presets) specialReads(x *invocation) (string, bool) {
+// specialOnlyReads works like onlyReads for programs whose options alone do not show it.
+func (pr *presets) specialOnlyReads(x *invocation) (string, bool) {
 	ops := x.args.Operands
 	switch x.name {
 	case "ps":
@@ -334,7 +337,7 @@ func (pr *presets) specialReads(x *invocation) (string, bool) {
 		}
 	case "awk", "gawk", "mawk", "nawk", "sed", "gsed":
 		for _, o := range x.args.Options {
-			if x.row.IsCode(o.Name) && !codeReads(x.row.Lang, o.Value) {
+			if x.row.TakesCode(o.Name) && !codeReads(x.row.Lang, o.Value) {
 				return "its code does more than read", false
 			}
 		}
@@ -371,7 +374,7 @@ func (pr *presets) specialReads(x *invocation) (string, bool) {
 // literal.
 
 // remoteQueries are readers, with their subcommands, that send their words to another machine.
-var remoteQueries = fieldSet("gh glab|npm view|npm info|npm show|npm outdated|gem list|brew info|go list|go doc|svn info|svn status")
+var remoteQueries = fieldSet("gh glab kubectl oc|npm view|npm info|npm show|npm outdated|gem list|brew info|go list|go doc|svn info|svn status")
 
 // hostTables are databases of getent that are looked up by the name service of the network.
 const hostTables = words("hosts ahosts ahostsv4 ahostsv6 networks netgroup")
@@ -387,7 +390,7 @@ func (pr *presets) sendsOut(x *invocation) string {
 	computed := slices.ContainsFunc(args, hasHole)
 	switch {
 	case x.name == "getent":
-		if ops := x.args.Operands; computed || len(ops) > 1 && hostTables.has(ops[0]) {
+		if ops := x.args.Operands; computed || len(ops) > 0 && hostTables.has(ops[0]) && (len(ops) > 1 || x.in.set) {
 			return "it looks the name up on another machine"
 		}
 	case x.name == "tar" || x.name == "bsdtar" || x.name == "gtar":
@@ -402,7 +405,7 @@ func (pr *presets) sendsOut(x *invocation) string {
 		return "it fetches a module"
 	case x.name == "gem" && x.args.Has("-r", "--remote", "-b", "--both", "-a"):
 		return "it asks another machine"
-	case x.does(remoteQueries) && computed:
+	case x.isIn(remoteQueries) && computed:
 		return "it sends a word to another machine that is not known before it runs"
 	case (x.name == "xmllint" && !x.args.Has("--nonet") || x.name == "rpm" || x.name == "svn") && slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "://") }):
 		return "it fetches from another machine"
@@ -424,6 +427,6 @@ func (pr *presets) installsElsewhere(x *invocation) bool {
 	}
 	return len(packages) == 0 || slices.ContainsFunc(packages, func(p string) bool {
 		name := path.Base(p)
-		return !strings.HasPrefix(p, "./") || strings.Trim(name, ".") == "" || hasHole(p) || hasGlob(p) || known(name) || destroyers.has(name) || screens.has(name)
+		return !strings.HasPrefix(p, "./") || strings.Trim(name, ".") == "" || hasHole(p) || hasGlob(p) || isUsualProgram(name) || destroyers.has(name) || screens.has(name)
 	})
 }

@@ -132,7 +132,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// Each expansion of a here-document is parsed, so that there is a bound to them; where its word is quoted there are none.
+// TestExpansionsOfHereDocuments checks the limit on parsed expansions of here-documents. A quoted delimiter has none.
 //
 // FEATURES: R62
 func TestExpansionsOfHereDocuments(t *testing.T) {

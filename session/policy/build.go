@@ -10,35 +10,35 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// What the preset Build allows beyond reading. Who may build may run whatever the project's files say (make, go test,
-// npm test), so a script or a program of the project is no more than that. What leaves the project's directory, and
-// what is not known, is asked about.
+// The preset Build allows more than reading. A caller that may build may run anything in the project's files (make, go
+// test, npm test), so a script or program of the project adds nothing. Commands that leave the project's directory, and
+// unknown ones, need approval.
 
-// ofProjects are programs that projects bring themselves, by the names of those that they are.
-var ofProjects = map[string]string{"configure": "configure", "gradlew": "gradle", "mvnw": "mvn"}
+// projectWrappers maps programs that projects ship themselves to the programs that they wrap.
+var projectWrappers = map[string]string{"configure": "configure", "gradlew": "gradle", "mvnw": "mvn"}
 
-// builds reports whether a command is for building and names nothing outside of the project.
-func (pr *presets) builds(x *invocation) bool {
-	if pr.executed && (pr.part(x) || pr.gitHelper(x)) {
+// isBuild reports whether a command builds the project and names nothing outside of it.
+func (pr *presets) isBuild(x *invocation) bool {
+	if pr.executed && (pr.isBuildStep(x) || pr.gitHelper(x)) {
 		return true
 	}
-	name, projects := x.name, pr.projects(x.argv[0])
-	if dir := path.Base(path.Dir(x.argv[0])); projects && known(name) && (dir == "bin" || dir == ".bin") {
-		// What the project has in its place may do what ./x may; it is allowed where the program of that name is, too.
+	name, projects := x.name, pr.isProjectFile(x.argv[0])
+	if dir := path.Base(path.Dir(x.argv[0])); projects && isUsualProgram(name) && (dir == "bin" || dir == ".bin") {
+		// A program in the project may do what ./x may, and also what the allowed program of that name may.
 		usual := *x
 		usual.argv = append([]string{name}, x.argv[1:]...)
-		return pr.builds(&usual)
+		return pr.isBuild(&usual)
 	}
-	if projects && ofProjects[name] != "" {
-		name = ofProjects[name]
-	} else if projects && !known(name) {
+	if projects && projectWrappers[name] != "" {
+		name = projectWrappers[name]
+	} else if projects && !isUsualProgram(name) {
 		return true
-	} else if dir, _ := path.Split(x.argv[0]); !systemPlaces[dir] && !(pr.executed && pr.installed(dir)) {
+	} else if dir, _ := path.Split(x.argv[0]); !systemProgramDirs[dir] && !(pr.executed && pr.isVersionDir(dir)) {
 		return false // it is perhaps meant to be taken for that
 	}
 	switch name {
 	case "npm", "pnpm", "yarn", "bun", "npx", "bunx":
-		tool := pr.ofPackages(x)
+		tool := pr.packageTool(x)
 		if tool == nil {
 			return false
 		}
@@ -48,16 +48,16 @@ func (pr *presets) builds(x *invocation) bool {
 	}
 	program := building.Lookup(name)
 	if program == nil {
-		return x.children && (transparent.has(name) || pr.startsTool(x)) || pr.runsScript(x)
+		return x.children && (transparentWrappers.has(name) || pr.startsTool(x)) || pr.runsScript(x)
 	}
-	if pr.noProject() || inside.has(x.name) && !pr.staysInside(x) {
+	if pr.noProject() || insideBuilders.has(x.name) && !pr.staysInside(x) {
 		return false
 	}
 	if program.Subs != "" && (len(x.argv) < 2 || !program.Sub(programs.Full(x.name, x.argv[1]))) {
 		return false
 	}
 	args := x.argv[1:]
-	if program.Option(args) != "" || building.Publishes(name, args) != "" && !onlySays(x) || !pr.builtHere(x) || pr.downloads(x) || pr.installsElsewhere(x) {
+	if program.Option(args) != "" || building.Publishes(name, args) != "" && !isDryRun(x) || !pr.isBuildSubcommand(x) || pr.downloads(x) || pr.installsElsewhere(x) {
 		return false
 	}
 	code := map[string]bool{}
@@ -73,29 +73,29 @@ func (pr *presets) builds(x *invocation) bool {
 		if before := x.argv[i]; program.IsText(before, a) || i > 0 && program.IsPlace(before+"="+a) {
 			continue
 		}
-		if pr.leaves(x, program, a) || takenOver(x, a) {
+		if pr.leavesProject(x, program, a) || isDirenvFile(x, a) {
 			return false
 		}
 	}
 	for _, o := range x.args.Options {
-		if x.row != nil && (x.row.IsShell(o.Name) || x.row.IsCode(o.Name) && x.name != "sed") {
+		if x.row != nil && (x.row.TakesShellCode(o.Name) || x.row.TakesCode(o.Name) && x.name != "sed") {
 			return false
 		}
 	}
 	return true
 }
 
-// someOfOurs stands for the names of files below the working directory.
-const someOfOurs = "./" + notEmpty
+// projectNames is a placeholder for names of files below the working directory.
+const projectNames = "./" + notEmpty
 
-// ownNames reports a word that stands for such names.
-func (fs *files) ownNames(a string) bool {
-	rest, is := strings.CutPrefix(a, someOfOurs)
-	return is && !hasHole(rest) && !strings.Contains(rest, "..") && fs.project() != ""
+// isProjectNames reports whether a word has the meaning of projectNames.
+func (fs *files) isProjectNames(a string) bool {
+	rest, is := strings.CutPrefix(a, projectNames)
+	return is && !hasHole(rest) && !strings.Contains(rest, "..") && fs.projectDir() != ""
 }
 
-// namesOurs reports a command that prints nothing but names of files below the working directory.
-func namesOurs(x *invocation) bool {
+// printsProjectNames reports whether a command prints only names of files below the working directory.
+func printsProjectNames(x *invocation) bool {
 	switch {
 	case x.name == "git" && len(x.argv) > 1 && x.argv[1] == "ls-files", x.name == "git" && len(x.argv) > 2 && x.argv[1] == "diff" && slices.Contains(x.argv, "--name-only"):
 		return !slices.ContainsFunc(x.argv[2:], func(a string) bool {
@@ -107,27 +107,27 @@ func namesOurs(x *invocation) bool {
 	return false
 }
 
-// onlySays reports make when it is only to say what it would do.
-func onlySays(x *invocation) bool {
+// isDryRun reports whether make only prints its commands.
+func isDryRun(x *invocation) bool {
 	return (x.name == "make" || x.name == "gmake") && slices.ContainsFunc(x.argv[1:], func(a string) bool {
 		return a == "-n" || a == "--dry-run" || a == "--just-print" || a == "--recon"
 	})
 }
 
-// selects are options of package managers that say of which packages of the project a command is.
-const selects = words("-w --workspace -ws --workspaces -r --recursive --prefix -C --dir --cwd -F --filter --if-present --silent -s")
+// selectOptions are options of package managers that choose packages of the project.
+const selectOptions = words("-w --workspace -ws --workspaces -r --recursive --prefix -C --dir --cwd -F --filter --if-present --silent -s")
 
-// ofNode are tools that projects have among their packages, by the same name.
-const ofNode = words("tsc eslint prettier jest vitest vite webpack rollup esbuild mocha ava stylelint biome oxlint turbo tsup svelte-check vue-tsc next nuxt astro ng " +
+// nodeTools are tools that projects have among their packages, under the same name.
+const nodeTools = words("tsc eslint prettier jest vitest vite webpack rollup esbuild mocha ava stylelint biome oxlint turbo tsup svelte-check vue-tsc next nuxt astro ng " +
 	"playwright cypress tsx ts-node nodemon parcel swc knip cspell markdownlint")
 
-// ofPackages is a command of a package manager without what only says of which packages it is, or the tool of the project that it runs
-// by its name; nil: it is another one.
-func (pr *presets) ofPackages(x *invocation) *invocation {
+// packageTool returns a package manager's command without options that only choose packages, or the project tool that
+// it runs; nil for other commands.
+func (pr *presets) packageTool(x *invocation) *invocation {
 	rest := x.argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 		name, value, joined := strings.Cut(rest[0], "=")
-		if !selects.has(name) {
+		if !selectOptions.has(name) {
 			break
 		}
 		flag := joined || name == "-ws" || name == "--workspaces" || name == "-r" || name == "--recursive" || name == "--if-present" || name == "--silent" || name == "-s"
@@ -139,7 +139,7 @@ func (pr *presets) ofPackages(x *invocation) *invocation {
 		}
 	}
 	switch {
-	case len(rest) > 2 && x.name == "yarn" && rest[0] == "workspace" && plainPackage(rest[1]):
+	case len(rest) > 2 && x.name == "yarn" && rest[0] == "workspace" && isPlainPackage(rest[1]):
 		rest = rest[2:]
 	case len(rest) > 0 && (x.name == "npx" || x.name == "bunx"):
 		for len(rest) > 1 && (rest[0] == "--no-install" || rest[0] == "--no" || rest[0] == "--") {
@@ -151,7 +151,7 @@ func (pr *presets) ofPackages(x *invocation) *invocation {
 			rest = rest[1:]
 		}
 		return pr.tool(rest)
-	case len(rest) > 0 && (x.name == "pnpm" || x.name == "yarn") && ofNode.has(rest[0]):
+	case len(rest) > 0 && (x.name == "pnpm" || x.name == "yarn") && nodeTools.has(rest[0]):
 		return pr.tool(rest)
 	}
 	if len(rest) == len(x.argv)-1 {
@@ -162,43 +162,44 @@ func (pr *presets) ofPackages(x *invocation) *invocation {
 	return &invocation{name: x.name, argv: argv, words: words, row: row, args: args, in: x.in}
 }
 
-// tool is a tool of the project with what it is told; nil: it is none that is known.
+// tool returns a known tool of the project with its arguments, or nil.
 func (pr *presets) tool(argv []string) *invocation {
-	if len(argv) == 0 || !ofNode.has(argv[0]) {
+	if len(argv) == 0 || !nodeTools.has(argv[0]) {
 		return nil
 	}
 	row, words, args := resolve(argv[0], argv)
 	return &invocation{name: argv[0], argv: argv, words: words, row: row, args: args}
 }
 
-// plainPackage reports the name of a package: neither an option nor a path that leads out.
-func plainPackage(name string) bool {
+// isPlainPackage reports whether a word is a package's name: neither an option nor a path that leads out of the
+// project.
+func isPlainPackage(name string) bool {
 	return name != "" && name[0] != '-' && !strings.Contains(name, "..") && !strings.HasPrefix(name, "/") && !hasHole(name)
 }
 
-// runsTools are programs that run a tool in the environment of the project; starts are those that look at a command while it runs,
-// or let it go on.
+// runsTools are programs that run a tool in the project's environment; launchers are those that observe a command or
+// detach it.
 const (
 	runsTools = words("poetry pipenv uv pdm hatch rye bundle")
-	starts    = words("nohup setsid valgrind strace ltrace hyperfine unbuffer")
+	launchers = words("nohup setsid valgrind strace ltrace hyperfine unbuffer")
 )
 
-// startsTool reports a program whose command was judged by itself, and that is told nothing else.
+// startsTool reports whether a program only starts a command, which was judged separately.
 func (pr *presets) startsTool(x *invocation) bool {
-	if starts.has(x.name) {
+	if launchers.has(x.name) {
 		own := x.argv[1 : len(x.argv)-min(len(x.args.Operands), len(x.argv)-1)]
 		return x.row != nil && x.row.Stop && !pr.noProject() && !pr.anyLeaves(own)
 	}
 	return runsTools.has(x.name) && !pr.noProject() && len(x.argv) > 2 && (x.argv[1] == "run" || x.argv[1] == "exec") && !strings.HasPrefix(x.argv[2], "-")
 }
 
-// leaves reports whether a word names something outside of the project, wherever it stands in it.
-func (fs *files) leaves(x *invocation, program *building.Program, a string) bool {
-	if fs.ownNames(a) {
+// leavesProject reports whether any part of a word names something outside of the project.
+func (fs *files) leavesProject(x *invocation, program *building.Program, a string) bool {
+	if fs.isProjectNames(a) {
 		return false
 	}
 	if hasHole(a) {
-		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && fs.stamps(a))
+		return !strings.HasPrefix(a, "-j") && !strings.HasPrefix(a, "--jobs=") && !(x.name == "go" && fs.setsOnlyVariables(a))
 	}
 	if fs.isLinkOut(a) && !program.IsPlace(a) {
 		return true
@@ -209,26 +210,27 @@ func (fs *files) leaves(x *invocation, program *building.Program, a string) bool
 	onlyRead := compilers.has(strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")) &&
 		hasPrefix([]string{"", a}, "-I", "-L", "-isystem", "-Wl,-rpath")
 	return slices.ContainsFunc(building.Paths(a), func(p string) bool {
-		return fs.outside(p) && !(onlyRead && fs.ofTheSystem(p))
+		return fs.isOutside(p) && !(onlyRead && fs.isSystemLibrary(p))
 	})
 }
 
-// outsider is a word of a building command that leads out of the project; empty: none is known to.
-func (pr *presets) outsider(x *invocation) string {
+// outsideWord returns a word of a build command that names something outside of the project, or "".
+func (pr *presets) outsideWord(x *invocation) string {
 	program := building.Lookup(x.name)
 	if program == nil || pr.engine.preset != Build {
 		return ""
 	}
 	for i, a := range x.argv[1:] {
-		if !hasHole(a) && !program.IsText(x.argv[i], a) && pr.leaves(x, program, a) {
+		if !hasHole(a) && !program.IsText(x.argv[i], a) && pr.leavesProject(x, program, a) {
 			return a
 		}
 	}
 	return ""
 }
 
-// stamps reports settings of go's linker that are only values of variables, of which some are not known: "-s -X main.version=…".
-func (fs *files) stamps(a string) bool {
+// setsOnlyVariables reports whether go's linker settings only set variables, possibly to unknown values: "-s -X
+// main.version=…".
+func (fs *files) setsOnlyVariables(a string) bool {
 	fields := strings.Fields(strings.TrimPrefix(a, "-ldflags="))
 	for i, f := range fields {
 		key, _, set := strings.Cut(strings.TrimPrefix(f, "-X="), "=")
@@ -240,21 +242,21 @@ func (fs *files) stamps(a string) bool {
 	return len(fields) > 0
 }
 
-// ofTheSystem reports whether a path is where the system has headers and libraries.
-func (fs *files) ofTheSystem(p string) bool {
+// isSystemLibrary reports whether a path is in a system directory of headers and libraries.
+func (fs *files) isSystemLibrary(p string) bool {
 	full, ok := fs.clean(p)
-	return ok && slices.ContainsFunc(libraries, func(dir string) bool { return strings.HasPrefix(full, dir) }) || ok && strings.HasPrefix(full, "/usr/include/") ||
+	return ok && slices.ContainsFunc(libraryDirs, func(dir string) bool { return strings.HasPrefix(full, dir) }) || ok && strings.HasPrefix(full, "/usr/include/") ||
 		ok && strings.HasPrefix(full, "/usr/local/include")
 }
 
-// builtHere judges what the words of some programs of building mean that no list tells: go's and cmake's commands, and
-// variables of make, which are those of a command.
-func (pr *presets) builtHere(x *invocation) bool {
+// isBuildSubcommand judges words of some build programs that no list covers: commands of go and cmake, and make
+// variables, which belong to a command.
+func (pr *presets) isBuildSubcommand(x *invocation) bool {
 	args := x.argv[1:]
 	switch {
 	case x.name == "cmake":
 		if i := slices.Index(args, "-E"); i >= 0 {
-			return i+1 < len(args) && harmlessOfCMake.has(args[i+1])
+			return i+1 < len(args) && harmlessCMakeTools.has(args[i+1])
 		}
 		return !slices.ContainsFunc(args, func(a string) bool {
 			key, value, set := strings.Cut(strings.TrimPrefix(a, "-D"), "=")
@@ -269,12 +271,12 @@ func (pr *presets) builtHere(x *invocation) bool {
 			return set && !strings.HasPrefix(a, "-") && !(plainName(name) && building.Variable(name, value, pr.changesBuild(name), pr.isInside))
 		})
 	case x.name == "git":
-		return !losesWork(x) && !otherStrategy(x)
+		return !losesWork(x) && !runsMergeProgram(x)
 	case x.name == "tar" || x.name == "bsdtar":
 		return !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, ":") }) // on another machine
 	case x.name == "sed":
 		return !slices.ContainsFunc(pr.sedCode(x), func(text string) bool { return !codeReads("sed", text) })
-	case x.name == "pytest": // plugins may be left out
+	case x.name == "pytest": // plugins may be omitted
 		for i, a := range args {
 			plugin, is := strings.CutPrefix(a, "-p")
 			if is && plugin == "" && i+1 < len(args) {
@@ -288,10 +290,10 @@ func (pr *presets) builtHere(x *invocation) bool {
 	return true
 }
 
-// sedCode is the code that sed is given on the line.
+// sedCode returns the sed code on the line.
 func (pr *presets) sedCode(x *invocation) (code []string) {
 	for _, o := range x.args.Options {
-		if x.row.IsCode(o.Name) {
+		if x.row.TakesCode(o.Name) {
 			code = append(code, o.Value)
 		}
 	}
@@ -301,7 +303,7 @@ func (pr *presets) sedCode(x *invocation) (code []string) {
 	return code
 }
 
-// losesWork reports what of git's throws changes away that are nowhere else.
+// losesWork reports whether a git command discards changes that exist nowhere else.
 func losesWork(x *invocation) bool {
 	sub, args := programs.Full(x.name, x.argv[1]), x.argv[2:]
 	staged := sub == "restore" && x.args.Has("-S", "--staged") && !x.args.Has("-W", "--worktree")
@@ -321,8 +323,9 @@ func losesWork(x *invocation) bool {
 	})
 }
 
-// otherStrategy reports letters by which git merges with a program of that name, or runs commands between: -sx, -qs x, -xls.
-func otherStrategy(x *invocation) bool {
+// runsMergeProgram reports whether letters make git merge with an external program, or run commands between commits:
+// -sx, -qs x, -xls.
+func runsMergeProgram(x *invocation) bool {
 	sub := programs.Full(x.name, x.argv[1])
 	return (sub == "merge" || sub == "pull" || sub == "rebase") && slices.ContainsFunc(x.argv[2:], func(a string) bool {
 		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
@@ -335,35 +338,34 @@ func otherStrategy(x *invocation) bool {
 	})
 }
 
-// harmlessOfCMake are cmake's own tools that only tell, or make directories.
-var harmlessOfCMake = words("echo echo_append capabilities compare_files make_directory md5sum sha1sum sha256sum true false")
+// harmlessCMakeTools are tools of cmake -E that only print or create directories.
+var harmlessCMakeTools = words("echo echo_append capabilities compare_files make_directory md5sum sha1sum sha256sum true false")
 
-// changesBuild reports whether a variable changes what programs of building do.
+// changesBuild reports whether a variable changes what build programs do.
 func (fs *files) changesBuild(name string) bool {
 	return changesMeaning(name) || codeVariable(name) || strings.HasSuffix(name, "FLAGS") || strings.HasPrefix(name, ".")
 }
 
-// downloads reports whether go or maven are told to get code of others and run it.
+// downloads reports whether go or maven fetch and run foreign code.
 func (pr *presets) downloads(x *invocation) bool {
 	if x.name != "go" {
 		return false
 	}
 	sub := x.argv[1]
 	if sub == "tool" {
-		return len(x.argv) > 2 && !toolsOfGo.has(x.argv[2])
+		return len(x.argv) > 2 && !goTool.has(x.argv[2])
 	}
 	return (sub == "run" || sub == "install") && slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.Contains(a, "@") })
 }
 
-// toolsOfGo are those that read and write files of the project, and run nothing.
-var toolsOfGo = words("vet cover pprof nm objdump trace addr2line buildid doc covdata compile asm link pack")
+// goTool lists tools of go that read and write files of the project, and run nothing.
+var goTool = words("vet cover pprof nm objdump trace addr2line buildid doc covdata compile asm link pack")
 
-// inside are builders that have to stay in the working directory with all that they are given: they have no
-// project's file that says what they do.
-var inside = words("cp mv chmod tee ln tar bsdtar zip unzip gunzip gzip bzip2 bunzip2 xz unxz zstd patch sed")
+// insideBuilders must stay in the working directory with all arguments: no project file defines their work.
+var insideBuilders = words("cp mv chmod tee ln tar bsdtar zip unzip gunzip gzip bzip2 bunzip2 xz unxz zstd patch sed")
 
-// staysInside reports whether all that a command is given is below the working directory or /tmp, and nothing of it
-// is what decides what other commands do or holds secrets.
+// staysInside reports whether all arguments of a command are below the working directory or /tmp, and none of them
+// configures other commands or holds secrets.
 func (fs *files) staysInside(x *invocation) bool {
 	if fs.cwd == "/" || fs.cwd == fs.home {
 		return false // start files of shells are there
@@ -376,34 +378,33 @@ func (fs *files) staysInside(x *invocation) bool {
 		}
 		ops = ops[1:]
 	}
-	if x.name == "sed" && !slices.ContainsFunc(x.args.Options, func(o option) bool { return x.row.IsCode(o.Name) }) {
+	if x.name == "sed" && !slices.ContainsFunc(x.args.Options, func(o option) bool { return x.row.TakesCode(o.Name) }) {
 		ops = ops[min(1, len(ops)):] // its code
 	}
 	ops = slices.Clone(ops)
 	for _, o := range x.args.Options {
-		if o.Has && !(x.name == "sed" && x.row.IsCode(o.Name)) {
+		if o.Has && !(x.name == "sed" && x.row.TakesCode(o.Name)) {
 			ops = append(ops, o.Value)
 		}
 	}
 	return !slices.ContainsFunc(ops, func(p string) bool {
-		if full, _ := fs.clean(p); x.name == "mv" && full == fs.project() {
+		if full, _ := fs.clean(p); x.name == "mv" && full == fs.projectDir() {
 			return true // all of it, with its .git
 		}
-		return p == "" || p[0] == '~' || hasHole(p) || fs.outside(p) || fs.secret(p)
+		return p == "" || p[0] == '~' || hasHole(p) || fs.isOutside(p) || fs.isSecret(p)
 	})
 }
 
-// direnvs reports the file that direnv runs in a person's shell, in the directory where it is.
-func direnvs(file string) bool { return path.Base(file) == ".envrc" }
+// isDirenv reports whether direnv runs a file in the user's shell in the file's directory.
+func isDirenv(file string) bool { return path.Base(file) == ".envrc" }
 
-// takenOver reports a file that decides what is run in a person's shell in the project: direnv's. Where git has it, it is one
-// of the project's.
-func takenOver(x *invocation, word string) bool {
-	return x.name != "git" && direnvs(word[strings.LastIndexByte(word, '=')+1:])
+// isDirenvFile reports whether a word names a direnv file of the project that git does not track.
+func isDirenvFile(x *invocation, word string) bool {
+	return x.name != "git" && isDirenv(word[strings.LastIndexByte(word, '=')+1:])
 }
 
-// outside reports whether a path may be outside of the project and of /tmp, or what decides what others do in it.
-func (fs *files) outside(p string) bool {
+// isOutside reports whether a path may be outside of the project and of /tmp, or configures other commands.
+func (fs *files) isOutside(p string) bool {
 	if harmlessTarget(p) {
 		return false
 	}
@@ -411,7 +412,7 @@ func (fs *files) outside(p string) bool {
 	switch {
 	case strings.HasPrefix(p, "~"), hasHole(full):
 		return true
-	case ofGit(full):
+	case isGitInternal(full):
 		return true
 	case !ok:
 		return strings.HasPrefix(full, "..") || strings.HasPrefix(full, "/")
@@ -420,7 +421,7 @@ func (fs *files) outside(p string) bool {
 	case fs.isTemporary(full):
 		return false
 	}
-	base := fs.project()
+	base := fs.projectDir()
 	rest, below := strings.CutPrefix(full+"/", strings.TrimSuffix(base, "/")+"/")
 	return base == "" || !below || base == fs.home && strings.HasPrefix(rest, ".") && rest != ""
 }
@@ -433,16 +434,16 @@ func (fs *files) isTemporary(full string) bool {
 	return strings.HasPrefix(full, "/tmp/") && !isBelow(full, fs.home) && (fs.account == "" || !isBelow(full, fs.account))
 }
 
-// isInside is the opposite of outside, for paths that are not known to be such.
-func (fs *files) isInside(p string) bool { return p != "" && !fs.outside(p) }
+// isInside reports whether a path is known to be inside.
+func (fs *files) isInside(p string) bool { return p != "" && !fs.isOutside(p) }
 
-// project is the directory that a command has to stay in: the one that the line was given in, where that is a project, else
-// the one below it that the command is run in. Empty: there is none, or the command is run outside of it.
-func (fs *files) project() string {
+// projectDir returns the directory that a command must stay in: the line's own directory if it is a project, otherwise
+// the project below it that the command runs in. It returns "" if none applies.
+func (fs *files) projectDir() string {
 	if fs.cwd != fs.root && !strings.HasPrefix(fs.cwd, strings.TrimSuffix(fs.root, "/")+"/") || hasHole(fs.cwd) {
 		return ""
 	}
-	if fs.real != nil && fs.cwd != fs.root && fs.root != "." && !isBelow(fs.real(fs.cwd), fs.real(fs.root)) {
+	if fs.real != nil && fs.cwd != fs.root && fs.root != "." && !isBelow(fs.real.Resolve(fs.cwd), fs.real.Resolve(fs.root)) {
 		return "" // a link leads out of it
 	}
 	if fs.isProject(fs.root) {
@@ -455,10 +456,10 @@ func (fs *files) project() string {
 	return fs.cwd
 }
 
-// noProject reports whether a command is run outside of the project, or nobody knows where. Where a line's own directory is not known
-// it is taken for one.
+// noProject reports whether a command runs outside of the project, or in an unknown place. An unknown directory of the
+// line itself counts as a project.
 func (fs *files) noProject() bool {
-	return ofGit(fs.cwd) || fs.project() == "" && (fs.root != "." || fs.lost || fs.cwd != "")
+	return isGitInternal(fs.cwd) || fs.projectDir() == "" && (fs.root != "." || fs.unknownDir || fs.cwd != "")
 }
 
 // isProject reports whether a directory is a place for a project: neither a home or above one, nor the system's.
@@ -466,7 +467,7 @@ func (fs *files) isProject(dir string) bool {
 	return dir != "" && dir != "." && dir != "/" && dir != "/tmp" && !strings.HasPrefix(fs.home+"/", dir+"/")
 }
 
-// harmlessVariable reports whether a variable that is set before a command leaves programs what they are.
+// harmlessVariable reports whether a variable that is set before a command does not change which programs run.
 func (fs *files) harmlessVariable(name, value string) bool {
 	if hasHole(value) {
 		return !fs.changesBuild(name)
@@ -474,90 +475,91 @@ func (fs *files) harmlessVariable(name, value string) bool {
 	return building.Variable(name, value, fs.changesBuild(name), fs.isInside)
 }
 
-// ofGit reports whether a path leads into git's own directory, where hooks are run and settings name programs, or into
+// isGitInternal reports whether a path leads into git's own directory, where hooks and settings run programs, or into
 // that of a project's rules.
-func ofGit(p string) bool {
+func isGitInternal(p string) bool {
 	return strings.Contains("/"+p+"/", "/.git/") || strings.Contains("/"+p+"/", "/.longterm/")
 }
 
-// projects reports whether a file is one of the project that the line is for: below the directory that it was given
-// in, where that is neither a home nor the system's.
-func (fs *files) projects(p string) bool {
+// isProjectFile reports whether a file belongs to the line's project: below the directory in which the line was given,
+// unless that is a home or the system's.
+func (fs *files) isProjectFile(p string) bool {
 	if !strings.Contains(p, "/") || hasHole(p) || hasGlob(p) || p[0] == '~' {
 		return false
 	}
 	full, ok := fs.clean(p)
-	if !ok || !fs.isProject(fs.root) || fs.real != nil && !isBelow(fs.real(full), fs.real(fs.root)) {
+	if !ok || !fs.isProject(fs.root) || fs.real != nil && !isBelow(fs.real.Resolve(full), fs.real.Resolve(fs.root)) {
 		return false
 	}
-	return strings.HasPrefix(full, fs.root+"/") && !ofGit(full) && !fs.ownPlace(full) &&
+	return strings.HasPrefix(full, fs.root+"/") && !isGitInternal(full) && !fs.ownPlace(full) &&
 		!slices.ContainsFunc(notProjects, func(dir string) bool { return strings.HasPrefix(full, dir) })
 }
 
-// known reports whether a name is that of a usual program: a file of a project that has it is perhaps meant to be
-// taken for that.
-func known(name string) bool {
+// isUsualProgram reports whether a name is that of a usual program. A project file with such a name may be meant to
+// replace it.
+func isUsualProgram(name string) bool {
 	if name == "configure" { // each project has its own
 		return false
 	}
-	return building.Lookup(name) != nil || parts.has(name) || runsOthers.has(name) || programs.Lookup(name) != nil
+	return building.Lookup(name) != nil || toolParts.has(name) || runsOthers.has(name) || programs.Lookup(name) != nil
 }
 
 // runsScript reports whether an interpreter is given a file of the project, or a program of the system that is a
 // script and builds: node /usr/bin/npm test is npm test.
 func (pr *presets) runsScript(x *invocation) bool {
 	name := strings.TrimRight(x.name, "0123456789.") // python3.12
-	if x.row == nil || name == "" || !ofScripts.has(name) {
+	if x.row == nil || name == "" || !scriptInterpreters.has(name) {
 		return false
 	}
 	if pr.hasCode(x) {
-		return pr.prints(x, name)
+		return pr.codeOnlyPrints(x, name)
 	}
 	if module, rest, is := pythonModule(x, name); is {
 		return pr.runsModule(module, rest)
 	}
 	tests := strings.HasPrefix(name, "node") && x.args.Has("--test")
 	if len(x.args.Operands) == 0 {
-		return tests && !pr.noProject() && pr.harmlessOptions(x, harmlessOfNode)
+		return tests && !pr.noProject() && pr.harmlessOptions(x, harmlessNodeOptions)
 	}
-	if !pr.harmlessOptions(x, harmlessOfInterpreters) && !(strings.HasPrefix(name, "node") && pr.harmlessOptions(x, harmlessOfNode)) {
+	if !pr.harmlessOptions(x, harmlessInterpreterOptions) && !(strings.HasPrefix(name, "node") && pr.harmlessOptions(x, harmlessNodeOptions)) {
 		return false
 	}
 	file, rest := x.args.Operands[0], x.args.Operands
-	if dir, base := path.Split(file); dir != "" && systemPlaces[dir] {
+	if dir, base := path.Split(file); dir != "" && systemProgramDirs[dir] {
 		row, words, args := resolve(base, rest)
 		if len(rest) == 2 && (rest[1] == "--version" || rest[1] == "--help") {
 			return building.Lookup(base) != nil
 		}
-		return building.Lookup(base) != nil && pr.builds(&invocation{name: base, argv: rest, words: words, row: row, args: args})
+		return building.Lookup(base) != nil && pr.isBuild(&invocation{name: base, argv: rest, words: words, row: row, args: args})
 	}
 	if !strings.Contains(file, "/") {
 		file = "./" + file
 	}
-	return pr.projects(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !pr.anyLeaves(rest[1:])
+	return pr.isProjectFile(file) && building.Publishes(path.Base(file), rest[1:]) == "" && !pr.anyLeaves(rest[1:])
 }
 
-// prints reports code on the line that only computes and prints.
-func (pr *presets) prints(x *invocation, name string) bool {
+// codeOnlyPrints reports whether code on the line only computes and prints.
+func (pr *presets) codeOnlyPrints(x *invocation, name string) bool {
 	lang := map[string]string{"python": "python", "node": "node", "nodejs": "node"}[name]
-	if len(x.args.Options) != 1 || len(x.args.Operands) > 0 || !x.row.IsCode(x.args.Options[0].Name) || hasHole(x.args.Options[0].Value) {
+	if len(x.args.Options) != 1 || len(x.args.Operands) > 0 || !x.row.TakesCode(x.args.Options[0].Name) || hasHole(x.args.Options[0].Value) {
 		return false
 	}
 	return building.Pure(lang, x.args.Options[0].Value)
 }
 
-// harmlessOptions reports whether all options are of a list, and none names what is not the project's.
+// harmlessOptions reports whether all options are in a list, and none names something outside of the project.
 func (pr *presets) harmlessOptions(x *invocation, list words) bool {
 	return !slices.ContainsFunc(x.args.Options, func(o option) bool { return !list.has(o.Name) || o.Has && pr.anyLeaves([]string{o.Value}) })
 }
 
+// anyLeaves reports whether an argument names something outside of the project.
 func (fs *files) anyLeaves(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
-		return hasHole(a) || fs.isLinkOut(a) || slices.ContainsFunc(building.Paths(a), fs.outside)
+		return hasHole(a) || fs.isLinkOut(a) || slices.ContainsFunc(building.Paths(a), fs.isOutside)
 	})
 }
 
-// pythonModule is the module that python3 -m names, and what it is given.
+// pythonModule returns the module of python3 -m and its arguments.
 func pythonModule(x *invocation, name string) (module string, rest []string, is bool) {
 	if name != "python" && name != "pypy" {
 		return "", nil, false
@@ -566,7 +568,7 @@ func pythonModule(x *invocation, name string) (module string, rest []string, is 
 		switch {
 		case (a == "-m" || a == "-Im") && i+2 < len(x.argv):
 			return x.argv[i+2], x.argv[i+3:], true
-		case !harmlessOfInterpreters.has(a):
+		case !harmlessInterpreterOptions.has(a):
 			return "", nil, false
 		}
 	}
@@ -584,36 +586,37 @@ func (pr *presets) runsModule(module string, rest []string) bool {
 			return module == "venv" && a == "--system-site-packages" || module == "coverage" && (a == "-m" || a == "--rcfile")
 		})
 	}
-	if !modules.has(module) {
+	if !buildModules.has(module) {
 		return false
 	}
 	argv := append([]string{module}, rest...)
 	row, words, args := resolve(module, argv)
 	if row == nil {
-		row = plain
+		row = unknownProgram
 	}
-	return pr.builds(&invocation{name: module, argv: argv, words: words, row: row, args: args})
+	return pr.isBuild(&invocation{name: module, argv: argv, words: words, row: row, args: args})
 }
 
-// modules are programs of building that are modules of python, too.
-var modules = words("pytest mypy black flake8 isort ruff tox")
+// buildModules are build programs that are python modules, too.
+var buildModules = words("pytest mypy black flake8 isort ruff tox")
 
-// ofScripts are interpreters whose first operand is a file of code, and never a subcommand.
-var ofScripts = words("python pypy node nodejs ruby perl php lua luajit Rscript")
+// scriptInterpreters take a file of code as first operand, and never a subcommand.
+var scriptInterpreters = words("python pypy node nodejs ruby perl php lua luajit Rscript")
 
-// harmlessOfInterpreters change nothing of what an interpreter runs.
-var harmlessOfInterpreters = words("-u -B -O -OO -w -W -q -E -s -I")
+// harmlessInterpreterOptions do not change what an interpreter runs.
+var harmlessInterpreterOptions = words("-u -B -O -OO -w -W -q -E -s -I")
 
-// harmlessOfNode change how node runs a project's files and its tests, and add no code of others.
-var harmlessOfNode = words("--test --test-only --test-name-pattern --test-skip-pattern --test-concurrency --test-timeout --test-force-exit --test-shard " +
+// harmlessNodeOptions change how node runs a project's files and its tests, and load no other code.
+var harmlessNodeOptions = words("--test --test-only --test-name-pattern --test-skip-pattern --test-concurrency --test-timeout --test-force-exit --test-shard " +
 	"--test-update-snapshots --experimental-test-coverage --enable-source-maps --no-warnings --trace-warnings --trace-deprecation --watch --check -c " +
 	"--env-file --env-file-if-exists --experimental-strip-types --experimental-vm-modules --max-old-space-size --expose-gc --unhandled-rejections --throw-deprecation")
 
-// gitPlaces are where git has its subcommands as programs; byGit are those that it executes by itself.
+// gitPlaces are the directories of git's subcommands as programs; gitSelfCommands are the subcommands that git executes
+// by itself.
 var (
 	gitPlaces = map[string]bool{"/usr/lib/git-core/": true, "/usr/libexec/git-core/": true, "/usr/local/libexec/git-core/": true,
 		"/opt/homebrew/opt/git/libexec/git-core/": true}
-	byGit = words("maintenance gc repack pack-objects pack-refs prune prune-packed reflog commit-graph multi-pack-index index-pack " +
+	gitSelfCommands = words("maintenance gc repack pack-objects pack-refs prune prune-packed reflog commit-graph multi-pack-index index-pack " +
 		"unpack-objects rev-list rerere worktree update-index upload-pack fetch-pack submodule--helper checkout--worker merge-recursive " +
 		"merge-ort merge-one-file remote-http remote-https remote-ftp remote-ftps")
 )
@@ -625,70 +628,73 @@ func (pr *presets) gitHelper(x *invocation) bool {
 		return false
 	}
 	if sub, ok := strings.CutPrefix(base, "git-"); ok {
-		return byGit.has(sub)
+		return gitSelfCommands.has(sub)
 	}
-	return base == "git" && len(x.argv) > 1 && byGit.has(x.argv[1])
+	return base == "git" && len(x.argv) > 1 && gitSelfCommands.has(x.argv[1])
 }
 
-// parts are programs that compilers and build tools execute by themselves, and that do nothing but build.
-var parts = fieldSet("cc1 cc1plus cc1obj cc1objplus f951 gnat1 go1 d21 lto1 lto-wrapper collect2 as ld ld.bfd ld.gold ld.lld lld mold gold " +
+// toolParts are programs that compilers and build tools execute by themselves, and that only build.
+var toolParts = fieldSet("cc1 cc1plus cc1obj cc1objplus f951 gnat1 go1 d21 lto1 lto-wrapper collect2 as ld ld.bfd ld.gold ld.lld lld mold gold " +
 	"cpp gcc g++ cc c++ clang clang++ ar ranlib strip objcopy nm rustc rustdoc gcc-ar gcc-nm gcc-ranlib llvm-ar " +
 	"compile link asm cgo vet cover buildid pack covdata test2json fix")
 
-// partPlaces begin the directories of the system in which such parts are.
+// partPlaces are prefixes of the system directories that contain such parts.
 var partPlaces = []string{"/usr/lib/gcc", "/usr/libexec/gcc", "/usr/lib/llvm", "/usr/lib64/gcc", "/usr/lib/go", "/usr/local/go/", "/usr/local/lib/",
 	"/opt/homebrew/", "/usr/local/Cellar/", "/Library/Developer/", "/nix/store/"}
 
-// managers keep versions of languages' tools in the person's directory, and put a shim in front of each.
-var managers = []string{"/.pyenv/", "/.rbenv/", "/.nodenv/", "/.goenv/", "/.jenv/", "/.asdf/", "/.local/share/mise/", "/.local/share/rtx/",
+// versionManagers are directories of version managers, which keep versions of languages' tools in a home and put a shim
+// in front of each.
+var versionManagers = []string{"/.pyenv/", "/.rbenv/", "/.nodenv/", "/.goenv/", "/.jenv/", "/.asdf/", "/.local/share/mise/", "/.local/share/rtx/",
 	"/.volta/", "/.nvm/", "/.rustup/", "/.cargo/bin/", "/.sdkman/", "/sdk/go", "/go/pkg/mod/golang.org/toolchain@"}
 
-// goTools is where a distribution of Go has its tools; built is what go and cargo made to run it at once: tests,
-// go run, build scripts.
+// goTools matches the directory of a Go distribution's tools; justBuilt matches what go and cargo just built to run:
+// tests, go run, build scripts.
 var (
-	goTools = pattern.Lazy(`/pkg/tool/[a-z0-9]+_[a-z0-9]+/$`)
-	justNow = pattern.Lazy(`/go-build[0-9]+/b[0-9]+/|/target/(?:debug|release)/(?:build|deps)/`)
+	goTools   = pattern.Lazy(`/pkg/tool/[a-z0-9]+_[a-z0-9]+/$`)
+	justBuilt = pattern.Lazy(`/go-build[0-9]+/b[0-9]+/|/target/(?:debug|release)/(?:build|deps)/`)
+	// version matches the version at the end of a directory's name.
 	version = pattern.Lazy(`-[0-9]+(?:\.[0-9]+)*$`)
-	ofTheir = pattern.Lazy(`^(?:pyenv|rbenv|nodenv|goenv|jenv|asdf|mise|volta|python-build)\b`)
+	// managerTool matches the programs of version managers.
+	managerTool = pattern.Lazy(`^(?:pyenv|rbenv|nodenv|goenv|jenv|asdf|mise|volta|python-build)\b`)
 )
 
-// installed reports whether a directory is one of a manager of versions: in the home directory, or where root has
+// isVersionDir reports whether a directory is one of a manager of versions: in the home directory, or where root has
 // put it.
-func (fs *files) installed(dir string) bool {
-	return slices.ContainsFunc(managers, func(m string) bool {
-		return strings.HasPrefix(dir, fs.home+m) || fs.account != "" && strings.HasPrefix(dir, fs.account+m) || fs.placed && strings.Contains(dir, m)
+func (fs *files) isVersionDir(dir string) bool {
+	return slices.ContainsFunc(versionManagers, func(m string) bool {
+		return strings.HasPrefix(dir, fs.home+m) || fs.account != "" && strings.HasPrefix(dir, fs.account+m) || fs.installed && strings.Contains(dir, m)
 	})
 }
 
-// partOf returns which part of a compiler a file is: x86_64-linux-gnu-gcc-12 is gcc.
-func partOf(base string) string {
+// partName returns the name of a compiler part without target and version: x86_64-linux-gnu-gcc-12 is gcc.
+func partName(base string) string {
 	base = strings.TrimSuffix(base, version.FindString(base))
-	if parts.has(base) {
+	if toolParts.has(base) {
 		return base
 	}
-	if i := strings.LastIndexByte(base, '-'); i > 0 && strings.Count(base, "-") > 1 && parts.has(base[i+1:]) {
+	if i := strings.LastIndexByte(base, '-'); i > 0 && strings.Count(base, "-") > 1 && toolParts.has(base[i+1:]) {
 		return base[i+1:]
 	}
 	return ""
 }
 
-// part reports whether an execution is a step of building: a part of a compiler in its place, what go and cargo
-// have just built, a manager's shim. Who may build may have such steps, whose arguments lie in the caches and
-// directories of the tools. What a part writes has to be in the working directory, in /tmp or in a cache.
-func (fs *files) part(x *invocation) bool {
+// isBuildStep reports whether an execution is a build step: a compiler part in its directory, a program that go or cargo
+// just built, a version manager's shim. A caller that may build may run such steps, whose arguments are in the tools'
+// caches and directories. A step may write only to the working directory, /tmp or a cache.
+func (fs *files) isBuildStep(x *invocation) bool {
 	dir, base := path.Split(x.argv[0])
-	if justNow.MatchString(x.argv[0]) && (strings.HasPrefix(x.argv[0], "/tmp/") || strings.HasPrefix(x.argv[0], "/var/folders/") ||
-		!fs.outside(x.argv[0])) {
+	if justBuilt.MatchString(x.argv[0]) && (strings.HasPrefix(x.argv[0], "/tmp/") || strings.HasPrefix(x.argv[0], "/var/folders/") ||
+		!fs.isOutside(x.argv[0])) {
 		return true
 	}
-	if fs.installed(dir) && ofTheir.MatchString(base) {
+	if fs.isVersionDir(dir) && managerTool.MatchString(base) {
 		return true
 	}
 	telemetry := base == "go" && len(x.argv) == 2 && x.argv[1] == "** telemetry **" // go starts itself to count
-	if partOf(base) == "" && !telemetry {
+	if partName(base) == "" && !telemetry {
 		return false
 	}
-	known := systemPlaces[dir] || goTools.MatchString(dir) || fs.installed(dir)
+	known := systemProgramDirs[dir] || goTools.MatchString(dir) || fs.isVersionDir(dir)
 	for _, place := range partPlaces {
 		known = known || strings.HasPrefix(dir, place)
 	}
@@ -700,7 +706,7 @@ func (fs *files) part(x *invocation) bool {
 		if a == "-o" && i+2 < len(x.argv) {
 			out = x.argv[i+2]
 		}
-		if joined && out != "" && !strings.HasPrefix(out, "=") && fs.outside(out) && !strings.HasPrefix(out, fs.home+"/.cache/") &&
+		if joined && out != "" && !strings.HasPrefix(out, "=") && fs.isOutside(out) && !strings.HasPrefix(out, fs.home+"/.cache/") &&
 			strings.Contains(out, "/") {
 			return false
 		}

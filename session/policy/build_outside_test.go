@@ -2,7 +2,7 @@ package policy
 
 import "testing"
 
-// buildRows are lines of a shell in a project, by what build says of them.
+// buildRows checks the verdict of the preset build on lines in a project.
 func buildRows(t *testing.T, want Verdict, lines ...string) {
 	t.Helper()
 	e := engineFor(t, "build")
@@ -13,7 +13,7 @@ func buildRows(t *testing.T, want Verdict, lines ...string) {
 	}
 }
 
-// A path is looked at wherever it stands in a word, and where it really leads.
+// TestBuildStaysInTheProject checks paths anywhere in a word, by their real targets.
 //
 // FEATURES: R61
 func TestBuildStaysInTheProject(t *testing.T) {
@@ -42,7 +42,8 @@ func TestBuildStaysInTheProject(t *testing.T) {
 	)
 }
 
-// What a variable in front of a command changes, or an option, is asked about unless it is known to be harmless.
+// TestBuildKnowsWhatItRuns checks that variables before a command, and options, need approval unless they are known to
+// be harmless.
 //
 // FEATURES: R61
 func TestBuildKnowsWhatItRuns(t *testing.T) {
@@ -77,7 +78,8 @@ func TestBuildKnowsWhatItRuns(t *testing.T) {
 	)
 }
 
-// What loses work or decides what a person's shell runs is asked about, and steps of every day are not.
+// TestBuildOfEveryDay checks that lines that lose work or change what a user's shell runs need approval, and that
+// everyday steps do not.
 //
 // FEATURES: R61
 func TestBuildOfEveryDay(t *testing.T) {

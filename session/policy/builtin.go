@@ -10,87 +10,81 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// builtin judges what shells do themselves, and says what simple programs print. It reports false for
-// commands that it leaves to the table.
-func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
+// builtin judges shell builtins and returns the output of simple programs. It reports false for commands that it leaves
+// to the table.
+func (w *analyzer) builtin(c *Command, x *invocation) (stream, bool) {
 	args := x.argv[1:]
 	none := stream{}
-	if len(args) == 0 && w.isPlace(x.argv[0]) { // autocd, which fish always has
-		w.cwd, w.lost = "", true
+	if len(args) == 0 && w.looksLikeDir(x.argv[0]) { // autocd, which fish always has
+		w.cwd, w.unknownDir = "", true
 		return none, true
 	}
 	if (x.name == "unset" || x.name == "export") && slices.ContainsFunc(args, func(a string) bool {
 		return a == "LONGTERM_AGENT" && x.name == "unset" || strings.HasPrefix(a, "LONGTERM_AGENT=")
 	}) {
-		w.ask(c, "hard:longterm", "it changes whom longterm takes its caller for")
+		w.ask(c, "hard:longterm", "it changes the caller's identity for longterm")
 	}
 	switch x.name {
 	case "echo":
 		if slices.Contains([]string{"sh", "dash", "ash", "mksh", "ksh", "zsh"}, path.Base(w.shell)) { // theirs takes escapes
 			args = append([]string{"-e"}, args...)
 		}
-		return stream{text: echo(args), is: true}, true
+		return stream{text: echo(args), set: true}, true
 	case "printf":
 		for _, a := range args {
 			if strings.HasPrefix(a, "a[") || len(args) > 1 && args[0] == "-v" {
-				w.hidden(a)
+				w.judgeQuotedSubst(a)
 			}
 		}
 		if len(args) > 1 && args[0] == "-v" {
 			w.scope.put(args[1], printf(args[2:]))
 			return none, true
 		}
-		return stream{text: printf(args), is: true}, true
+		return stream{text: printf(args), set: true}, true
 	case "cat", "tee", "tac", "less", "more":
-		return w.passes(c, x), true
+		return w.copyInput(c, x), true
 	case "mktemp":
-		return stream{text: "/tmp/" + notEmpty, is: true}, true
+		return stream{text: "/tmp/" + notEmpty, set: true}, true
 	case "ls", "dir":
-		return w.lists(x), true
+		return w.lsOutput(x), true
 	case "find":
 		w.children(c, x)
-		text := ""
-		for _, p := range w.found(x) {
-			text += p + "\n"
-			if w.tree(p) == fatal {
-				text += everyFileBelow(p) + "\n"
-			}
-		}
+		text := w.foundNames(x)
 		if w.engine.preset == Build && x.args.Has("-L", "-H", "-follow") { // links lead out of the project
 			text = hole
 		}
-		return stream{text: text, is: true}, true
+		return stream{text: text, set: true}, true
 	case "grep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "cut", "rev", "xxd", "base64", "rg",
 		"gunzip", "zcat":
 		return none, false
 	case "which":
-		return stream{text: found(x.args.Operands), is: true}, true
+		return stream{text: whichOutput(x.args.Operands), set: true}, true
 	case "command", "type", "whereis":
 		if len(args) > 1 && (args[0] == "-v" && x.name == "command" || strings.Trim(args[0], "pP") == "-" && x.name == "type") {
-			return stream{text: found(args[1:]), is: true}, true
+			return stream{text: whichOutput(args[1:]), set: true}, true
 		}
 		return none, false
 	case "cd", "pushd", "chdir":
 		w.changeDir(x.args.Operands)
 		if ops := x.args.Operands; len(ops) > 0 && !strings.HasPrefix(ops[0], "/") && !strings.HasPrefix(ops[0], ".") &&
 			w.scope.get("CDPATH").set {
-			w.cwd, w.lost = "", true
+			w.cwd, w.unknownDir = "", true
 		}
 		if ops := x.args.Operands; len(ops) == 1 && w.scope.get(ops[0]).set { // cdable_vars
-			w.cwd, w.lost = "", true
+			w.cwd, w.unknownDir = "", true
 		}
 		return none, true
 	case "popd":
-		w.cwd, w.lost = "", true
+		w.cwd, w.unknownDir = "", true
 		return none, true
 	case "read", "mapfile", "readarray", "getopts", "unset", "local", "typeset", "declare", "export", "readonly":
 		w.variables(c, x)
 		return none, true
 	case "test", "[", "wait", "let", "[[":
 		for _, a := range args {
-			w.hidden(a)
+			w.judgeQuotedSubst(a)
 			if name, _, ok := strings.Cut(a, "="); ok && x.name == "let" {
-				w.named(strings.TrimRight(name, " +-*/%&|^<>"))
+				w.noteVariable(strings.TrimRight(name, " +-*/%&|^<>"))
 			}
 		}
 		return none, true
@@ -120,6 +114,10 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 			strings.ContainsAny(strings.Join(args[1:], " "), "$`") {
 			w.unknown(x.argv, "zsh runs what is in a prompt's words")
 		}
+		if path.Base(w.shell) == "zsh" {
+			w.children(c, x)
+			return stream{text: linesOfPrint(args), set: true}, true
+		}
 		return none, false
 	case "zargs":
 		w.zargs(args)
@@ -132,11 +130,9 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 			return none, false
 		}
 		x.children = true
-		return w.aside(func() stream { return w.run(args, stream{text: hole, is: true}) }), true
+		return w.analyzeSubshell(func() stream { return w.run(args, stream{text: hole, set: true}) }), true
 	case "shift":
-		if len(w.args) > 0 {
-			w.args = w.args[1:]
-		}
+		w.shiftArguments()
 		return none, true
 	case "set":
 		ops := x.args.Operands
@@ -155,10 +151,10 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 		}
 		if len(args) > 1 && args[0] != "-" && args[0] != "-p" && args[0] != "-l" {
 			run := func() { w.shellText(args[0], "trap") }
-			if slices.ContainsFunc(args[1:], duringLine) {
+			if slices.ContainsFunc(args[1:], trapsWithinLine) {
 				run()
 			} else {
-				w.atEnd(run)
+				w.deferJudgement(run)
 			}
 		}
 		return none, true
@@ -209,15 +205,15 @@ func (w *walk) builtin(c *Command, x *invocation) (stream, bool) {
 // itself.
 func (sh *shellState) plainAlias(name string) bool {
 	words := sh.aliases[name]
-	if sh.engine.preset != Build || len(words) == 0 || !plainName(name) || ownCommands.has(name) {
+	if sh.engine.preset != Build || len(words) == 0 || !plainName(name) || builtins.has(name) {
 		return false
 	}
 	row := programs.Lookup(name)
 	return words[0] == name || building.Lookup(name) == nil && (row == nil || !row.Reads)
 }
 
-// duringLine reports the conditions of traps that run between the commands of a line.
-func duringLine(condition string) bool {
+// trapsWithinLine reports whether a trap condition runs between the commands of a line.
+func trapsWithinLine(condition string) bool {
 	switch strings.TrimPrefix(strings.ToUpper(condition), "SIG") {
 	case "EXIT", "INT", "TERM", "HUP", "QUIT", "0", "1", "2", "3", "15":
 		return false
@@ -225,17 +221,17 @@ func duringLine(condition string) bool {
 	return true
 }
 
-// isPlace reports a word that can hardly be a program and may be a directory.
-func (fs *files) isPlace(word string) bool {
+// looksLikeDir reports whether a word may be a directory and is unlikely to be a program.
+func (fs *files) looksLikeDir(word string) bool {
 	if !strings.Contains(word, "/") && word != ".." {
 		return false
 	}
 	full, ok := fs.clean(word)
-	return strings.HasSuffix(word, "/") || path.Base(word) == ".." || ok && (full == fs.home || full == "/" || fs.tree(word) == fatal)
+	return strings.HasSuffix(word, "/") || path.Base(word) == ".." || ok && (full == fs.home || full == "/" || fs.removalDanger(word) == fatal)
 }
 
-// found returns what which prints: where programs usually are.
-func found(names []string) string {
+// whichOutput returns what which prints: where programs usually are.
+func whichOutput(names []string) string {
 	text := ""
 	for _, n := range names {
 		if !strings.HasPrefix(n, "/") {
@@ -246,7 +242,7 @@ func found(names []string) string {
 	return text
 }
 
-// echo returns what echo prints.
+// echo returns the output of echo.
 func echo(args []string) string {
 	escapes, newline := false, "\n"
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
@@ -263,10 +259,18 @@ func echo(args []string) string {
 	return s + newline
 }
 
-// nul is the sign that ends words for xargs -0: printf writes it, where $'…' ends at it.
-var nul = pattern.Lazy(`\\(?:0{1,3}|x00?)([^0-9a-fA-F]|$)`)
+// linesOfPrint returns what print of zsh prints, each word on a line.
+func linesOfPrint(args []string) string {
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		args = args[1:]
+	}
+	return strings.Join(args, "\n") + "\n"
+}
 
-// printf returns what printf prints; formats other than %s and %d are not known.
+// nulEscape matches the zero byte that separates words for xargs -0, in the notation of printf.
+var nulEscape = pattern.Lazy(`\\(?:0{1,3}|x00?)([^0-9a-fA-F]|$)`)
+
+// printf returns the output of printf; the output of formats other than %s and %d is unknown.
 func printf(args []string) string {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
@@ -274,7 +278,7 @@ func printf(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	format, args := ansiC(nul.ReplaceAllString(args[0], "\x00$1")), args[1:]
+	format, args := ansiC(nulEscape.ReplaceAllString(args[0], "\x00$1")), args[1:]
 	var b strings.Builder
 	for {
 		used := false
@@ -308,12 +312,12 @@ func printf(args []string) string {
 	}
 }
 
-// passes judges cat and tee: their output is their input, where they are given no file.
-func (w *walk) passes(c *Command, x *invocation) stream {
+// copyInput judges cat and tee: their output is their input, if they get no file.
+func (w *analyzer) copyInput(c *Command, x *invocation) stream {
 	w.children(c, x)
 	if x.name == "tee" {
 		for _, o := range x.args.Operands {
-			w.filled(o, x.in)
+			w.noteWritten(o, x.in)
 		}
 		if w.engine.asksOfFiles() {
 			for _, o := range x.args.Operands {
@@ -325,7 +329,7 @@ func (w *walk) passes(c *Command, x *invocation) stream {
 		return x.in
 	}
 	if x.name == "tac" {
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	if len(x.args.Operands) == 0 {
 		return x.in
@@ -339,18 +343,18 @@ func (w *walk) passes(c *Command, x *invocation) stream {
 			text += x.in.text
 		case o == "/dev/null":
 		default:
-			if m, ok := w.madeAt(o); ok && m.source == "" {
+			if m, ok := w.createdAt(o); ok && m.source == "" {
 				text += m.text
 			} else {
 				text += hole
 			}
 		}
 	}
-	return stream{text: text, is: true}
+	return stream{text: text, set: true}
 }
 
-// lists returns what ls prints: names, of which the shell's globs are an image.
-func (w *walk) lists(x *invocation) stream {
+// lsOutput returns the output of ls: names, represented by globs.
+func (w *analyzer) lsOutput(x *invocation) stream {
 	text := ""
 	for _, o := range x.args.Operands {
 		if x.args.Has("-d") || hasGlob(o) {
@@ -362,53 +366,61 @@ func (w *walk) lists(x *invocation) stream {
 	if text == "" {
 		text = globStar + "\n"
 	}
-	return stream{text: text, is: true}
+	return stream{text: text, set: true}
 }
 
-// maxPath is how long paths may be (PATH_MAX): without that bound, each of many cd of a line would copy all before it.
+// maxPath bounds the length of paths, in bytes (PATH_MAX). Without the bound, each of many cd commands would copy all
+// before it.
 const maxPath = 4096
 
-// changeDir follows cd.
+// changeDir applies cd to the working directory.
 func (fs *files) changeDir(operands []string) {
 	switch {
 	case len(operands) == 0:
 		fs.cwd = fs.home
 	case operands[0] == "-" || strings.HasPrefix(operands[0], "+") || hasHole(operands[0]):
-		fs.cwd, fs.lost = "", true
+		fs.cwd, fs.unknownDir = "", true
 	default:
 		switch full, ok := fs.clean(operands[0]); {
 		case len(full) > maxPath: // the shell stays where it is, or is where no path leads
-			fs.cwd, fs.lost = "", true
+			fs.cwd, fs.unknownDir = "", true
 		case ok && !hasGlob(full):
-			fs.cwd, fs.lost = full, false
+			fs.cwd, fs.unknownDir = full, false
 		default:
-			fs.cwd, fs.lost = "", fs.lost || fs.cwd != ""
+			fs.cwd, fs.unknownDir = "", fs.unknownDir || fs.cwd != ""
 		}
 	}
 }
 
-// pieceOf is what read and mapfile get from what another command prints: find prints names below those that it is given,
-// which are few: a line may have many commands that read the same.
-func (w *walk) pieceOf(in stream) string {
-	if in.is && strings.Contains(in.text, everyProcess) {
+// firstLines returns the value that read and mapfile set from a command's output. Only a few of the names that find
+// prints are used, since many commands of a line may read the same.
+func (fs *files) firstLines(in stream) string {
+	if in.set && strings.Contains(in.text, everyProcess) {
 		return everyProcess
 	}
 	for _, line := range strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16) {
-		if line = strings.TrimSuffix(strings.TrimSpace(line), anyBelow); in.is && !hasHole(line) && w.tree(line) == fatal {
+		if line = strings.TrimSuffix(strings.TrimSpace(line), anyBelow); in.set && !hasHole(line) && fs.removalDanger(line) == fatal {
 			return line + anyBelow
+		}
+		if full, ok := fs.clean(line); in.set && ok && !hasHole(full) && hasGlob(full) && fs.coversAll(full) { // ~/**/*
+			return everyFileBelow(coveredDir(full))
 		}
 	}
 	return hole
 }
 
 // variables judges commands that set variables by name.
-func (w *walk) variables(c *Command, x *invocation) {
+func (w *analyzer) variables(c *Command, x *invocation) {
 	args, piece := x.argv[1:], hole
 	if x.name == "read" || x.name == "mapfile" || x.name == "readarray" {
-		piece = w.pieceOf(x.in)
+		piece = w.firstLines(x.in)
+		if n, given := x.args.Get("-u"); given {
+			text, known := w.pipes["/dev/fd/"+n]
+			piece = w.firstLines(stream{text: text, set: known})
+		}
 	}
 	for i, a := range args {
-		w.hidden(a)
+		w.judgeQuotedSubst(a)
 		if a == "-C" && i+1 < len(args) && x.name != "read" {
 			w.perhapsShell(strings.TrimSuffix(strings.TrimSpace(args[i+1]), "#"), x.name)
 		}
@@ -421,8 +433,8 @@ func (w *walk) variables(c *Command, x *invocation) {
 			if x.name == "export" || x.name == "readonly" {
 				continue
 			}
-			if x.name == "unset" && slices.Contains(lasting(), name) && !strings.HasPrefix(args[0], "-") {
-				text = "" // it names no program any more
+			if x.name == "unset" && slices.Contains(loadVariables(), name) && !strings.HasPrefix(args[0], "-") {
+				text = "" // it no longer names a program
 			}
 		}
 		if strings.Contains(name, "[") {
@@ -431,7 +443,7 @@ func (w *walk) variables(c *Command, x *invocation) {
 		if f := w.funcs[name]; f != nil && x.name == "unset" {
 			w.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: f.before}
 		}
-		w.given(name, text)
+		w.noteText(name, text)
 		if (strings.HasSuffix(text, anyBelow) || text == everyProcess) && (x.name != "read" || x.args.Has("-a")) {
 			w.scope.putList(name, []string{text, hole})
 		}

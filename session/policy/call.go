@@ -8,13 +8,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call judges a simple command, or follows its assignments where there is no command.
-func (w *walk) call(c *syntax.CallExpr, in stream) stream {
+// call judges a simple command, or follows its assignments if it has no command.
+func (w *analyzer) call(c *syntax.CallExpr, in stream) stream {
 	w.expand.guessed, w.expand.split = false, false
 	argv := []string{}
 	guessed := false
 	for i, word := range c.Args {
+		w.expand.command = i == 0
 		argv = append(argv, w.expand.word(word)...)
+		w.expand.command = false
 		if i == 0 {
 			guessed = w.expand.guessed
 			w.expand.split = false // the name of a program is not judged whole: it has no blanks
@@ -34,7 +36,7 @@ func (w *walk) call(c *syntax.CallExpr, in stream) stream {
 		return stream{}
 	}
 	if guessed {
-		w.unknown(argv, "the program's name may be another one: a default stands for it")
+		w.unknown(argv, "the program's name is uncertain: a default replaces it")
 	}
 	given := w.scope.mark()
 	out := w.run(argv, in)
@@ -44,7 +46,7 @@ func (w *walk) call(c *syntax.CallExpr, in stream) stream {
 	switch now := w.scope.mark(); {
 	case len(c.Assigns) == 0:
 	case now > given: // what the command itself has set stays: IFS= read x
-		w.scope.takeBack(mark, given)
+		w.scope.undoRange(mark, given)
 	default:
 		w.scope.undo(min(mark, now))
 	}
@@ -52,9 +54,9 @@ func (w *walk) call(c *syntax.CallExpr, in stream) stream {
 	return out
 }
 
-// assign follows an assignment; keep says that it lasts beyond one command.
-func (w *walk) assign(a *syntax.Assign, keep bool) {
-	w.expand.inside(a.Index)
+// assign follows an assignment; keep states that it outlasts one command.
+func (w *analyzer) assign(a *syntax.Assign, keep bool) {
+	w.expand.followSubst(a.Index)
 	if a.Name == nil {
 		if a.Value != nil {
 			w.expand.text(a.Value)
@@ -65,7 +67,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 	if a.Array != nil {
 		var list []string
 		for _, e := range a.Array.Elems {
-			w.expand.inside(e.Index)
+			w.expand.followSubst(e.Index)
 			if e.Value != nil {
 				list = append(list, w.expand.word(e.Value)...)
 			}
@@ -75,7 +77,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 			w.zshTable(name, list[i], list[i+1])
 		}
 		between := " "
-		if codeVariable(name) { // each of them is a line of its own
+		if codeVariable(name) { // each of them is a separate line
 			between = "\n"
 		}
 		w.setVariable(name, strings.Join(list, between), keep)
@@ -112,7 +114,7 @@ func (w *walk) assign(a *syntax.Assign, keep bool) {
 // maxElements is how many elements of an array are known that is put together by several assignments.
 const maxElements = 64
 
-// elements are those of an array when a list is assigned or added to it.
+// elements returns the elements of an array after a list is assigned or added.
 func (sh *shellState) elements(name string, list []string, added bool) []string {
 	old, known := sh.scope.lists[name]
 	switch {
@@ -129,13 +131,13 @@ func (sh *shellState) elements(name string, list []string, added bool) []string 
 }
 
 // setVariable sets a variable, and judges the ones that change what runs.
-func (w *walk) setVariable(name, text string, keep bool) {
+func (w *analyzer) setVariable(name, text string, keep bool) {
 	w.scope.put(name, text)
-	if codeVariable(name) && text != "" && !isPrompt(name) && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
+	if codeVariable(name) && text != "" && !isPromptVariable(name) && !(w.engine.preset == Build && w.harmlessVariable(name, text)) {
 		w.perhapsShell(optionText(name, text), "the variable "+name)
 	}
-	w.guesses.inVariable(name, text, !keep)
-	w.hidden(text)
+	w.guesses.judgeValue(name, text, !keep)
+	w.judgeQuotedSubst(text)
 	switch {
 	case (name == "NULLCMD" || name == "READNULLCMD") && path.Base(w.shell) == "zsh":
 		w.unknown([]string{name + "=" + text}, "zsh runs it where a line has redirections and no command")
@@ -143,27 +145,27 @@ func (w *walk) setVariable(name, text string, keep bool) {
 		if name == "BASH_ENV" && text != "" {
 			w.unknown([]string{name + "=" + text}, whyBashEnv)
 		}
-		w.assigned(name, text)
+		w.judgeAssignment(name, text)
 	case !keep:
-		w.forCommand(name)
+		w.noteCommandVariable(name)
 		if name == "BASH_ENV" || name == "ENV" {
 			w.unknown([]string{name + "=" + text}, "shells run the file that "+name+" names")
 		}
 	}
 }
 
-// isPrompt reports the variables of the shell's prompts, which it runs only what is in substitutions of.
-func isPrompt(name string) bool { return len(name) == 3 && strings.HasPrefix(name, "PS") }
+// isPromptVariable reports whether a variable is a shell prompt, in which the shell runs only substitutions.
+func isPromptVariable(name string) bool { return len(name) == 3 && strings.HasPrefix(name, "PS") }
 
-// maxEnv is how many variables of one command are followed: each is looked at for each command that it is set for.
+// maxEnv bounds the variables of one command that are followed.
 const maxEnv = 200
 
-// forCommand notes a variable that is set for one command and all that this runs.
-func (w *walk) forCommand(name string) {
+// noteCommandVariable records a variable that is set for one command and the programs it runs.
+func (w *analyzer) noteCommandVariable(name string) {
 	if len(w.env) < maxEnv {
 		w.env = append(w.env[:len(w.env):len(w.env)], name)
-	} else if !w.crowded {
-		w.crowded = true
+	} else if !w.overBudget {
+		w.overBudget = true
 		w.unknown([]string{name + "=…"}, "more variables are set for one command than are judged")
 	}
 }
@@ -171,8 +173,8 @@ func (w *walk) forCommand(name string) {
 // whyBashEnv is why scripts are not known where this variable is set.
 const whyBashEnv = "shells run the file that BASH_ENV names"
 
-// assigned judges an assignment that lasts.
-func (w *walk) assigned(name, text string) {
+// judgeAssignment judges an assignment that lasts.
+func (w *analyzer) judgeAssignment(name, text string) {
 	c := Command{Argv: []string{name + "=" + text}}
 	if w.engine.preset == ReadOnly || w.engine.preset == Listed || w.engine.preset == Build && name != "PATH" &&
 		!w.harmlessVariable(name, text) {
@@ -183,13 +185,13 @@ func (w *walk) assigned(name, text string) {
 	w.record(c)
 }
 
-// ownCommands are what shells do themselves, wherever PATH leads.
-var ownCommands = fieldSet(": . [ [[ alias bg break builtin cd command continue declare dirs echo eval exec exit export false fg " +
+// builtins are commands that shells run themselves, regardless of PATH.
+var builtins = fieldSet(": . [ [[ alias bg break builtin cd command continue declare dirs echo eval exec exit export false fg " +
 	"getopts hash history jobs let local popd printf pushd pwd read readonly return set shift source test times trap true type " +
 	"typeset ulimit umask unalias unset wait")
 
-// foundElsewhere reports that a program is allowed by its name, and that a PATH which lines have set begins with directories
-// in which another one of that name may be: neither the system's nor those that people have in it every day.
+// foundElsewhere reports whether a program is allowed by name while a PATH set by lines starts with directories that
+// may contain another one: neither system directories nor common user ones.
 func (sh *shellState) foundElsewhere(name string) bool {
 	switch sh.engine.preset {
 	case Build, ReadOnly, Listed:
@@ -197,7 +199,7 @@ func (sh *shellState) foundElsewhere(name string) bool {
 		return false
 	}
 	v := sh.scope.get("PATH")
-	if !v.set || strings.Contains(name, "/") || ownCommands.has(name) {
+	if !v.set || strings.Contains(name, "/") || builtins.has(name) {
 		return false
 	}
 	for _, dir := range strings.Split(v.text, ":") {
@@ -219,8 +221,8 @@ func (sh *shellState) foundElsewhere(name string) bool {
 	return false
 }
 
-// hidden judges substitutions in text that arithmetic, test -v and prompts run though it is quoted.
-func (w *walk) hidden(text string) {
+// judgeQuotedSubst judges substitutions in text that arithmetic, test -v and prompts run although it is quoted.
+func (w *analyzer) judgeQuotedSubst(text string) {
 	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") {
 		return
 	}
@@ -233,54 +235,59 @@ func (w *walk) hidden(text string) {
 	w.perhapsShell(": \""+strings.ReplaceAll(text, `"`, "")+"\"", "text that is evaluated later")
 }
 
-// perhapsShell judges text that may be run: what would be denied is asked about.
-func (w *walk) perhapsShell(text, how string) {
+// perhapsShell judges text that may be run: what would be denied needs approval.
+func (w *analyzer) perhapsShell(text, how string) {
 	quiet := w.quiet
 	w.quiet = true
 	w.shellText(text, how)
 	w.quiet = quiet
 }
 
-// redirect follows a redirection. It returns the standard input that it gives, if it does.
-//
-// Files that standard output goes to are added to the list.
-func (w *walk) redirect(r *syntax.Redirect, to *[]string) (stream, bool) {
+// redirect follows a redirection. It returns the standard input that it sets, if any. The files that receive standard
+// output are added to the list.
+func (w *analyzer) redirect(r *syntax.Redirect, to *[]string) (stream, bool) {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		if r.Hdoc == nil {
-			return stream{is: true}, true
+			return stream{set: true}, true
 		}
 		var f fields
 		w.expand.parts(&f, r.Hdoc.Parts, true)
 		text := f.cur.String()
 		if len(r.Word.Parts) == 1 && r.Word.Lit() != "" && !strings.Contains(r.Word.Lit(), `\`) {
-			return stream{text: text, is: true}, true
+			return stream{text: text, set: true}, true
 		}
-		// A quoted delimiter: the body is what it says, backslashes too.
+		// A quoted delimiter: the body is literal, backslashes included.
 		var b strings.Builder
 		for _, p := range r.Hdoc.Parts {
 			if l, ok := p.(*syntax.Lit); ok {
 				b.WriteString(l.Value)
 			}
 		}
-		return stream{text: b.String(), is: true}, true
+		return stream{text: b.String(), set: true}, true
 	case syntax.WordHdoc:
-		return stream{text: w.expand.text(r.Word) + "\n", is: true}, true
+		return stream{text: w.expand.text(r.Word) + "\n", set: true}, true
 	}
 	targets := w.expand.word(r.Word)
 	target := strings.Join(targets, " ")
 	switch r.Op {
 	case syntax.RdrIn:
 		if text, ok := w.pipes[target]; ok {
-			return stream{text: text, is: true}, true
+			return stream{text: text, set: true}, true
 		}
 		w.readFrom(target)
-		if m, ok := w.madeAt(target); ok && m.source == "" {
-			return stream{text: m.text, is: true}, r.N == nil || r.N.Value == "0"
+		if m, ok := w.createdAt(target); ok && m.source == "" {
+			if r.N != nil {
+				w.pipes["/dev/fd/"+r.N.Value] = m.text
+			}
+			return stream{text: m.text, set: true}, r.N == nil || r.N.Value == "0"
 		}
-		return stream{text: hole, is: true}, r.N == nil || r.N.Value == "0"
+		return stream{text: hole, set: true}, r.N == nil || r.N.Value == "0"
 	case syntax.DplIn:
-		return stream{text: hole, is: true}, true
+		if text, ok := w.pipes["/dev/fd/"+target]; ok {
+			return stream{text: text, set: true}, true
+		}
+		return stream{text: hole, set: true}, true
 	case syntax.DplOut:
 		if target == "-" || strings.Trim(target, "0123456789-") == "" {
 			return stream{}, false
@@ -297,8 +304,8 @@ func (w *walk) redirect(r *syntax.Redirect, to *[]string) (stream, bool) {
 }
 
 // readFrom judges a file that is read.
-func (w *walk) readFrom(target string) {
-	if w.engine.asksOfFiles() && w.secret(target) {
+func (w *analyzer) readFrom(target string) {
+	if w.engine.asksOfFiles() && w.isSecret(target) {
 		w.record(Command{Argv: []string{"<", target}, Verdict: Ask, Rule: "secret", Why: target + " usually " +
 			"holds secrets"})
 	}
@@ -308,9 +315,9 @@ func (w *walk) readFrom(target string) {
 }
 
 // writeTo judges a file that the shell opens for writing.
-func (w *walk) writeTo(target string) { w.writeFile(target, false) }
+func (w *analyzer) writeTo(target string) { w.writeFile(target, false) }
 
-// The sentences about files of the machine's.
+// Reasons about files that the machine needs.
 const (
 	whyOverwrites = "it may overwrite a file that the machine needs"
 	whyAdds       = "it may add to a file that the machine needs"
@@ -324,7 +331,8 @@ func (fs *files) whyWritten(p string) string {
 	return whyOverwrites
 }
 
-func (w *walk) writeFile(target string, adds bool) {
+// writeFile judges a file that is written; adds means that the old content stays.
+func (w *analyzer) writeFile(target string, adds bool) {
 	c := Command{Argv: []string{">", target}}
 	w.wrote = w.wrote || !harmlessTarget(target)
 	switch w.overwritten(target) {
@@ -339,10 +347,10 @@ func (w *walk) writeFile(target string, adds bool) {
 	default:
 		if w.engine.asksOfFiles() && !harmlessTarget(target) {
 			w.ask(&c, "write", "it writes a file")
-		} else if w.engine.preset == Build && w.outside(target) {
+		} else if w.engine.preset == Build && w.isOutside(target) {
 			w.ask(&c, "write", "it writes a file outside of the working directory: "+target)
-		} else if w.engine.preset == Build && direnvs(target) {
-			w.ask(&c, "write", "direnv runs it in a person's shell: "+target)
+		} else if w.engine.preset == Build && isDirenv(target) {
+			w.ask(&c, "write", "direnv runs it in a user's shell: "+target)
 		}
 	}
 	if c.Verdict != Allow {
@@ -350,13 +358,14 @@ func (w *walk) writeFile(target string, adds bool) {
 	}
 }
 
+// harmlessTarget reports whether a redirection's target changes no file, such as /dev/null.
 func harmlessTarget(t string) bool {
 	return t == "/dev/null" || t == "/dev/stdout" || t == "/dev/stderr" || t == "/dev/tty" ||
 		t == "/dev/fd/1" || t == "/dev/fd/2"
 }
 
-// declare judges a function where it is declared: it may be called later, on another line.
-func (w *walk) declare(f *syntax.FuncDecl) {
+// declare judges a function when it is declared: it may be called later, on another line.
+func (w *analyzer) declare(f *syntax.FuncDecl) {
 	names := f.Names
 	if f.Name != nil {
 		names = append(names, f.Name)
@@ -365,7 +374,7 @@ func (w *walk) declare(f *syntax.FuncDecl) {
 		w.stmt(f.Body, stream{})
 		return
 	}
-	_, piped := f.Body.Cmd.(*syntax.BinaryCmd) // then shells declare it in a process of its own
+	_, piped := f.Body.Cmd.(*syntax.BinaryCmd) // then shells declare it in a subshell
 	unsure := piped || w.unsure > 0
 	for _, n := range names {
 		var before *function
@@ -375,35 +384,35 @@ func (w *walk) declare(f *syntax.FuncDecl) {
 		w.funcs[n.Value] = &function{body: f.Body, text: w.parsed, unsure: unsure, before: before}
 	}
 	text := w.parsed
-	w.atEnd(func() { w.declared(names, f.Body, text) })
+	w.deferJudgement(func() { w.judgeDeclaration(names, f.Body, text) })
 }
 
-// declared judges the body of a function as nobody has called it yet.
-func (w *walk) declared(names []*syntax.Lit, body *syntax.Stmt, text string) {
+// judgeDeclaration judges the body of a function before its first call.
+func (w *analyzer) judgeDeclaration(names []*syntax.Lit, body *syntax.Stmt, text string) {
 	outside, args, parsed := w.direct, w.args, w.parsed
 	w.direct, w.args, w.parsed = false, nil, text
 	for _, n := range names {
 		w.active = append(w.active, frame{n.Value, w.forks})
 	}
-	w.branch(func() stream { return w.stmt(body, stream{text: hole, is: true}) })
+	w.branch(func() stream { return w.stmt(body, stream{text: hole, set: true}) })
 	w.active = w.active[:len(w.active)-len(names)]
 	w.direct, w.args, w.parsed = outside, args, parsed
 }
 
-// function is one that was declared.
+// function is a declared shell function.
 type function struct {
 	body   *syntax.Stmt
-	text   string    // in which it stands
-	unsure bool      // perhaps the name still means what it meant before
-	before *function // which was that; nil: a program
+	text   string    // text that contains body
+	unsure bool      // the name may still have its earlier meaning
+	before *function // its earlier meaning; nil: a program
 }
 
-// called judges a command whose name is a function's.
-func (w *walk) called(f *function, argv []string, in stream) stream {
+// judgeCall judges a command whose name is a function's.
+func (w *analyzer) judgeCall(f *function, argv []string, in stream) stream {
 	outs := []stream{w.callFunction(f.body, f.text, argv, in)}
 	for f.unsure {
 		if f = f.before; f == nil {
-			outs = append(outs, w.branch(func() stream { return w.plainly(argv, in) }))
+			outs = append(outs, w.branch(func() stream { return w.judgeProgram(argv, in) }))
 			break
 		}
 		outs = append(outs, w.callFunction(f.body, f.text, argv, in))
@@ -411,8 +420,8 @@ func (w *walk) called(f *function, argv []string, in stream) stream {
 	return either(outs...)
 }
 
-// plainly judges a command as the program of its name, whatever functions and aliases there are.
-func (w *walk) plainly(argv []string, in stream) stream {
+// judgeProgram judges a command as the program of its name, ignoring functions and aliases.
+func (w *analyzer) judgeProgram(argv []string, in stream) stream {
 	name := argv[0]
 	f, words := w.funcs[name], w.aliases[name]
 	delete(w.funcs, name)
@@ -427,20 +436,21 @@ func (w *walk) plainly(argv []string, in stream) stream {
 	return out
 }
 
-// callFunction follows a function that the line declares. What it assigns may be its own, or come behind a return.
-func (w *walk) callFunction(body *syntax.Stmt, text string, argv []string, in stream) stream {
+// callFunction follows a call of a function that the line declares. Its assignments may be local, or come after a
+// return.
+func (w *analyzer) callFunction(body *syntax.Stmt, text string, argv []string, in stream) stream {
 	for _, f := range w.active {
 		if f.name == argv[0] {
 			if w.forks > f.forks {
 				c := Command{Argv: argv}
-				w.deny(&c, "hard:forkbomb", "the function starts itself again and again", "")
+				w.deny(&c, "hard:forkbomb", "the function starts itself endlessly", "")
 				w.record(c)
 			}
-			return stream{text: hole, is: true}
+			return stream{text: hole, set: true}
 		}
 	}
 	if w.steps > maxSteps || len(w.active) > maxNested {
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	outside, args := w.direct, w.args
 	w.direct, w.args = false, append([]string{}, argv[1:]...)
@@ -455,13 +465,13 @@ func (w *walk) callFunction(body *syntax.Stmt, text string, argv []string, in st
 }
 
 // declClause judges export, declare, local, readonly and typeset.
-func (w *walk) declClause(d *syntax.DeclClause) {
+func (w *analyzer) declClause(d *syntax.DeclClause) {
 	reference := d.Variant.Value == "nameref"
 	words := []string{d.Variant.Value}
 	for _, a := range d.Args {
 		if a.Naked && a.Name == nil {
 			text := w.expand.text(a.Value)
-			w.hidden(text)
+			w.judgeQuotedSubst(text)
 			reference = reference || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "nrluci")
 			words = append(words, text)
 			continue
@@ -484,13 +494,13 @@ func (w *walk) declClause(d *syntax.DeclClause) {
 		}
 	}
 	if d.Variant.Value == "export" && len(words) > 1 {
-		w.exported(words)
+		w.checkExport(words)
 		return
 	}
 	w.run(words[:1], stream{})
 }
 
-// assignment is one as it is written: NAME=VALUE, or the name alone.
+// assignment returns the written form: NAME=VALUE, or the name alone.
 func (sh *shellState) assignment(a *syntax.Assign) string {
 	if a.Naked && a.Value == nil {
 		return a.Name.Value
@@ -498,8 +508,8 @@ func (sh *shellState) assignment(a *syntax.Assign) string {
 	return a.Name.Value + "=" + sh.scope.get(a.Name.Value).text
 }
 
-// exported judges what an export of variables is given; what the assignments mean was followed.
-func (w *walk) exported(argv []string) {
+// checkExport checks the variables of an export. Its assignments were evaluated before.
+func (w *analyzer) checkExport(argv []string) {
 	row, words, args := resolve("export", argv)
 	x := &invocation{name: "export", argv: argv, words: words, row: row, args: args}
 	c := Command{Argv: argv}
@@ -507,7 +517,7 @@ func (w *walk) exported(argv []string) {
 	w.preset.base(&c, x)
 	for _, a := range argv[1:] {
 		name, value, set := strings.Cut(a, "=")
-		w.guesses.inVariable(name, value, true)
+		w.guesses.judgeValue(name, value, true)
 		if w.engine.preset == Build && set && !changesMeaning(name) && !w.harmlessVariable(name, value) { // else assigned has asked
 			w.ask(&c, "environment", name+" may change what later commands do")
 		}

@@ -167,13 +167,14 @@ func TestStateWithTheShellsWord(t *testing.T) {
 		{map[string]*string{"x": &rm}, Deny},
 		{map[string]*string{"x": nil}, Ask},
 	} {
-		if j := neutralOf(t).Judge(Line{Text: "$x -rf /", State: after.With(row.told)}); j.Verdict != row.want {
+		if j := neutralOf(t).Judge(Line{Text: "$x -rf /", State: after.WithVariables(row.told)}); j.Verdict != row.want {
 			t.Errorf("%v: %v (%s), want %v", row.told, j.Verdict, j.Why, row.want)
 		}
 	}
 }
 
-// An agent that declares its functions anew with each line is not asked about the hundredth.
+// TestFunctionsDeclaredWithEachLine declares functions again with each line, as agents do. The hundredth line needs no
+// approval.
 //
 // FEATURES: R61 R62
 func TestFunctionsDeclaredWithEachLine(t *testing.T) {
@@ -206,7 +207,7 @@ func TestFunctionsDeclaredWithEachLine(t *testing.T) {
 	}
 }
 
-// A state belongs to all who ask about a line for its shell, at the same time too.
+// TestStateIsShared checks lines for one shell's state concurrently.
 //
 // FEATURES: R62
 func TestStateIsShared(t *testing.T) {
@@ -238,7 +239,7 @@ func neutralOf(t *testing.T) *Engine {
 	return e
 }
 
-// A line that a shell would wait for more of is told from one that is wrong.
+// TestLinesThatAreCutShort distinguishes incomplete lines from invalid ones.
 //
 // FEATURES: R61 R62
 func TestLinesThatAreCutShort(t *testing.T) {
@@ -261,8 +262,8 @@ func TestLinesThatAreCutShort(t *testing.T) {
 	}
 }
 
-// What stops all processes of a cgroup, longterm's among them perhaps, is asked about under every preset but off; looking
-// and limits are not.
+// TestCgroupsAreNotStopped checks that stopping all processes of a cgroup, which may include longterm's, needs approval
+// under every preset but off. Reading and limits do not.
 //
 // FEATURES: R60
 func TestCgroupsAreNotStopped(t *testing.T) {
@@ -289,7 +290,7 @@ func TestCgroupsAreNotStopped(t *testing.T) {
 	}
 }
 
-// Lines of somebody who looks for a way around, and the harmless ones beside them.
+// TestWaysAround checks lines that try to evade the rules, and harmless lines of the same form.
 //
 // FEATURES: R60 R61
 func TestWaysAround(t *testing.T) {

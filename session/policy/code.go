@@ -8,15 +8,15 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// runners are parts of the words by which code in other languages runs programs, removes files or hides what it does. Code
-// that has none of them does nothing that concerns the hard denials. They are looked for one by one: an expression with as
-// many alternatives takes a hundred times as long.
-var runners = [...]string{"system", "exec", "open", "subprocess", "spawn", "child_process", "`", "%x", "qx", "rmtree", "rmSync", "rmdir", "unlink",
+// runnerParts are parts of the words by which code in other languages runs programs, removes files or obfuscates. Code
+// without any of them cannot trigger a hard denial. Separate searches are a hundred times faster than one expression
+// with so many alternatives.
+var runnerParts = [...]string{"system", "exec", "open", "subprocess", "spawn", "child_process", "`", "%x", "qx", "rmtree", "rmSync", "rmdir", "unlink",
 	"rm_r", "\"rm\"", "'rm'", "remove", "elete", "Command", "passthru", "run-program", "call-process", ":cmd", ".cmd", "globals", "getattr", "fork", "eval",
 	"__import__", "b64decode", "fromCharCode", "pack(", "shell", "run <", "run ", "run(", "unix(", "Process", "Kernel", "/sh ", "rm(", "rimraf",
 	"Sys.command", "\".!", ".call(", "term ", "Shell", "EXEC", "Exec(", "File.", "fs.", "rite", "Open3", "capture", "kill", "code.interact", "rename", "|", "\"<", "'<"}
 
-// calledByName reports a call of a function whose name a variable holds: $f(
+// calledByName reports whether code calls a function whose name is in a variable: $f(
 func calledByName(text string) bool {
 	for _, rest, is := strings.Cut(text, "$"); is; _, rest, is = strings.Cut(rest, "$") {
 		end := 0
@@ -30,23 +30,23 @@ func calledByName(text string) bool {
 	return false
 }
 
-// runs reports whether code has one of the runners.
-func runs(text string) bool {
-	return contains(text, runners[:]) || calledByName(text)
+// containsRunner reports whether code contains one of runnerParts.
+func containsRunner(text string) bool {
+	return contains(text, runnerParts[:]) || calledByName(text)
 }
 
-// contains reports whether a text has one of the words in it.
+// contains reports whether a text contains one of the words.
 func contains(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// literal finds quoted text in code: '…', "…", `…`, %x(…), qx{…}.
+// literal matches quoted text in code: '…', "…", `…`, %x(…), qx{…}.
 var literal = pattern.Lazy("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|(?:%x|qx|qq|q)[({][^)}]*[)}]|qw[(/{][^)/}]*[)/}]|</[^>]*>")
 
 // codeReader judges code of other languages by the commands that it names and the files that it changes.
 type codeReader struct {
 	shared
-	writeTo func(file string)
+	writeTo func(file string) // judges a file that the code writes
 	win     windowsState
 }
 
@@ -59,17 +59,17 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	if x.name == "mail" || x.name == "mailx" { // several commands on a line
 		text = strings.ReplaceAll(text, ";", "\n")
 	}
-	text = cr.homesIn(lang, text)
+	text = cr.expandHome(lang, text)
 	cr.changesVital(lang, text, x)
 	cr.judgeComputed(lang, text, x)
 	if x.name == "ipython" || x.name == "gnuplot" || strings.HasPrefix(x.name, "octave") {
-		cr.bang("vim", text) // they have ! too
+		cr.shellEscapes("vim", text) // they have ! too
 	}
 	if lang == "vim" || lang == "sql" || lang == "make" {
-		cr.bang(lang, text)
+		cr.shellEscapes(lang, text)
 		if lang == "vim" && len(text) <= maxEscape {
 			for _, m := range vimLater.FindAllStringSubmatch(text, maxCalls) { // what it runs when something happens, or a key is pressed
-				cr.only(func() { cr.source(strings.NewReplacer("<CR>", "", "<cr>", "", "^M", "").Replace(m[1])) })
+				cr.denialsAsAsks(func() { cr.source(strings.NewReplacer("<CR>", "", "<cr>", "", "^M", "").Replace(m[1])) })
 			}
 		}
 		if lang == "vim" && vimComputes(text) {
@@ -78,7 +78,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		return
 	}
 	if x.name == "perl" && strings.HasPrefix(text, "rm_") || x.name == "ruby" && plainName(text) { // the modules that are programs of files
-		cr.only(func() {
+		cr.denialsAsAsks(func() {
 			cr.run(append([]string{strings.TrimSuffix(strings.TrimSuffix(text, "_rf"), "_f"), "-rf"}, x.args.Operands...), stream{})
 		})
 	}
@@ -93,11 +93,11 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		return
 	}
 	if lang == "console" {
-		cr.bang("vim", text)
-		(&guesser{cr.shared}).withinLines(text)
+		cr.shellEscapes("vim", text)
+		(&guesser{cr.shared}).findDestroyerInLines(text)
 		if removesIn.MatchString(text) {
 			for _, p := range literal.FindAllString(text, maxCalls) {
-				cr.removesPath(p[1 : len(p)-1])
+				cr.judgeRemovedPath(p[1 : len(p)-1])
 			}
 		}
 		return
@@ -115,14 +115,14 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	}
 	if lang == "other" || lang == "sql" {
 		bare := strings.NewReplacer("{*}", "", "[glob ", " ", "]", " ", "exec ", "\n", "spawn ", "\n", "system ", "\n", "file delete -force", "\nrm -rf").Replace(text)
-		cr.only(func() { cr.source(bare) })
+		cr.denialsAsAsks(func() { cr.source(bare) })
 	}
 	if x.name == "raku" || x.name == "perl6" || x.name == "rakudo" {
 		text = quotedWords.ReplaceAllString(text, "'$1'")
 	}
 	cr.ownInCode(text, x)
-	cr.removed(lang, text)
-	text = joined.ReplaceAllStringFunc(text, func(s string) string {
+	cr.judgeRemoval(lang, text)
+	text = literalJoin.ReplaceAllStringFunc(text, func(s string) string {
 		if lang == "lisp" || lang == "node" && !strings.Contains(s, "+") || strings.Contains(s, "\n") {
 			return s
 		}
@@ -130,7 +130,7 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	})
 	if lang == "awk" && strings.Contains(text, ">") {
 		for _, p := range devicePath.FindAllString(text, 20) {
-			if cr.device(p) == fatal {
+			if cr.deviceDanger(p) == fatal {
 				cr.unknown(x.argv, "it may write over a disk")
 			}
 		}
@@ -144,34 +144,34 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 			}
 		}
 	}
-	if strings.Contains(text, "socket") && reaches.MatchString(text) {
+	if strings.Contains(text, "socket") && reverseShell.MatchString(text) {
 		cr.unknown(x.argv, whyReached)
 	}
-	if !runs(text) {
+	if !containsRunner(text) {
 		return
 	}
 	if lang == "awk" {
 		cr.awkPipes(text, x)
 	}
 	if argumentsIn.MatchString(text) {
-		cr.handed(x)
+		cr.judgeArguments(x)
 	}
 	if lang == "lisp" {
 		cr.lisp(text)
 	} else {
-		cr.calls(lang, text, x)
+		cr.judgeCalls(lang, text, x)
 	}
 	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for") ||
 		strings.Contains(text, "loop")) &&
 		strings.Count(text, "fork") > 0 && cr.engine.preset != Off && lang != "awk" {
-		cr.unknown(x.argv, "it may start itself again and again")
+		cr.unknown(x.argv, "it may start itself endlessly")
 	}
 	if cr.engine.preset != Off && (killsAll.MatchString(text) || killsEach(text)) {
 		c := Command{Argv: x.argv}
 		cr.ask(&c, "hard:kill", "it may end every process of the user")
 		cr.record(c)
 	}
-	if strings.Contains(text, "code.interact") && x.in.is {
+	if strings.Contains(text, "code.interact") && x.in.set {
 		cr.code(lang, strings.ReplaceAll(x.in.text, "code.interact", ""), x)
 	}
 	removes := removesIn.MatchString(text)
@@ -182,18 +182,18 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 		in = in[1 : len(in)-1]
 		in = strings.TrimRight(strings.TrimLeft(ansiC(in), "|!<>+ "), "| ")
 		all = append(all, in)
-		cr.only(func() { cr.source(in) })
+		cr.denialsAsAsks(func() { cr.source(in) })
 		if removes {
-			cr.removesPath(in)
+			cr.judgeRemovedPath(in)
 		}
-		if strings.HasPrefix(in, "/dev/") && cr.device(in) == fatal && contains(text, writers[:]) {
+		if strings.HasPrefix(in, "/dev/") && cr.deviceDanger(in) == fatal && contains(text, writerParts[:]) {
 			cr.unknown(x.argv, "it may write over a disk")
 		}
 	}
 	if len(all) > 1 && len(all) < 50 {
-		cr.only(func() { cr.run(append([]string{}, all...), stream{}) })
+		cr.denialsAsAsks(func() { cr.run(append([]string{}, all...), stream{}) })
 	}
-	if removes && built.MatchString(text) {
+	if removes && computedText.MatchString(text) {
 		cr.unknown(x.argv, "what it removes is put together when it runs")
 	}
 	for _, word := range []string{"b64decode", "fromCharCode", "chr(", "unhexlify", "__import__",
@@ -208,41 +208,41 @@ func (cr *codeReader) code(lang, text string, x *invocation) {
 	}
 }
 
-// removesPath judges text that is a path, or several, in code that removes something.
-func (cr *codeReader) removesPath(in string) {
+// judgeRemovedPath judges text that is one or several paths, in code that removes files.
+func (cr *codeReader) judgeRemovedPath(in string) {
 	if !strings.HasPrefix(in, "/") && !strings.HasPrefix(in, "~") {
 		return
 	}
 	arg := strings.ReplaceAll(strings.ReplaceAll(in, "*", globStar), "~", cr.home)
-	cr.only(func() { cr.run(append([]string{"rm", "-rf", arg}, strings.Fields(arg)...), stream{}) })
+	cr.denialsAsAsks(func() { cr.run(append([]string{"rm", "-rf", arg}, strings.Fields(arg)...), stream{}) })
 }
 
-// writers are parts of the words by which code opens or writes files, killsAll finds a signal to everybody.
+// writerParts are parts of the words by which code opens or writes files; killsAll finds a signal to all processes.
 var (
-	writers  = [...]string{"open", "rite", "truncate"}
-	killsAll = pattern.Lazy(`\bkill\b[\s(]*['"]?\w+['"]?\s*(?:,|=>)\s*-1\b|\bkill\s*\(\s*-1\b`)
+	writerParts = [...]string{"open", "rite", "truncate"}
+	killsAll    = pattern.Lazy(`\bkill\b[\s(]*['"]?\w+['"]?\s*(?:,|=>)\s*-1\b|\bkill\s*\(\s*-1\b`)
 )
 
-// killsEach reports code that goes through all processes, without a look at what they are, and ends them.
+// killsEach reports whether code ends all processes in a loop, without checking which they are.
 func killsEach(text string) bool {
 	if !strings.Contains(text, "kill") && !strings.Contains(text, "terminate") {
 		return false
 	}
 	return strings.Contains(text, "process_iter") && !strings.Contains(text, " if ") && !strings.Contains(text, "name") && !strings.Contains(text, "cmdline") ||
-		contains(text, []string{`"/proc"`, "'/proc'", processes + "/[", processes + "/*", "ps -e", "ps -A", "ps ax", "ps aux"}) && !contains(text, []string{"cmdline", "comm", "args", "status", "name", "grep "})
+		contains(text, []string{`"/proc"`, "'/proc'", procDir + "/[", procDir + "/*", "ps -e", "ps -A", "ps ax", "ps aux"}) && !contains(text, []string{"cmdline", "comm", "args", "status", "name", "grep "})
 }
 
-// reaches are means to give a connection to a shell.
-var reaches = pattern.Lazy(`dup2|pty\.spawn|["'](/usr)?/bin/(ba|z|da)?sh\b|STDIN\W*,\W*">&`)
+// reverseShell matches ways to connect a shell to a network connection.
+var reverseShell = pattern.Lazy(`dup2|pty\.spawn|["'](/usr)?/bin/(ba|z|da)?sh\b|STDIN\W*,\W*">&`)
 
 // quotedWords are words that Raku quotes: <rm -rf />.
 var quotedWords = pattern.Lazy(`[<«]([^<>«»'"]*)[>»]`)
 
-// built are means to make text that is not written out.
-var built = pattern.Lazy(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)
+// computedText matches ways to build text that is not literal.
+var computedText = pattern.Lazy(`\bchr\(|fromCharCode|\[::-1\]|\.reverse|unhexlify|b64decode|fromhex|pack\(|\bbytes\(`)
 
-// shellOfMake asks about another shell that make is given, with how it is told what to run.
-func (ho *handovers) shellOfMake(x *invocation) {
+// shellOfMake requires approval for a different shell of make, with its flags.
+func (ho *delegations) shellOfMake(x *invocation) {
 	shell, flags := "", ""
 	for _, a := range x.argv[1:] {
 		if value, ok := strings.CutPrefix(a, "SHELL="); ok {
@@ -252,12 +252,12 @@ func (ho *handovers) shellOfMake(x *invocation) {
 		}
 	}
 	if shell != "" && flags != "" {
-		ho.only(func() { ho.source(shell + " " + flags) })
+		ho.denialsAsAsks(func() { ho.source(shell + " " + flags) })
 	}
 	ho.shellNamed(x, shell)
 }
 
-// cmakeRuns is a command in a script of cmake's with its words, or what one removes.
+// cmakeRuns matches a command that a cmake script runs, or a path that it removes.
 var cmakeRuns = pattern.Lazy(`(?i)\bCOMMAND\s+([^)\n]+)|\bfile\s*\(\s*REMOVE(?:_RECURSE)?\s+([^)\n]+)`)
 
 // cmakeScript judges a script that cmake -P runs, where the line has its text.
@@ -268,7 +268,7 @@ func (h *hardRules) cmakeScript(x *invocation) {
 	}
 	file := x.argv[i+1]
 	text, _ := h.textAt(file)
-	if x.in.is && file != "-" && standardInput(file) {
+	if x.in.set && file != "-" && isStdin(file) {
 		text += "\n" + x.in.text
 	}
 	for _, m := range cmakeRuns.FindAllStringSubmatch(text, maxCalls) {
@@ -280,14 +280,14 @@ func (h *hardRules) cmakeScript(x *invocation) {
 	}
 }
 
-// bang judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
-func (cr *codeReader) bang(lang, text string) {
+// shellEscapes judges the shell escapes of editors, database clients and makefiles: !cmd, \! cmd, .shell cmd.
+func (cr *codeReader) shellEscapes(lang, text string) {
 	if lang == "make" {
 		if strings.Contains(text, "\n") {
 			for line := range strings.Lines(text) {
-				cr.bang(lang, strings.TrimRight(line, "\n"))
+				cr.shellEscapes(lang, strings.TrimRight(line, "\n"))
 				if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-					cr.only(func() {
+					cr.denialsAsAsks(func() {
 						cr.source(strings.NewReplacer("$(HOME)", "$HOME", "$$", "$").Replace(strings.TrimLeft(recipe, "@-+ ")))
 					})
 				}
@@ -298,7 +298,7 @@ func (cr *codeReader) bang(lang, text string) {
 			cr.shellText(strings.TrimSuffix(rest, ")"), "make")
 		}
 		if _, recipe, ok := strings.Cut(text, ":"); ok {
-			cr.only(func() { cr.source(strings.TrimLeft(recipe, "=;\t ")) })
+			cr.denialsAsAsks(func() { cr.source(strings.TrimLeft(recipe, "=;\t ")) })
 		}
 		return
 	}
@@ -309,7 +309,7 @@ func (cr *codeReader) bang(lang, text string) {
 			return
 		}
 		line = strings.TrimRight(line, "\r\n")
-		cr.bangLine(line)
+		cr.shellEscapeLine(line)
 		if lang == "sql" {
 			cr.sqlLine(strings.TrimSpace(line))
 		}
@@ -319,11 +319,12 @@ func (cr *codeReader) bang(lang, text string) {
 	}
 }
 
-// sqlLine judges what clients of databases do on a line: sqlite's .load and functions, what psql's commands have in backquotes.
+// sqlLine judges commands of database clients on a line: sqlite's .load and functions, and backquotes in psql's
+// commands.
 func (cr *codeReader) sqlLine(line string) {
 	x := &invocation{name: "the client", argv: []string{clip(line)}}
 	if rest, is := strings.CutPrefix(line, ".load "); is {
-		cr.loads(x, strings.Trim(strings.Fields(rest + " x")[0], `"'`))
+		cr.loadCode(x, strings.Trim(strings.Fields(rest + " x")[0], `"'`))
 	}
 	if _, rest, is := strings.Cut(line, "writefile("); is {
 		if file := literal.FindString(rest); len(file) > 1 && cr.overwritten(file[1:len(file)-1]) != harmless {
@@ -333,9 +334,9 @@ func (cr *codeReader) sqlLine(line string) {
 	if strings.Contains(line, "load_extension(") || strings.Contains(line, "edit(") {
 		for _, p := range literal.FindAllString(line, 50) {
 			if in := p[1 : len(p)-1]; strings.Contains(line, "load_extension(") {
-				cr.loads(x, in)
+				cr.loadCode(x, in)
 			} else {
-				cr.only(func() { cr.source(in) })
+				cr.denialsAsAsks(func() { cr.source(in) })
 			}
 		}
 	}
@@ -354,8 +355,8 @@ func (cr *codeReader) sqlLine(line string) {
 	}
 }
 
-// vimExecutes begins what vim runs as a command; vimByName calls a function by its name, runs what is no text, or changes the
-// shell.
+// vimExecutes matches the start of text that vim runs as a command; vimByName calls a function by name, runs a
+// non-literal, or changes the shell; vimLater matches commands that vim runs later; vimText matches a string.
 var (
 	vimExecutes = pattern.Lazy(`(?m)(?:^|[|:\s"'])(?:exe(?:c(?:u(?:t(?:e)?)?)?)?\s+|(?:win_)?execute\(|feedkeys\()(.*)$`)
 	vimByName   = pattern.Lazy(`(?m)\b(?:function|funcref)\(|\bcall\s+call\(|\b(?:system(?:list)?|job_?start|term_?start|termopen)\(\s*[^"'\s)]|` +
@@ -364,7 +365,8 @@ var (
 	vimText  = pattern.Lazy(`"(?:[^"\\]|\\.)*"|'[^']*'`)
 )
 
-// vimComputes reports commands of vim that run what is not written out: a variable, perhaps of another command of the line.
+// vimComputes reports whether a vim command runs text that is not literal: a variable, perhaps of another command of
+// the line.
 func vimComputes(text string) bool {
 	if vimByName.MatchString(text) {
 		return true
@@ -379,10 +381,10 @@ func vimComputes(text string) bool {
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '@' }
 
-// maxEscape is how long a command is that is looked at in code of m4: each call is looked at to its end.
+// maxEscape bounds the length of a command in m4 code that is searched, in bytes.
 const maxEscape = 4096
 
-// shellEscape is the beginning of a line that editors, database clients and debuggers give to a shell.
+// shellEscape matches the start of a line that editors, database clients and debuggers pass to a shell.
 var shellEscape = pattern.Lazy(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe?c?u?t?e?|bo(?:tright)?|tab|(?:buf|arg|win|tab|c|l|cf|lf)do|norm(?:al)?!?|noa(?:utocmd)?|` +
 	`keep(?:alt|jumps|marks|patterns)|eval|let\s+@\w\s*=|(?:g|v|global|vglobal)!?/(?:[^/\\]|\\.)*/|with\s.*?--)\s*[:"']*\s*)*["']?(?:[0-9.,$%'<>;+-]*\s*` +
 	`(?:(?:[rwe]|read|write|edit|file|rew?)!?\s*)?!+|\\!|\.(?:sh|she|shel|shell|sys|syst|syste|system)\s|system\s|sys\s|` +
@@ -390,7 +392,7 @@ var shellEscape = pattern.Lazy(`^\s*[:~]?\s*(?:(?:sil(?:ent)?!?|exe?c?u?t?e?|bo(
 	`set\s+exec-wrapper\s|(se(?:t(?:l(?:ocal)?|g(?:lobal)?)?)?\s+(?:makeprg|mp|grepprg|gp|equalprg|ep|formatprg|fp|keywordprg|kp)=)|` +
 	`\.(?:on?c?e?|ou?t?p?u?t?|rea?d?|imp?o?r?t?)\s+["']?\||\\(?:o|g|gx|w|out)\s*["']?\|)\s*(.*)$`)
 
-// aliasOfShell reports a line that gives the shell's command of a debugger another name.
+// aliasOfShell reports whether a line defines an alias of a debugger's shell command.
 func aliasOfShell(text string) bool {
 	rest, is := strings.CutPrefix(strings.TrimSpace(text), "alias ")
 	_, what, set := strings.Cut(rest, "=")
@@ -398,10 +400,11 @@ func aliasOfShell(text string) bool {
 	return is && set && (strings.HasPrefix(what, "she") || strings.HasPrefix(what, "!") || strings.HasPrefix(what, "pipe") || strings.HasPrefix(what, "|"))
 }
 
-// embedded is code of another language within an editor or a debugger.
+// embedded matches code of another language within an editor or a debugger.
 var embedded = pattern.Lazy(`^\s*:?\s*(?:py(?:thon)?[3x]?|lua|ruby|perl|tcl|script|source python)\s+(.*)$`)
 
-func (cr *codeReader) bangLine(text string) {
+// shellEscapeLine judges one line for shellEscapes.
+func (cr *codeReader) shellEscapeLine(text string) {
 	if rest, is := strings.CutPrefix(text, "~|"); is { // of mail: the letter is piped
 		cr.shellText(rest, "the escape to a shell")
 		return
@@ -429,9 +432,9 @@ func (cr *codeReader) bangLine(text string) {
 		copiesProgram(text) {
 		for _, p := range literal.FindAllString(text, 50) {
 			in := p[1 : len(p)-1]
-			cr.only(func() { cr.source(in) })
+			cr.denialsAsAsks(func() { cr.source(in) })
 			if strings.Contains(text, "delete(") {
-				cr.only(func() { cr.run([]string{"rm", "-rf", in}, stream{}) })
+				cr.denialsAsAsks(func() { cr.run([]string{"rm", "-rf", in}, stream{}) })
 			}
 		}
 	}
@@ -443,21 +446,21 @@ func copiesProgram(text string) bool {
 	return is && strings.Contains(rest, "program")
 }
 
-// argumentsIn finds the words by which code takes the arguments that it is given.
+// argumentsIn matches the words by which code reads its arguments.
 var argumentsIn = pattern.Lazy(`ARGV|argv|\bshift\b|\$[*@]|process\.argv|\bargs\b`)
 
-// handed judges arguments of code that runs something, as the command that they may be.
-func (cr *codeReader) handed(x *invocation) {
+// judgeArguments judges arguments of code that runs something, as the command that they may be.
+func (cr *codeReader) judgeArguments(x *invocation) {
 	ops := x.args.Operands
 	if len(ops) == 0 || len(ops) > 50 {
 		return
 	}
 	for _, o := range ops {
 		if strings.ContainsAny(o, " \t\n;") {
-			cr.only(func() { cr.source(o) })
+			cr.denialsAsAsks(func() { cr.source(o) })
 		}
 	}
-	cr.only(func() { cr.run(append([]string{}, ops...), stream{}) })
+	cr.denialsAsAsks(func() { cr.run(append([]string{}, ops...), stream{}) })
 }
 
 // devicePath is a path of a device within code.
@@ -474,24 +477,24 @@ func codeReads(lang, text string) bool {
 	return sedReads(text)
 }
 
-// removesIn finds the words by which code removes files.
+// removesIn matches the words by which code removes files.
 var removesIn = pattern.Lazy(`rmtree|del_dir|unlink|rmSync|rm_r|elete|emoveSync|\brm\(|remove|rmdir|rimraf|emptyDir|deltree`)
 
-// removers are parts of these words, of which each has one.
-var removers = [...]string{"rm", "unlink", "elete", "emove", "del_dir", "rimraf", "emptyDir", "deltree"}
+// removerParts are parts of these words; each word contains one.
+var removerParts = [...]string{"rm", "unlink", "elete", "emove", "del_dir", "rimraf", "emptyDir", "deltree"}
 
-// removing are calls that remove a whole tree.
+// removingCall matches calls that remove a whole tree.
 var removingCall = pattern.Lazy(`(?:\b(?:rmtree|remove_tree|rmSync|rmdirSync|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir|rm|rmdir|removeSync|` +
 	`emptyDirSync|emptyDir|removedirs|Deno\.remove(?:Sync)?|deltree|del|del_dir_r|unlink|delete-directory)|rimraf(?:["']\))?(?:\.sync)?)[ \t]*(\(|["'])`)
 
-// homeIn are the expressions that stand for the user's directory.
+// homeIn matches expressions for the user's home directory.
 var homeIn = pattern.Lazy(`(?:require\(\s*["'](?:node:)?os["']\s*\)|\bos)\.homedir\(\)|process\.env(?:\.HOME\b|\[\s*["']HOME["']\s*\])|` +
 	`os\.path\.expanduser\(\s*["']~["']\s*\)|(?:pathlib\.)?Path\.home\(\)|os\.environ(?:\.get\(\s*["']HOME["']\s*\)|\[\s*["']HOME["']\s*\])|` +
 	`(?:os\.)?getenv\(\s*["']HOME["']\s*\)|\bDir\.home\b|ENV(?:\[\s*["']HOME["']\s*\]|\.fetch\(\s*["']HOME["']\s*\))|\$ENV\{["']?HOME["']?\}|` +
 	`Deno\.env\.get\(\s*["']HOME["']\s*\)|Sys\.getenv\(\s*["']HOME["']\s*\)|\(getenv\s+"HOME"\)|vim\.env\.HOME\b|System\.user_home!?\(?\)?|(?:fs::)?path_home\(\)|System\.getProperty\(\s*["']user\.home["']\s*\)|\bgetHomeDirectory\b|\bexpand(?:user)?\(\s*["'](?:~|\$HOME)/?["']\s*\)|File\.expand_path\(\s*["']~["']\s*\)|\$_(?:SERVER|ENV)\[\s*["']HOME["']\s*\]|\bhomedir\(\)`)
 
-// homesIn is code with the user's directory written out where an expression or a tilde of its own stands for it.
-func (cr *codeReader) homesIn(lang, text string) string {
+// expandHome replaces expressions for the home directory, and tildes, in code by its path.
+func (cr *codeReader) expandHome(lang, text string) string {
 	if !strings.Contains(text, "~") && !strings.Contains(text, "HOME") && !strings.Contains(text, "home") {
 		return text
 	}
@@ -506,13 +509,13 @@ func (cr *codeReader) homesIn(lang, text string) string {
 	return text
 }
 
-// removed judges the trees that code removes, as far as they are written out: a literal, the user's directory.
-func (cr *codeReader) removed(lang, text string) {
-	if !contains(text, removers[:]) || !removesIn.MatchString(text) {
+// judgeRemoval judges the trees that code removes, if they are literals or the user's home.
+func (cr *codeReader) judgeRemoval(lang, text string) {
+	if !contains(text, removerParts[:]) || !removesIn.MatchString(text) {
 		return
 	}
 	known := map[string]string{}
-	for _, m := range given.FindAllStringSubmatch(text, 200) {
+	for _, m := range assignment.FindAllStringSubmatch(text, 200) {
 		known[m[1]] = m[2] + m[3]
 	}
 	for _, at := range removingCall.FindAllStringSubmatchIndex(text, maxCalls) {
@@ -520,27 +523,26 @@ func (cr *codeReader) removed(lang, text string) {
 		if !ok {
 			continue
 		}
-		items := topLevel(arg)
+		items := splitArguments(arg)
 		if len(items) == 0 {
 			continue
 		}
-		if tree := pieces(lang, items[0], known); tree != "" && !hasHole(tree) {
+		if tree := foldArgument(lang, items[0], known); tree != "" && !hasHole(tree) {
 			tree = strings.ReplaceAll(tree, "*", globStar)
-			cr.only(func() { cr.run([]string{"rm", "-rf", tree}, stream{}) })
+			cr.denialsAsAsks(func() { cr.run([]string{"rm", "-rf", tree}, stream{}) })
 		}
 	}
 }
 
-// lispRuns are the functions of Lisps that run a program: its words are strings of their own, perhaps in a
-// list, with keywords between them.
+// lispRuns matches Lisp functions that run a program: its words are separate strings, possibly in a list with keywords.
 var lispRuns = pattern.Lazy(`\((?:[\w.:*+/-]*[/:])?(?:run-program|launch-program|system\*?|process\*?|shell|sh|call-process|start-process|` +
 	`shell-command(?:-to-string)?|term|ansi-term|make-process|exec|open-process|run-shell-command|os/execute|os/shell|popen|open-pipe\*?)[ \t\n]`)
 
-// lisp judges the programs that code in a Lisp runs.
+// lisp judges the programs that Lisp code runs.
 func (cr *codeReader) lisp(text string) {
 	for _, at := range lispRuns.FindAllStringIndex(text, maxCalls) {
 		form := text[at[0]:]
-		if end := closing(form); end > 0 {
+		if end := closingBracket(form); end > 0 {
 			form = form[:end+1]
 		}
 		if lispComputed.MatchString(form) {
@@ -555,9 +557,9 @@ func (cr *codeReader) lisp(text string) {
 		switch len(argv) {
 		case 0:
 		case 1:
-			cr.runsText(argv[0])
+			cr.judgeRunText(argv[0])
 		default:
-			cr.mayAsk(func() { cr.run(argv, stream{text: hole, is: true}) })
+			cr.mayAsk(func() { cr.run(argv, stream{text: hole, set: true}) })
 		}
 	}
 }

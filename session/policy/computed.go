@@ -11,41 +11,42 @@ import (
 // they are given is put together as far as it is written out: literals, joined literals, variables that were
 // given a literal. The rest is unknown, as an unset variable is in the shell.
 
-// running are calls whose argument is a command: shell text, or a list of words.
-var running = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|unix|open[23]|Popen|check_output|check_call|getoutput|` +
+// commandCall matches calls whose argument is a command: shell text, or a list of words.
+var commandCall = pattern.Lazy(`(?:\b(?:os\.system|os\.popen|system|systemlist|popen[234]?|unix|open[23]|Popen|check_output|check_call|getoutput|` +
 	`getstatusoutput|execSync|spawnSync|execFile|execFileSync|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|` +
 	`io\.popen|os:cmd|System\.cmd|Sys\.command|System\.shell|shell-command(?:-to-string)?|call-process|start-process|pty\.spawn|` +
 	`os\.spawn\w+|os\.exec\w+|os\.posix_spawnp?|subprocess\.(?:run|call|Popen)|child_process['"]?\)?\.(?:exec|spawn|fork)|` +
 	`IO\.popen|Open3\.\w+|Kernel\.(?:system|exec|spawn)|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|` +
 	`getRuntime\(\)\.exec|Process\.Start|ProcessBuilder|exec_shell|do shell script|doShellScript|exec|spawn|run|call)\b)`)
 
-// evaluating are calls whose argument is more code.
-var evaluating = pattern.Lazy(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +
+// evalCall matches calls whose argument is more code.
+var evalCall = pattern.Lazy(`(?:^|[^.\w>:-])(?:eval|exec|Function|loadstring|load|assert|create_function|instance_eval|` +
 	`class_eval|__import__|getattr|import_module|call_user_func(?:_array)?|public_send|__send__)\s*(?:\(|\s["'$(])|\beval\s+[\w<]|` +
 	`\b(?:globals|locals|vars)\(\)\s*\[|__builtins__|(?:globalThis|process)\[|\$\w+\s*\(|process\.binding`)
 
-// loose are words that run programs only in the company of what names the library.
-var loose = map[string]string{"run": "from subprocess|run(`", "call": "from subprocess", "exec": "child_process|perl|ruby|php|tclsh|expect",
+// ambiguousCalls maps words that run programs only together with a library to that library's name.
+var ambiguousCalls = map[string]string{"run": "from subprocess|run(`", "call": "from subprocess", "exec": "child_process|perl|ruby|php|tclsh|expect",
 	"spawn": "child_process|expect|ruby", "popen": "", "Function": ""}
 
-// joined is a place where two literals are one.
-var joined = pattern.Lazy(`"\s*(?:\+|\.|~|\.\.|<>|&)?\s*"|'\s*(?:\+|\.|~|\.\.|<>|&)?\s*'`)
+// literalJoin matches the join of two literals.
+var literalJoin = pattern.Lazy(`"\s*(?:\+|\.|~|\.\.|<>|&)?\s*"|'\s*(?:\+|\.|~|\.\.|<>|&)?\s*'`)
 
-// given finds variables that are given a literal.
-var given = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*:?=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
+// assignment matches variables that are set to a literal.
+var assignment = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*:?=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
 
-// addedTo finds variables that a literal is added to.
-var addedTo = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*[+.]=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
+// appendAssignment matches variables to which a literal is appended.
+var appendAssignment = pattern.Lazy(`([$@]?[A-Za-z_]\w*)\s*[+.]=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')`)
 
+// maxCalls bounds the calls in code that are judged.
 const maxCalls = 50
 
-// maxCode is how much code of another language is searched.
+// maxCode bounds the code of another language that is searched, in bytes.
 const maxCode = 128 << 10
 
-// calls judges the commands that code is seen to run, and asks about text that it evaluates.
-func (cr *codeReader) calls(lang, text string, x *invocation) {
+// judgeCalls judges the commands that code visibly runs, and requires approval for evaluated text.
+func (cr *codeReader) judgeCalls(lang, text string, x *invocation) {
 	known := map[string]string{}
-	for _, m := range given.FindAllStringSubmatch(text, 200) {
+	for _, m := range assignment.FindAllStringSubmatch(text, 200) {
 		value := m[2] + m[3]
 		if isTransformed(text, m[0]) {
 			value = someText
@@ -55,19 +56,19 @@ func (cr *codeReader) calls(lang, text string, x *invocation) {
 		}
 		known[m[1]] = value
 	}
-	for _, m := range addedTo.FindAllStringSubmatch(text, 200) {
+	for _, m := range appendAssignment.FindAllStringSubmatch(text, 200) {
 		if before, is := known[m[1]]; is {
 			known[m[1]] = before + m[2] + m[3]
 		}
 	}
-	found := running.FindAllStringIndex(text, maxCalls)
+	found := commandCall.FindAllStringIndex(text, maxCalls)
 	if lang == "sh" || lang == "sql" || lang == "vim" {
 		found = nil
 	}
 	for _, at := range found {
 		word := text[at[0]:at[1]]
 		if before := text[:at[0]]; word == "exec" || word == "spawn" || word == "run" || word == "call" {
-			if !looseFits(word, lang, text) || strings.HasSuffix(before, ".") && lang != "ruby" && word != "exec" ||
+			if !isCommandCall(word, lang, text) || strings.HasSuffix(before, ".") && lang != "ruby" && word != "exec" ||
 				strings.HasSuffix(before, "/.") || strings.HasSuffix(before, "'") || strings.HasSuffix(before, `"`) {
 				continue
 			}
@@ -76,15 +77,15 @@ func (cr *codeReader) calls(lang, text string, x *invocation) {
 		if !ok {
 			continue
 		}
-		cr.seen(lang, arg, known)
+		cr.judgeCommandArg(lang, arg, known)
 	}
 	if lang == "awk" || lang == "sql" || lang == "vim" || lang == "make" {
 		return
 	}
-	for _, at := range evaluating.FindAllStringIndex(text, maxCalls) {
+	for _, at := range evalCall.FindAllStringIndex(text, maxCalls) {
 		word := text[at[0]:at[1]]
 		arg, ok := argument(strings.TrimRight(text[at[0]:], " ")[strings.IndexAny(text[at[0]:at[1]]+"(", "([ "):])
-		plain := ok && pieces(lang, arg, known) != "" && !hasHole(pieces(lang, arg, known))
+		plain := ok && foldArgument(lang, arg, known) != "" && !hasHole(foldArgument(lang, arg, known))
 		switch {
 		case strings.Contains(word, "getattr") || strings.Contains(word, "import") || strings.Contains(word, "send"):
 			plain = ok && !strings.ContainsAny(arg, "+%") && strings.ContainsAny(arg, `"':`)
@@ -109,9 +110,9 @@ func isTransformed(text, assignment string) bool {
 	return len(rest) > 1 && rest[0] == '.' && isLetter(rune(rest[1]))
 }
 
-// looseFits reports whether a common word means running a program in this code.
-func looseFits(word, lang, text string) bool {
-	for mark := range strings.SplitSeq(loose[word], "|") {
+// isCommandCall reports whether an ambiguous word means running a program in this code.
+func isCommandCall(word, lang, text string) bool {
+	for mark := range strings.SplitSeq(ambiguousCalls[word], "|") {
 		if mark == lang || strings.Contains(text, mark) {
 			return true
 		}
@@ -119,7 +120,7 @@ func looseFits(word, lang, text string) bool {
 	return false
 }
 
-// argument returns what follows the name of a call: what is in its brackets, or the rest of the statement.
+// argument returns the arguments after a call's name: the content of its brackets, or the rest of the statement.
 func argument(s string) (string, bool) {
 	s = strings.TrimLeft(s, " \t")
 	if s == "" {
@@ -157,11 +158,11 @@ func argument(s string) (string, bool) {
 	return s, !strings.HasPrefix(s, "=") && !strings.HasPrefix(s, ".") && !strings.HasPrefix(s, ",")
 }
 
-// keywords are arguments that do not change what runs.
-var keywords = pattern.Lazy(`,\s*(?:\w+\s*=\s*(?:True|False|None|[\w.]+)|\{[^{}\[\]]*\}|\w+)\s*(?:$|,)`)
+// harmlessArgs matches arguments that do not change what runs.
+var harmlessArgs = pattern.Lazy(`,\s*(?:\w+\s*=\s*(?:True|False|None|[\w.]+)|\{[^{}\[\]]*\}|\w+)\s*(?:$|,)`)
 
-// pieces folds an argument to text with marks: literals as they are, the rest unknown.
-func pieces(lang, arg string, known map[string]string) string {
+// foldArgument folds an argument to text with marks: literals as they are, the rest unknown.
+func foldArgument(lang, arg string, known map[string]string) string {
 	var b strings.Builder
 	for i := 0; i < len(arg) && b.Len() < 64<<10; {
 		c := arg[i]
@@ -177,10 +178,10 @@ func pieces(lang, arg string, known map[string]string) string {
 			body := arg[min(i+1, len(arg)):min(end, len(arg))]
 			formatted := i > 0 && (arg[i-1] == 'f' || arg[i-1] == 'F') && lang == "python"
 			i = end + 1
-			text := interpolated(lang, body, c, formatted, known)
+			text := interpolate(lang, body, c, formatted, known)
 			if lang == "python" && len(arg) <= maxFormatted {
 				var used int
-				text, used = filledIn(text, arg[min(i, len(arg)):], known)
+				text, used = fillFormat(text, arg[min(i, len(arg)):], known)
 				i += used
 			}
 			b.WriteString(text)
@@ -216,44 +217,45 @@ func pieces(lang, arg string, known map[string]string) string {
 	return b.String()
 }
 
-// maxFormatted is how long an expression of Python is in which formats are filled in: one may stand in another.
+// maxFormatted bounds the Python expressions whose formats are filled in, since they may nest.
 const maxFormatted = 4096
 
-// places are where a format of Python's has values.
-var places = pattern.Lazy(`%[sdr]|\{[0-9]*\}`)
+// placeholders matches the placeholders of a Python format string.
+var placeholders = pattern.Lazy(`%[sdr]|\{[0-9]*\}`)
 
-// filledIn is a literal of Python with what % or .format puts into it, and how much of the rest that was.
-func filledIn(format, rest string, known map[string]string) (string, int) {
+// fillFormat returns a Python literal with the values of % or .format filled in, and the length of that part of rest.
+func fillFormat(format, rest string, known map[string]string) (string, int) {
 	after := strings.TrimLeft(rest, " ")
 	var values []string
 	used := len(rest)
 	if operand, is := strings.CutPrefix(after, "%"); is {
-		values = topLevel(operand)
+		values = splitArguments(operand)
 	} else if call, is := strings.CutPrefix(after, ".format("); is {
 		inner, ok := argument("(" + call)
 		if !ok {
 			return format, 0
 		}
-		values = topLevel(inner)
+		values = splitArguments(inner)
 		used = len(rest) - len(call) + min(len(call), len(inner)+1)
 	} else {
 		return format, 0
 	}
-	return places.ReplaceAllStringFunc(format, func(string) string {
+	return placeholders.ReplaceAllStringFunc(format, func(string) string {
 		if len(values) == 0 {
 			return someText
 		}
-		value := pieces("python", values[0], known)
+		value := foldArgument("python", values[0], known)
 		values = values[1:]
 		return value
 	}), used
 }
 
+// isWord reports whether a byte belongs to an identifier.
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// inserted are variables in a literal: $x and @x, #{…}, ${…}, {…}.
+// Variables in a literal: $x and @x, #{…}, {…}, ${…}.
 var (
 	insertedDollar = pattern.Lazy(`[$@]\{?[A-Za-z_]\w*\}?`)
 	insertedHash   = pattern.Lazy(`#\{[^}]*\}`)
@@ -261,8 +263,8 @@ var (
 	insertedJS     = pattern.Lazy(`\$\{[^}]*\}`)
 )
 
-// interpolated replaces variables in a literal by what is known of them.
-func interpolated(lang, body string, quote byte, formatted bool, known map[string]string) string {
+// interpolate replaces variables in a literal by their known values.
+func interpolate(lang, body string, quote byte, formatted bool, known map[string]string) string {
 	var r *pattern.Pattern
 	switch {
 	case formatted:
@@ -293,13 +295,13 @@ func interpolated(lang, body string, quote byte, formatted bool, known map[strin
 	})
 }
 
-// seen judges the argument of a call that runs a command.
-func (cr *codeReader) seen(lang, arg string, known map[string]string) {
-	if lang != "perl" { // which has none, and whose shift is a word alone
-		arg = keywords.ReplaceAllString(arg, ",")
-		arg = keywords.ReplaceAllString(arg, ",")
+// judgeCommandArg judges the argument of a call that runs a command.
+func (cr *codeReader) judgeCommandArg(lang, arg string, known map[string]string) {
+	if lang != "perl" { // it has none, and its shift is a bare word
+		arg = harmlessArgs.ReplaceAllString(arg, ",")
+		arg = harmlessArgs.ReplaceAllString(arg, ",")
 	}
-	items := topLevel(arg)
+	items := splitArguments(arg)
 	if len(items) == 0 {
 		return
 	}
@@ -308,7 +310,7 @@ func (cr *codeReader) seen(lang, arg string, known map[string]string) {
 	defer func() { cr.quiet = quiet }()
 	var argv []string
 	for _, item := range items {
-		p := pieces(lang, item, known)
+		p := foldArgument(lang, item, known)
 		if p == "" && strings.TrimSpace(item) == "" {
 			continue
 		}
@@ -317,26 +319,27 @@ func (cr *codeReader) seen(lang, arg string, known map[string]string) {
 	switch {
 	case len(argv) == 0:
 	case len(argv) == 1 && hasHole(argv[0]) && (lang != "awk" || strings.Contains(arg, "$") || strings.HasPrefix(argv[0], someText)):
-		cr.mayAsk(func() { cr.unknown([]string{shown.Replace(argv[0])}, whyComputed) })
-		cr.runsText(strings.ReplaceAll(argv[0], someText, hole))
+		cr.mayAsk(func() { cr.unknown([]string{displayMarks.Replace(argv[0])}, whyComputed) })
+		cr.judgeRunText(strings.ReplaceAll(argv[0], someText, hole))
 	case len(argv) == 1 && lang == "awk":
-		cr.runsText(strings.ReplaceAll(argv[0], someText, hole))
+		cr.judgeRunText(strings.ReplaceAll(argv[0], someText, hole))
 	case len(argv) == 1:
-		cr.runsText(argv[0])
+		cr.judgeRunText(argv[0])
 	default:
-		cr.mayAsk(func() { cr.run(argv, stream{text: hole, is: true}) })
+		cr.mayAsk(func() { cr.run(argv, stream{text: hole, set: true}) })
 	}
 }
 
-func (cr *codeReader) runsText(text string) { cr.mayAsk(func() { cr.source(text) }) }
+// judgeRunText judges text that code runs as a shell command.
+func (cr *codeReader) judgeRunText(text string) { cr.mayAsk(func() { cr.source(text) }) }
 
-// mayAsk runs f, and keeps what it would deny or ask about as one question.
-func (w *walk) mayAsk(f func()) {
+// mayAsk runs f and merges its denials and approval requirements into one.
+func (w *analyzer) mayAsk(f func()) {
 	commands, worst, risky := w.commands, w.worst, w.risky
 	w.commands, w.worst = nil, nil
 	quiet, outside := w.quiet, w.direct
 	w.quiet, w.direct = false, false
-	w.aside(func() stream { f(); return stream{} })
+	w.analyzeSubshell(func() stream { f(); return stream{} })
 	found := w.worst
 	w.commands, w.worst, w.quiet, w.direct = commands, worst, quiet, outside
 	w.risky = larger(risky, w.risky)
@@ -348,11 +351,11 @@ func (w *walk) mayAsk(f func()) {
 	}
 }
 
-// topLevel splits an argument list, or the list that is its first argument, at commas.
-func topLevel(arg string) []string {
+// splitArguments splits an argument list, or the list that is its first argument, at commas.
+func splitArguments(arg string) []string {
 	arg = strings.TrimSpace(arg)
 	for strings.HasPrefix(arg, "[") || strings.HasPrefix(arg, "(") {
-		end := closing(arg)
+		end := closingBracket(arg)
 		if end < 0 {
 			return []string{arg}
 		}
@@ -377,8 +380,8 @@ func topLevel(arg string) []string {
 			depth++
 		case c == '[':
 			if strings.TrimSpace(arg[from:i]) == "" || strings.HasSuffix(strings.TrimSpace(arg[from:i]), "args:") {
-				if end := closing(arg[i:]); end > 0 && (i+end+1 == len(arg) || strings.IndexByte(" ,})", arg[i+end+1]) >= 0) {
-					out = append(out, topLevel(arg[i:i+end+1])...) // a list of words after the program
+				if end := closingBracket(arg[i:]); end > 0 && (i+end+1 == len(arg) || strings.IndexByte(" ,})", arg[i+end+1]) >= 0) {
+					out = append(out, splitArguments(arg[i:i+end+1])...) // a list of words after the program
 					i += end
 					from = i + 1
 					continue
@@ -400,8 +403,8 @@ func topLevel(arg string) []string {
 	return out
 }
 
-// closing returns the index of the bracket that closes the first one; -1 if there is none.
-func closing(s string) int {
+// closingBracket returns the index of the bracket that closes the first one, or -1.
+func closingBracket(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -480,12 +483,12 @@ func (cr *codeReader) judgeComputed(lang, text string, x *invocation) {
 	switch x.name {
 	case "dc":
 		for _, m := range dcEscape.FindAllStringSubmatch(text, maxCalls) {
-			cr.runsText(m[1])
+			cr.judgeRunText(m[1])
 		}
 	case "nim":
 		for _, at := range runCall.FindAllStringIndex(text, maxCalls) {
 			if m := literalArgument.FindStringSubmatch(text[at[1]:]); m != nil {
-				cr.runsText(m[1] + m[2])
+				cr.judgeRunText(m[1] + m[2])
 			}
 		}
 	}

@@ -4,32 +4,32 @@
 //	        size     shell    statements, words,   the table of programs,   the strictest verdict
 //	        nesting  syntax   variables, pipes     hard denials, rules      of all commands
 //
-// The engine is pure. A line and what is known of its shell go in, a judgement comes out: no file is
-// read, no clock, no environment. The same line always gets the same judgement. An Engine is not
-// changed after New; all its methods may be called by several goroutines.
+// The engine is pure: a line and the known state of its shell go in, a judgement comes out, without files, clock or
+// environment. The same line always gets the same judgement. An Engine is immutable after New; several goroutines may
+// call its methods.
 //
-// A walk goes through one line. What it comes by is the business of its parts, each a type of its own:
+// An analyzer walks through one line. Its parts are separate types:
 //
-//	expander    what the shell makes of words                   word.go param.go zsh.go
+//	expander    the shell's expansion of words                  word.go param.go zsh.go
 //	shellState  variables, functions, options of the shell      scope.go state.go flow.go
-//	files       places, and what the line itself makes          paths.go made.go build.go own.go
+//	files       places, and files the line itself creates       paths.go createdfiles.go build.go selfprotect.go
 //	wrapping    programs that run the command they are given    wrap.go
-//	handovers   operands, options, variables that are code      operands.go loads.go
+//	delegations operands, options, variables that are code      operands.go loads.go
 //	codeReader  code of other languages                         code.go computed.go sedawk.go windows.go
-//	guesser     programs that are not known                     guess.go
-//	hardRules   the built-in denials                            hard.go own.go vital.go; the table of package damage
-//	presets     what preset and rules say of one command        base.go build.go allow.go rule.go
-//	verdicts    what was found so far                           risk.go
+//	guesser     unknown programs                                guess.go
+//	hardRules   the built-in denials                            hard.go selfprotect.go criticalpaths.go; the table of package damage
+//	presets     preset and rules applied to one command         base.go build.go allow.go rule.go
+//	verdicts    the findings so far                             risk.go
 //
-// The lower ones (files, shellState, verdicts, presets) know nothing of the walk. The others follow more of the line by
-// their host alone.
+// The lower ones (files, shellState, verdicts, presets) do not know the analyzer. The others reach more of the line
+// only through their host.
 //
-// Every command that a line can run is judged: each segment of lists and pipes, what stands in substitutions, functions
-// and here-documents, what is handed to sh -c, eval, env, sudo, xargs, find -exec and other programs that run programs
-// (package programs has the table, also of the variables by which they are told). Words are folded to what the shell will
-// make of them: quotes, braces, assignments made earlier on the line, $HOME, the tilde.
+// Every command that a line can run is judged: each segment of lists and pipes, the content of substitutions, functions
+// and here-documents, and what is passed to sh -c, eval, env, sudo, xargs, find -exec and other programs that run
+// programs (package programs has the table, including the variables that configure them). Words are expanded as the
+// shell will do it: quotes, braces, earlier assignments, $HOME, the tilde.
 //
-// What cannot be known is asked about, never allowed: a program whose name is read at run time, text from
-// the network that a shell runs, a line that does not parse. It is not proof against a determined
-// program: only the kernel sees what is really run. The engine judges what is written.
+// Unknown commands need approval and are never allowed: a program name read at run time, network text that a shell
+// runs, an unparsable line. The engine judges what is written. It cannot stop a determined program: only the kernel
+// sees what really runs.
 package policy

@@ -48,13 +48,13 @@ func (fs *files) narrowingOf(x *invocation, start string) narrowing {
 		case weakTests.has(o.Name) || o.Name == "-inum":
 			is = restricted
 		case otherTests.has(o.Name) && strings.Trim(o.Value, ".*/") != "":
-			if is = narrowed; ok && fs.holdsAll(full) {
+			if is = narrowed; ok && fs.holdsAll(fs.resolve(full)) {
 				is = restricted
 			}
 		}
 		got = max(got, is)
 	}
-	if got == narrowed && fs.tree(start) == fatal && slices.ContainsFunc(x.argv[1:], func(a string) bool {
+	if got == narrowed && fs.removalDanger(start) == fatal && slices.ContainsFunc(x.argv[1:], func(a string) bool {
 		return a == "!" || a == "-not" || a == "-o" || a == "-or" || a == ","
 	}) {
 		return restricted // the test may be true of nearly all
@@ -103,7 +103,7 @@ func (fs *files) isEveryName(word string) bool {
 
 // printsEveryName reports whether one of the first lines of a text is such a name.
 func (fs *files) printsEveryName(in stream) bool {
-	if !in.is || !strings.Contains(in.text, anyBelow) {
+	if !in.set || !strings.Contains(in.text, anyBelow) {
 		return false
 	}
 	return slices.ContainsFunc(strings.SplitN(in.text[:min(len(in.text), maxPath)], "\n", 16), fs.isEveryName)
@@ -138,7 +138,7 @@ func (h *hardRules) isHarmlessCode(x *invocation, words bool) bool {
 		if x.row.Lang == "awk" || x.row.Lang == "sed" {
 			return !codeReads(x.row.Lang, text)
 		}
-		return runs(text)
+		return containsRunner(text)
 	})
 }
 
@@ -151,7 +151,7 @@ func (h *hardRules) leavesFilesUnchanged(x *invocation) bool {
 	if x.name == "chmod" {
 		return len(x.args.Operands) > 1 && !locksOwnerOut(x.args.Operands[0], '6')
 	}
-	if copiers.has(x.name) || textual.has(x.name) && (x.row == nil || x.row.Lang == "") {
+	if copiers.has(x.name) || textPrograms.has(x.name) && (x.row == nil || x.row.Lang == "") {
 		return true
 	}
 	switch {
@@ -183,20 +183,87 @@ func (h *hardRules) actsOnInputNames(x *invocation) bool {
 	return x.row != nil && x.row.Lang != "" && x.row.StdinRun || x.row != nil && x.row.Lang == "awk"
 }
 
-// readsListOfEvery reports whether the file of an option with a list of names (tar -T, rsync --files-from) has every name of a walk.
+// maxLists is how many words of a command are looked up as files with a list of names; listReaders read such a list from an operand.
+const (
+	maxLists    = 32
+	listReaders = words("perl ruby awk gawk mawk rename prename 7z 7za 7zz 7zr")
+)
+
+// readsListOfEvery reports whether a file with a list of names (tar -T, rsync --files-from, 7z @list, perl -n) has every name of a walk.
 func (h *hardRules) readsListOfEvery(x *invocation) bool {
-	list, given := x.args.Get("-T", "--files-from")
-	if !given {
-		return false
+	var lists []string
+	if listReaders.has(x.name) {
+		lists = x.argv[1:min(len(x.argv), maxLists)]
 	}
-	text, known := h.textAt(list)
-	return known && h.printsEveryName(stream{text: text, is: true})
+	if list, given := x.args.Get("-T", "--files-from"); given {
+		lists = append([]string{list}, lists...)
+	}
+	return slices.ContainsFunc(lists, func(list string) bool {
+		text, known := h.textAt(strings.TrimPrefix(list, "@"))
+		return known && h.printsEveryName(stream{text: text, set: true})
+	})
+}
+
+// passedNames returns the name of every file of a walk if a program that passes on what it reads reads it, or "".
+func (fs *files) passedNames(x *invocation) string {
+	if x.name == "string" { // of fish: its words or its input
+		if i := slices.IndexFunc(x.argv, fs.isEveryName); i >= 0 {
+			return x.argv[i]
+		}
+	}
+	if !passesAll(x) {
+		return ""
+	}
+	if names := fs.firstLines(x.in); strings.HasSuffix(names, anyBelow) {
+		return names
+	}
+	for _, list := range x.argv[1:min(len(x.argv), maxLists)] {
+		text, known := fs.textAt(list)
+		if names := fs.firstLines(stream{text: text, set: known}); strings.HasSuffix(names, anyBelow) {
+			return names
+		}
+	}
+	return ""
+}
+
+// foundNames returns what find prints.
+func (fs *files) foundNames(x *invocation) string {
+	text := ""
+	for _, p := range fs.findResults(x) {
+		text += p + "\n"
+		if fs.removalDanger(p) == fatal {
+			text += everyFileBelow(p) + "\n"
+		}
+	}
+	return text
+}
+
+// noteLists notes the files that a program fills with the names of a walk without the shell: find -fprint, sort -o, sponge.
+func (w *analyzer) noteLists(x *invocation) {
+	switch x.name {
+	case "find", "gfind", "bfs":
+		for i, a := range x.argv[:len(x.argv)-1] {
+			if a == "-fprint" || a == "-fprint0" || a == "-fprintf" || a == "-fls" {
+				w.noteWritten(x.argv[i+1], stream{text: w.foundNames(x), set: true})
+			}
+		}
+	case "sponge":
+		for _, o := range x.args.Operands {
+			w.noteWritten(o, x.in)
+		}
+	case "sort":
+		if names := w.passedNames(x); names != "" {
+			if file, given := x.args.Get("-o", "--output"); given {
+				w.noteWritten(file, stream{text: names + "\n", set: true})
+			}
+		}
+	}
 }
 
 // askIfLockedOut requires approval of a mode that locks a user out of a home.
 func (h *hardRules) askIfLockedOut(c *Command, mode string, dirs []string) {
 	for _, p := range dirs {
-		if full, ok := h.clean(p); ok && h.holdsAll(full) && locksOwnerOut(mode, '7') {
+		if full, ok := h.clean(p); ok && h.holdsAll(h.resolve(full)) && locksOwnerOut(mode, '7') {
 			h.ask(c, "hard:system", "it takes a home away from its user")
 		}
 	}

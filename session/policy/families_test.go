@@ -43,7 +43,7 @@ func damageLine(r damage.Row, program, target string) string {
 	return strings.Join(words, " ")
 }
 
-// Each row of the table says what it does to a disk, the system or a file that the machine needs, and the rule sees it.
+// TestEveryRowOfDamagesIsProven checks that each row of the table of damages is covered by the rule.
 //
 // FEATURES: R60
 func TestEveryRowOfDamagesIsProven(t *testing.T) {
@@ -71,7 +71,8 @@ func TestEveryRowOfDamagesIsProven(t *testing.T) {
 	}
 }
 
-// What programs take from variables is judged as if it stood on their line, and so is what a variable may be that nobody knows.
+// TestVariablesThatProgramsTake checks that values which programs read from variables count like words of their line,
+// and that unknown values need approval.
 //
 // FEATURES: R60 R61
 func TestVariablesThatProgramsTake(t *testing.T) {
@@ -120,7 +121,7 @@ func TestFilesThatTheMachineNeeds(t *testing.T) {
 	})
 }
 
-// What people do every day in a project is not asked about, and nothing else of the same shape is let through.
+// TestDailyLinesOfBuilding checks that everyday lines in a project need no approval, and that similar harmful lines do.
 //
 // FEATURES: R61
 func TestDailyLinesOfBuilding(t *testing.T) {
@@ -158,8 +159,8 @@ func TestDailyLinesOfBuilding(t *testing.T) {
 	}
 }
 
-// What a trap or a function does when the line is over is judged by the variables that there are then; what it would do meanwhile, if
-// that is known to be forbidden, too.
+// TestWhatRunsAtTheEnd checks traps and functions with the variables at the line's end, and also with the current ones
+// if these are forbidden.
 //
 // FEATURES: R60 R61
 func TestWhatRunsAtTheEnd(t *testing.T) {
@@ -172,7 +173,7 @@ func TestWhatRunsAtTheEnd(t *testing.T) {
 	})
 }
 
-// What a command with assignments in front of it sets itself stays when they are gone.
+// TestReadBehindAnAssignment checks that variables which a command with assignments sets itself stay set afterwards.
 //
 // FEATURES: R60
 func TestReadBehindAnAssignment(t *testing.T) {
@@ -195,7 +196,7 @@ func TestNumbersOfAllProcesses(t *testing.T) {
 	})
 }
 
-// Files that the line itself writes are judged where a program of the project runs what they say.
+// TestFilesOfTheProjectThatTheLineWrites checks files that the line writes where a program of the project runs them.
 //
 // FEATURES: R60 R61
 func TestFilesOfTheProjectThatTheLineWrites(t *testing.T) {
@@ -222,4 +223,25 @@ func TestFilesOfTheProjectThatTheLineWrites(t *testing.T) {
 		{"", "cat > NOTES.md <<'E'\nnever rm -rf / here\nE\nmake", Allow},
 		{"", `echo 'require("fs").rmSync("/",{recursive:true})' > x.js; NODE_OPTIONS='--require ./x' npm test`, Ask},
 	})
+}
+
+// What ends the machine, cuts its network, or destroys, publishes or rewrites elsewhere asks by kind, in each way to run it.
+//
+// FEATURES: R61
+func TestHard_AsksAboutTheMachineAndOthers(t *testing.T) {
+	for line, rule := range map[string]string{
+		"reboot": "hard:system", "sudo systemctl poweroff": "hard:system", "kill -9 1": "hard:system", "kill -s KILL 1": "hard:system",
+		"iptables -F": "hard:system", "sh -c 'ip link set eth0 down'": "hard:system", "systemctl stop ssh.service": "hard:system",
+		"echo x | xargs kubectl delete": "hard:elsewhere", "kubectl --context c delete ns x": "hard:elsewhere", "npm publish": "hard:elsewhere",
+		"git -C sub push -f": "hard:elsewhere", "git push origin +main": "hard:elsewhere", "git push o :x": "hard:elsewhere",
+		"echo 'drop table t' | psql": "hard:elsewhere", "mysql -e 'select 1; drop database x'": "hard:elsewhere",
+		"docker compose down -v": "hard:device",
+		"kill 12":                "", "git push": "", "git push -f ../bare main": "", "git push --force-with-lease": "", "npm publish --dry-run": "",
+		"git commit -m push -f": "", "sqlite3 t.db 'drop table t'": "", "systemctl stop nginx": "", "terraform plan": "",
+	} {
+		j := engineFor(t, "hard").Judge(Line{Text: line, Home: "/home/me", Cwd: "/home/me/x"})
+		if j.Rule != rule || (j.Verdict == Ask) != (rule != "") {
+			t.Errorf("%s: %s (%s), want %q", line, j.Verdict, j.Rule, rule)
+		}
+	}
 }

@@ -7,45 +7,46 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/bound"
 )
 
-// fish judges a line of fish. Its blocks, substitutions, quotes and set are written as bash writes them, and
-// that is judged: both shells run the same commands. What does not become bash is asked about.
-func (w *walk) fish(text string) stream {
+// fish judges a fish line. It translates blocks, substitutions, quotes and set to bash and judges that, since both
+// shells run the same commands. Untranslatable parts need approval.
+func (w *analyzer) fish(text string) stream {
 	if bound.TooDeep(text) {
-		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
-		return stream{text: hole, is: true}
+		w.unknown([]string{clip(text)}, "too long or nested too deeply to judge")
+		return stream{text: hole, set: true}
 	}
 	outside := w.shell
 	w.shell = ""
 	defer func() { w.shell = outside }()
 	more := maxCopied
-	f := fishReader{in: text, more: &more}
+	f := fishReader{in: text, budget: &more}
 	f.list()
 	if f.odd || len(f.open) > 0 {
 		w.cut = w.cut || w.whole && w.nested == 0 && len(f.open) > 0
 		w.unknown([]string{clip(text)}, "it cannot be read as fish")
 	}
-	return w.source(f.out.String()) // which asks about what is not bash, too
+	return w.source(f.out.String()) // which also requires approval for text that is not bash
 }
 
-// fishReader writes fish as bash.
+// fishReader translates fish to bash.
 type fishReader struct {
-	in   string
-	at   int
-	out  strings.Builder
-	open []string // what ends the open blocks
-	then string   // what follows the head of a block: then, do
-	odd  bool
-	more *int // how many bytes of substitutions may be copied yet: each level that they are nested in copies them
+	in     string
+	at     int // position in in
+	out    strings.Builder
+	open   []string // words that end the open blocks
+	then   string   // word after the head of a block: then, do
+	odd    bool     // a part could not be translated
+	budget *int     // bytes of substitutions that may still be copied: each level of nesting copies them
 }
 
 // maxCopied bounds what a fishReader copies.
 const maxCopied = 4 << 20
 
+// fishEnds are the characters that end a word.
 const fishEnds = " \t\n;&|<>)"
 
 // list writes statements up to the end, or up to the bracket that ends a substitution.
 func (f *fishReader) list() {
-	begin := true // a command begins here
+	begin := true // a command starts here
 	for f.at < len(f.in) {
 		switch c := f.in[f.at]; {
 		case c == ')':
@@ -89,7 +90,7 @@ func (f *fishReader) list() {
 	}
 }
 
-// command writes the first word of a command. It reports whether another command begins after it.
+// command copies the first word of a command to the output. It reports whether another command starts after it.
 func (f *fishReader) command() bool {
 	start := f.at
 	word := f.word()
@@ -198,8 +199,8 @@ func (f *fishReader) words() []string {
 	return out
 }
 
-// addPath writes fish_add_path DIRECTORY… as an assignment. What is put behind others is so only in PATH itself: the list
-// that is meant without -P is in front of it.
+// addPath writes fish_add_path DIRECTORY… as an assignment of PATH. Without -P, fish puts the directory in front of
+// PATH.
 func (f *fishReader) addPath(words []string) {
 	var dirs []string
 	after, itself := false, false
@@ -228,7 +229,7 @@ func (f *fishReader) addPath(words []string) {
 	f.out.WriteString("PATH=" + strings.Join(dirs, ":"))
 }
 
-// fishSetLong are the long options of set that are more than where a variable counts.
+// fishSetLong maps long options of set, other than those of scope, to their letters.
 var fishSetLong = map[string]string{"erase": "e", "query": "q", "show": "S", "names": "n", "prepend": "p", "append": "a"}
 
 // set writes set NAME VALUE… as an assignment; $NAME is split where it is used, as fish's lists are.
@@ -333,12 +334,12 @@ func (f *fishReader) word() string {
 // substitution reads (…) and returns it with its brackets.
 func (f *fishReader) substitution() string {
 	f.at++
-	inner := fishReader{in: f.in, at: f.at, more: f.more}
-	if inner.list(); *f.more < inner.out.Len() {
+	inner := fishReader{in: f.in, at: f.at, budget: f.budget}
+	if inner.list(); *f.budget < inner.out.Len() {
 		f.odd, f.at = true, len(f.in)
 		return "( )"
 	}
-	*f.more -= inner.out.Len()
+	*f.budget -= inner.out.Len()
 	f.odd = f.odd || inner.odd || len(inner.open) > 0 || inner.at >= len(inner.in)
 	f.at = min(inner.at+1, len(f.in))
 	return "( " + inner.out.String() + "\n)"
@@ -391,11 +392,11 @@ func (f *fishReader) double() string {
 	return b.String()
 }
 
-// element is one of a list ($x[1]).
-var element = pattern.Lazy(`^\$(\w+)\[[^\[\]()'"\s]*\]`)
+// arrayElement matches one element of a list ($x[1]).
+var arrayElement = pattern.Lazy(`^\$(\w+)\[[^\[\]()'"\s]*\]`)
 
-// variable reads what no other shell has: an element of a list stands for the whole of it, $argv is the arguments of a function,
-// and the variable that another one names ($$x) is not known. It reports false where none of them stands here.
+// variable reads fish-only forms: an array element stands for the whole array, $argv for a function's arguments, and
+// $$x is unknown. It reports false if none starts here.
 func (f *fishReader) variable(b *strings.Builder, arguments string) bool {
 	rest := f.in[f.at:min(len(f.in), f.at+200)]
 	if !strings.HasPrefix(rest, "$") {
@@ -409,7 +410,7 @@ func (f *fishReader) variable(b *strings.Builder, arguments string) bool {
 	}
 	name = name[:end]
 	used := 1 + end
-	if m := element.FindString(rest); m != "" {
+	if m := arrayElement.FindString(rest); m != "" {
 		used = len(m)
 		f.odd = f.odd || strings.HasPrefix(rest[used:], "$") // joined they are another word than the lists
 	} else if name != "argv" {

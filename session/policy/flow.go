@@ -8,64 +8,64 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// either joins the outputs of branches of which one is taken.
+// either joins the outputs of branches of which one runs.
 func either(out ...stream) stream {
 	var got stream
 	for _, o := range out {
-		if o.is && got.is && o.text != got.text {
+		if o.set && got.set && o.text != got.text {
 			o.text = hole
 		}
-		if o.is {
+		if o.set {
 			got = o
 		}
 	}
 	return got
 }
 
-// aside follows what runs in a process of its own: nothing that it assigns is seen outside.
-func (w *walk) aside(f func() stream) stream {
-	mark, cwd, lost, stdin, args := w.scope.mark(), w.cwd, w.lost, w.stdin, w.args
+// analyzeSubshell follows code in a subshell, whose assignments do not affect the outside.
+func (w *analyzer) analyzeSubshell(f func() stream) stream {
+	mark, cwd, lost, stdin, args := w.scope.mark(), w.cwd, w.unknownDir, w.stdin, w.args
 	w.unsure++
 	out := f()
 	w.unsure--
 	w.scope.undo(mark)
-	w.cwd, w.lost, w.stdin, w.args = cwd, lost, stdin, args
+	w.cwd, w.unknownDir, w.stdin, w.args = cwd, lost, stdin, args
 	return out
 }
 
-// branch follows what may run or not.
-func (w *walk) branch(f func() stream) stream {
-	at := w.here()
+// branch follows code that may or may not run.
+func (w *analyzer) branch(f func() stream) stream {
+	at := w.currentPlace()
 	w.unsure++
 	out := f()
 	w.unsure--
-	w.since(at)
+	w.invalidateSince(at)
 	return out
 }
 
-// place is what a shell knows at one point of the line.
+// place is a snapshot of a shell's state at one point of the line.
 type place struct {
-	mark int
+	mark int // position in the log of assignments
 	cwd  string
 	args []string
 }
 
-func (sh *shellState) here() place { return place{sh.scope.mark(), sh.cwd, sh.args} }
+func (sh *shellState) currentPlace() place { return place{sh.scope.mark(), sh.cwd, sh.args} }
 
-// since makes unknown what has changed since then: it may or may not have happened.
-func (sh *shellState) since(p place) {
-	sh.scope.blur(p.mark)
+// invalidateSince makes unknown what has changed since then: it may or may not have happened.
+func (sh *shellState) invalidateSince(p place) {
+	sh.scope.invalidate(p.mark)
 	if p.cwd != sh.cwd {
-		sh.cwd, sh.lost = "", sh.lost || p.cwd != ""
+		sh.cwd, sh.unknownDir = "", sh.unknownDir || p.cwd != ""
 	}
 	if len(p.args) != len(sh.args) || len(p.args) > 0 && &p.args[0] != &sh.args[0] {
 		sh.args = nil
 	}
 }
 
-// cannotFail reports a builtin that cannot fail with these words.
+// cannotFail reports whether a builtin cannot fail with these words.
 func (sh *shellState) cannotFail(name string, words []*syntax.Word) bool {
-	if sh.renamed(name) {
+	if sh.mayBeRenamed(name) {
 		return false
 	}
 	return !slices.ContainsFunc(words, func(word *syntax.Word) bool {
@@ -80,24 +80,24 @@ func (sh *shellState) cannotFail(name string, words []*syntax.Word) bool {
 			name, _, defines := strings.Cut(lit.Value, "=")
 			return !defines || !plainName(name)
 		case "unset":
-			return !plainName(word.Lit()) || sh.unsettable(word.Lit())
+			return !plainName(word.Lit()) || sh.mayBeReadonly(word.Lit())
 		}
 		return true
 	}) && slices.Contains([]string{"true", ":", "alias", "unset"}, name)
 }
 
-// renamed reports a name that is perhaps a function's or an alias.
-func (sh *shellState) renamed(name string) bool {
+// mayBeRenamed reports whether a name may be a function or an alias.
+func (sh *shellState) mayBeRenamed(name string) bool {
 	return sh.funcs[name] != nil || sh.aliases[name] != nil
 }
 
-// settable reports an assignment that no shell refuses.
+// settable reports whether no shell refuses an assignment.
 func (sh *shellState) settable(a *syntax.Assign) bool {
-	return a.Name != nil && a.Index == nil && plainName(a.Name.Value) && !sh.unsettable(a.Name.Value)
+	return a.Name != nil && a.Index == nil && plainName(a.Name.Value) && !sh.mayBeReadonly(a.Name.Value)
 }
 
-// unsettable reports a variable that is perhaps readonly.
-func (sh *shellState) unsettable(name string) bool {
+// mayBeReadonly reports whether a variable may be readonly.
+func (sh *shellState) mayBeReadonly(name string) bool {
 	switch name {
 	case "UID", "EUID", "GID", "EGID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "USERNAME",
 		"ARGC", "HISTCMD", "LINENO", "TTYIDLE", "ZSH_EVAL_CONTEXT", "ZSH_SUBSHELL", "zsh_eval_context", "status":
@@ -106,12 +106,12 @@ func (sh *shellState) unsettable(name string) bool {
 	return sh.scope.get(name).fixed
 }
 
-// plainName reports a name as those of variables are.
+// plainName reports whether a name is a valid variable name.
 func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// succeeds reports a statement that cannot fail: what follows it after && is run.
+// succeeds reports whether a statement cannot fail: the command after && then runs.
 func (sh *shellState) succeeds(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || len(s.Redirs) > 0 {
 		return false
@@ -127,7 +127,7 @@ func (sh *shellState) succeeds(s *syntax.Stmt) bool {
 			return false
 		}
 	case *syntax.DeclClause:
-		if c.Variant.Value != "export" || sh.renamed("export") || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return !sh.settable(a) }) {
+		if c.Variant.Value != "export" || sh.mayBeRenamed("export") || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return !sh.settable(a) }) {
 			return false
 		}
 	default:
@@ -147,7 +147,7 @@ func (sh *shellState) succeeds(s *syntax.Stmt) bool {
 }
 
 // binary follows lists and pipes, which the parser nests to the left, in a loop.
-func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
+func (w *analyzer) binary(c *syntax.BinaryCmd, in stream) stream {
 	type link struct {
 		op   syntax.BinCmdOperator
 		stmt *syntax.Stmt
@@ -168,10 +168,10 @@ func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
 		defer func() { w.forks-- }()
 		outside := w.piped
 		w.piped = true
-		out := w.aside(func() stream { return w.stmt(first, in) })
+		out := w.analyzeSubshell(func() stream { return w.stmt(first, in) })
 		for i := len(chain) - 1; i >= 0; i-- {
-			if !out.is {
-				out = stream{text: hole, is: true}
+			if !out.set {
+				out = stream{text: hole, set: true}
 			}
 			next := chain[i].stmt
 			w.piped = outside || i > 0
@@ -183,30 +183,30 @@ func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
 	outs := []string{}
 	got := false
 	add := func(o stream) {
-		if o.is {
+		if o.set {
 			outs, got = append(outs, o.text), true
 		}
 	}
 	add(w.stmt(first, in))
-	// What stands behind && is followed as if all before it had succeeded. When the list is over, or something before
-	// || has failed, nobody knows how far that was.
+	// The part after && is followed as if everything before had succeeded. After the list, or after a failure before
+	// ||, it is unknown how far it got.
 	sure := w.succeeds(first)
-	at := w.here()
+	at := w.currentPlace()
 	for i := len(chain) - 1; i >= 0; i-- {
 		next := chain[i].stmt
 		if chain[i].op == syntax.OrStmt {
 			if !sure {
-				w.since(at)
+				w.invalidateSince(at)
 			}
 			sure = false
 			add(w.branch(func() stream { return w.stmt(next, in) }))
-			at = w.here()
+			at = w.currentPlace()
 			continue
 		}
 		if sure {
 			add(w.stmt(next, in))
 			sure = w.succeeds(next)
-			at = w.here()
+			at = w.currentPlace()
 			continue
 		}
 		w.unsure++
@@ -214,12 +214,12 @@ func (w *walk) binary(c *syntax.BinaryCmd, in stream) stream {
 		w.unsure--
 	}
 	if !sure {
-		w.since(at)
+		w.invalidateSince(at)
 	}
-	return stream{text: strings.Join(outs, ""), is: got}
+	return stream{text: strings.Join(outs, ""), set: got}
 }
 
-func (w *walk) ifClause(c *syntax.IfClause, in stream) stream {
+func (w *analyzer) ifClause(c *syntax.IfClause, in stream) stream {
 	var outs []stream
 	for ; c != nil; c = c.Else {
 		w.stmts(c.Cond, in)
@@ -229,7 +229,7 @@ func (w *walk) ifClause(c *syntax.IfClause, in stream) stream {
 	return either(outs...)
 }
 
-// forget makes unknown what a loop assigns: a later round sees it.
+// forget makes the variables unknown that a loop assigns: a later iteration sees them.
 func (sh *shellState) forget(n syntax.Node) {
 	if sh.steps > maxSteps {
 		return
@@ -243,17 +243,17 @@ func (sh *shellState) forget(n syntax.Node) {
 	})
 }
 
-func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
+func (w *analyzer) forClause(c *syntax.ForClause, in stream) stream {
 	w.forget(&syntax.Block{Stmts: c.Do})
 	loop, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
 			if l.Cond == nil {
-				w.spins(c.Do)
+				w.denyForkBomb(c.Do)
 			}
-			w.expand.inside(l.Init)
-			w.expand.inside(l.Cond)
-			w.expand.inside(l.Post)
+			w.expand.followSubst(l.Init)
+			w.expand.followSubst(l.Cond)
+			w.expand.followSubst(l.Post)
 		}
 		return w.branch(func() stream { return w.stmts(c.Do, in) })
 	}
@@ -263,7 +263,7 @@ func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
 		items = append(items, w.expand.wholeWords(loop.Items)...)
 	}
 	if !loop.InPos.IsValid() {
-		items = w.args
+		items = w.positionals()
 		if items == nil {
 			items = []string{hole}
 		}
@@ -274,15 +274,15 @@ func (w *walk) forClause(c *syntax.ForClause, in stream) stream {
 	var outs []string
 	got := false
 	for _, item := range items {
-		w.given(loop.Name.Value, item)
-		if o := w.branch(func() stream { return w.stmts(c.Do, in) }); o.is {
+		w.noteText(loop.Name.Value, item)
+		if o := w.branch(func() stream { return w.stmts(c.Do, in) }); o.set {
 			outs, got = append(outs, o.text), true
 		}
 	}
-	return stream{text: strings.Join(outs, ""), is: got}
+	return stream{text: strings.Join(outs, ""), set: got}
 }
 
-// summary stands for one of many words: their common beginning, and what is not known.
+// summary returns one word for many: their common prefix, and an unknown rest.
 func summary(items []string) string {
 	if len(items) == 0 {
 		return ""
@@ -296,9 +296,10 @@ func summary(items []string) string {
 	return common + someText
 }
 
+// whySpins is the reason for denying a fork bomb.
 const whySpins = "the loop has no end, starts a program each time and waits for none"
 
-// endless reports a loop whose condition is written to be true always.
+// endless reports whether a loop's condition is always true as written.
 func endless(c *syntax.WhileClause) bool {
 	if len(c.Cond) != 1 || c.Cond[0].Background {
 		return false
@@ -328,9 +329,9 @@ func endless(c *syntax.WhileClause) bool {
 	return false
 }
 
-// spins refuses an endless loop that starts a command in the background each time, and whose other commands
-// take no time.
-func (w *walk) spins(body []*syntax.Stmt) {
+// denyForkBomb denies an endless loop that starts a background command in each iteration, and whose other commands take
+// no time.
+func (w *analyzer) denyForkBomb(body []*syntax.Stmt) {
 	starts, waits := false, false
 	look := func(n syntax.Node) bool {
 		if w.steps++; w.steps > maxSteps || waits {
@@ -346,7 +347,7 @@ func (w *walk) spins(body []*syntax.Stmt) {
 			return false
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				waits = waits || !passing(n.Args[0].Lit())
+				waits = waits || !isInstant(n.Args[0].Lit())
 			}
 		}
 		return true
@@ -361,8 +362,8 @@ func (w *walk) spins(body []*syntax.Stmt) {
 	}
 }
 
-// passing reports whether a command is done at once: what the shell does itself, and programs that read.
-func passing(name string) bool {
+// isInstant reports whether a command ends at once: builtins, and programs that only read.
+func isInstant(name string) bool {
 	switch name {
 	case "sleep", "wait", "read", "break", "exit", "return", "tail", "less", "more", "man", "top", "journalctl", "dmesg", "yes",
 		"cat", "grep", "rg", "find", "sort", "pstree", "lsof", "du":

@@ -2,7 +2,8 @@ package policy
 
 import "testing"
 
-// What a shell that is not read makes of more than words is asked about; what is harmful whoever reads it is denied.
+// TestForeignShells checks that syntax beyond plain words in unsupported shells needs approval, and that lines harmful
+// in any shell are denied.
 //
 // FEATURES: R62
 func TestForeignShells(t *testing.T) {

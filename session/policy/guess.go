@@ -9,10 +9,10 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// guesser judges what programs that are not known may run.
+// guesser judges what unknown programs may run.
 type guesser struct{ shared }
 
-// guess looks at the arguments of a program that is not known: it may run them.
+// guess judges the arguments of an unknown program as a command: it may run them.
 func (g *guesser) guess(args []string) {
 	if g.engine.preset == Off && !g.engine.denies {
 		return
@@ -32,7 +32,7 @@ func (g *guesser) guess(args []string) {
 			strings.HasPrefix(args[i-1], "--c") || strings.HasPrefix(args[i-1], "--e")):
 			tried++
 			g.shellGuess(a)
-		case g.engine.interesting(path.Base(a)) && (i+1 < len(args) || !destroyers.has(path.Base(a))):
+		case g.engine.mayBeDenied(path.Base(a)) && (i+1 < len(args) || !destroyers.has(path.Base(a))):
 			tried++
 			g.tryRun(args[i:])
 		}
@@ -40,23 +40,25 @@ func (g *guesser) guess(args []string) {
 }
 
 // tryRun judges arguments as a command, and keeps only what would be denied.
-func (g *guesser) tryRun(argv []string) { g.only(func() { g.run(argv, stream{}) }) }
+func (g *guesser) tryRun(argv []string) { g.denialsAsAsks(func() { g.run(argv, stream{}) }) }
 
+// shellGuess judges an argument as shell text.
 func (g *guesser) shellGuess(text string) {
 	if len(text) > bound.MaxShort {
 		g.unknown([]string{clip(text)}, "the program is not known, and the text that it is given is too long to be judged")
 		return
 	}
-	g.only(func() { g.source(text) })
+	g.denialsAsAsks(func() { g.source(text) })
 }
 
-// only runs f for its denials, which are made questions.
-func (w *walk) only(f func()) {
+// denialsAsAsks runs f and records the command that it denies as one that needs approval. Everything else that f finds
+// is dropped.
+func (w *analyzer) denialsAsAsks(f func()) {
 	commands, worst := w.commands, w.worst
 	w.commands, w.worst = nil, nil
 	quiet, refused := w.quiet, w.refused
 	w.quiet, w.refused = false, nil
-	w.aside(func() stream { f(); return stream{} })
+	w.analyzeSubshell(func() stream { f(); return stream{} })
 	found := w.refused
 	w.commands, w.worst, w.quiet = commands, worst, quiet
 	if refused != nil {
@@ -74,8 +76,8 @@ func (w *walk) only(f func()) {
 var destroyers = words("wipe srm scrub mkfs sgdisk parted rm dd shred wipefs mkswap mke2fs find chmod chown bash sh sudo env " +
 	"blkdiscard tee busybox")
 
-// interesting reports whether a rule may deny a program of this name.
-func (e *Engine) interesting(name string) bool {
+// mayBeDenied reports whether a rule may deny a program of this name.
+func (e *Engine) mayBeDenied(name string) bool {
 	if e.preset != Off && (destroyers.has(name) || strings.HasPrefix(name, "mkfs")) {
 		return true
 	}
@@ -104,18 +106,18 @@ func (g *guesser) guessDestroyers(args []string) {
 	}
 }
 
-// textual are programs whose arguments are text for people or others, not commands.
-var textual = fieldSet("echo printf grep egrep fgrep rg ag ack git-commit gh glab curl logger notify-send wall write say " +
+// textPrograms take arguments that are text, not commands.
+var textPrograms = fieldSet("echo printf grep egrep fgrep rg ag ack git-commit gh glab curl logger notify-send wall write say " +
 	"cowsay figlet banner jq yq zenity dialog whiptail man apropos tldr which type test [ expr mail mailx " +
 	"touch mkdir cp mv ln rm rmdir export alias declare typeset local readonly read unset dig host ping git true false : " +
 	"basename dirname realpath ls cat stat file tee python node perl ruby php")
 
-// prose are options whose value is text for people, or a setting of another machine's environment.
-var prose = fieldSet("-m --message --title --body --comment --notes --description --subject --label --build-arg --env " +
+// textOptions take text for people, or a setting of another machine's environment.
+var textOptions = fieldSet("-m --message --title --body --comment --notes --description --subject --label --build-arg --env " +
 	"--grep --author --reason --why --summary --annotation --commit-message --name --tag --text --prompt")
 
-// commandsIn looks at values of options and operands that read as a destroying command: programs have more
-// ways to run one than a table knows. What would be denied is asked about.
+// commandsIn checks option values and operands for destructive commands, since programs have more ways to run one than
+// a table knows. What would be denied needs approval.
 func (g *guesser) commandsIn(x *invocation) {
 	if g.engine.preset == Off && !g.engine.denies {
 		return
@@ -125,31 +127,31 @@ func (g *guesser) commandsIn(x *invocation) {
 		if tried >= 8 {
 			return
 		}
-		if text, piped := g.pipedIn(a); piped || a == "-" && x.in.is && len(x.argv) > 2 {
+		if text, piped := g.pipedIn(a); piped || a == "-" && x.in.set && len(x.argv) > 2 {
 			if !piped {
 				text = x.in.text
 			} else {
-				g.withinLines(text)
+				g.findDestroyerInLines(text)
 			}
 			g.commandsInText(text)
 			continue
 		}
 		if g.isSetting(x.argv[i], a) {
-			g.within(a)
+			g.findDestroyer(a)
 			continue
 		}
-		if !strings.ContainsAny(a, " \t,") || prose.has(x.argv[i]) ||
+		if !strings.ContainsAny(a, " \t,") || textOptions.has(x.argv[i]) ||
 			x.row == nil && !strings.HasPrefix(a, "-") && !strings.HasPrefix(x.argv[i], "-") {
 			continue
 		}
-		if key, _, ok := strings.Cut(a, "="); ok && prose.has(key) || x.argv[i] == "-e" && x.name != "lftp" &&
+		if key, _, ok := strings.Cut(a, "="); ok && textOptions.has(key) || x.argv[i] == "-e" && x.name != "lftp" &&
 			x.row != nil && strings.Contains(x.row.Values, "--env") {
 			continue
 		}
 		for _, text := range commandStarts(a) {
 			first, _, _ := strings.Cut(text, " ")
 			first, _, _ = strings.Cut(first, ",")
-			if !g.engine.interesting(path.Base(first)) {
+			if !g.engine.mayBeDenied(path.Base(first)) {
 				continue
 			}
 			tried++
@@ -162,13 +164,14 @@ func (g *guesser) commandsIn(x *invocation) {
 	}
 }
 
-// isSetting reports a word that gives a setting its value in quotes or brackets: --config, 'x.command=["rm", "-rf"]'.
+// isSetting reports whether a word sets a setting to a value in quotes or brackets: --config, 'x.command=["rm",
+// "-rf"]'.
 func (g *guesser) isSetting(before, word string) bool {
 	at := strings.IndexAny(word, "\"'[")
-	return at >= 0 && !prose.has(before) && len(word) <= bound.MaxShort && (strings.HasPrefix(before, "-") || strings.HasPrefix(word, "-") || strings.Contains(word[:at], "="))
+	return at >= 0 && !textOptions.has(before) && len(word) <= bound.MaxShort && (strings.HasPrefix(before, "-") || strings.HasPrefix(word, "-") || strings.Contains(word[:at], "="))
 }
 
-// pipedIn is what stands behind the name of a process substitution: a word, or the end of one like --file=NAME.
+// pipedIn returns the text behind the name of a process substitution: a word, or the end of one like --file=NAME.
 func (fs *files) pipedIn(word string) (string, bool) {
 	if len(fs.pipes) == 0 {
 		return "", false
@@ -177,10 +180,11 @@ func (fs *files) pipedIn(word string) (string, bool) {
 	return text, is
 }
 
-// maxLines is how many lines of a file are looked at that a program is given which the line itself makes.
+// maxLines bounds the checked lines of a file that the line creates for a program.
 const maxLines = 64
 
-// commandsInText looks at each line of such a file for a destroying command: the rules of builds and tasks are such.
+// commandsInText checks each line of a created file for a destructive command, as in the rules of build tools and task
+// runners.
 func (g *guesser) commandsInText(text string) {
 	tried := 0
 	for line := range strings.Lines(text) {
@@ -188,7 +192,7 @@ func (g *guesser) commandsInText(text string) {
 			return
 		}
 		for _, start := range commandStarts(strings.TrimSpace(line)) {
-			if first, _, _ := strings.Cut(start, " "); g.engine.interesting(path.Base(first)) {
+			if first, _, _ := strings.Cut(start, " "); g.engine.mayBeDenied(path.Base(first)) {
 				g.shellGuess(start)
 				break
 			}
@@ -196,27 +200,27 @@ func (g *guesser) commandsInText(text string) {
 	}
 }
 
-// within looks for a destroying command anywhere in a text of another language, whatever stands around its words.
-func (g *guesser) within(text string) {
+// findDestroyer looks for a destructive command anywhere in a text of another language.
+func (g *guesser) findDestroyer(text string) {
 	if len(text) > bound.MaxShort {
-		g.unknown([]string{clip(text)}, "what it is given is too long to be judged")
+		g.unknown([]string{clip(text)}, "its argument is too long to judge")
 		return
 	}
-	words := strings.FieldsFunc(g.homes(text), func(r rune) bool { return strings.ContainsRune(aroundWords, r) })
+	words := strings.FieldsFunc(g.expandHome(text), func(r rune) bool { return strings.ContainsRune(aroundWords, r) })
 	for i, word := range words { // as a shell takes it that is given the command in the end
 		words[i] = strings.ReplaceAll(word, "*", globStar)
 	}
 	g.guess(slices.DeleteFunc(words, func(word string) bool { return word == "--" }))
 }
 
-// inVariable judges the value of a variable for what programs do with it that are not known: they may run it, take it for a
-// file of their settings, or write it. handed says that the programs get it.
-func (g *guesser) inVariable(name, value string, handed bool) {
+// judgeValue judges the value of a variable for unknown uses: programs may run it, read it as settings, or write to it.
+// handed states that programs receive it.
+func (g *guesser) judgeValue(name, value string, handed bool) {
 	if g.engine.preset == Off && !g.engine.denies {
 		return
 	}
 	argv := []string{name + "=" + value}
-	if standsIn(name) && removing.has(path.Base(value)) {
+	if namesReplacement(name) && removePrograms.has(path.Base(value)) {
 		g.unknown(argv, "files of others are handed to "+path.Base(value))
 	}
 	if _, writes := programs.VariableFor(name, programs.AsOutput); writes && g.overwritten(value) != harmless {
@@ -233,10 +237,10 @@ func (g *guesser) inVariable(name, value string, handed bool) {
 	if text, made := g.textAt(value); made {
 		g.commandsInText(text)
 	}
-	g.within(value)
+	g.findDestroyer(value)
 }
 
-// forPeople reports a variable whose name says that its value is a text for people.
+// forPeople reports whether a variable's name marks its value as text for humans.
 func forPeople(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"MSG", "MESSAGE", "TITLE", "BODY", "COMMENT", "NOTE", "DESC", "SUBJECT", "TEXT", "NAME", "LABEL", "REASON", "SUMMARY"},
@@ -246,8 +250,8 @@ func forPeople(name string) bool {
 // aroundWords are the characters that end a word in one language or another.
 const aroundWords = " \t\r\n'\"`\\(){}[],;|<>=!~@$"
 
-// homes is a text with the home in place of what a shell takes for it: ~, ~/x, $HOME, ${HOME}.
-func (g *guesser) homes(text string) string {
+// expandHome returns a text with the home directory in place of ~, ~/x, $HOME and ${HOME}.
+func (g *guesser) expandHome(text string) string {
 	if !strings.Contains(text, "~") && !strings.Contains(text, "HOME") {
 		return text
 	}
@@ -272,23 +276,22 @@ func (g *guesser) homes(text string) string {
 	return b.String()
 }
 
-// withinLines looks so at the lines of a text, each by itself.
-func (g *guesser) withinLines(text string) {
+// findDestroyerInLines calls findDestroyer for each line of a text.
+func (g *guesser) findDestroyerInLines(text string) {
 	n := 0
 	for line := range strings.Lines(text) {
 		if n++; n > maxConsole {
 			g.unknown([]string{clip(text)}, "it is too long to be judged")
 			return
 		}
-		g.within(line)
+		g.findDestroyer(line)
 	}
 }
 
-// maxConsole is how many lines of what a console is given are looked at.
+// maxConsole bounds the checked lines of console input.
 const maxConsole = 1000
 
-// escapes judges what a program that is not known is given on its input: lines that begin with a sign by which many programs
-// hand the rest to a shell.
+// escapes judges the input of an unknown program: lines with a prefix by which many programs pass the rest to a shell.
 func (g *guesser) escapes(text string) {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -299,7 +302,7 @@ func (g *guesser) escapes(text string) {
 	}
 }
 
-// commandStarts returns the places of a value where a command may begin.
+// commandStarts returns the suffixes of a value at which a command may start.
 func commandStarts(a string) []string {
 	const lead = " \t'\"`({[!|&;:%\\~"
 	out := []string{strings.TrimLeft(a, lead)}
@@ -309,7 +312,7 @@ func commandStarts(a string) []string {
 		}
 	}
 	for i, s := range out {
-		if end := strings.IndexAny(s, "(){}"); end > 0 && (s[end] == ')' || s[end] == '}') { // of what it stands in
+		if end := strings.IndexAny(s, "(){}"); end > 0 && (s[end] == ')' || s[end] == '}') { // of the enclosing text
 			s = s[:end]
 		}
 		if trimmed := strings.TrimRight(s, "'\"`)}];"); strings.Count(trimmed, "\"")%2 == 0 && strings.Count(trimmed, "'")%2 == 0 {

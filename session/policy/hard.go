@@ -9,11 +9,11 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// The sentences of the built-in denials.
+// Reasons and hints of the built-in denials.
 const (
-	whyRemove  = "it removes the system or a person's files"
+	whyRemove  = "it removes the system or a user's files"
 	whyPerhaps = "what it removes is not known, and may be the system"
-	whyRights  = "it changes who may use the whole system"
+	whyRights  = "it changes access to the whole system"
 	whyDevice  = "it destroys what is on a disk"
 	whyOwn     = "it is in the directory of longterm's own files (LONGTERM_DIR), with all sessions and settings"
 	useOwn     = "`longterm rm` removes sessions; work in a directory outside of LONGTERM_DIR"
@@ -26,66 +26,66 @@ type hardRules struct {
 	shared
 	guesses *guesser
 
-	fetched   bool // the line gets something from another machine
-	ownNumber bool // a command says which number a process of longterm's has
+	fetched      bool // the line downloads something from another machine
+	printsOwnPID bool // a command prints the PID of a longterm process
 }
 
-// A denial judges one command of the programs that it is about.
+// denial judges one command of the programs that it is about.
 type denial struct {
 	programs string
 	judge    func(h *hardRules, c *Command, x *invocation)
 }
 
-// denials has a row for each kind of program that has a denial of its own; a program stands in one row.
+// denials has a row for each kind of program with its own denial; a program is in one row.
 var denials = []denial{
 	{"rm srm wipe", (*hardRules).remove},
-	{"rmdir unlink trash trash-put", (*hardRules).unlinks},
-	{"rimraf del-cli", func(h *hardRules, c *Command, x *invocation) { h.trees(c, x.args.Operands) }},
-	{"find gfind bfs", (*hardRules).finds},
+	{"rmdir unlink trash trash-put", (*hardRules).unlink},
+	{"rimraf del-cli", func(h *hardRules, c *Command, x *invocation) { h.removeTrees(c, x.args.Operands) }},
+	{"find gfind bfs", (*hardRules).find},
 	{"gio", (*hardRules).gio},
-	{"mv", (*hardRules).moves},
-	{"chmod chown chgrp chattr", (*hardRules).modes},
-	{"setfacl", (*hardRules).lists},
+	{"mv", (*hardRules).move},
+	{"chmod chown chgrp chattr", (*hardRules).chmod},
+	{"setfacl", (*hardRules).setfacl},
 	{"install", (*hardRules).judgeInstall},
 	{"setcap", func(h *hardRules, c *Command, x *invocation) {
-		h.rights(c, x.args.Operands[min(1, len(x.args.Operands)):])
+		h.judgePermissions(c, x.args.Operands[min(1, len(x.args.Operands)):])
 	}},
-	{"clamscan", (*hardRules).scans},
-	{"userdel deluser", (*hardRules).users},
+	{"clamscan", (*hardRules).virusScan},
+	{"userdel deluser", (*hardRules).userdel},
 
 	{"rsync", (*hardRules).rsync},
 	{"rclone", (*hardRules).rclone},
-	{"curl wget", (*hardRules).downloaded},
+	{"curl wget", (*hardRules).judgeDownload},
 	{"aria2c", (*hardRules).aria2c},
-	{"nc ncat netcat", (*hardRules).listens},
+	{"nc ncat netcat", (*hardRules).netcat},
 	{"socat", (*hardRules).socat},
 
 	{"tar bsdtar gtar", (*hardRules).tar},
 	{"zip", (*hardRules).zip},
-	{"unzip", (*hardRules).unzips},
+	{"unzip", (*hardRules).unzip},
 	{"7z 7za 7zz 7zr", (*hardRules).sevenZip},
 
 	{"git", (*hardRules).git},
 	{"cmake", (*hardRules).cmake},
-	{"go", (*hardRules).cleansModules},
+	{"go", (*hardRules).cleanModules},
 	{"pytest", (*hardRules).pytest},
-	{"sed gsed perl ruby", (*hardRules).inPlace},
-	{"sponge ed ex", (*hardRules).edits},
+	{"sed gsed perl ruby", (*hardRules).editInPlace},
+	{"sponge ed ex", (*hardRules).editors},
 
-	{"dd dcfldd dc3dd", (*hardRules).copiesDisks},
-	{"mount", (*hardRules).mounts},
+	{"dd dcfldd dc3dd", (*hardRules).copyDisks},
+	{"mount", (*hardRules).mount},
 	{"sysctl", (*hardRules).kernelSettings},
-	{"dpkg-divert", (*hardRules).diverts},
+	{"dpkg-divert", (*hardRules).divert},
 	{"update-alternatives alternatives", (*hardRules).alternative},
 
 	{"crontab", (*hardRules).crontab},
 	{"tmux", (*hardRules).terminals},
-	{"xdotool ydotool", (*hardRules).types},
+	{"xdotool ydotool", (*hardRules).typeKeys},
 	{"zpty", (*hardRules).zpty},
 	{"longterm", (*hardRules).ownSettings},
 }
 
-// denialOf is the row of each program.
+// denialOf maps programs to their row in denials.
 var denialOf = sync.OnceValue(func() map[string]*denial {
 	rows := map[string]*denial{}
 	for i := range denials {
@@ -104,22 +104,22 @@ func (h *hardRules) hard(c *Command, x *invocation) {
 	if row := denialOf()[x.name]; row != nil {
 		row.judge(h, c, x)
 	}
-	h.damages(c, x)
+	h.damage(c, x)
 	h.everyFile(c, x)
 	h.signals(c, x)
-	h.gets(c, x)
+	h.askDiskArgument(c, x)
 	h.ownFiles(c, x)
 	h.outputs(c, x)
-	h.handsOver(c, x)
+	h.vitalArguments(c, x)
 }
 
-// unlinks judges programs that remove single files and empty directories.
-func (h *hardRules) unlinks(c *Command, x *invocation) {
+// unlink judges programs that remove single files and empty directories.
+func (h *hardRules) unlink(c *Command, x *invocation) {
 	for _, p := range x.args.Operands {
 		if x.name != "rmdir" && h.overwritten(p) == perhaps {
 			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
-		if full, ok := h.clean(p); ok && (full == "/" || ours(full, h.home)) {
+		if full, ok := h.clean(p); ok && (full == "/" || isOwnState(full, h.home)) {
 			h.deny(c, "hard:remove", whyRemove, useRemove)
 		} else if h.isFatal(p) && x.name != "rmdir" { // a glob, or all that find has printed
 			h.ask(c, "hard:remove", whyRemove)
@@ -127,8 +127,8 @@ func (h *hardRules) unlinks(c *Command, x *invocation) {
 	}
 }
 
-// goes asks about trees that are moved away or otherwise lost, for a reason.
-func (h *hardRules) goes(c *Command, paths []string, why string) {
+// askLostTrees requires approval for trees that are moved away or otherwise lost, with a reason.
+func (h *hardRules) askLostTrees(c *Command, paths []string, why string) {
 	for _, p := range paths {
 		if h.isFatal(p) {
 			h.ask(c, "hard:remove", why)
@@ -136,26 +136,29 @@ func (h *hardRules) goes(c *Command, paths []string, why string) {
 	}
 }
 
-func (h *hardRules) finds(c *Command, x *invocation) {
+// find judges find -delete and its kind.
+func (h *hardRules) find(c *Command, x *invocation) {
 	if x.args.Has("-delete") {
-		h.trees(c, h.found(x))
+		h.removeTrees(c, h.findResults(x))
 	}
 }
 
+// gio judges gio trash and gio remove.
 func (h *hardRules) gio(c *Command, x *invocation) {
 	if ops := x.args.Operands; len(ops) > 1 && (ops[0] == "trash" || ops[0] == "remove") {
-		h.goes(c, ops[1:], whyRemove)
+		h.askLostTrees(c, ops[1:], whyRemove)
 	}
 }
 
-func (h *hardRules) moves(c *Command, x *invocation) {
+// move judges mv: what it moves away, and what it overwrites.
+func (h *hardRules) move(c *Command, x *invocation) {
 	ops := x.args.Operands
 	to, has := x.args.Get("-t", "--target-directory")
 	if !has && len(ops) > 0 {
 		to = ops[len(ops)-1]
 	}
 	if x.args.Has("-T", "--no-target-directory") && len(ops) > 1 {
-		h.goes(c, ops[len(ops)-1:], "it takes the place of a directory of the system")
+		h.askLostTrees(c, ops[len(ops)-1:], "it replaces a system directory")
 	}
 	if x.args.Has("-t", "--target-directory") {
 		ops = append(ops[:len(ops):len(ops)], "") // the target is an option
@@ -167,100 +170,120 @@ func (h *hardRules) moves(c *Command, x *invocation) {
 		if h.overwritten(p) == perhaps {
 			h.ask(c, "hard:remove", h.whyNeeded(p))
 		}
-		h.goes(c, []string{p}, "it moves the system or a person's files away")
-		if full, ok := h.clean(p); ok && h.kept(full) && h.forgotten(to) {
-			h.ask(c, "hard:remove", "it moves a person's files to where they do not last")
+		h.askLostTrees(c, []string{p}, "it moves the system or a user's files away")
+		if full, ok := h.clean(p); ok && h.isValuable(full) && h.isVolatile(to) {
+			h.ask(c, "hard:remove", "it moves a user's files to where they do not last")
 		}
 	}
 }
 
-// forgotten reports a place that is emptied when the machine starts, or by itself.
-func (fs *files) forgotten(p string) bool {
+// isVolatile reports whether a directory is emptied when the machine starts, or by itself.
+func (fs *files) isVolatile(p string) bool {
 	full, ok := fs.clean(p)
 	return ok && !strings.HasPrefix(full+"/", fs.home+"/") && slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/", "/run/", "/var/run/"}, func(dir string) bool { return strings.HasPrefix(full+"/", dir) })
 }
 
-// recursive reports that all below a directory is changed.
+// recursive reports whether a command changes all below a directory.
 func recursive(x *invocation) bool { return x.args.Has("-R", "--recursive") }
 
-// opens judges who may use trees.
-func (h *hardRules) opens(c *Command, paths []string) {
-	h.trees(c, paths)
+// judgeAccess judges changed access to trees.
+func (h *hardRules) judgeAccess(c *Command, paths []string) {
+	h.removeTrees(c, paths)
 	if c.Rule != "" {
 		c.Why = whyRights
 	}
 }
 
-func (h *hardRules) modes(c *Command, x *invocation) {
-	ops := x.args.Operands
+// chmod judges changes of modes.
+func (h *hardRules) chmod(c *Command, x *invocation) {
+	ops, dashed := x.args.Operands, dashedMode(x)
 	switch {
+	case recursive(x) && dashed != "":
+		h.judgeAccess(c, ops)
 	case recursive(x) && len(ops) > 1:
-		h.opens(c, ops[1:])
+		h.judgeAccess(c, ops[1:])
 	case x.args.Has("--reference"):
-		h.trees(c, ops)
+		h.removeTrees(c, ops)
 	case len(ops) > 1:
-		h.rights(c, ops[1:])
+		h.judgePermissions(c, ops[1:])
 	case x.name == "chmod": // its mode looks like an option: -x
-		h.rights(c, ops)
+		h.judgePermissions(c, ops)
 	}
 	if x.name != "chmod" || len(ops) == 0 {
 		return
 	}
-	if mode := x.argv[1]; strings.HasPrefix(mode, "-") && strings.Trim(mode, "-rwxXst") == "" {
-		h.askIfLockedOut(c, mode, ops)
+	if dashed != "" {
+		h.askIfLockedOut(c, dashed, ops)
 	} else {
 		h.askIfLockedOut(c, ops[0], ops[1:])
 	}
 }
 
-// lists judges access control lists, whose settings are values of options.
-func (h *hardRules) lists(c *Command, x *invocation) {
+// dashedMode returns a mode of chmod that looks like options, without the letters that are options: -x of -Rx. It returns ""
+// without one.
+func dashedMode(x *invocation) string {
+	if x.name != "chmod" {
+		return ""
+	}
+	for _, a := range x.argv[1:] {
+		if strings.HasPrefix(a, "-") && strings.Trim(a, "-rwxXstRvcf") == "" && strings.ContainsAny(a, "rwxXst") {
+			return "-" + strings.Trim(a, "-Rvcf")
+		}
+	}
+	return ""
+}
+
+// setfacl judges access control lists, whose settings are values of options.
+func (h *hardRules) setfacl(c *Command, x *invocation) {
 	switch ops := x.args.Operands; {
 	case recursive(x) && len(ops) > 0:
-		h.opens(c, ops)
+		h.judgeAccess(c, ops)
 	case x.args.Has("--reference"):
-		h.trees(c, ops)
+		h.removeTrees(c, ops)
 	default:
-		h.rights(c, ops)
+		h.judgePermissions(c, ops)
 	}
 }
 
-// scans judges a search for viruses that removes or moves what it takes for one.
-func (h *hardRules) scans(c *Command, x *invocation) {
+// virusScan judges a virus scanner that removes or moves what it finds.
+func (h *hardRules) virusScan(c *Command, x *invocation) {
 	removes, given := x.args.Get("--remove")
 	if given && removes != "no" || !given && x.args.Has("--remove") || x.args.Has("--move") {
-		h.goes(c, x.args.Operands, whyRemove)
+		h.askLostTrees(c, x.args.Operands, whyRemove)
 	}
 }
 
-func (h *hardRules) users(c *Command, x *invocation) {
+// userdel judges the removal of users and their homes.
+func (h *hardRules) userdel(c *Command, x *invocation) {
 	if x.args.Has("-r", "--remove", "--remove-home", "--remove-all-files") {
-		h.ask(c, "hard:remove", "it removes a person's files")
+		h.ask(c, "hard:remove", "it removes a user's files")
 	}
 }
 
+// rsync judges rsync: deleted and overwritten targets.
 func (h *hardRules) rsync(c *Command, x *invocation) {
 	ops := x.args.Operands
 	if x.args.Has("--remove-source-files") && len(ops) > 1 {
-		h.trees(c, ops[:len(ops)-1])
+		h.removeTrees(c, ops[:len(ops)-1])
 	}
 	for _, o := range x.args.Options {
 		if strings.HasPrefix(o.Name, "--delete") && len(ops) > 1 {
-			h.trees(c, ops[len(ops)-1:])
+			h.removeTrees(c, ops[len(ops)-1:])
 		}
 	}
 }
 
+// rclone judges rclone: deleted and overwritten local targets.
 func (h *hardRules) rclone(c *Command, x *invocation) {
 	ops := x.args.Operands
 	if len(ops) > 1 && slices.Contains([]string{"purge", "delete", "rmdirs", "move", "moveto"}, ops[0]) {
-		h.trees(c, local(ops[1:2]))
+		h.removeTrees(c, localPaths(ops[1:2]))
 	} else if len(ops) > 2 && (ops[0] == "sync" || ops[0] == "bisync") {
-		h.trees(c, local(ops[2:3]))
+		h.removeTrees(c, localPaths(ops[2:3]))
 	}
 }
 
-// aria2c joins the directory and the name that it is given.
+// aria2c judges the file that aria2c writes, from its directory and name.
 func (h *hardRules) aria2c(c *Command, x *invocation) {
 	dir, _ := x.args.Get("-d", "--dir")
 	if name, named := x.args.Get("-o", "--out"); named && dir != "" {
@@ -268,12 +291,14 @@ func (h *hardRules) aria2c(c *Command, x *invocation) {
 	}
 }
 
-func (h *hardRules) listens(c *Command, x *invocation) {
+// netcat judges programs that connect a shell to the network.
+func (h *hardRules) netcat(c *Command, x *invocation) {
 	if x.args.Has("-e", "-c", "--exec", "--sh-exec", "--lua-exec") {
 		h.ask(c, "unknown", whyReached)
 	}
 }
 
+// socat judges socat's addresses: programs and files.
 func (h *hardRules) socat(c *Command, x *invocation) {
 	for _, p := range x.args.Operands {
 		kind, what, _ := strings.Cut(p, ":")
@@ -288,6 +313,7 @@ func (h *hardRules) socat(c *Command, x *invocation) {
 	}
 }
 
+// tar judges where tar unpacks, and the files that it removes.
 func (h *hardRules) tar(c *Command, x *invocation) {
 	has := x.args.Has
 	if file, ok := x.args.Get("-f", "--file"); ok && has("-c", "-r", "-u", "--create", "--append", "--update") {
@@ -295,29 +321,29 @@ func (h *hardRules) tar(c *Command, x *invocation) {
 	}
 	dir, named := x.args.Get("-C", "--directory")
 	if has("--remove-files") {
-		h.in([]string{dir}, named, func() { h.trees(c, x.args.Operands) })
+		h.inDir([]string{dir}, named, func() { h.removeTrees(c, x.args.Operands) })
 	}
 	if !has("-x", "--extract", "--get") {
 		return
 	}
 	if has("-P", "--absolute-names", "--absolute-paths") {
-		h.ask(c, "hard:overwrite", "what it unpacks may overwrite any file: names that begin with / are taken as they are")
+		h.ask(c, "hard:overwrite", "unpacked files may overwrite any file: absolute names are kept")
 	}
 	if !named {
 		dir = "."
 	}
-	h.over(c, dir)
+	h.judgeUnpacking(c, dir)
 }
 
-// unzips judges where files are unpacked to.
-func (h *hardRules) unzips(c *Command, x *invocation) {
+// unzip judges where files are unpacked to.
+func (h *hardRules) unzip(c *Command, x *invocation) {
 	if !x.args.Has("-d", "-l", "-t", "-p", "-v", "-z", "-Z", "-c") && len(x.args.Operands) > 0 {
-		h.over(c, ".")
+		h.judgeUnpacking(c, ".")
 	}
 }
 
-// in judges as if the command worked in another directory, where it is named.
-func (h *hardRules) in(dir []string, named bool, judge func()) {
+// inDir calls judge with another working directory, if one is named.
+func (h *hardRules) inDir(dir []string, named bool, judge func()) {
 	cwd := h.cwd
 	if named {
 		h.changeDir(dir)
@@ -326,67 +352,71 @@ func (h *hardRules) in(dir []string, named bool, judge func()) {
 	h.cwd = cwd
 }
 
+// zip judges files that zip moves into an archive.
 func (h *hardRules) zip(c *Command, x *invocation) {
 	moves := slices.ContainsFunc(x.args.Options, func(o option) bool {
 		return o.Name == "--move" || strings.HasPrefix(o.Name, "-") && !strings.HasPrefix(o.Name, "--") && strings.Contains(o.Name, "m")
 	})
 	if ops := x.args.Operands; moves && len(ops) > 1 {
-		h.trees(c, ops[1:])
+		h.removeTrees(c, ops[1:])
 	}
 }
 
+// sevenZip judges where 7z unpacks, and files that it removes.
 func (h *hardRules) sevenZip(c *Command, x *invocation) {
 	ops := x.args.Operands
 	if slices.Contains(x.argv, "-sdel") && len(ops) > 1 {
-		h.trees(c, ops[1:])
+		h.removeTrees(c, ops[1:])
 	}
 	if len(ops) > 1 && (ops[0] == "a" || ops[0] == "u") {
 		h.target(c, ops[1])
 	}
 }
 
+// git judges git commands that remove or overwrite files.
 func (h *hardRules) git(c *Command, x *invocation) {
 	if len(x.words) < 2 {
 		return
 	}
-	ops, place := x.args.Operands, h.gitPlace(x)
+	ops, place := x.args.Operands, h.gitDirs(x)
 	switch dry := x.args.Has("-n", "--dry-run"); x.words[1] {
 	case "clean":
 		if !dry {
-			h.in(place, true, func() { h.cleans(c, ops) })
+			h.inDir(place, true, func() { h.gitClean(c, ops) })
 		}
 	case "rm":
 		if x.args.Has("-r") && !x.args.Has("--cached") && !dry {
-			h.in(place, true, func() { h.goes(c, ops, whyRemove) })
+			h.inDir(place, true, func() { h.askLostTrees(c, ops, whyRemove) })
 		}
 	case "worktree":
 		if len(x.words) > 2 && x.words[2] == "remove" {
-			h.trees(c, ops)
+			h.removeTrees(c, ops)
 		}
 	case "checkout", "reset", "restore", "read-tree":
 		if place[0] != "." {
-			h.trees(c, place)
+			h.removeTrees(c, []string{place[0] + "/"})
 		}
 	}
 }
 
-// cleans judges git clean: what it is given, or all of where it works.
-func (h *hardRules) cleans(c *Command, paths []string) {
-	h.trees(c, paths)
+// gitClean judges git clean: its arguments, or its whole working directory.
+func (h *hardRules) gitClean(c *Command, paths []string) {
+	h.removeTrees(c, paths)
 	if h.cwd != "" && len(paths) == 0 {
-		h.trees(c, []string{h.cwd})
+		h.removeTrees(c, []string{h.cwd + "/"})
 	}
 }
 
+// cmake judges cmake -E and the directories that cmake writes to.
 func (h *hardRules) cmake(c *Command, x *invocation) {
 	h.cmakeScript(x)
 	for _, a := range x.argv[1:] { // a list is a command in some settings
 		if _, list, is := strings.Cut(a, "="); is && strings.HasPrefix(a, "-D") && strings.Contains(list, ";") {
-			h.only(func() { h.source(strings.ReplaceAll(list, ";", " ")) })
+			h.denialsAsAsks(func() { h.source(strings.ReplaceAll(list, ";", " ")) })
 		}
 	}
 	if ops := x.args.Operands; len(ops) > 1 && x.args.Has("-E") && slices.Contains([]string{"rm", "remove", "remove_directory"}, ops[0]) {
-		h.trees(c, ops[1:])
+		h.removeTrees(c, ops[1:])
 	}
 	if i := slices.Index(x.argv, "-E"); i > 0 && i+2 < len(x.argv) {
 		switch rest := x.argv[i+1:]; rest[0] {
@@ -398,37 +428,40 @@ func (h *hardRules) cmake(c *Command, x *invocation) {
 	}
 }
 
-// cleansModules judges go clean -modcache, which removes what a variable names.
-func (h *hardRules) cleansModules(c *Command, x *invocation) {
+// cleanModules judges go clean -modcache, which removes the directory that a variable names.
+func (h *hardRules) cleanModules(c *Command, x *invocation) {
 	if place := h.scope.get("GOMODCACHE"); place.set && len(x.words) > 1 && x.words[1] == "clean" && x.args.Has("-modcache") {
-		h.trees(c, []string{place.text})
+		h.removeTrees(c, []string{place.text})
 	}
 }
 
-// pytest judges its directory of temporary files, which is emptied first.
+// pytest judges the directory of pytest's temporary files, which is emptied first.
 func (h *hardRules) pytest(c *Command, x *invocation) {
 	for i, a := range x.argv {
 		if dir, joined := strings.CutPrefix(a, "--basetemp="); joined {
-			h.trees(c, []string{dir})
+			h.removeTrees(c, []string{dir})
 		} else if a == "--basetemp" && i+1 < len(x.argv) {
-			h.trees(c, x.argv[i+1:i+2])
+			h.removeTrees(c, x.argv[i+1:i+2])
 		}
 	}
 }
 
-func (h *hardRules) inPlace(c *Command, x *invocation) {
+// editInPlace judges files that sed, perl and others edit in place.
+func (h *hardRules) editInPlace(c *Command, x *invocation) {
 	if x.args.Has("-i", "--in-place") {
-		h.edits(c, x)
+		h.editors(c, x)
 	}
 }
 
-func (h *hardRules) edits(c *Command, x *invocation) {
+// editors judges files that an editor gets to write.
+func (h *hardRules) editors(c *Command, x *invocation) {
 	for _, p := range x.args.Operands {
 		h.target(c, p)
 	}
 }
 
-func (h *hardRules) copiesDisks(c *Command, x *invocation) {
+// copyDisks judges programs that copy to a disk.
+func (h *hardRules) copyDisks(c *Command, x *invocation) {
 	for _, a := range x.argv[1:] {
 		switch key, p, _ := strings.Cut(a, "="); key {
 		case "of", "wipe", "hof":
@@ -439,27 +472,27 @@ func (h *hardRules) copiesDisks(c *Command, x *invocation) {
 	}
 }
 
-// mounts asks about places of the system that another one is put over.
-func (h *hardRules) mounts(c *Command, x *invocation) {
+// mount requires approval for mounts over system directories.
+func (h *hardRules) mount(c *Command, x *invocation) {
 	ops := x.args.Operands
 	over := slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "bind") || a == "overlay" || a == "-B" })
 	hides := slices.ContainsFunc(x.argv[1:], func(a string) bool { return strings.Contains(a, "tmpfs") || a == "ramfs" })
 	if len(ops) == 0 || !over && !hides || hides && len(ops) > 1 && usualTmpfs.has(ops[len(ops)-1]) {
 		return
 	}
-	if full, ok := h.clean(ops[len(ops)-1]); ok && full != "/" && (needed.has(full) || vital[full] || hides && h.holdsHome(full)) {
-		h.ask(c, "hard:system", "it puts other files in the place of "+full)
+	if full, ok := h.clean(ops[len(ops)-1]); ok && full != "/" && (sharedDirs.has(full) || vitalFiles[full] || hides && h.holdsHome(full)) {
+		h.ask(c, "hard:system", "it hides or replaces files in "+full)
 	}
 }
 
-// usualTmpfs are places that are tmpfs anyway.
+// usualTmpfs are directories that usually are tmpfs.
 const usualTmpfs = words("/run /dev /sys /proc")
 
-// kernelSettings asks about settings that name a program which the kernel then runs as root.
+// kernelSettings requires approval for settings that name a program which the kernel runs as root.
 func (h *hardRules) kernelSettings(c *Command, x *invocation) {
 	for _, o := range x.argv[1:] {
 		if text, made := h.textAt(o[strings.IndexByte(o, '=')+1:]); made {
-			h.settings(&Command{Argv: x.argv}, text)
+			h.sysctlFile(&Command{Argv: x.argv}, text)
 		}
 	}
 	for _, o := range x.argv[1:] {
@@ -469,8 +502,8 @@ func (h *hardRules) kernelSettings(c *Command, x *invocation) {
 	}
 }
 
-// settings judges a file of such settings.
-func (h *hardRules) settings(c *Command, text string) {
+// sysctlFile judges a file of kernel settings.
+func (h *hardRules) sysctlFile(c *Command, text string) {
 	for line := range strings.Lines(text) {
 		if key, value, set := strings.Cut(line, "="); set && namesProgram(strings.TrimSpace(key), strings.TrimSpace(value)) && h.engine.preset != Off {
 			h.ask(c, "hard:system", "the kernel runs the program that "+strings.TrimSpace(key)+" names, as root")
@@ -480,7 +513,8 @@ func (h *hardRules) settings(c *Command, text string) {
 	}
 }
 
-func (h *hardRules) diverts(c *Command, x *invocation) {
+// divert judges dpkg-divert, which renames a package's file.
+func (h *hardRules) divert(c *Command, x *invocation) {
 	if x.args.Has("--list", "--listpackage", "--truename") {
 		return
 	}
@@ -489,12 +523,13 @@ func (h *hardRules) diverts(c *Command, x *invocation) {
 		paths = append(paths[:len(paths):len(paths)], to)
 	}
 	for _, p := range paths {
-		if h.overwritten(p) != harmless || h.tree(p) == fatal {
+		if h.overwritten(p) != harmless || h.removalDanger(p) == fatal {
 			h.ask(c, "hard:remove", "it moves away what the machine needs")
 		}
 	}
 }
 
+// crontab judges crontab: the table that it installs or removes.
 func (h *hardRules) crontab(c *Command, x *invocation) {
 	ops, lists := x.args.Operands, x.args.Has("-l", "-r")
 	if x.args.Has("-r") {
@@ -508,40 +543,44 @@ func (h *hardRules) crontab(c *Command, x *invocation) {
 	}
 }
 
-// types asks about keys that are pressed one by one in a window of others.
-func (h *hardRules) types(c *Command, x *invocation) {
+// typeKeys requires approval for keys typed one by one into another window.
+func (h *hardRules) typeKeys(c *Command, x *invocation) {
 	if len(x.argv) > 2 && x.argv[1] == "key" && slices.ContainsFunc(x.argv[2:], func(a string) bool { return strings.EqualFold(a, "space") }) {
-		h.ask(c, "unknown", "what it types is told key by key")
+		h.ask(c, "unknown", "it types single keys")
 	}
 }
 
-// zpty is zsh's: it has the words after a name run, or typed.
+// zpty judges zsh's zpty: it runs or types the words after a name.
 func (h *hardRules) zpty(_ *Command, x *invocation) {
 	if ops := x.args.Operands; len(ops) > 1 {
 		h.source(strings.Join(ops[1:], " "))
 	}
 }
 
-// whyReached is why a program is asked about that a connection is given to.
-const whyReached = "whoever is at the other end of the connection may tell it what to run"
+// whyReached is why a program connected to the network needs approval.
+const whyReached = "the other end of the connection may choose what it runs"
 
-// local are those of rclone's places that are no remote ones.
-func local(places []string) []string {
+// localPaths returns rclone's local paths.
+func localPaths(places []string) []string {
 	return slices.DeleteFunc(slices.Clone(places), func(p string) bool { return strings.Contains(p, ":") })
 }
 
-// over judges unpacking into a directory of the system.
-func (h *hardRules) over(c *Command, dir string) {
+// judgeUnpacking judges unpacking into a directory of the system.
+func (h *hardRules) judgeUnpacking(c *Command, dir string) {
 	if h.ownPlace(dir) {
 		h.ask(c, "hard:longterm", "what it unpacks may overwrite longterm's own files")
 	}
-	switch full, _ := h.clean(dir); full {
+	full, ok := h.clean(dir)
+	if ok {
+		full = h.resolve(full)
+	}
+	switch full {
 	case "/", "/etc", "/bin", "/sbin", "/usr", "/usr/bin", "/usr/sbin", "/lib", "/usr/lib", "/boot":
 		h.ask(c, "hard:overwrite", "what it unpacks may overwrite files that the machine needs")
 	}
 }
 
-// diskReaders only look at a disk that they are given, or attach it, or are judged by what they do with it.
+// diskReaders only read or attach a disk argument, or are judged by their action on it.
 var diskReaders = words("dd rm mount umount smartctl udevadm eject dumpe2fs xfs_info lsblk blkid fdisk sfdisk parted gdisk " +
 	"sgdisk hdparm nvme cryptsetup wipefs badblocks tune2fs e2fsck mdadm pvs vgs lvs pvdisplay lvdisplay vgdisplay vgchange " +
 	"lvchange lvcreate lvextend lvremove vgremove vgreduce findfs partprobe blockdev sync fuser cp cat mkswap swapon swapoff " +
@@ -549,22 +588,22 @@ var diskReaders = words("dd rm mount umount smartctl udevadm eject dumpe2fs xfs_
 	"docker podman xfs_growfs resize2fs fsck fstrim tar zstd gzip pv head tail strings xxd hexdump od sha256sum md5sum " +
 	"cmp rsync less more sudo")
 
-// messages are programs that are given texts, messageOptions what stands before those.
+// messagePrograms are programs that take texts; messageOptions precede those.
 var (
-	messages       = words("git gh glab hub jj hg svn")
-	messageOptions = words("-m --message -t --title -b --body -F --notes -n")
+	messagePrograms = words("git gh glab hub jj hg svn")
+	messageOptions  = words("-m --message -t --title -b --body -F --notes -n")
 )
 
-// gets asks about a disk in the hands of a program that is not known to only read it.
-func (h *hardRules) gets(c *Command, x *invocation) {
+// askDiskArgument requires approval for a disk as argument of a program that may write to it.
+func (h *hardRules) askDiskArgument(c *Command, x *invocation) {
 	if c.Verdict != Allow || diskReaders.has(x.name) || len(x.argv) < 2 {
 		return
 	}
-	if x.row != nil && (x.row.Reads || x.row.Run != 0 || x.row.Lang != "") && !writesOf.has(x.name) {
+	if x.row != nil && (x.row.Reads || x.row.Run != 0 || x.row.Lang != "") && !argumentWriters.has(x.name) {
 		return
 	}
 	for i, a := range x.argv[1:] {
-		if !strings.Contains(a, "/") || i > 0 && messages.has(x.name) && messageOptions.has(x.argv[i]) {
+		if !strings.Contains(a, "/") || i > 0 && messagePrograms.has(x.name) && messageOptions.has(x.argv[i]) {
 			continue
 		}
 		for _, p := range []string{a, a[strings.IndexByte(a, '=')+1:], a[strings.LastIndexByte(a, ':')+1:],
@@ -572,7 +611,7 @@ func (h *hardRules) gets(c *Command, x *invocation) {
 			if strings.ContainsAny(a[:len(a)-len(p)], " \t\n") { // a sentence
 				continue
 			}
-			if strings.HasPrefix(p, "/dev/") && h.device(p) == fatal || len(h.made) > 0 && h.device(p) == fatal {
+			if strings.HasPrefix(p, "/dev/") && h.deviceDanger(p) == fatal || len(h.created) > 0 && h.deviceDanger(p) == fatal {
 				h.ask(c, "hard:device", "it may write over a disk")
 				return
 			}
@@ -580,8 +619,8 @@ func (h *hardRules) gets(c *Command, x *invocation) {
 	}
 }
 
-// writesOf are programs with subcommands or code of their own that write what they are given.
-var writesOf = words("xxd grub-install")
+// argumentWriters are programs with subcommands or code that write to their arguments.
+var argumentWriters = words("xxd grub-install")
 
 // remove judges rm.
 func (h *hardRules) remove(c *Command, x *invocation) {
@@ -591,13 +630,13 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 		mayBeDeep = mayBeDeep || a == hole || strings.HasPrefix(a, "-") && hasHole(a)
 	}
 	for _, p := range x.args.Operands {
-		d := h.tree(p)
+		d := h.removalDanger(p)
 		switch {
 		case d == harmless:
 		case d == fatal && deep:
-			h.removes(c, p)
+			h.removeTree(c, p)
 		case deep || mayBeDeep && d == fatal:
-			h.ask(c, "hard:remove", h.whyAsked(p))
+			h.ask(c, "hard:remove", h.treeKind(p))
 		case h.isFatal(p): // a glob, or all that find has printed
 			h.ask(c, "hard:remove", whyRemove)
 		}
@@ -607,48 +646,48 @@ func (h *hardRules) remove(c *Command, x *invocation) {
 	}
 }
 
-// whyNeeded is why a file is not to go without asking.
+// whyNeeded returns why removing a file needs approval, or "".
 func (fs *files) whyNeeded(p string) string {
 	switch full, _ := fs.clean(p); {
 	case fs.ownPlace(p):
-		return "it is one of longterm's own files"
+		return "one of longterm's own files"
 	case fs.isEveryName(p) || fs.coversAll(full):
 		return whyRemove
 	}
 	return "the machine needs the file"
 }
 
-// removes denies what removes a directory that must not go.
-func (h *hardRules) removes(c *Command, p string) {
-	if full, ok := h.clean(p); ok && h.engine.owns(full) && !ours(full, h.home) {
+// removeTree denies the removal of a directory that must not be removed.
+func (h *hardRules) removeTree(c *Command, p string) {
+	if full, ok := h.clean(p); ok && h.engine.owns(full) && !isOwnState(full, h.home) {
 		h.deny(c, "hard:remove", whyOwn, useOwn)
 		return
 	}
 	h.deny(c, "hard:remove", whyRemove, useRemove)
 }
 
-// trees judges directories that go with all that is in them.
-func (h *hardRules) trees(c *Command, paths []string) {
+// removeTrees judges directories that are removed with their content.
+func (h *hardRules) removeTrees(c *Command, paths []string) {
 	for _, p := range paths {
-		switch h.tree(p) {
+		switch h.removalDanger(p) {
 		case fatal:
-			h.removes(c, p)
+			h.removeTree(c, p)
 		case perhaps:
-			h.ask(c, "hard:remove", h.whyAsked(p))
+			h.ask(c, "hard:remove", h.treeKind(p))
 		}
 	}
 }
 
-// whyAsked is why a tree is asked about: what it is, where that is known.
-func (fs *files) whyAsked(p string) string {
-	if full, ok := fs.clean(p); ok && !hasHole(full) && fs.protected(full) != harmless {
+// treeKind returns why removing a tree needs approval: its kind, if known.
+func (fs *files) treeKind(p string) string {
+	if full, ok := fs.clean(p); ok && !hasHole(full) && fs.pathDanger(full) != harmless {
 		return whyRemove
 	}
 	return whyPerhaps
 }
 
-// damages judges what a program does by the table of package damage.
-func (h *hardRules) damages(c *Command, x *invocation) {
+// damage judges a program by the table of package damage.
+func (h *hardRules) damage(c *Command, x *invocation) {
 	args := x.args
 	if x.row != nil && len(x.words) > 1 && x.row != programs.Lookup(x.name) { // of a subcommand: with its name
 		args = x.row.Parse(x.words[1:])
@@ -657,35 +696,37 @@ func (h *hardRules) damages(c *Command, x *invocation) {
 		switch e.Kind {
 		case damage.Disk:
 			if e.Word != "" {
-				h.destroyed(c, x, e.Word)
-			} else if slices.ContainsFunc(x.args.Options, func(o option) bool { return o.Has && h.device(o.Value) == fatal }) {
+				h.judgeDestruction(c, x, e.Word)
+			} else if slices.ContainsFunc(x.args.Options, func(o option) bool { return o.Has && h.deviceDanger(o.Value) == fatal }) {
 				h.deny(c, "hard:device", whyDevice, useDevice)
 			}
 		case damage.Tree:
-			h.trees(c, local([]string{e.Word}))
+			h.removeTrees(c, localPaths([]string{e.Word}))
 		case damage.Into:
 			if _, dir, is := strings.Cut(e.Word, "dest="); is { // of docker's
 				e.Word = dir
 			}
-			h.over(c, e.Word)
+			h.judgeUnpacking(c, e.Word)
 		case damage.File:
 			h.target(c, e.Word)
 		case damage.Volume:
 			h.ask(c, "hard:device", e.Why)
 		case damage.System:
 			h.ask(c, "hard:system", e.Why)
+		case damage.Elsewhere:
+			h.ask(c, "hard:elsewhere", e.Why)
 		case damage.Denies:
 			h.deny(c, "hard:device", e.Why, useDevice)
 		}
 	}
 }
 
-// destroyed judges one operand of a program that destroys what it is given.
-func (h *hardRules) destroyed(c *Command, x *invocation, p string) {
-	if x.name == "shred" && h.tree(p) == fatal { // all that find has printed
+// judgeDestruction judges one operand of a program that destroys its operands.
+func (h *hardRules) judgeDestruction(c *Command, x *invocation, p string) {
+	if x.name == "shred" && h.removalDanger(p) == fatal { // all that find has printed
 		h.ask(c, "hard:remove", whyRemove)
 	}
-	if len(h.made) > 0 && h.device(p) == fatal {
+	if len(h.created) > 0 && h.deviceDanger(p) == fatal {
 		h.deny(c, "hard:device", whyDevice, useDevice)
 	}
 	switch full, ok := h.clean(p); {
@@ -693,18 +734,18 @@ func (h *hardRules) destroyed(c *Command, x *invocation, p string) {
 		h.ask(c, "hard:device", "which disk it destroys is not known")
 	case ok && (blockDevice(full) || hasGlob(full) && globMatch(full, "/dev/sda")):
 		h.deny(c, "hard:device", whyDevice, useDevice)
-	case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && h.device(p) != harmless:
+	case ok && strings.HasPrefix(full, "/dev/") && x.name != "shred" && h.deviceDanger(p) != harmless:
 		h.deny(c, "hard:device", whyDevice, useDevice)
 	}
 }
 
-// outputOptions are what programs call the file that they write, whichever they are.
+// outputOptions are the usual names of options for a program's output file.
 var outputOptions = words("-o -out -sOutputFile --output --out --output-file --outfile --log-file --logfile --log --capturefile --dump --save " +
 	"--write --cwd-file --warc-file")
 
-// outputs asks about a program that is told to write a file without which the machine does not work.
+// outputs requires approval for a program that writes a vital file.
 func (h *hardRules) outputs(c *Command, x *invocation) {
-	if c.Verdict != Allow || textual.has(x.name) || watchers.has(x.name) {
+	if c.Verdict != Allow || textPrograms.has(x.name) || watchPrograms.has(x.name) {
 		return
 	}
 	own := x.argv
@@ -714,7 +755,7 @@ func (h *hardRules) outputs(c *Command, x *invocation) {
 	for i, a := range own[1:] {
 		name, file, joined := strings.Cut(a, "=")
 		over := name == "-w" && testers.has(x.name)
-		if !over && !outputOptions.has(name) || x.row != nil && x.row.Reads && !x.row.IsWrite(name) {
+		if !over && !outputOptions.has(name) || x.row != nil && x.row.Reads && !x.row.TakesOutputFile(name) {
 			continue
 		}
 		if !joined && i+2 < len(x.argv) {
@@ -729,10 +770,10 @@ func (h *hardRules) outputs(c *Command, x *invocation) {
 	}
 }
 
-// watchers name with such an option what they look at; bootMenu are programs whose whole purpose is to write the menu that the
-// machine starts with.
+// testers overwrite their argument with -w. watchPrograms name the files that they watch with such an option. bootMenu
+// are programs that write the boot menu.
 var (
-	testers  = words("badblocks debugfs") // their -w writes over what they are given
-	watchers = words("fswatch watchexec nodemon entr auditctl fuser inotifywait")
-	bootMenu = words("grub-mkconfig grub2-mkconfig")
+	testers       = words("badblocks debugfs") // their -w overwrites the argument
+	watchPrograms = words("fswatch watchexec nodemon entr auditctl fuser inotifywait")
+	bootMenu      = words("grub-mkconfig grub2-mkconfig")
 )

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What installs commands for later, what vim puts together, shells that only parse, and what is no more than reading.
+// TestLaterAndPutTogether checks commands installed for later, commands assembled by vim, shells that only parse, and
+// plain reading.
 //
 // FEATURES: R60 R61
 func TestLaterAndPutTogether(t *testing.T) {
@@ -42,7 +43,8 @@ func TestLaterAndPutTogether(t *testing.T) {
 	}
 }
 
-// A shell that is one of many programs in a file runs the others without executing them: its scripts are asked about.
+// TestScriptsOfShellsWithApplets checks that scripts of a multi-call shell need approval, because it runs its applets
+// without executing them.
 //
 // FEATURES: R107
 func TestScriptsOfShellsWithApplets(t *testing.T) {

@@ -1,20 +1,30 @@
 package policy
 
 import (
+	"path"
 	"strings"
 	"testing"
 )
 
-// linksOf returns a resolver for a few links, as a caller has one.
-func linksOf(links map[string]string) func(string) string {
-	return func(path string) string {
-		for name, to := range links {
-			if below, is := strings.CutPrefix(path, name); is && (below == "" || below[0] == '/') {
-				return to + below
-			}
+// linksOf is a disk with a few links, by their paths. Where a link leads to itself, it is a directory.
+type linksOf map[string]string
+
+func (l linksOf) Resolve(path string) string {
+	for name, to := range l {
+		if below, is := strings.CutPrefix(path, name); is && to != name && (below == "" || below[0] == '/') {
+			return to + below
 		}
-		return path
 	}
+	return path
+}
+
+func (l linksOf) Entries(dir string) (entries []Entry, known bool) {
+	for name, to := range l {
+		if path.Dir(name) == dir {
+			entries = append(entries, Entry{Name: path.Base(name), Link: to != name})
+		}
+	}
+	return entries, !strings.HasSuffix(dir, "/many")
 }
 
 // A name counts as where it leads: a link that an archive or a clone has brought writes outside of the project.
@@ -22,10 +32,10 @@ func linksOf(links map[string]string) func(string) string {
 // FAULT: G19
 func TestLinks_JudgedByWhereTheyLead(t *testing.T) {
 	p := "/home/me/project"
-	l := Line{Cwd: p, Home: "/home/me", Real: linksOf(map[string]string{
+	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{
 		p + "/lnk": "/home/me", p + "/out": "/home/me/.ssh", p + "/rc": "/home/me/.bashrc", p + "/etc": "/etc", p + "/pw": "/etc/passwd", p + "/disk": "/dev/sda",
 		p + "/in": p + "/src", p + "/t": "/tmp/x", p + "/git": p + "/.git",
-	})}
+	}}
 	checkKind(t, "build", l, `
 		echo hi > out/x
 		echo hi >> rc
@@ -136,7 +146,7 @@ func TestLinks_JudgedByWhereTheyLead(t *testing.T) {
 	}
 }
 
-// A home below /tmp is a home, whatever else may be written there.
+// TestBuild_AsksAboutHomeBelowTmp checks that a home below /tmp is treated as a home, although /tmp is writable.
 //
 // FAULT: J
 func TestBuild_AsksAboutHomeBelowTmp(t *testing.T) {
@@ -153,5 +163,130 @@ func TestBuild_AsksAboutHomeBelowTmp(t *testing.T) {
 		echo x > /tmp/x
 		cp a /tmp/other/
 		touch ~/src/p/x
+	`)
+}
+
+// A directory that is entered through a link is where the link leads, also through a link that the same line makes.
+//
+// FAULT: G19
+func TestWalk_FollowsLinkToItsStart(t *testing.T) {
+	p := "/home/me/project"
+	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{p + "/lnk": "/home/me", p + "/etc": "/etc", p + "/in": p + "/src"}}
+	walks := `
+		cd lnk && find . -type f -delete
+		cd lnk; find . -type f -delete
+		cd ./lnk/ && find -type f -delete
+		cd lnk && find . -mtime +0 -delete
+		cd lnk && find . -type f | xargs truncate -s 0
+		cd lnk && find . -type f -exec sh -c 'rm "$0"' {} \;
+		cd lnk && fd -x rm
+		cd lnk && rg --files | xargs rm
+		cd lnk && rm -rf *
+		cd lnk && truncate -s0 *
+		cd lnk && git clean -fdx
+		(cd lnk; chmod -R 000 .)
+		pushd lnk && find . -delete
+		git -C lnk clean -fdx
+		git -C lnk checkout .
+		find -L lnk -type f -delete
+		find -H lnk -type f -delete
+		find lnk -follow -type f -delete
+		find lnk/ -type f -delete
+		find lnk/. -type f -delete
+		find -L lnk -type f -exec truncate -s0 {} +
+		find -L lnk -type f | xargs rm
+		rg --files lnk | xargs rm
+		grep -rl '' lnk | xargs rm
+		chmod 000 lnk
+		env -C lnk find . -delete
+	`
+	checkKind(t, "hard", l, walks+`
+		tar xf a.tar -C etc
+		cd etc && tar xf a.tar
+		chmod 777 etc
+	`, `
+		find lnk -delete
+		rm lnk
+		cd in && find . -type f -delete
+		cd in && rg --files | xargs rm
+		cd in && git clean -fdx
+		git -C in clean -fdx
+		find -L in -type f -delete
+		cd lnk && ls
+		cd lnk && find . -name '*.pyc' -delete
+	`)
+	made := ""
+	for line := range strings.Lines(walks) {
+		if line = strings.TrimSpace(line); line != "" {
+			made += "ln -s ~ lnk; " + line + "\n"
+		}
+	}
+	l.Real = nil
+	checkKind(t, "hard", l, made, `
+		ln -s ~ lnk; rm lnk
+		ln -s src lnk; cd lnk && find . -type f -delete
+		ln -s src lnk; git -C lnk clean -fdx
+	`)
+}
+
+// A glob is what it finds: a link among its names is followed.
+//
+// FAULT: G19
+func TestGlob_FollowsLinksThatItFinds(t *testing.T) {
+	p := "/home/me/project"
+	l := Line{Cwd: p, Home: "/home/me", Real: linksOf{
+		p + "/out": "/home/me/.ssh", p + "/pw": "/etc/passwd", p + "/in": p + "/src", p + "/src": p + "/src", p + "/sub": p + "/sub", p + "/sub/deep": "/home/me/.ssh",
+	}}
+	checkKind(t, "build", l, `
+		touch */k
+		touch ou?/k
+		touch o[a-z]t/k
+		touch sub/*/k
+		touch */*/k
+		touch s*/deep/k
+		touch $PWD/*/k
+		cp a ou?
+		cp a o*/
+		cp a ./o*
+		cp a -t o*
+		tee o*/k < a
+		echo x | tee */authorized_keys
+		echo x > o*/k
+		tar xf a -C o*
+		tar xf a -Co*
+		for d in */; do make -C $d; done
+		for d in *; do cp a $d; done
+		sed -i s/x/y/ p*
+		chmod +x o*/x
+		mkdir -p o*/a
+		touch many/*/k
+		gofmt -w o*/
+	`, `
+		touch s*/k
+		touch src/*/k
+		touch i*/k
+		cp a s*/
+		cp a* src/
+		ls */
+		cat o*/x
+		gofmt -l s*
+		for d in s*/; do make -C $d; done
+		sed -i s/x/y/ s*/x
+		touch missing/*/k
+		sed -i s/x/y/ *.go
+	`)
+	l.Real = linksOf{p + "/lnk": "/home/me", p + "/pw": "/etc/passwd", p + "/src": p + "/src"}
+	checkKind(t, "hard", l, `
+		rm -rf */*
+		rm -rf l*/
+		rm -rf l*/*
+		echo x > p*
+		tee p? < a
+		sed -i d p*
+	`, `
+		rm -rf s*/*
+		rm -rf l*
+		echo x > s*/y
+		cat p*
 	`)
 }

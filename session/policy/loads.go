@@ -10,45 +10,44 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// handovers judges what programs are given besides their operands to run: by options, by variables, in forms of their own.
-type handovers struct{ *codeReader }
+// delegations judges what programs run through options, variables and special forms.
+type delegations struct{ *codeReader }
 
-// runsNamed judges a program that an option names and that is given data or files: rg --pre, sort
-// --compress-program, git's settings. It does its work behind the name of another, so that it is asked about
-// unless it is a usual one: not a program at a place of its own, none that removes, none that takes what it
-// is given for code or for a command.
-func (ho *handovers) runsNamed(x *invocation, value string) {
+// runsNamed judges a program that an option names and that receives data or files: rg --pre, sort --compress-program,
+// git's settings. It runs under another program's name, so only usual ones pass without approval: from the usual
+// directories, not removing files, not treating input as code or commands.
+func (ho *delegations) runsNamed(x *invocation, value string) {
 	words := strings.Fields(value)
 	if len(words) == 0 {
 		return
 	}
 	x.children = true
-	ho.run(append(words, someText), stream{text: hole, is: true})
+	ho.run(append(words, someText), stream{text: hole, set: true})
 	dir, base := path.Split(words[0])
 	row := programs.Lookup(base)
 	named := &invocation{name: base, argv: words, words: words}
 	switch {
 	case hasHole(words[0]): // run has asked
-	case !systemPlaces[dir]:
-		ho.unknown(x.argv, "it runs a program at a place of its own: "+words[0])
-	case named.does(removing), destroyers.has(base):
+	case !systemProgramDirs[dir]:
+		ho.unknown(x.argv, "it runs a program outside the usual directories: "+words[0])
+	case named.isIn(removePrograms), destroyers.has(base):
 		ho.unknown(x.argv, "it hands files to "+base)
 	case row != nil && len(words) == 1 && (row.Run != programs.RunNothing && row.Run != programs.RunFirstCode || row.StdinRun):
-		ho.unknown(x.argv, "it hands files or data to "+base+", which runs what it is given")
+		ho.unknown(x.argv, "it passes files or data to "+base+", which runs its input")
 	}
 }
 
-// compilers take code and programs that they run by options which the table's letters do not tell.
+// compilers take code and programs by options that the table's letters do not cover.
 var compilers = fieldSet("gcc cc clang g++ c++ clang++ cpp gfortran gnat rustc ld ld.lld ld.gold ld.bfd tcc")
 
 // compilerParts judges plugins, parts and wrappers that a compiler is given.
-func (ho *handovers) compilerParts(x *invocation) {
+func (ho *delegations) compilerParts(x *invocation) {
 	name := strings.TrimRight(strings.TrimRight(x.name, "0123456789."), "-")
 	if !compilers.has(name) && !compilers.has(x.name) {
 		return
 	}
 	for i, a := range x.argv[1:] {
-		if file, is := strings.CutPrefix(a, "@"); is { // its options stand in a file
+		if file, is := strings.CutPrefix(a, "@"); is { // its options are in a file
 			if text, made := ho.textAt(file); made && !strings.Contains(text, "@") {
 				ho.run(slices.Concat(x.argv[:1], strings.Fields(text)), stream{})
 			}
@@ -85,17 +84,17 @@ func (ho *handovers) compilerParts(x *invocation) {
 	}
 }
 
-// plugin judges what a compiler loads: what is in the project is as good as the code that it compiles, where only the hard
-// denials count.
+// plugin judges code that a compiler loads. Code of the project counts like the code that it compiles: only the hard
+// denials apply.
 func (cr *codeReader) plugin(x *invocation, value string) {
-	if cr.engine.preset == Hard && cr.within(value) && !destroyers.has(value) {
+	if cr.engine.preset == Hard && cr.isWithin(value) && !destroyers.has(value) {
 		return
 	}
-	cr.loads(x, value)
+	cr.loadCode(x, value)
 }
 
-// within reports whether a path is below the working directory, or a relative one that does not leave it.
-func (fs *files) within(p string) bool {
+// isWithin reports whether a path is below the working directory, or a relative one that does not leave it.
+func (fs *files) isWithin(p string) bool {
 	full, ok := fs.clean(p)
 	if !ok {
 		return !strings.HasPrefix(full, "..") && !strings.HasPrefix(full, "/") && !hasHole(full)
@@ -103,7 +102,7 @@ func (fs *files) within(p string) bool {
 	return fs.cwd != "" && strings.HasPrefix(full, strings.TrimSuffix(fs.cwd, "/")+"/")
 }
 
-// linkerOptions are those that -Wl,… hands on.
+// linkerOptions returns the options that -Wl,… passes to the linker.
 func linkerOptions(a string) []string {
 	rest, ok := strings.CutPrefix(a, "-Wl,")
 	if !ok {
@@ -118,17 +117,17 @@ func linkerOptions(a string) []string {
 	return words
 }
 
-// gitSettings are settings of git by the variables that stand for them.
+// gitSettings maps variables to the git settings they override.
 var gitSettings = map[string]string{"GIT_EDITOR": "core.editor", "GIT_SEQUENCE_EDITOR": "sequence.editor", "GIT_PAGER": "core.pager",
 	"GIT_SSH": "core.sshcommand", "GIT_SSH_COMMAND": "core.sshcommand", "GIT_EXTERNAL_DIFF": "diff.external",
 	"GIT_ASKPASS": "core.askpass", "GIT_PROXY_COMMAND": "core.gitproxy", "EDITOR": "core.editor", "VISUAL": "core.editor", "PAGER": "core.pager"}
 
-// libraries are where the system keeps code that programs load.
-var libraries = []string{"/usr/lib", "/lib", "/usr/local/lib", "/usr/libexec", "/opt/homebrew", "/nix/store/", "/usr/share/",
+// libraryDirs are the system's directories of code that programs load.
+var libraryDirs = []string{"/usr/lib", "/lib", "/usr/local/lib", "/usr/libexec", "/opt/homebrew", "/nix/store/", "/usr/share/",
 	"/Library/", "/usr/local/Cellar/", "/run/current-system/"}
 
-// loads asks about code that a program is told to load from a place that is not the system's.
-func (cr *codeReader) loads(x *invocation, value string) {
+// loadCode requires approval for code that a program loads from a non-system directory.
+func (cr *codeReader) loadCode(x *invocation, value string) {
 	if destroyers.has(path.Base(value)) {
 		cr.unknown(x.argv, "it hands files to "+path.Base(value))
 		return
@@ -139,7 +138,7 @@ func (cr *codeReader) loads(x *invocation, value string) {
 	for place := range strings.SplitSeq(value, ":") {
 		full, ok := cr.clean(place)
 		system := false
-		for _, dir := range libraries {
+		for _, dir := range libraryDirs {
 			system = system || strings.HasPrefix(full, dir)
 		}
 		if place != "" && (!ok || !system || hasHole(full)) && place != "/dev/null" {
@@ -150,7 +149,7 @@ func (cr *codeReader) loads(x *invocation, value string) {
 }
 
 // optionsOf judges variables that hold options or files of a program.
-func (ho *handovers) optionsOf(x *invocation) {
+func (ho *delegations) optionsOf(x *invocation) {
 	switch x.name {
 	case "tar", "gtar":
 		if v := ho.scope.get("TAR_OPTIONS"); v.set && v.text != "" {
@@ -170,7 +169,7 @@ func (ho *handovers) optionsOf(x *invocation) {
 		v := ho.scope.get("MAKEFILES")
 		for file := range strings.FieldsSeq(v.text) {
 			if text, ok := ho.pipes[file]; ok {
-				ho.bang("make", text)
+				ho.shellEscapes("make", text)
 			}
 		}
 		if v := ho.scope.get("SHELL"); v.set {
@@ -201,13 +200,13 @@ func (ho *handovers) optionsOf(x *invocation) {
 	}
 }
 
-// goStarts reports options of go that name a program which it starts.
+// goStarts reports whether options of go name a program that go starts.
 func goStarts(options string) bool {
 	return strings.Contains(options, "exec") || strings.Contains(options, "-vettool")
 }
 
-// shellNamed asks about what a program is given for a shell and is known to be none: it is started with text of others.
-func (ho *handovers) shellNamed(x *invocation, value string) {
+// shellNamed requires approval for a known non-shell in place of a shell: it gets foreign text.
+func (ho *delegations) shellNamed(x *invocation, value string) {
 	words := strings.Fields(value)
 	if len(words) == 0 {
 		return
@@ -222,79 +221,79 @@ func (ho *handovers) shellNamed(x *invocation, value string) {
 	}
 }
 
-// terminals asks about what tmux runs or types that does not stand on the line: in the terminals of a server that runs
-// perhaps since long, nothing is judged.
+// terminals requires approval for what tmux runs or types that is not on the line: terminals of a tmux server, possibly
+// an old one, are not checked.
 func (h *hardRules) terminals(c *Command, x *invocation) {
 	keys := false
 	for i, a := range x.argv[1:] {
 		switch {
 		case a == "-C" || a == "-CC" || tmuxCommand(a, "source-file", "so") || tmuxCommand(a, "load-buffer", "loa") || tmuxCommand(a, "paste-buffer", "pa"):
-			h.ask(c, "unknown", "tmux runs or types what does not stand on the line")
+			h.ask(c, "unknown", "tmux runs or types text that is not on the line")
 			return
 		case a == "send" || tmuxCommand(a, "send-keys", "send-k"):
 			keys = true
 		case keys && i > 0 && (a == "-H" || strings.EqualFold(a, "space")):
-			h.ask(c, "unknown", "what it types is told key by key")
+			h.ask(c, "unknown", "it types single keys")
 			return
 		}
 	}
 }
 
-// tmuxCommand reports whether a word is a command's name for tmux: any beginning that no other command has, or its alias,
-// which is the beginning with the first letter of what follows the dash.
+// tmuxCommand reports whether a word is a tmux command: any unique prefix, or its alias, which is the prefix plus the
+// letter after the dash.
 func tmuxCommand(word, name, least string) bool {
 	first, second, _ := strings.Cut(name, "-")
 	return strings.HasPrefix(word, least) && strings.HasPrefix(name, word) || word == first+second[:1]
 }
 
-// loading reports variables that put code into programs, or in front of their own.
-func loading(name string) bool {
+// loadsCode reports whether a variable loads code into programs, or puts a wrapper in front of them.
+func loadsCode(name string) bool {
 	_, is := programs.VariableFor(name, programs.AsCode)
 	return is
 }
 
-// shows are variables that name a program behind another's back: for its output, its questions, its way out.
-var shows = words("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
+// programVariables name a program that another program runs: a pager, an editor, a password prompt, a browser.
+var programVariables = words("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND LESSOPEN GIT_SSH " +
 	"GIT_SSH_COMMAND BROWSER RSYNC_RSH")
 
-// loadedBy asks about variables by which code is loaded into a program of the system; a program of one's own
-// may be given whatever is wanted.
-func (ho *handovers) loadedBy(x *invocation, name, value string) {
+// loadedBy requires approval for variables that load code into a system program; the user's own programs may load
+// anything.
+func (ho *delegations) loadedBy(x *invocation, name, value string) {
 	if name == "LONGTERM_AGENT" && x.name == "longterm" {
 		c := Command{Argv: x.argv}
-		ho.ask(&c, "hard:longterm", "it changes whom longterm takes its caller for")
+		ho.ask(&c, "hard:longterm", "it changes the caller's identity for longterm")
 		ho.record(c)
 	}
 	if key := gitSettings[name]; key != "" && x.name == "git" && value != "" {
 		ho.gitProgram(x, key, value, strings.Contains(value, "/") && ho.engine.preset != Hard)
 	}
-	if shows.has(name) {
+	if programVariables.has(name) {
 		place, _, _ := strings.Cut(value, " ")
 		if place == x.argv[0] { // the value itself is judged
 			return
 		}
-		if dir, _ := path.Split(place); strings.HasPrefix(place, hole) || strings.HasPrefix(dir, "/") && !systemPlaces[dir] && !ho.installed(dir) &&
+		if dir, _ := path.Split(place); strings.HasPrefix(place, hole) || strings.HasPrefix(dir, "/") && !systemProgramDirs[dir] && !ho.isVersionDir(dir) &&
 			!strings.HasPrefix(dir, ho.home+"/") && (ho.cwd == "" || !strings.HasPrefix(dir, ho.cwd+"/")) {
 			ho.unknown(x.argv, x.name+" may run "+place+", which "+name+" names")
 		}
 	}
-	if !loading(name) {
+	if !loadsCode(name) {
 		return
 	}
-	if dir, _ := path.Split(x.argv[0]); systemPlaces[dir] {
+	if dir, _ := path.Split(x.argv[0]); systemProgramDirs[dir] {
 		for one := range strings.FieldsSeq(strings.ReplaceAll(value, ":", " ")) {
 			if strings.Contains(one, "/") || hasHole(one) {
-				ho.loads(x, one)
+				ho.loadCode(x, one)
 			}
 		}
 	}
 }
 
-// lasting are the variables that loadedBy knows, and that a line may have set before.
-var lasting = sync.OnceValue(func() (names []string) {
-	names = strings.Fields(programs.VariableNames(programs.AsCode) + " " + string(shows))
+// loadVariables are the variables that loadedBy knows, and that a line may have set before.
+var loadVariables = sync.OnceValue(func() (names []string) {
+	names = strings.Fields(programs.VariableNames(programs.AsCode) + " " + string(programVariables))
 	for name := range gitSettings {
-		if !shows.has(name) {
+		if !programVariables.has(name) {
 			names = append(names, name)
 		}
 	}
@@ -302,17 +301,17 @@ var lasting = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-// ofTheShell are commands that start no program.
-var ofTheShell = fieldSet(": . [ alias bg break cd continue declare dirs echo eval exit export false fg getopts hash jobs let local mapfile popd " +
+// noProgram are commands that start no program.
+var noProgram = fieldSet(": . [ alias bg break cd continue declare dirs echo eval exit export false fg getopts hash jobs let local mapfile popd " +
 	"printf pushd pwd read readonly return set setopt shift shopt source test times trap true type typeset ulimit umask unalias unset unsetopt wait")
 
-// loadedByLine judges variables that the line has set on its way. Whether they are exported is not asked: one that was
-// before is exported still.
-func (ho *handovers) loadedByLine(x *invocation) {
-	if len(ho.scope.vars) == 0 || ofTheShell.has(x.name) {
+// loadedByLine judges variables that the line set before, whether exported or not: one that was exported before still
+// is.
+func (ho *delegations) loadedByLine(x *invocation) {
+	if len(ho.scope.vars) == 0 || noProgram.has(x.name) {
 		return
 	}
-	for _, name := range lasting() {
+	for _, name := range loadVariables() {
 		if v := ho.scope.get(name); v.set && !slices.Contains(ho.env, name) {
 			ho.loadedBy(x, name, v.text)
 		}
@@ -320,7 +319,7 @@ func (ho *handovers) loadedByLine(x *invocation) {
 }
 
 // sshOption judges a setting of ssh that is a command or a library.
-func (ho *handovers) sshOption(x *invocation, setting string) {
+func (ho *delegations) sshOption(x *invocation, setting string) {
 	key, value, ok := strings.Cut(setting, "=")
 	if !ok {
 		key, value, _ = strings.Cut(strings.TrimSpace(setting), " ")
@@ -343,13 +342,13 @@ func (ho *handovers) sshOption(x *invocation, setting string) {
 			ho.record(c)
 		}
 	case "pkcs11provider", "securitykeyprovider", "xauthlocation":
-		ho.loads(x, value)
+		ho.loadCode(x, value)
 	}
 }
 
-// gitProgram judges a setting of git whose value is a program, a command or a place of hooks; once says that
-// it is for one command only, behind which a program may hide.
-func (ho *handovers) gitProgram(x *invocation, key, value string, once bool) {
+// gitProgram judges a git setting that is a program, a command or a hook directory; once states that it is for one
+// command only, which may hide a program.
+func (ho *delegations) gitProgram(x *invocation, key, value string, once bool) {
 	full, ok := ho.clean(value)
 	foreign := !ok && strings.HasPrefix(value, "..") || strings.HasPrefix(full, "/") && !strings.HasPrefix(full, ho.home+"/") &&
 		(ho.cwd == "" || !strings.HasPrefix(full, ho.cwd+"/"))
@@ -373,9 +372,9 @@ func (ho *handovers) gitProgram(x *invocation, key, value string, once bool) {
 		return
 	}
 	if len(words) > 1 || value != command {
-		ho.only(func() { ho.source(command) })
+		ho.denialsAsAsks(func() { ho.source(command) })
 	}
-	if dir, base := path.Split(words[0]); !systemPlaces[dir] && (once || foreign) || destroyers.has(base) || strings.HasPrefix(words[0], hole) {
+	if dir, base := path.Split(words[0]); !systemProgramDirs[dir] && (once || foreign) || destroyers.has(base) || strings.HasPrefix(words[0], hole) {
 		ho.unknown(x.argv, "git runs "+words[0])
 	}
 }
@@ -403,12 +402,12 @@ func gitRuns(key string) bool {
 	return false
 }
 
-// loadedText is the text of a file that the line makes and an option names as code; empty: there is none, or nobody knows it.
+// loadedText returns the text of a created file that an option names as code, or "".
 func (fs *files) loadedText(file string) string {
-	if len(fs.made)+len(fs.pipes) == 0 || file == "" {
+	if len(fs.created)+len(fs.pipes) == 0 || file == "" {
 		return ""
 	}
-	for _, end := range [...]string{"", ".js", ".rb", ".py"} { // which may be left out
+	for _, end := range [...]string{"", ".js", ".rb", ".py"} { // optional suffixes
 		if text, is := fs.textAt(file + end); is && text != hole {
 			return text
 		}
@@ -416,7 +415,8 @@ func (fs *files) loadedText(file string) string {
 	return ""
 }
 
-// projectFiles are the files of a project by which a program is told what to run, or that it compiles and runs: names, and "*.x".
+// projectFiles returns the project files that configure what a program runs, or that it compiles and runs: names, and
+// "*.x".
 func projectFiles(program string) words {
 	switch program {
 	case "npm", "pnpm", "yarn", "bun", "npx", "bunx", "node", "nodejs", "deno", "jest", "vitest", "tsx", "ts-node", "eslint", "vite", "webpack":
@@ -449,34 +449,34 @@ func projectFiles(program string) words {
 	return ""
 }
 
-// ofTheProject judges files of the project that the line itself has written, for a program that runs what they say. Each is
-// looked at once: a line may call the program often.
-func (ho *handovers) ofTheProject(x *invocation) {
-	if len(ho.made) == 0 || ho.engine.preset == Off {
+// projectFiles judges project files that the line itself has written, for a program that follows them. Each is judged
+// once, since a line may call the program often.
+func (ho *delegations) projectFiles(x *invocation) {
+	if len(ho.created) == 0 || ho.engine.preset == Off {
 		return
 	}
 	list := projectFiles(strings.TrimRight(x.name, "0123456789."))
 	if list == "" {
 		return
 	}
-	for _, full := range slices.Sorted(maps.Keys(ho.made)) {
-		m := ho.made[full]
+	for _, full := range slices.Sorted(maps.Keys(ho.created)) {
+		m := ho.created[full]
 		if m.source != "" || m.text == hole || m.judged || !list.has(path.Base(full)) && !list.has("*"+path.Ext(full)) {
 			continue
 		}
 		m.judged = true
-		ho.made[full] = m
+		ho.created[full] = m
 		lines := &guesser{ho.shared}
 		for line := range strings.Lines(m.text) {
-			lines.within(line)
+			lines.findDestroyer(line)
 		}
 		if lang := languageOf(full); lang != "" {
-			ho.only(func() { ho.code(lang, m.text, x) })
+			ho.denialsAsAsks(func() { ho.code(lang, m.text, x) })
 		}
 	}
 }
 
-// languageOf is the language of a file by its name; empty: none of which more is known than its words.
+// languageOf returns the language of a file by its name, or "" if only its words are known.
 func languageOf(file string) string {
 	switch path.Ext(file) {
 	case ".js", ".mjs", ".cjs", ".ts":

@@ -12,14 +12,14 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// ownOptions are programs whose options these are.
-var ownOptions = words("ssh scp sftp")
+// remoteShells take ssh's options.
+var remoteShells = words("ssh scp sftp")
 
 // operandCode judges operands that are code by their form: vim's +cmd, make's NAME=value, sqlite's .shell.
-func (ho *handovers) operandCode(x *invocation) {
+func (ho *delegations) operandCode(x *invocation) {
 	for _, a := range x.argv[1:] { // an address that ssh takes for options
-		if _, command, is := strings.Cut(a, "-oProxyCommand="); is && !ownOptions.has(x.name) {
-			ho.only(func() { ho.source(strings.ReplaceAll(strings.ReplaceAll(command, "%2F", "/"), "%20", " ")) })
+		if _, command, is := strings.Cut(a, "-oProxyCommand="); is && !remoteShells.has(x.name) {
+			ho.denialsAsAsks(func() { ho.source(strings.ReplaceAll(strings.ReplaceAll(command, "%2F", "/"), "%20", " ")) })
 		}
 	}
 	switch {
@@ -34,7 +34,7 @@ func (ho *handovers) operandCode(x *invocation) {
 		}
 		ho.powershell(x)
 	case x.name == "cmd" && len(x.args.Operands) > 0:
-		ho.only(func() { ho.windowsCommand(x.argv) })
+		ho.denialsAsAsks(func() { ho.windowsCommand(x.argv) })
 	case x.name == "ssh" || x.name == "scp" || x.name == "sftp":
 		for _, o := range x.args.Options {
 			if o.Name == "-o" && o.Has {
@@ -57,10 +57,10 @@ func (ho *handovers) operandCode(x *invocation) {
 	case x.row.Lang == "vim":
 		for _, o := range x.args.Operands {
 			if x.name == "ed" && strings.HasPrefix(o, "!") {
-				ho.bang("vim", o)
+				ho.shellEscapes("vim", o)
 			}
 			if text, ok := strings.CutPrefix(o, "+"); ok {
-				ho.bang("vim", text)
+				ho.shellEscapes("vim", text)
 			}
 		}
 	case x.row.Lang == "lisp":
@@ -72,30 +72,30 @@ func (ho *handovers) operandCode(x *invocation) {
 	case x.row.Lang == "make":
 		for _, o := range x.args.Operands {
 			if _, value, ok := strings.Cut(o, "="); ok && value != "" {
-				ho.only(func() { ho.source(value) })
+				ho.denialsAsAsks(func() { ho.source(value) })
 			}
 		}
 		ho.shellOfMake(x)
 		file, given := x.args.Get("-f", "--file", "--makefile")
-		if given && (file == "-" || file == "/dev/stdin") && x.in.is {
-			ho.bang("make", x.in.text)
+		if given && (file == "-" || file == "/dev/stdin") && x.in.set {
+			ho.shellEscapes("make", x.in.text)
 		}
 		if text, ok := ho.pipes[file]; ok && given {
-			ho.bang("make", text)
+			ho.shellEscapes("make", text)
 		}
 		for _, name := range []string{file, "GNUmakefile", "makefile", "Makefile"} {
-			if m, ok := ho.madeAt(name); ok && name != "" && m.source == "" && (!given || name == file) {
-				ho.bang("make", m.text)
+			if m, ok := ho.createdAt(name); ok && name != "" && m.source == "" && (!given || name == file) {
+				ho.shellEscapes("make", m.text)
 			}
 		}
 	case x.row.Lang == "sql":
 		for _, o := range x.args.Options {
 			if o.Name == "-v" || o.Name == "--set" || o.Name == "--variable" || o.Name == "--init-command" {
-				ho.only(func() { ho.source(strings.Trim(o.Value[strings.IndexByte(o.Value, '=')+1:], "`\\! ")) })
+				ho.denialsAsAsks(func() { ho.source(strings.Trim(o.Value[strings.IndexByte(o.Value, '=')+1:], "`\\! ")) })
 			}
 		}
 		for _, o := range x.args.Operands {
-			ho.bang("sql", o)
+			ho.shellEscapes("sql", o)
 			ho.changesVital("sql", o, x)
 		}
 	case x.name == "git":
@@ -105,10 +105,10 @@ func (ho *handovers) operandCode(x *invocation) {
 		for _, o := range x.args.Operands {
 			if text, ok := strings.CutPrefix(o, "+"); ok {
 				text = strings.TrimLeft(text, "+")
-				if len(text) > 2 && text[0] == '|' { // | and a mark: what stands there goes to the command
+				if len(text) > 2 && text[0] == '|' { // | and a mark: the text goes to the command
 					ho.shellText(text[2:], x.name)
 				}
-				ho.bangLine(text)
+				ho.shellEscapeLine(text)
 			}
 		}
 	case x.name == "strace" || x.name == "ltrace":
@@ -118,21 +118,21 @@ func (ho *handovers) operandCode(x *invocation) {
 	case x.name == "apt" || x.name == "apt-get" || x.name == "aptitude":
 		for _, a := range x.argv[1:] {
 			if _, piped := ho.pipes[a]; piped {
-				ho.unknown(x.argv, "it runs what its settings say, which are made by the same line")
+				ho.unknown(x.argv, "it runs its settings, which the same line creates")
 			}
 			key, value, ok := strings.Cut(a, "=")
 			if ok && strings.Contains(key, "-Invoke") || ok && strings.Contains(key, "Dir::Bin") {
 				ho.perhapsShell(value, x.name)
-				ho.unknown(x.argv, "it runs what the setting says")
+				ho.unknown(x.argv, "it runs the setting")
 			}
 		}
-	case x.name == "deno" && slices.ContainsFunc(x.argv, standardInput) && x.in.is:
+	case x.name == "deno" && slices.ContainsFunc(x.argv, isStdin) && x.in.set:
 		ho.code("node", x.in.text, x)
 	case x.name == "deno" && len(x.args.Operands) > 1 && x.args.Operands[0] == "run":
 		ho.dataURLs(x)
 		for i, o := range x.args.Operands[1:] {
 			if strings.HasPrefix(o, "npm:") || strings.HasPrefix(o, "jsr:") {
-				ho.run(append([]string{packaged(o)}, x.args.Operands[i+2:]...), stream{})
+				ho.run(append([]string{programOfPackage(o)}, x.args.Operands[i+2:]...), stream{})
 			}
 		}
 	case x.row.Lang == "php":
@@ -147,7 +147,7 @@ func (ho *handovers) operandCode(x *invocation) {
 		if i := slices.Index(x.argv, "shell"); i > 0 && i+2 < len(x.argv) && (x.argv[i+1] == "-c" || x.argv[i+1] == "--command") { // manage.py's
 			ho.code("python", x.argv[i+2], x)
 		}
-		if x.in.is && len(x.args.Operands) > 0 && (x.args.Has("-i") || ho.scope.get("PYTHONINSPECT").text != "") {
+		if x.in.set && len(x.args.Operands) > 0 && (x.args.Has("-i") || ho.scope.get("PYTHONINSPECT").text != "") {
 			ho.code("python", x.in.text, x)
 		}
 		if module, rest, is := pythonModule(x, strings.TrimRight(x.name, "0123456789.")); is && programs.Lookup(module) != nil {
@@ -161,20 +161,20 @@ func (ho *handovers) operandCode(x *invocation) {
 			}
 		}
 	default:
-		ho.ownForms(x)
+		ho.specialForms(x)
 	}
 }
 
 // powershell judges the words behind -Command, or all words without that option: PowerShell joins them to one line.
-func (ho *handovers) powershell(x *invocation) {
+func (ho *delegations) powershell(x *invocation) {
 	for i, a := range x.argv[1:] {
 		option, rest := strings.ToLower(a), x.argv[i+2:]
 		switch {
 		case option == "-commandwithargs" || option == "-cwa" || len(option) > 1 && strings.HasPrefix("-command", option):
-			if len(rest) == 1 && rest[0] == "-" && x.in.is {
+			if len(rest) == 1 && rest[0] == "-" && x.in.set {
 				rest = []string{x.in.text}
 			}
-			if len(rest) > 1 || len(rest) == 1 && !x.row.IsCode(a) || x.in.is {
+			if len(rest) > 1 || len(rest) == 1 && !x.row.TakesCode(a) || x.in.set {
 				ho.windows(strings.Join(rest, " "))
 			}
 			return
@@ -187,8 +187,8 @@ func (ho *handovers) powershell(x *invocation) {
 	}
 }
 
-// dataURLs judges the code that stands in an address itself.
-func (ho *handovers) dataURLs(x *invocation) {
+// dataURLs judges code within a URL.
+func (ho *delegations) dataURLs(x *invocation) {
 	for _, a := range x.argv[1:] {
 		if _, text, is := strings.Cut(a, "data:text/javascript,"); is {
 			ho.code("node", text, x)
@@ -197,7 +197,7 @@ func (ho *handovers) dataURLs(x *invocation) {
 }
 
 // gitExternal judges remotes that are commands: ext::sh -c …
-func (ho *handovers) gitExternal(x *invocation) {
+func (ho *delegations) gitExternal(x *invocation) {
 	for _, o := range x.args.Operands {
 		if text, ok := strings.CutPrefix(o, "ext::"); ok {
 			argv := strings.Fields(strings.NewReplacer("% ", "\x00", "%%", "%").Replace(text))
@@ -211,8 +211,8 @@ func (ho *handovers) gitExternal(x *invocation) {
 	}
 }
 
-// ownForms judges programs that name commands in forms of their own.
-func (ho *handovers) ownForms(x *invocation) {
+// specialForms judges programs that name commands in special forms.
+func (ho *delegations) specialForms(x *invocation) {
 	switch {
 	case x.name == "start-stop-daemon":
 		if v, ok := x.args.Get("-x", "--exec", "-a", "--startas"); ok {
@@ -220,27 +220,27 @@ func (ho *handovers) ownForms(x *invocation) {
 		}
 	case (x.name == "docker" || x.name == "podman") && len(x.words) > 2 && x.words[1] == "volume" && x.words[2] == "create":
 		for _, a := range x.argv {
-			if place, is := strings.CutPrefix(a, "device="); is && ho.tree(place) == fatal {
-				ho.unknown(x.argv, "whoever has the volume can change "+place)
+			if place, is := strings.CutPrefix(a, "device="); is && ho.removalDanger(place) == fatal {
+				ho.unknown(x.argv, "users of the volume can change "+place)
 			}
 		}
 	case x.name == "systemd-run":
 		for _, o := range x.args.Options {
 			if o.Name == "-p" || o.Name == "--property" {
-				ho.unit(o.Value)
+				ho.systemdUnit(o.Value)
 			}
 		}
-	case x.name == "systemctl" && len(x.words) > 1 && slices.Contains(x.argv, "edit") && x.in.is:
-		ho.unit(x.in.text)
+	case x.name == "systemctl" && len(x.words) > 1 && slices.Contains(x.argv, "edit") && x.in.set:
+		ho.systemdUnit(x.in.text)
 	case x.name == "systemctl" && len(x.words) > 1 && slices.Contains(x.argv, "set-environment"):
 		for _, a := range x.argv[1:] {
-			if name, value, set := strings.Cut(a, "="); set && loading(name) {
-				ho.loads(x, value)
+			if name, value, set := strings.Cut(a, "="); set && loadsCode(name) {
+				ho.loadCode(x, value)
 			}
 		}
 	case (x.name == "lxc" || x.name == "incus") && slices.Contains(x.argv, "device"):
 		for _, a := range x.argv {
-			if place, is := strings.CutPrefix(a, "source="); is && ho.tree(place) == fatal {
+			if place, is := strings.CutPrefix(a, "source="); is && ho.removalDanger(place) == fatal {
 				ho.unknown(x.argv, "the container can change "+place)
 			}
 		}
@@ -253,12 +253,12 @@ func (ho *handovers) ownForms(x *invocation) {
 	case x.name == "go" && len(x.argv) > 2 && x.argv[1] == "env":
 		for _, a := range x.argv[2:] {
 			if name, value, set := strings.Cut(a, "="); set {
-				(&guesser{ho.shared}).inVariable(name, value, true)
+				(&guesser{ho.shared}).judgeValue(name, value, true)
 			}
 		}
 	case x.name == "gh" || x.name == "glab":
 		ho.ghSettings(x)
-	case resources.has(x.name):
+	case configManagers.has(x.name):
 		ho.resources(x)
 	case x.name == "nim":
 		for i, a := range x.argv[1:] {
@@ -272,17 +272,17 @@ func (ho *handovers) ownForms(x *invocation) {
 	case x.name == "dosbox":
 		for _, a := range x.argv[1:] {
 			if verb, _, _ := strings.Cut(strings.ToLower(a), " "); verb == "deltree" || verb == "del" || verb == "format" || verb == "rd" {
-				ho.unknown(x.argv, "what it removes is where it was told that its disk is")
+				ho.unknown(x.argv, "it removes files at the path given as its disk")
 			}
 		}
-	case (x.name == "exim" || x.name == "sendmail") && x.args.Has("-be") && x.in.is:
+	case (x.name == "exim" || x.name == "sendmail") && x.args.Has("-be") && x.in.set:
 		ho.code("console", x.in.text, x)
 	case typesetters.has(x.name) && x.args.Has("-U"):
-		ho.code("console", x.in.text+"\n"+ho.pipedTexts(x), x)
+		ho.code("console", x.in.text+"\n"+ho.knownOperandText(x), x)
 	case x.name == "ip":
-		ho.code("console", ho.pipedTexts(x), x)
+		ho.code("console", ho.knownOperandText(x), x)
 	case x.name == "bc":
-		for line := range strings.Lines(x.in.text + "\n" + ho.pipedTexts(x)) {
+		for line := range strings.Lines(x.in.text + "\n" + ho.knownOperandText(x)) {
 			if command, is := strings.CutPrefix(line, "!"); is && !strings.HasPrefix(command, "=") {
 				if p := ho.engine.preset; p == Off || p == Hard {
 					ho.mayAsk(func() { ho.source(command) }) // GNU's takes it for a sum
@@ -292,9 +292,9 @@ func (ho *handovers) ownForms(x *invocation) {
 			}
 		}
 	case x.name == "logrotate":
-		ho.rotates(x)
+		ho.logrotate(x)
 	case x.name == "run-parts":
-		ho.runsAll(x)
+		ho.runParts(x)
 	case x.name == "npm" || x.name == "pnpm" || x.name == "yarn":
 		for i, a := range x.argv {
 			if value, is := strings.CutPrefix(a, "--script-shell"); is {
@@ -312,7 +312,7 @@ func (ho *handovers) ownForms(x *invocation) {
 	case x.name == "openssl":
 		for _, a := range x.argv[1:] {
 			if place, is := strings.CutPrefix(a, "SO_PATH:"); is {
-				ho.loads(x, place)
+				ho.loadCode(x, place)
 			}
 		}
 	case x.name == "flatpak":
@@ -334,7 +334,7 @@ func (ho *handovers) ownForms(x *invocation) {
 				ho.shellText(text, "zip")
 			}
 		}
-	case x.name == "crontab" && x.in.is:
+	case x.name == "crontab" && x.in.set:
 		for line := range strings.Lines(x.in.text) {
 			if strings.HasPrefix(line, "@") || strings.HasPrefix(line, hole+"@") {
 				_, text, _ := strings.Cut(line, " ")
@@ -350,8 +350,8 @@ func (ho *handovers) ownForms(x *invocation) {
 var cargoRuns = words("rustc rustc-wrapper rustc-workspace-wrapper rustdoc linker runner")
 
 // cargoConfig judges settings of cargo that name a program, or give a command another name.
-func (ho *handovers) cargoConfig(x *invocation) {
-	if i := slices.Index(x.argv, "--"); i > 0 && slices.Contains(x.argv[:i], "rustc") { // what it hands on
+func (ho *delegations) cargoConfig(x *invocation) {
+	if i := slices.Index(x.argv, "--"); i > 0 && slices.Contains(x.argv[:i], "rustc") { // what it passes on
 		ho.run(append([]string{"rustc"}, x.argv[i+1:]...), stream{})
 	}
 	for i, a := range x.argv[1:] {
@@ -373,7 +373,7 @@ func (ho *handovers) cargoConfig(x *invocation) {
 }
 
 // ghSettings judges other names of commands and settings of gh and glab.
-func (ho *handovers) ghSettings(x *invocation) {
+func (ho *delegations) ghSettings(x *invocation) {
 	ops := x.args.Operands
 	switch {
 	case len(ops) > 3 && ops[0] == "alias" && ops[1] == "set", len(ops) > 3 && ops[0] == "config" && ops[1] == "set" && ops[2] != "git_protocol":
@@ -381,33 +381,33 @@ func (ho *handovers) ghSettings(x *invocation) {
 	}
 }
 
-// resources are programs that are told how things shall be: a file, a package, a service.
-var resources = words("puppet salt salt-call salt-ssh ansible chef-apply")
+// configManagers are programs that enforce a described state: a file, a package, a service.
+var configManagers = words("puppet salt salt-call salt-ssh ansible chef-apply")
 
-// resources asks about what is to go, and about files that are to be other ones.
-func (ho *handovers) resources(x *invocation) {
+// resources requires approval for resources to remove, and for replaced files.
+func (ho *delegations) resources(x *invocation) {
 	text := strings.Join(x.argv[1:], " ")
 	if contains(text, []string{"absent", "remove", "purge", "rmdir", "delete"}) {
-		for _, p := range building.Paths(aroundPaths(text)) {
-			if ho.tree(p) == fatal {
+		for _, p := range building.Paths(separatePaths(text)) {
+			if ho.removalDanger(p) == fatal {
 				c := Command{Argv: x.argv}
 				ho.ask(&c, "hard:remove", whyRemove)
 				ho.record(c)
 			}
 		}
 	}
-	if file := ho.names(text); file != "" && ho.engine.preset != Off {
+	if file := ho.namedVital(text); file != "" && ho.engine.preset != Off {
 		c := Command{Argv: x.argv}
 		ho.ask(&c, "hard:overwrite", "it may change "+file+", which the machine needs")
 		ho.record(c)
 	}
 }
 
-// typesetters run commands of the text where they are told that it is no stranger's, by -U.
+// typesetters run commands in the text if -U marks it as trusted.
 var typesetters = words("groff groffer troff gtroff nroff pic gpic ditroff")
 
-// pipedTexts are the files that the line makes for a program, one behind the other.
-func (ho *handovers) pipedTexts(x *invocation) string {
+// knownOperandText returns the known contents of a program's operands that the line itself writes or pipes, concatenated.
+func (ho *delegations) knownOperandText(x *invocation) string {
 	var all strings.Builder
 	for _, o := range x.args.Operands {
 		all.WriteString(ho.pipes[o])
@@ -415,8 +415,8 @@ func (ho *handovers) pipedTexts(x *invocation) string {
 	return all.String()
 }
 
-// justShell judges another shell that just is given, with the words that stand before each line of a recipe.
-func (ho *handovers) justShell(x *invocation) {
+// justShell judges another shell for just, with the words before each recipe line.
+func (ho *delegations) justShell(x *invocation) {
 	var argv []string
 	for i, a := range x.argv {
 		name, value, joined := strings.Cut(a, "=")
@@ -435,14 +435,14 @@ func (ho *handovers) justShell(x *invocation) {
 	}
 	row := programs.Lookup(path.Base(argv[0]))
 	if row != nil && row.Lang == "sh" && !slices.ContainsFunc(argv[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) {
-		return // as the recipe says
+		return // as in the recipe
 	}
 	ho.shellNamed(x, argv[0])
 	ho.mayAsk(func() { ho.run(append(argv, someText), stream{}) })
 }
 
 // mavenExec judges the program that Maven's exec plugin starts.
-func (ho *handovers) mavenExec(x *invocation) {
+func (ho *delegations) mavenExec(x *invocation) {
 	program, args := "", ""
 	for _, a := range x.argv[1:] {
 		if value, is := strings.CutPrefix(a, "-Dexec.executable="); is {
@@ -461,7 +461,7 @@ func (ho *handovers) mavenExec(x *invocation) {
 }
 
 // gitConfig judges settings of git that are commands: aliases with "!", pagers, editors, helpers.
-func (ho *handovers) gitConfig(x *invocation) {
+func (ho *delegations) gitConfig(x *invocation) {
 	judge := func(key, value string, once bool) {
 		key = strings.ToLower(key)
 		ho.gitProgram(x, key, value, once)
@@ -476,17 +476,17 @@ func (ho *handovers) gitConfig(x *invocation) {
 			if text, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
 				ho.shellText(text+given, "the alias")
 			} else if value != "" {
-				ho.only(func() { ho.source("git " + value + given) })
+				ho.denialsAsAsks(func() { ho.source("git " + value + given) })
 			}
 		case key == "core.worktree":
-			if ho.engine.preset != Off && ho.tree(value) != harmless {
+			if ho.engine.preset != Off && ho.removalDanger(value) != harmless {
 				c := Command{Argv: x.argv}
-				ho.ask(&c, "hard:remove", "git then removes and overwrites what is in "+shown.Replace(value))
+				ho.ask(&c, "hard:remove", "git then removes and overwrites what is in "+displayMarks.Replace(value))
 				ho.record(c)
 			}
 		case strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "diff."):
 			if strings.Contains(value, " ") {
-				ho.only(func() { ho.source(strings.TrimPrefix(value, "!")) })
+				ho.denialsAsAsks(func() { ho.source(strings.TrimPrefix(value, "!")) })
 			}
 		}
 	}
@@ -525,9 +525,9 @@ func (ho *handovers) gitConfig(x *invocation) {
 			judge(key, ho.scope.get(name).text, true)
 		}
 		if where, ok := strings.CutPrefix(a, "--exec-path="); ok {
-			ho.loads(x, where) // the row of the subcommand has not seen it
+			ho.loadCode(x, where) // the row of the subcommand has not seen it
 		} else if a == "--exec-path" && len(rest) > 0 {
-			ho.loads(x, rest[0])
+			ho.loadCode(x, rest[0])
 		}
 		text, joined := strings.CutPrefix(a, "-c")
 		switch {
@@ -551,7 +551,7 @@ func (ho *handovers) gitConfig(x *invocation) {
 	}
 }
 
-// unitFile reports files that say what systemd starts.
+// unitFile reports whether a file defines what systemd starts.
 func unitFile(full, home string) bool {
 	for _, dir := range []string{"/etc/systemd/", "/run/systemd/", "/usr/lib/systemd/", "/lib/systemd/", home + "/.config/systemd/", home + "/.config/autostart/"} {
 		if strings.HasPrefix(full, dir) {
@@ -561,8 +561,8 @@ func unitFile(full, home string) bool {
 	return false
 }
 
-// unit judges the commands of a unit of systemd's.
-func (cr *codeReader) unit(text string) {
+// systemdUnit judges the commands of a systemd unit.
+func (cr *codeReader) systemdUnit(text string) {
 	for line := range strings.Lines(text) {
 		if key, command, ok := strings.Cut(line, "="); ok && strings.HasPrefix(strings.TrimSpace(key), "Exec") {
 			cr.mayAsk(func() { cr.source(strings.TrimLeft(command, " -@:+!|")) })
@@ -570,15 +570,15 @@ func (cr *codeReader) unit(text string) {
 	}
 }
 
-// rotates judges the scripts that stand in logrotate's settings: where these are not the system's, they are asked about.
-func (ho *handovers) rotates(x *invocation) {
+// logrotate judges the scripts in logrotate's settings; those outside the system directory need approval.
+func (ho *delegations) logrotate(x *invocation) {
 	if x.args.Has("-d", "--debug") {
 		return
 	}
 	for _, file := range x.args.Operands {
 		text, known := ho.textAt(file)
 		if full, ok := ho.clean(file); !known && (!ok || !strings.HasPrefix(full, "/etc/")) {
-			ho.unknown(x.argv, "it runs the scripts that stand in "+file)
+			ho.unknown(x.argv, "it runs the scripts in "+file)
 		}
 		script, inside := "", false
 		for line := range strings.Lines(text) {
@@ -597,19 +597,19 @@ func (ho *handovers) rotates(x *invocation) {
 	}
 }
 
-// runsAll asks about a directory all of whose programs are run, where it is not the system's.
-func (ho *handovers) runsAll(x *invocation) {
+// runParts requires approval for running all programs of a non-system directory.
+func (ho *delegations) runParts(x *invocation) {
 	if x.args.Has("--test", "--list") {
 		return
 	}
 	for _, dir := range x.args.Operands {
-		if full, ok := ho.clean(dir); !ok || !strings.HasPrefix(full, "/etc/") && !strings.HasPrefix(full, "/usr/") || systemPlaces[full+"/"] {
+		if full, ok := ho.clean(dir); !ok || !strings.HasPrefix(full, "/etc/") && !strings.HasPrefix(full, "/usr/") || systemProgramDirs[full+"/"] {
 			ho.unknown(x.argv, "it runs every program in "+dir)
 		}
 	}
 }
 
-// alternative follows another program that is put in the place of one: update-alternatives --install LINK NAME PATH 10.
+// alternative follows the replacement of a program: update-alternatives --install LINK NAME PATH 10.
 func (h *hardRules) alternative(c *Command, x *invocation) {
 	for i, a := range x.argv {
 		link, target := "", ""
@@ -621,12 +621,12 @@ func (h *hardRules) alternative(c *Command, x *invocation) {
 		default:
 			continue
 		}
-		h.copies([]string{target}, link, false)
+		h.addCopies([]string{target}, link, false)
 		full, ok := h.clean(target)
 		dir, base := path.Split(full)
-		usual := systemPlaces[dir] || h.installed(dir) || strings.HasPrefix(dir, "/opt/") || strings.HasPrefix(dir, "/usr/")
+		usual := systemProgramDirs[dir] || h.isVersionDir(dir) || strings.HasPrefix(dir, "/opt/") || strings.HasPrefix(dir, "/usr/")
 		if !ok || !usual || hasHole(target) || destroyers.has(base) && base != path.Base(link) {
-			h.ask(c, "unknown", "it puts "+target+" in the place of "+link)
+			h.ask(c, "unknown", "it replaces "+link+" by "+target)
 		}
 	}
 }

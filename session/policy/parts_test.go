@@ -38,7 +38,7 @@ func TestPartsOfCompilersAreBuilding(t *testing.T) {
 	}
 }
 
-// A line for a program that is no shell is judged by what that program reads.
+// TestLinesForOtherPrograms checks lines for programs other than shells by what these programs read.
 //
 // FEATURES: R61 R62
 func TestLinesForOtherPrograms(t *testing.T) {
@@ -69,7 +69,8 @@ func TestLinesForOtherPrograms(t *testing.T) {
 	}
 }
 
-// A program stands in one row of the denials: which of two would count would be a matter of their order.
+// TestAProgramHasOneDenial checks that each program has one row in the denials, because with two their order would
+// decide.
 func TestAProgramHasOneDenial(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range denials {

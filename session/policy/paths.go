@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Marks in folded words, for what is not known before the line runs. They stand for themselves in no
-// line: a line with such bytes is asked about unparsed.
+// Marks in expanded words, for parts unknown before the line runs. No line contains them literally: a line with such
+// bytes needs approval unparsed.
 const (
-	hole     = "\x01" // any text, also none, perhaps several words
-	someText = "\x02" // any text in one word, also none
+	hole     = "\x01" // any text, also empty, perhaps several words
+	someText = "\x02" // any text in one word, also empty
 	notEmpty = "\x03" // at least one character, in one word
 	globStar = "\x04" // *
 	globOne  = "\x05" // ? or […]
@@ -20,42 +20,47 @@ const (
 	holes = hole + someText + notEmpty
 	globs = globStar + globOne
 
-	anyBelow = someText + someText // behind a path: it, or something below it, also in quotes
+	anyBelow = someText + someText // behind a path: the path itself or a path below it, also in quotes
 )
 
-// shown replaces marks by what a person reads.
-var shown = strings.NewReplacer(hole, "…", someText, "…", notEmpty, "…", globStar, "*", globOne, "?")
+// displayMarks replaces marks for display.
+var displayMarks = strings.NewReplacer(hole, "…", someText, "…", notEmpty, "…", globStar, "*", globOne, "?")
 
-func joinWords(argv []string) string { return shown.Replace(strings.Join(argv, " ")) }
+// joinWords returns words as text for display.
+func joinWords(argv []string) string { return displayMarks.Replace(strings.Join(argv, " ")) }
 
+// hasHole reports whether a word has an unknown part.
 func hasHole(s string) bool { return strings.ContainsAny(s, holes) }
+
+// hasGlob reports whether a word has a glob.
 func hasGlob(s string) bool { return strings.ContainsAny(s, globs) }
 
-// files is what is known of the files that a line names: where it works, whose they are, which of them it makes itself.
+// files resolves the paths that a line names. It knows the working directory, the home, and the files that the line
+// itself creates.
 type files struct {
-	engine  *Engine
-	cwd     string
-	root    string // the directory that the line was given in
-	home    string
-	real    func(string) string // resolves links in a path; may be nil
-	account string              // the account's home, where home is another
-	placed  bool                // its file was put by root where packages are
-	lost    bool                // the line changed to a directory that is not known
-	made    map[string]made     // files that the line makes, by their clean path
-	pipes   map[string]string   // commands of process substitutions, by their names
+	engine     *Engine
+	cwd        string
+	root       string // directory in which the line was given
+	home       string
+	real       Disk                   // resolves links and lists directories; may be nil
+	account    string                 // the account's home, where home is another
+	installed  bool                   // root put the executed file into a package directory
+	unknownDir bool                   // the line changed to a directory that is not known
+	created    map[string]createdFile // files that the line creates, by their clean path
+	pipes      map[string]string      // texts of process substitutions, by their names
 }
 
-// danger says what removing or overwriting a path would do.
+// danger rates the removal or overwriting of a path.
 type danger uint8
 
 const (
 	harmless danger = iota
-	perhaps         // it may be one of the others: a part is not known
-	fatal           // the system or a person's home
+	perhaps         // it may be fatal: a part of the path is unknown
+	fatal           // the system or a user's home
 )
 
-// system holds directories without which the machine does not work, or that hold everybody's files.
-var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": true, "/etc": true,
+// systemDirs holds vital directories and directories with all users' files.
+var systemDirs = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": true, "/etc": true,
 	"/home": true, "/lib": true,
 	"/lib32": true, "/lib64": true, "/libx32": true, "/opt": true, "/proc": true, "/root": true,
 	"/run": true, "/sbin": true,
@@ -69,30 +74,30 @@ var system = map[string]bool{"/": true, "/bin": true, "/boot": true, "/dev": tru
 	"/lost+found": true, "/snap": true, "/etc/ssh": true, "/etc/systemd": true, "/mnt/c": true, "/c": true,
 	"/cygdrive/c": true}
 
-// processes has a directory for each process, by its number.
-const processes = "/proc"
+// procDir has a directory for each process, by its PID.
+const procDir = "/proc"
 
-// notProjects begin directories that are nobody's project.
+// notProjects are prefixes of directories that are never a project.
 var notProjects = []string{"/bin/", "/boot/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/snap/", "/sys/", "/usr/"}
 
-// Protected are the directories that nobody removes with all that is in them: the system's, and a home.
-func Protected(home string) []string {
-	all := slices.Sorted(maps.Keys(system))
+// ProtectedDirs returns the directories that must not be removed with their content: the system's, and a home.
+func ProtectedDirs(home string) []string {
+	all := slices.Sorted(maps.Keys(systemDirs))
 	if home != "" {
 		all = append(all, home)
 	}
 	return all
 }
 
-// tree judges the removal of a path with all that is below it.
-func (fs *files) tree(p string) danger {
+// removalDanger rates the removal of a path with all below it.
+func (fs *files) removalDanger(p string) danger {
 	if strings.Trim(p, holes) == "" && p != "" || strings.Trim(p, hole+someText+globs) == "" && hasHole(p) {
 		return perhaps
 	}
 	full, ok := fs.clean(p)
 	d := harmless
-	if at, is := fs.spot(p); is && len(fs.made) > 0 {
-		switch to := fs.behind(at, strings.HasSuffix(p, "/")); {
+	if at, is := fs.createdKey(p); is && len(fs.created) > 0 {
+		switch to := fs.followLinks(at, namesDirectory(p)); {
 		case to == at:
 		case isSomewhere(to) || hasHole(to) && !hasHole(p):
 			return perhaps // it lies over another place, which is not known
@@ -101,11 +106,15 @@ func (fs *files) tree(p string) danger {
 		}
 	}
 	if ok {
-		d = fs.protected(full)
-		if to := fs.leadsToEntry(p, full); to != full {
-			d = max(d, fs.protected(to))
+		d = fs.pathDanger(full)
+		if to := fs.resolvedEntry(p, full); to != full {
+			d = max(d, fs.pathDanger(to))
 		}
-	} else if fs.lost && strings.Trim(p, "./"+globs) == "" {
+		led, _ := fs.globLinks(full, namesDirectory(p))
+		for _, to := range led {
+			d = max(d, fs.pathDanger(to))
+		}
+	} else if fs.unknownDir && strings.Trim(p, "./"+globs) == "" {
 		return perhaps
 	} else if full == ".." || strings.HasPrefix(full, "../../../") || strings.HasSuffix(full, "/..") {
 		d = perhaps
@@ -120,7 +129,7 @@ func (fs *files) tree(p string) danger {
 	}
 	// Unknown parts may be empty: then "$DIR/" is the root.
 	without := strings.NewReplacer(hole, "", someText, "", notEmpty, "x").Replace(p)
-	if full, ok := fs.clean(without); ok && fs.protected(full) != harmless {
+	if full, ok := fs.clean(without); ok && (fs.pathDanger(full) != harmless || namesDirectory(without) && fs.pathDanger(fs.resolve(full)) != harmless) {
 		return perhaps
 	}
 	if d == fatal {
@@ -129,9 +138,9 @@ func (fs *files) tree(p string) danger {
 	return d
 }
 
-// protected judges a clean absolute path.
-func (fs *files) protected(full string) danger {
-	if fs.holdsHome(full) || system[full] {
+// pathDanger rates the removal of a clean absolute path.
+func (fs *files) pathDanger(full string) danger {
+	if fs.holdsHome(full) || systemDirs[full] {
 		return fatal
 	}
 	dir, last := path.Split(full)
@@ -141,11 +150,11 @@ func (fs *files) protected(full string) danger {
 	}
 	homes := dir == "/home" || dir == "/Users"
 	switch {
-	case covers(last) && (system[dir] && !strings.HasPrefix(dir, "/mnt") || dir == fs.home):
+	case coversEveryName(last) && (systemDirs[dir] && !strings.HasPrefix(dir, "/mnt") || dir == fs.home):
 		return fatal // everything in a protected directory
-	case covers(last) && (path.Dir(dir) == "/home" || path.Dir(dir) == "/Users"):
+	case coversEveryName(last) && (path.Dir(dir) == "/home" || path.Dir(dir) == "/Users"):
 		return fatal
-	case homes && !covers(last):
+	case homes && !coversEveryName(last):
 		return fatal
 	case strings.HasPrefix(full, "/dev/") && blockDevice(full):
 		return fatal
@@ -153,7 +162,7 @@ func (fs *files) protected(full string) danger {
 		strings.HasPrefix(full, "/boot/"):
 		return perhaps
 	case hasGlob(full):
-		for d := range system {
+		for d := range systemDirs {
 			if d != "/" && globMatch(full, d) {
 				return fatal
 			}
@@ -164,60 +173,60 @@ func (fs *files) protected(full string) danger {
 			}
 		}
 	}
-	if ours(full, fs.home) || fs.engine.owns(full) || fs.engine.holds(full) {
+	if isOwnState(full, fs.home) || fs.engine.owns(full) || fs.engine.containsOwn(full) {
 		return fatal
 	}
-	if ofServices(full) || fs.otherHome(full) || fs.kept(full) {
+	if isServiceData(full) || fs.otherHome(full) || fs.isValuable(full) {
 		return perhaps
 	}
 	return harmless
 }
 
-// services are directories of /var/lib in which programs keep what is nowhere else.
-const services = words("apt containerd dpkg docker elasticsearch etcd grafana influxdb kubelet libvirt lxc lxd machines mariadb mongodb mongo mysql neo4j pacman " +
+// serviceData are directories of /var/lib whose data exists nowhere else.
+const serviceData = words("apt containerd dpkg docker elasticsearch etcd grafana influxdb kubelet libvirt lxc lxd machines mariadb mongodb mongo mysql neo4j pacman " +
 	"pgsql postgres postgresql prometheus rabbitmq redis rpm samba systemd vault")
 
-// ofServices reports the data of a service with all that is in it, and the libraries of the system.
-func ofServices(full string) bool {
-	if covers(path.Base(full)) {
+// isServiceData reports whether a path holds all data of a service, or the libraries of the system.
+func isServiceData(full string) bool {
+	if coversEveryName(path.Base(full)) {
 		full = path.Dir(full)
 	}
 	if name, is := strings.CutPrefix(full, "/var/lib/"); is {
-		return services.has(name)
+		return serviceData.has(name)
 	}
 	name, is := strings.CutPrefix(strings.TrimPrefix(full, "/usr"), "/lib/")
 	return is && !strings.Contains(name, "/") && (name == "systemd" || name == "modules" || strings.HasSuffix(name, "-linux-gnu") || strings.HasSuffix(name, "-linux-gnueabihf"))
 }
 
-// configured are directories without which the system does not start, log anybody in or reach others; personal those of a home
-// in which a person keeps what is nowhere else.
+// configDirs are directories required to start the system, log in or use the network; personalDirs are those of a home
+// with irreplaceable files.
 const (
-	configured = words("/etc/NetworkManager /etc/apt /etc/default /etc/init.d /etc/netplan /etc/network /etc/pam.d /etc/rc.d /etc/security /etc/ssl /etc/ssl/certs " +
+	configDirs = words("/etc/NetworkManager /etc/apt /etc/default /etc/init.d /etc/netplan /etc/network /etc/pam.d /etc/rc.d /etc/security /etc/ssl /etc/ssl/certs " +
 		"/etc/sudoers.d /etc/sysconfig /etc/yum.repos.d /usr/lib/python3 /var/backups /var/mail /var/spool /var/spool/cron /var/spool/mail /var/www")
-	personal = words(".aws .kube .mail .mozilla .password-store .thunderbird Desktop Documents Library Mail Maildir Movies Music Pictures Photos Videos")
+	personalDirs = words(".aws .kube .mail .mozilla .password-store .thunderbird Desktop Documents Library Mail Maildir Movies Music Pictures Photos Videos")
 )
 
-// kept reports such a directory, all that is in it, or names of which it is one.
-func (fs *files) kept(full string) bool {
+// isValuable reports whether a path is such a directory, all its content, or a pattern that includes it.
+func (fs *files) isValuable(full string) bool {
 	_, last := path.Split(full)
 	dir := path.Dir(full)
-	if covers(last) {
-		if path.Dir(dir) == "/media" || path.Dir(dir) == "/run/media" { // all that a person has plugged in
+	if coversEveryName(last) {
+		if path.Dir(dir) == "/media" || path.Dir(dir) == "/run/media" { // all that a user has plugged in
 			return true
 		}
 		full = dir
 		dir, last = path.Dir(full), path.Base(full)
 	}
-	if configured.has(full) || strings.HasPrefix(full, "/usr/lib/python3") && strings.Count(full, "/") == 3 {
+	if configDirs.has(full) || strings.HasPrefix(full, "/usr/lib/python3") && strings.Count(full, "/") == 3 {
 		return true
 	}
 	if dir != fs.home && !globMatch(dir, fs.home) {
 		return false
 	}
 	if !hasGlob(last) {
-		return personal.has(last)
+		return personalDirs.has(last)
 	}
-	for name := range strings.FieldsSeq(string(personal)) {
+	for name := range strings.FieldsSeq(string(personalDirs)) {
 		if globMatch(last, name) {
 			return true
 		}
@@ -225,9 +234,10 @@ func (fs *files) kept(full string) bool {
 	return false
 }
 
-// otherHome reports the home of another person where homes are not in /home: /export/home/x, /var/home/x, /nfs/homes/x.
+// otherHome reports whether a path is the home of another user outside of /home: /export/home/x, /var/home/x,
+// /nfs/homes/x.
 func (fs *files) otherHome(full string) bool {
-	if covers(path.Base(full)) {
+	if coversEveryName(path.Base(full)) {
 		full = path.Dir(full)
 	}
 	dir, last := path.Split(full)
@@ -241,10 +251,10 @@ func (fs *files) otherHome(full string) bool {
 	if isHomes := func(name string) bool { return name == "home" || name == "homes" || name == "Users" }; isHomes(last) || isHomes(path.Base(dir)) {
 		return strings.Count(full, "/") > 1
 	}
-	return path.Dir(fs.home) == dir && dir != "/" // beside one's own
+	return path.Dir(fs.home) == dir && dir != "/" // next to the user's own
 }
 
-// holdsHome reports whether a path is the home, or has it below it: homes are not always in /home.
+// holdsHome reports whether a path is the home, or contains it: homes are not always in /home.
 func (fs *files) holdsHome(full string) bool {
 	below, is := strings.CutPrefix(fs.home, full)
 	return is && (below == "" || below[0] == '/')
@@ -255,16 +265,16 @@ func (e *Engine) owns(full string) bool {
 	return slices.ContainsFunc(e.own, func(p string) bool { return full == p || strings.HasPrefix(full, p+"/") })
 }
 
-// holds reports whether one of longterm's own paths is below a path.
-func (e *Engine) holds(full string) bool {
+// containsOwn reports whether one of longterm's own paths is below a path.
+func (e *Engine) containsOwn(full string) bool {
 	return slices.ContainsFunc(e.own, func(p string) bool { return strings.HasPrefix(p, full+"/") })
 }
 
-// projectRules is the end of the name of a project's file of rules.
+// projectRules is the end of the path of a project's rule file.
 const projectRules = "/.longterm/policy.toml"
 
-// ours reports whether a path holds longterm's own sessions and settings.
-func ours(full, home string) bool {
+// isOwnState reports whether a path holds longterm's own sessions and settings.
+func isOwnState(full, home string) bool {
 	for _, d := range []string{"/.local/share/longterm", "/.local/state/longterm", "/.config/longterm",
 		"/Library/Application Support/longterm", "/.local/share", "/.config", "/.local", "/.ssh", "/.gnupg"} {
 		if full == home+d || strings.HasPrefix(full, home+d+"/") && strings.HasSuffix(d, "longterm") {
@@ -274,8 +284,8 @@ func ours(full, home string) bool {
 	return false
 }
 
-// covers reports whether a glob covers every name, or so many that it makes no difference: *, .*, [a-z]*.
-func covers(name string) bool {
+// coversEveryName reports whether a glob matches every name, or nearly so: *, .*, [a-z]*.
+func coversEveryName(name string) bool {
 	return strings.Contains(name, globStar) && strings.Trim(name, globs+".{},") == "" || name == globOne+globStar
 }
 
@@ -290,11 +300,11 @@ func (fs *files) clean(p string) (string, bool) {
 		}
 		p = fs.cwd + "/" + p
 	}
-	return rooted(path.Clean(p)), true
+	return stripProcRoot(path.Clean(p)), true
 }
 
-// rooted is a clean path without other names of the root, by a process that has it: /proc/self/root/etc is /etc.
-func rooted(p string) string {
+// stripProcRoot returns a clean path without aliases of the root through a process: /proc/self/root/etc is /etc.
+func stripProcRoot(p string) string {
 	for {
 		below, is := strings.CutPrefix(p, "/proc/")
 		who, rest, deeper := strings.Cut(below, "/")
@@ -326,7 +336,7 @@ var harmlessDevices = []string{"null", "zero", "full", "random", "urandom", "tty
 	"ptmx", "console", "tcp", "udp", "log", "mqueue", "char", "kmsg", "input", "snd", "net", "bus", "usb",
 	"dri", "video", "hidraw", "vcs"}
 
-// diskNames begin the names of disks.
+// diskNames are prefixes of the names of disks.
 var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "mapper", "disk", "rdisk",
 	"loop", "nbd", "sr", "ram",
 	"zram", "mem", "kmem", "port", "nvd", "ada", "da", "bcache", "drbd", "rbd", "pmem", "root", "block",
@@ -347,11 +357,11 @@ func blockDevice(full string) bool {
 	return false
 }
 
-// device judges a path that is written to as a device.
-func (fs *files) device(p string) danger {
+// deviceDanger rates a write to a path as a device.
+func (fs *files) deviceDanger(p string) danger {
 	full, ok := fs.clean(p)
-	if at, is := fs.spot(p); is && len(fs.made) > 0 {
-		to := fs.behind(at, true)
+	if at, is := fs.createdKey(p); is && len(fs.created) > 0 {
+		to := fs.followLinks(at, true)
 		if to == somewhere {
 			return perhaps
 		}
@@ -378,8 +388,8 @@ func (fs *files) device(p string) danger {
 	return harmless
 }
 
-// secret reports whether a path usually holds passwords, keys or the environment of a process.
-func (fs *files) secret(p string) bool {
+// isSecret reports whether a path usually holds passwords, keys or the environment of a process.
+func (fs *files) isSecret(p string) bool {
 	p = strings.TrimPrefix(p, "file://")
 	full, _ := fs.clean(p)
 	base := path.Base(full)
@@ -420,11 +430,11 @@ func (fs *files) secret(p string) bool {
 var secretPlaces = []string{"/.ssh/id_rsa", "/.ssh/id_ed25519", "/.aws/credentials", "/.gnupg/secring.gpg", "/.netrc",
 	"/.kube/config", "/.docker/config.json", "/.git-credentials", "/.bash_history", "/.config/gh/hosts.yml", "/.env"}
 
-// InRoots reports whether dir lies in one of roots, compared by path component: /proj-evil is not in /proj.
-// Both must be absolute, with symbolic links resolved by the caller. No roots are no limit.
+// InRoots reports whether dir lies in one of roots, compared by path component: /proj-evil is not in /proj. Both must
+// be absolute, with symbolic links resolved by the caller. No roots are no limit.
 //
-// This limits where a command starts. It does not limit what the command does: cd and absolute paths lead
-// out. For that there are rules and the sandbox.
+// This limits where a command starts. It does not limit what the command does: cd and absolute paths lead out. Rules
+// and the sandbox limit that.
 func InRoots(dir string, roots []string) bool {
 	if len(roots) == 0 {
 		return true
@@ -445,8 +455,8 @@ func InRoots(dir string, roots []string) bool {
 	return false
 }
 
-// standardInput reports an operand that stands for it.
-func standardInput(operand string) bool {
+// isStdin reports whether an operand means standard input.
+func isStdin(operand string) bool {
 	switch operand {
 	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
 		return true
@@ -454,35 +464,60 @@ func standardInput(operand string) bool {
 	return false
 }
 
-// descriptor reports an operand that is an open file by its number.
-func descriptor(operand string) bool {
+// isDescriptor reports whether an operand is an open file by its number.
+func isDescriptor(operand string) bool {
 	return strings.HasPrefix(operand, "/dev/fd/") || strings.HasPrefix(operand, "/proc/self/fd/")
 }
 
 // A name may be a link that an archive or a clone contained. The engine reads no files, so its caller resolves links.
 
-// leadsTo returns a clean path with links resolved in its longest part without marks.
-func (fs *files) leadsTo(full string) string {
+// resolvedPath returns a clean path with links resolved in its longest part without marks.
+func (fs *files) resolvedPath(full string) string {
 	if fs.real == nil || !strings.HasPrefix(full, "/") {
 		return full
 	}
 	at := strings.IndexAny(full, holes+globs)
 	if at < 0 {
-		return fs.real(full)
+		return fs.real.Resolve(full)
 	}
 	at = strings.LastIndexByte(full[:at], '/')
-	return path.Join(fs.real(full[:max(at, 1)]), full[at:])
+	return path.Join(fs.real.Resolve(full[:max(at, 1)]), full[at:])
 }
 
-// leadsToEntry returns a clean path with links resolved except in its last name: the entry that rm and mv change.
-func (fs *files) leadsToEntry(p, full string) string {
-	if fs.real == nil || strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/.") {
-		return fs.leadsTo(full)
+// resolvedEntry returns a clean path with links resolved except in its last name: the entry that rm and mv change.
+func (fs *files) resolvedEntry(p, full string) string {
+	if fs.real == nil || namesDirectory(p) {
+		return fs.resolvedPath(full)
 	}
-	return path.Join(fs.leadsTo(path.Dir(full)), path.Base(full))
+	return path.Join(fs.resolvedPath(path.Dir(full)), path.Base(full))
 }
 
-// isBelow reports whether a path is a directory, or lies in it.
+// namesDirectory reports whether a word is a directory and never a link to it: x/, . and x/..
+func namesDirectory(p string) bool {
+	last := p[strings.LastIndexByte(p, '/')+1:]
+	return last == "" || last == "." || last == ".."
+}
+
+// resolve returns where a clean path leads through the links that the line makes, and through those on disk.
+func (fs *files) resolve(full string) string {
+	if len(fs.created) > 0 {
+		if to := fs.followLinks(full, true); !isSomewhere(to) && (!hasHole(to) || hasHole(full)) {
+			full = to
+		}
+	}
+	return fs.resolvedPath(full)
+}
+
+// followStart returns the start of a walk by a program that follows a link to it: where the link leads if that must not be removed,
+// else the start itself.
+func (fs *files) followStart(start string) string {
+	if full, ok := fs.clean(start); ok && fs.removalDanger(start) != fatal && fs.removalDanger(start+"/") == fatal {
+		return fs.resolve(full)
+	}
+	return start
+}
+
+// isBelow reports whether a path is a directory, or inside it.
 func isBelow(full, dir string) bool {
 	return dir != "" && (full == dir || strings.HasPrefix(full, strings.TrimSuffix(dir, "/")+"/"))
 }
@@ -492,11 +527,62 @@ func (fs *files) leavesByLink(full string) bool {
 	if fs.real == nil || !strings.HasPrefix(full, "/") {
 		return false
 	}
-	to := fs.leadsTo(full)
-	if tmp := fs.real("/tmp"); to == full || isBelow(to, tmp) && to != tmp && !isBelow(to, fs.real(fs.home)) {
+	if to := fs.resolvedPath(full); to != full && fs.isOut(to) {
+		return true
+	}
+	led, known := fs.globLinks(full, true)
+	return !known || slices.ContainsFunc(led, fs.isOut)
+}
+
+// isOut reports whether a path without links is outside of the project and of /tmp, or where git keeps what it runs.
+func (fs *files) isOut(to string) bool {
+	if tmp := fs.real.Resolve("/tmp"); isBelow(to, tmp) && to != tmp && !isBelow(to, fs.real.Resolve(fs.home)) {
 		return false
 	}
-	return ofGit(to) || !isBelow(to, fs.real(path.Clean("/"+fs.project())))
+	return isGitInternal(to) || !isBelow(to, fs.real.Resolve(path.Clean("/"+fs.projectDir())))
+}
+
+// globLinks returns where the links lead that a pattern finds in existing directories, with the rest of the pattern behind. It follows
+// a link in the last name only if whole. It returns false if what the pattern finds is not known.
+func (fs *files) globLinks(pattern string, whole bool) (led []string, known bool) {
+	at := strings.IndexAny(pattern, globs)
+	if fs.real == nil || at < 0 || hasHole(pattern) || !strings.HasPrefix(pattern, "/") {
+		return nil, true
+	}
+	at = strings.LastIndexByte(pattern[:at], '/')
+	dirs, names := []string{fs.real.Resolve(pattern[:max(at, 1)])}, strings.Split(pattern[at+1:], "/")
+	for i, name := range names {
+		last, rest := i == len(names)-1, strings.Join(names[i+1:], "/")
+		var next []string
+		for _, dir := range dirs {
+			if !hasGlob(name) {
+				to := path.Join(dir, name)
+				if entry := to; !last || whole {
+					if to = fs.real.Resolve(to); to != entry {
+						led = append(led, path.Join(to, rest))
+						continue
+					}
+				}
+				next = append(next, to)
+				continue
+			}
+			entries, ok := fs.real.Entries(dir)
+			if !ok {
+				return led, false
+			}
+			for _, e := range entries {
+				switch {
+				case e.Name[0] == '.' && name[0] != '.' || !globMatch(name, e.Name):
+				case e.Link && (!last || whole):
+					led = append(led, path.Join(fs.real.Resolve(path.Join(dir, e.Name)), rest))
+				case !e.Link && !last:
+					next = append(next, path.Join(dir, e.Name))
+				}
+			}
+		}
+		dirs = next
+	}
+	return led, true
 }
 
 // isLinkOut reports whether a word without a slash, or the value in it, is a link out of the project.

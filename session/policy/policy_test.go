@@ -175,7 +175,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line, shell string) {
 		l := Line{Text: line, Shell: shell, Cwd: "/home/me/x", Home: "/home/me"}
 		for _, e := range []*Engine{hard, build} {
-			w := newWalk(e, l)
+			w := newAnalyzer(e, l)
 			w.line(l) // without recover: a panic is a fault
 		}
 		read.Judge(l) // how soon is for the benchmark, how much work for TestLongLinesTakeLinearWork

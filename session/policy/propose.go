@@ -13,11 +13,11 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// maxProposed is how many rules are shown as one proposal: more are not read.
+// maxProposed bounds the rules of one proposal: users do not read more.
 const maxProposed = 8
 
-// Propose returns the rules that would answer all commands that are asked about from now on, see
-// Command.Propose; none where one of them has none, or where they are many.
+// Propose returns the rules that would allow all commands that need approval, see Command.Propose; none if one command
+// has none, or for many commands.
 func (j Judgement) Propose() []Rule {
 	var rules []Rule
 	seen := map[string]bool{}
@@ -40,11 +40,11 @@ func (j Judgement) Propose() []Rule {
 	return rules
 }
 
-// Group is the key by which many questions are shown as one: what asks, and which program it is about.
+// Group returns the key by which many requests are shown as one: the deciding rule, and the program.
 func (j Judgement) Group() string {
 	for _, c := range j.Commands {
 		if c.Verdict == j.Verdict && c.Rule == j.Rule {
-			what := strings.Fields(head(c.Argv))
+			what := strings.Fields(programName(c.Argv))
 			named := len(what) // words that the rule's own name ends with
 			for named > 0 && !strings.HasSuffix(" "+j.Rule, " "+strings.Join(what[:named], " ")) {
 				named--
@@ -55,8 +55,8 @@ func (j Judgement) Group() string {
 	return j.Rule
 }
 
-// head is a program with its subcommand.
-func head(argv []string) string {
+// programName returns a program with its subcommand.
+func programName(argv []string) string {
 	if len(argv) == 0 {
 		return ""
 	}
@@ -71,23 +71,23 @@ func head(argv []string) string {
 	return base
 }
 
-// subcommands are programs whose first operand says what they do.
+// subcommands are programs whose first operand selects the action.
 var subcommands = fieldSet("git go cargo rustup npm pnpm yarn pip pip3 pipx uv poetry docker podman kubectl oc helm gh " +
 	"glab systemctl apt apt-get dnf yum brew terraform tofu aws gcloud az hg svn jj conda gem bundle mvn gradle dotnet " +
 	"nix composer mix rake just task bazel longterm")
 
-// plainWord reports whether a word is one that names a subcommand.
+// plainWord reports whether a word may name a subcommand.
 func plainWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_:") == "" && s[0] != '-'
 }
 
-// Propose returns the narrowest sensible rule that allows the command from now on, for a user to see and
-// edit; the zero Rule (without a program) for a command without one: unknown commands, wrappers and code of
-// interpreters get no rule. A shell with a file gets a rule about exactly its words.
+// Propose returns the narrowest sensible rule that allows the command from now on, for a user to see and edit; the zero
+// Rule (without a program) for a command without one: unknown commands, wrappers and interpreter code get no rule. A
+// shell with a file gets a rule with exactly its words.
 //
-// A command of building (go test, mkdir) gets a prefix; everything else a rule about exactly its words.
+// A build command (go test, mkdir) gets a prefix; everything else a rule with exactly its words.
 //
-// A rule that its own text would not give again is none: a person reads the text, and that is what is written.
+// A rule must parse back from its own text, since the user reads the text and the text is saved.
 func (c Command) Propose() Rule {
 	if r := c.narrowest(); r.Program != "" && r.readsBack() {
 		return r
@@ -121,7 +121,7 @@ func IsPlaced(argv []string) bool {
 	return absolute == 0 && !wide
 }
 
-// readsBack reports whether who types the rule as it is shown, with its decision or without, gives this very rule.
+// readsBack reports whether typing the rule's text, with its decision or without, gives the same rule.
 func (r Rule) readsBack() bool {
 	for _, text := range []string{r.String(), strings.TrimPrefix(r.String(), Allow.String()+" ")} {
 		rules, err := ParseTexts(text)
@@ -137,7 +137,7 @@ func sameRule(a, b Rule) bool {
 		slices.Equal(a.Options, b.Options) && slices.Equal(a.Roots, b.Roots)
 }
 
-// narrowest is the rule that Propose gives where it can be shown.
+// narrowest returns the rule of Propose, before the check of its text.
 func (c Command) narrowest() Rule {
 	if len(c.Argv) == 0 || c.Verdict == Deny || c.Rule == "unknown" && !c.OfFile || c.Rule == "environment" || c.Rule == "secret" {
 		return Rule{}
@@ -152,13 +152,13 @@ func (c Command) narrowest() Rule {
 		if len(c.Argv) != 2 || !strings.HasPrefix(c.Argv[1], "/") || strings.HasPrefix(c.Rule, "hard:") {
 			return Rule{}
 		}
-		return r.named()
+		return r.withUsualName()
 	}
 	if base == "" || strings.ContainsAny(base, "=") || strings.ContainsAny(file, " \t") {
 		return Rule{}
 	}
 	switch dir := file[:len(file)-len(base)]; {
-	case systemPlaces[dir]:
+	case systemProgramDirs[dir]:
 		r.Program = base
 	case dir != "" && dir[0] != '/' && c.Dir == "":
 		return Rule{}
@@ -166,18 +166,18 @@ func (c Command) narrowest() Rule {
 		r.Program = path.Join(c.Dir, file)
 	}
 	if c.OfFile {
-		return r.named()
+		return r.withUsualName()
 	}
 	row, words, args := resolve(base, c.Argv)
 	if runsOthers.has(base) || row != nil && (row.Run != programs.RunNothing && row.Run != programs.RunPerhaps || row.Argv != "" && slices.ContainsFunc(args.Options,
-		func(o option) bool { return row.IsArgv(o.Name) })) {
+		func(o option) bool { return row.TakesCommand(o.Name) })) {
 		if row == nil || row.Lang != "awk" && row.Lang != "sed" {
 			return Rule{}
 		}
 	}
 	if row != nil {
 		for _, o := range args.Options {
-			if row.IsCode(o.Name) || row.IsShell(o.Name) || row.IsScript(o.Name) {
+			if row.TakesCode(o.Name) || row.TakesShellCode(o.Name) || row.TakesScript(o.Name) {
 				return Rule{}
 			}
 		}
@@ -189,7 +189,7 @@ func (c Command) narrowest() Rule {
 		}
 	}
 	if strings.HasPrefix(c.Rule, "hard:") || riskOrder[c.Risk] > riskOrder[Writes] {
-		return r.named()
+		return r.withUsualName()
 	}
 	program := building.Lookup(base)
 	switch {
@@ -199,38 +199,38 @@ func (c Command) narrowest() Rule {
 		plainWord(words[1]) && !runsCode.has(base+" "+words[1]):
 		r.Words, r.Exact = words[1:2:2], false
 	}
-	return r.named()
+	return r.withUsualName()
 }
 
-// runsOthers are programs that no proposed rule allows, though the table may say nothing of what they run.
+// runsOthers are programs that no proposed rule allows, even if the table does not show what they run.
 var runsOthers = fieldSet("sudo su doas run0 pkexec ssh xargs parallel env sh bash dash zsh ksh mksh fish csh tcsh nu eval " +
 	"source . exec command builtin watch timeout nice nohup setsid time strace script screen tmux make-x gdb expect cmd " +
 	"powershell pwsh at batch crontab trap alias export declare coproc busybox toybox chroot unshare nsenter docker-x " +
 	"entr flock systemd-run")
 
-// runsCode are subcommands that run what they are given: only their exact words are proposed.
+// runsCode are subcommands that run their arguments: only their exact words are proposed.
 var runsCode = fieldSet("x|npm exec|npm run|pnpm exec|pnpm run|yarn exec|yarn run|go run|cargo run|docker run|docker exec|" +
 	"podman run|podman exec|kubectl exec|oc exec|bundle exec|poetry run|uv run|nix run|git config|git rebase|git bisect|" +
 	"git submodule|git filter-branch|gh alias|gh extension|gh api|go tool|dotnet run|dotnet exec")
 
-// named gives a rule its usual name.
-func (r Rule) named() Rule {
+// withUsualName gives a rule its usual name.
+func (r Rule) withUsualName() Rule {
 	r.Name = r.String()
 	return r
 }
 
-// String writes a rule as a person reads it: "allow git push", "allow exactly rm -rf build".
+// String writes a rule as a user reads it: "allow git push", "allow exactly rm -rf build".
 func (r Rule) String() string {
-	verb := r.Decision.String()
+	verb := r.Word()
 	if r.Exact {
 		verb += " exactly"
 	}
-	return strings.Join(slices.Concat([]string{verb}, quoted([]string{r.Program}, "|"), quoted(r.Words, "|"), quoted(r.Options, "")), " ")
+	return strings.Join(slices.Concat([]string{verb}, quoteWords([]string{r.Program}, "|"), quoteWords(r.Words, "|"), quoteWords(r.Options, "")), " ")
 }
 
-// quoted quotes the words that a shell would split, and those with one of more signs: of options, | is between spellings.
-func quoted(words []string, more string) []string {
-	out := escaped(words)
+// quoteWords quotes words that a shell would split, and words with one of the characters in more.
+func quoteWords(words []string, more string) []string {
+	out := escapeWords(words)
 	for i, word := range words {
 		if out[i] == word && (word == "" || strings.ContainsAny(word, " '\"\\$`;&<>(){}*?[#~!"+more)) {
 			out[i] = shellquote.Word(word)
@@ -239,8 +239,8 @@ func quoted(words []string, more string) []string {
 	return out
 }
 
-// escaped writes words with characters that nobody sees as $'…', so that who types what is shown gives the same rule.
-func escaped(words []string) []string {
+// escapeWords writes words with invisible characters as $'…', so that typing the shown text gives the same rule.
+func escapeWords(words []string) []string {
 	out := slices.Clone(words)
 	for i, word := range words {
 		if utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) {

@@ -2,5 +2,5 @@
 
 package policy
 
-// moreWork: under the race detector pools drop what they are given, at random.
+// moreWork is the factor of allocations under the race detector, where pools randomly drop entries.
 const moreWork = 10

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// composer makes lines by composing wrappers, payloads and quotings. What a line does is known by its
-// construction: every part that is used runs what it is given.
+// composer generates lines from wrappers, payloads and quotings. The effect of a line is known from its construction:
+// every part runs what it is given.
 type composer struct {
 	r    *rand.Rand
 	real bool // only what can be run in a scratch directory without a terminal

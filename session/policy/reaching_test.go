@@ -2,7 +2,8 @@ package policy
 
 import "testing"
 
-// Reading sends no contents out: a name lookup or a fetch is asked about, if its words are computed or name another machine.
+// TestReading_AsksAboutLookupsAndFetches checks that a name lookup or a fetch needs approval if its words are computed
+// or name another machine, so that reading cannot send data out.
 //
 // FAULT: G16
 func TestReading_AsksAboutLookupsAndFetches(t *testing.T) {
@@ -11,6 +12,14 @@ func TestReading_AsksAboutLookupsAndFetches(t *testing.T) {
 		getent ahosts "$(cat f).x"
 		getent ahostsv4 "$X.example.com"
 		getent hosts example.com
+		cat f | getent hosts
+		getent hosts < f
+		getent ahosts <<< "$X"
+		kubectl get --raw /x/$(cat f)
+		kubectl get --raw "$(cat f)"
+		kubectl get pods -l app=$(cat f)
+		kubectl get pods --field-selector=metadata.name=$(cat f)
+		kubectl get pod x-$(cat f)
 		getent passwd $(cat f)
 		getent $(cat f)
 		xargs getent hosts < f
@@ -126,6 +135,16 @@ func TestBuild_AsksAboutInstallingUsualNames(t *testing.T) {
 		npm install -g .
 		pip install .
 		cmake --install build
+		cmake --build build --target install
+		cmake --build build --target=install
+		cmake --build build --target all install
+		cmake --build build -t install
+		cmake --build build -j4 -t install/strip
+		cmake --build build -- install
+		cmake -P build/cmake_install.cmake
+		rake install
+		rake install:local
+		bundle exec rake install
 		cp x ~/go/bin/ls
 	`, `
 		go install ./cmd/x
@@ -135,6 +154,15 @@ func TestBuild_AsksAboutInstallingUsualNames(t *testing.T) {
 		go build -o bin/x .
 		stack build
 		cargo build
+		cmake --build build
+		cmake --build build --target test
+		cmake --build build -t all -j4
+		cmake --build build --target test -- -j4
+		cmake -S . -B install
+		cmake -P build/check.cmake
+		rake
+		rake test
+		bundle exec rake spec
 	`)
 }
 

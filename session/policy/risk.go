@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Risk says in one word what a command does at most.
+// Risk is the maximum effect of a command.
 type Risk string
 
 // The risks, from the smallest to the largest.
@@ -21,6 +21,7 @@ const (
 
 var riskOrder = map[Risk]int{"": 0, Reads: 1, Writes: 2, Network: 3, Unknown: 4, Privilege: 5, Destroys: 6}
 
+// larger returns the higher of two risks.
 func larger(a, b Risk) Risk {
 	if riskOrder[b] > riskOrder[a] {
 		return b
@@ -28,27 +29,27 @@ func larger(a, b Risk) Risk {
 	return a
 }
 
-// removing, talking and ruling are programs by what they do, with their subcommands where only those do it.
+// removePrograms, networkPrograms and privilegePrograms are programs by risk, with subcommands if only those have it.
 var (
-	removing = fieldSet("rm rmdir unlink shred srm wipe dd wipefs blkdiscard mkfs fdisk sfdisk sgdisk truncate " +
+	removePrograms = fieldSet("rm rmdir unlink shred srm wipe dd wipefs blkdiscard mkfs fdisk sfdisk sgdisk truncate " +
 		"mkswap|git clean|git reset|git push --force|git push -f|git branch -D|git filter-branch|git stash drop|" +
 		"git stash clear|docker rm|docker rmi|docker system prune|docker volume rm|kubectl delete|oc delete|" +
 		"terraform destroy|tofu destroy|helm uninstall|dropdb|gh repo delete")
-	talking = fieldSet("curl wget wget2 aria2c axel http https xh lynx w3m links elinks nc ncat netcat telnet socat ssh " +
+	networkPrograms = fieldSet("curl wget wget2 aria2c axel http https xh lynx w3m links elinks nc ncat netcat telnet socat ssh " +
 		"mosh autossh scp sftp rsync dig nslookup host ping ping6 traceroute mtr whois nmap rclone s3cmd ftp lftp mail " +
 		"sendmail mutt gh glab aws gcloud az heroku vercel fly npx bunx uvx tcpdump brew redis-cli mongosh|git push|" +
 		"git pull|git fetch|git clone|git ls-remote|git remote update|npm install|npm ci|npm publish|npm update|" +
 		"pip install|pip download|pip3 install|pipx install|uv pip|cargo install|cargo publish|go get|go install|" +
 		"gem install|docker pull|docker push|docker login|podman pull|podman push|kubectl|helm|yarn add|pnpm add|" +
 		"pnpm install|yarn install|composer install|bundle install|poetry install")
-	ruling = fieldSet("sudo su doas run0 pkexec runuser please gosu su-exec setpriv chroot nsenter unshare mount umount " +
+	privilegePrograms = fieldSet("sudo su doas run0 pkexec runuser please gosu su-exec setpriv chroot nsenter unshare mount umount " +
 		"insmod rmmod modprobe useradd userdel usermod groupadd visudo passwd chsh iptables nft ufw shutdown reboot halt " +
 		"poweroff init telinit setcap capsh swapon swapoff service apt apt-get dnf yum pacman zypper apk crontab at " +
 		"chown chgrp|systemctl start|systemctl stop|systemctl restart|systemctl enable|systemctl disable|systemctl mask|" +
 		"docker run --privileged|sysctl -w")
 )
 
-// wordSet is a set of words that is made when it is first asked: most runs of longterm judge nothing.
+// wordSet is a set of words that is built at its first use: most runs of longterm judge nothing.
 type wordSet func() map[string]bool
 
 func (s wordSet) has(word string) bool { return s()[word] }
@@ -68,8 +69,8 @@ func fieldSet(s string) wordSet {
 	})
 }
 
-// does reports whether a set names the command, alone or with one of its first words.
-func (x *invocation) does(set wordSet) bool {
+// isIn reports whether a set names the command, alone or with one of its first words.
+func (x *invocation) isIn(set wordSet) bool {
 	if set.has(x.name) {
 		return true
 	}
@@ -89,22 +90,22 @@ func (x *invocation) does(set wordSet) bool {
 	return false
 }
 
-// risk says what a command does, without what it runs: that has its own.
+// risk returns the risk of a command itself; commands that it runs have their own.
 func (pr *presets) risk(c *Command, x *invocation) Risk {
 	switch {
-	case strings.HasPrefix(c.Rule, "hard:remove"), strings.HasPrefix(c.Rule, "hard:device"), x.does(removing),
+	case strings.HasPrefix(c.Rule, "hard:remove"), strings.HasPrefix(c.Rule, "hard:device"), x.isIn(removePrograms),
 		strings.HasPrefix(x.name, "mkfs."):
 		return Destroys
-	case strings.HasPrefix(c.Rule, "hard:"), x.does(ruling):
+	case strings.HasPrefix(c.Rule, "hard:"), x.isIn(privilegePrograms):
 		return Privilege
 	case c.Rule == "unknown":
 		return Unknown
-	case x.does(talking):
+	case x.isIn(networkPrograms):
 		return Network
-	case x.children && transparent.has(x.name):
+	case x.children && transparentWrappers.has(x.name):
 		return Reads
 	}
-	if _, ok := pr.reads(x); ok {
+	if _, ok := pr.onlyReads(x); ok {
 		return Reads
 	}
 	if x.row == nil || x.row.Lang != "" && x.row.Lang != "sed" && x.row.Lang != "awk" && !x.children {
@@ -113,7 +114,7 @@ func (pr *presets) risk(c *Command, x *invocation) Risk {
 	return Writes
 }
 
-// pseudoRisk is the risk of what is no program: a redirection, an assignment, text that is not known.
+// pseudoRisk returns the risk of what is not a program: a redirection, an assignment, unknown text.
 func pseudoRisk(c *Command) Risk {
 	switch {
 	case c.Rule == "hard:device" || c.Rule == "hard:remove":
@@ -131,20 +132,20 @@ func pseudoRisk(c *Command) Risk {
 	return Reads
 }
 
-// verdicts are what was found so far.
+// verdicts collects the commands and verdicts of a line.
 type verdicts struct {
 	at       *files
 	commands []Command
 	changes  []Change
-	worst    *Command
-	refused  *Command // the first that is denied, also where that only makes it a question
+	worst    *Command // first command with the strictest verdict
+	refused  *Command // first denied command, also if quiet
 	risky    Risk
-	quiet    bool // verdicts of denial are questions: the text is only perhaps run
+	quiet    bool // denials become approval requirements: the text is only perhaps run
 }
 
-// record notes a command with its verdict.
+// record adds a command with its verdict.
 func (v *verdicts) record(c Command) {
-	if c.Verdict == Ask && v.at.engine.exactly(&c, v.at.cwd) && (v.at.cwd == v.at.root || v.at.engine.exactly(&c, v.at.leadsTo(v.at.cwd))) {
+	if c.Verdict == Ask && v.at.engine.exactlyAllowed(&c, v.at.cwd) && (v.at.cwd == v.at.root || v.at.engine.exactlyAllowed(&c, v.at.resolvedPath(v.at.cwd))) {
 		c.Verdict = Allow
 	}
 	if c.Verdict == Deny && v.refused == nil {
@@ -160,13 +161,14 @@ func (v *verdicts) record(c Command) {
 	v.risky = larger(v.risky, c.Risk)
 	shownArgv := make([]string, len(c.Argv))
 	for i, a := range c.Argv {
-		shownArgv[i] = shown.Replace(a)
+		shownArgv[i] = displayMarks.Replace(a)
 	}
 	c.Argv = shownArgv
 	c.Dir = v.at.cwd
 	if c.Verdict == Allow {
 		c.Rule, c.Why, c.Instead = "", "", ""
 	}
+	c.Draft = c.Verdict == Ask && v.at.engine.isDraft(&c)
 	if v.worst == nil || c.Verdict > v.worst.Verdict {
 		v.worst = &c
 	}
@@ -175,7 +177,7 @@ func (v *verdicts) record(c Command) {
 	}
 }
 
-// unknown notes something that cannot be judged.
+// unknown adds a part of the line that cannot be judged.
 func (v *verdicts) unknown(argv []string, why string) {
 	v.unknownFor(&Command{Argv: argv}, why, "write out what is to run")
 }
@@ -199,7 +201,7 @@ func (v *verdicts) askAboutFile(argv []string) {
 	v.record(c)
 }
 
-// ask raises a verdict to Ask; deny to Deny. The built-in denials do not count in the preset Off.
+// ask raises a verdict to Ask. The built-in rules do not count in the preset Off.
 func (v *verdicts) ask(c *Command, rule, why string) {
 	if strings.HasPrefix(rule, "hard:") && v.at.engine.preset == Off || c.Verdict >= Ask {
 		return
@@ -207,6 +209,7 @@ func (v *verdicts) ask(c *Command, rule, why string) {
 	c.Verdict, c.Rule, c.Why = Ask, rule, why
 }
 
+// deny raises a verdict to Deny.
 func (v *verdicts) deny(c *Command, rule, why, instead string) {
 	if strings.HasPrefix(rule, "hard:") && v.at.engine.preset == Off || c.Verdict >= Deny {
 		return
@@ -214,10 +217,10 @@ func (v *verdicts) deny(c *Command, rule, why, instead string) {
 	c.Verdict, c.Rule, c.Why, c.Instead = Deny, rule, why, instead
 }
 
-// asksOfFiles reports whether reading secrets and writing files is asked about.
+// asksOfFiles reports whether reading secrets and writing files needs approval.
 func (e *Engine) asksOfFiles() bool { return e.preset == ReadOnly || e.preset == Listed }
 
-// words is a list with blanks between, which costs nothing before it is asked.
+// words is a blank-separated list, which costs nothing before its first use.
 type words string
 
 func (l words) has(word string) bool {

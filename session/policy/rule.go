@@ -12,29 +12,38 @@ import (
 
 // Rule is one rule about one program.
 //
-// Words are compared by position with the operands, options wherever they stand: the rule
-// {Program: "git", Words: ["push"], Options: ["--force"]} is about "git -C x push origin main -f" too.
+// Words are compared by position with the operands, options in any place: the rule {Program: "git", Words: ["push"],
+// Options: ["--force"]} also covers "git -C x push origin main -f".
 //
-// A Program with a slash is the file at that path; one without is the program of that name, which an allow
-// rule finds only in the system's directories. An Exact allow rule is a person's answer to a question: it
-// also answers what a preset asks about, which other allow rules do not. Nothing lifts a denial.
+// A Program with a slash is the file at that path; one without is the program of that name, which an allow rule finds
+// only in system directories. An Exact allow rule is a user's answer to a request: it also lifts a preset's
+// requirement, unlike other allow rules. Nothing lifts a denial.
 type Rule struct {
-	Name     string   // in judgements; "" is made of the decision and the words
+	Name     string   // name in judgements; "": the decision and the words
 	Program  string   // without a directory
 	Words    []string // operands at the beginning; "*" is any word, "a|b" one of several, a final "*" in a word any end
 	Options  []string // all must be given; "-f|--force" is one of several
-	Exact    bool     // the command has these words and no other; Options are not used
+	Exact    bool     // the command has exactly these words; Options are unused
 	Roots    []string // absolute directories: the rule counts there and below; nil: anywhere
 	Decision Verdict
-	Why      string // one sentence for the person or agent that is refused
+	Draft    bool   // with Ask: the verdict is draft
+	Why      string // one sentence for the user or agent that is refused
 	Instead  string // what to do instead
 
 	Match    []string // lines that the rule must decide, checked by New
 	NotMatch []string // lines that it must leave alone, checked by New
 }
 
-// ParseRule makes a rule of words such as "git push --force", of which the first is the program. A rule about
-// exact words is written as String prints it: "exactly rm -rf 'my build'".
+// Word returns the verdict of the rule as files have it.
+func (r *Rule) Word() string {
+	if r.Draft {
+		return Draft
+	}
+	return r.Decision.String()
+}
+
+// ParseRule parses a rule such as "git push --force", whose first word is the program. A rule with exact words has the
+// form of String: "exactly rm -rf 'my build'".
 func ParseRule(text string, v Verdict) (Rule, error) {
 	words := strings.Fields(text)
 	if len(words) > 2 && words[0] == v.String() && words[1] == "exactly" { // as judgements show it
@@ -53,16 +62,16 @@ func ParseRule(text string, v Verdict) (Rule, error) {
 		return Rule{}, fmt.Errorf("policy: a rule to %s is empty: name a program", v)
 	}
 	r := ruleOf(words, exact, v)
-	if r.marked() {
+	if r.hasUnwritable() {
 		return Rule{}, fmt.Errorf("policy: the rule %q: %w", text, errUnwritable)
 	}
 	if v != Allow {
-		r.Why = "a rule says " + r.Name
+		r.Why = "rule " + r.Name
 	}
 	return r, nil
 }
 
-// ruleOf is the rule that words say, the program first.
+// ruleOf returns the rule for some words, the program first.
 func ruleOf(words []string, exact bool, v Verdict) Rule {
 	r := Rule{Program: words[0], Exact: exact, Decision: v}
 	for _, word := range words[1:] {
@@ -73,14 +82,14 @@ func ruleOf(words []string, exact bool, v Verdict) Rule {
 		}
 	}
 	if exact {
-		return r.named()
+		return r.withUsualName()
 	}
 	r.Name = v.String() + " " + strings.Join(words, " ")
 	return r
 }
 
-// SplitWords splits a rule's text at blanks; quotes and backslashes are those of a shell, also $'…', in which rules are shown
-// that have characters which nobody sees. Nothing is expanded.
+// SplitWords splits a rule's text at blanks, with a shell's quotes and backslashes, including $'…' for invisible
+// characters. It expands nothing.
 func SplitWords(text string) (words []string, err error) {
 	var word strings.Builder
 	inWord, quote := false, byte(0)
@@ -102,7 +111,7 @@ func SplitWords(text string) (words []string, err error) {
 			if end < 0 {
 				return nil, errors.New("a quotation mark ' is missing")
 			}
-			word.WriteString(unescaped(text[i+2:end], true))
+			word.WriteString(unescape(text[i+2:end], true))
 			i, inWord = end, true
 		case c == '\'' || c == '"':
 			quote, inWord = c, true
@@ -129,19 +138,19 @@ func SplitWords(text string) (words []string, err error) {
 	return words, nil
 }
 
-// errUnwritable is why a rule is none that has one of the marks.
-var errUnwritable = errors.New("a rule cannot name the control characters \\x00 to \\x05; take them out")
+// errUnwritable rejects a rule with one of the marks.
+var errUnwritable = errors.New("a rule cannot contain the control characters \\x00 to \\x05; remove them")
 
-// Unwritable reports whether a text has one of the characters that no rule can have in a word: the first is in no argument, the others
-// are what the engine writes for text that is not known.
+// Unwritable reports whether a text has a character that no rule can contain: a zero byte, or one of the engine's marks
+// for unknown text.
 func Unwritable(text string) bool { return strings.ContainsAny(text, "\x00"+holes+globs) }
 
-// marked reports whether the rule has such a word.
-func (r *Rule) marked() bool {
+// hasUnwritable reports whether the rule has such a character.
+func (r *Rule) hasUnwritable() bool {
 	return slices.ContainsFunc(slices.Concat([]string{r.Program}, r.Words, r.Options), Unwritable)
 }
 
-// EscapedEnd is where the quotation mark stands that ends $'…', which begins at a place of a text; -1: it is missing.
+// EscapedEnd returns the closing quotation mark of $'…' at a place of a text, or -1.
 func EscapedEnd(text string, from int) int {
 	for i := from + 2; i < len(text); i++ {
 		switch text[i] {
@@ -210,7 +219,7 @@ func ParseTexts(text string) ([]Rule, error) {
 		case quote != 0 && text[i] == quote:
 			quote = 0
 		case quote == 0 && text[i] == '$' && strings.HasPrefix(text[i+1:], "'"):
-			if end := EscapedEnd(text, i); end > 0 { // else what reads the rule says that it has no end
+			if end := EscapedEnd(text, i); end > 0 { // otherwise the rule's parser reports a missing end
 				i = end
 			}
 		case quote == 0 && (text[i] == '\'' || text[i] == '"'):
@@ -220,19 +229,19 @@ func ParseTexts(text string) ([]Rule, error) {
 	return rules, nil
 }
 
-// check tries the rule's examples.
+// check verifies the rule's examples.
 func (r *Rule) check() error {
 	if r.Program == "" || strings.ContainsAny(r.Program, " \t") {
 		return fmt.Errorf("policy: rule %q names no program", r.Name)
 	}
-	if r.marked() {
+	if r.hasUnwritable() {
 		return fmt.Errorf("policy: rule %q: %w", r.Name, errUnwritable)
 	}
 	if r.Name == "" {
 		r.Name = r.String()
 	}
 	if r.Decision != Allow && r.Why == "" {
-		r.Why = "a rule says " + r.Name
+		r.Why = "rule " + r.Name
 	}
 	preset := Off
 	if r.Decision == Allow {
@@ -248,19 +257,19 @@ func (r *Rule) check() error {
 			if j.Instead != "" {
 				why += "; " + j.Instead
 			}
-			return fmt.Errorf("policy: rule %q must match %q, but says %s%s", r.Name, line, j.Verdict, why)
+			return fmt.Errorf("policy: rule %q must match %q, but the verdict is %s%s", r.Name, line, j.Verdict, why)
 		}
 	}
 	for _, line := range r.NotMatch {
 		if j := alone.Judge(Line{Text: line}); (j.Verdict == Allow) != (r.Decision != Allow) {
-			return fmt.Errorf("policy: rule %q must not match %q, but says %s", r.Name, line, j.Verdict)
+			return fmt.Errorf("policy: rule %q must not match %q, but the verdict is %s", r.Name, line, j.Verdict)
 		}
 	}
 	return nil
 }
 
-// at reports whether the rule counts in a directory; maybe, whether it may, the directory being unknown.
-func (r *Rule) at(cwd string) (counts, maybe bool) {
+// appliesIn reports whether the rule counts in a directory; maybe reports whether it may count in an unknown directory.
+func (r *Rule) appliesIn(cwd string) (counts, maybe bool) {
 	if len(r.Roots) == 0 {
 		return true, false
 	}
@@ -272,9 +281,9 @@ func (r *Rule) at(cwd string) (counts, maybe bool) {
 	}), false
 }
 
-// samePlace reports two names of a file where /bin and its kind are links into /usr. Where they are not, what would be denied
-// of one is denied of both.
-func samePlace(a, b string) bool {
+// isSameFile reports whether two names are the same file where /bin and similar directories are links into /usr. On
+// other systems, rules about one name also count for the other.
+func isSameFile(a, b string) bool {
 	merged := func(p string) string {
 		if strings.HasPrefix(p, "/bin/") || strings.HasPrefix(p, "/sbin/") {
 			return "/usr" + p
@@ -290,34 +299,34 @@ func (r *Rule) isFile(program, cwd string) bool {
 		path.Join(cwd, program) == r.Program
 }
 
-// matches reports whether the rule is about a command that is run in a directory; maybe, whether what is not
-// known may make it so.
+// matches reports whether the rule is about a command that is run in a directory; maybe reports whether unknown parts
+// may make it so.
 func (r *Rule) matches(x *invocation, cwd string) (match, maybe bool) {
-	if x.name != r.Program && x.argv[0] != r.Program && !r.isFile(x.argv[0], cwd) && (r.Decision == Allow || !samePlace(x.argv[0], r.Program)) {
+	if x.name != r.Program && x.argv[0] != r.Program && !r.isFile(x.argv[0], cwd) && (r.Decision == Allow || !isSameFile(x.argv[0], r.Program)) {
 		return false, false
 	}
-	here, perhaps := r.at(cwd)
+	here, perhaps := r.appliesIn(cwd)
 	if !here && !perhaps {
 		return false, false
 	}
-	match, maybe = r.names(x)
+	match, maybe = r.matchesWords(x)
 	return match && here, maybe || match && perhaps
 }
 
-// names reports whether the rule is about the words of a command.
-func (r *Rule) names(x *invocation) (match, maybe bool) {
+// matchesWords reports whether the rule is about the words of a command.
+func (r *Rule) matchesWords(x *invocation) (match, maybe bool) {
 	if r.Exact {
 		return slices.Equal(x.argv[1:], r.Words), false
 	}
 	match = true
 	if len(r.Words) > 0 {
 		operands := x.words[1:]
-		if x.row == nil || !x.row.Stop && !sub(x) {
+		if x.row == nil || !x.row.Stop && !isSubcommand(x) {
 			operands = x.args.Operands
-		} else if sub(x) {
+		} else if isSubcommand(x) {
 			operands = subOperands(x)
 		}
-		for i, pattern := range r.usual(x.name) {
+		for i, pattern := range r.usualWords(x.name) {
 			if i >= len(operands) {
 				return false, slices.ContainsFunc(operands, hasHole)
 			}
@@ -332,7 +341,7 @@ func (r *Rule) names(x *invocation) (match, maybe bool) {
 	}
 	given := x.options()
 	for _, o := range r.Options {
-		if !slices.ContainsFunc(strings.Split(o, "|"), func(o string) bool { return x.gave(given, o) }) {
+		if !slices.ContainsFunc(strings.Split(o, "|"), func(o string) bool { return x.hasOption(given, o) }) {
 			match = false
 			if !slices.ContainsFunc(x.argv[1:], func(a string) bool {
 				return hasHole(a) &&
@@ -346,8 +355,8 @@ func (r *Rule) names(x *invocation) (match, maybe bool) {
 	return match, maybe
 }
 
-// usual are the rule's words with the subcommand in its usual form: npm i is npm install.
-func (r *Rule) usual(program string) []string {
+// usualWords returns the rule's words with the subcommand in its usual form: npm i is npm install.
+func (r *Rule) usualWords(program string) []string {
 	first := strings.Split(r.Words[0], "|")
 	if len(first) == 1 {
 		return programs.Short(program, r.Words)
@@ -358,6 +367,7 @@ func (r *Rule) usual(program string) []string {
 	return append([]string{strings.Join(first, "|")}, r.Words[1:]...)
 }
 
+// wordMatches reports whether a word matches a rule's word.
 func wordMatches(pattern, word string) bool {
 	for p := range strings.SplitSeq(pattern, "|") {
 		if p == "*" || p == word || strings.HasSuffix(p, "*") && strings.HasPrefix(word, p[:len(p)-1]) {
@@ -367,8 +377,10 @@ func wordMatches(pattern, word string) bool {
 	return false
 }
 
-// sub reports whether the row is one of a subcommand.
-func sub(x *invocation) bool { return x.row != nil && strings.Contains(x.row.Name, x.name+" ") }
+// isSubcommand reports whether the invocation's table row is for a subcommand.
+func isSubcommand(x *invocation) bool {
+	return x.row != nil && strings.Contains(x.row.Name, x.name+" ")
+}
 
 // subOperands returns the subcommand and its operands without options.
 func subOperands(x *invocation) []string {
@@ -404,14 +416,14 @@ func (x *invocation) options() []string {
 	return out
 }
 
-// gave reports whether an option of a rule is among those that were given; "-rf" is two, in whatever order.
-func (x *invocation) gave(given []string, option string) bool {
+// hasOption reports whether an option of a rule is among the given ones; "-rf" is two, in any order.
+func (x *invocation) hasOption(given []string, option string) bool {
 	if slices.Contains(given, option) {
 		return true
 	}
 	row := x.row
 	if row == nil {
-		row = plain
+		row = unknownProgram
 	}
 	if len(option) < 3 || option[0] != '-' || option[1] == '-' || row.OneDash {
 		return false
@@ -422,7 +434,7 @@ func (x *invocation) gave(given []string, option string) bool {
 	})
 }
 
-// nameOf is the name in NAME=VALUE.
+// nameOf returns the name in NAME=VALUE.
 func nameOf(word string) string {
 	name, _, _ := strings.Cut(word, "=")
 	return name
@@ -437,7 +449,7 @@ var spellings = map[string][][2]string{
 	"chown": {{"-R", "--recursive"}}, "sed": {{"-i", "--in-place"}},
 }
 
-// pushOptions names what a refspec says: +main forces, :main deletes, which is a force too.
+// pushOptions returns the options that refspecs imply: +main forces, :main deletes, which also forces.
 func (x *invocation) pushOptions() []string {
 	var out []string
 	for _, o := range x.args.Operands {
@@ -456,16 +468,22 @@ func (x *invocation) pushOptions() []string {
 
 // matchRules applies the rules that deny or ask.
 func (pr *presets) matchRules(c *Command, x *invocation) {
+	asks := false // a rule with the verdict ask has matched, which is stricter than draft
 	for i := range pr.engine.rules {
 		r := &pr.engine.rules[i]
 		if r.Decision == Allow {
 			continue
 		}
 		match, maybe := r.matches(x, pr.cwd)
+		if r.Draft && asks {
+			continue
+		}
+		asks = asks || (match || maybe) && r.Decision == Ask && !r.Draft
 		switch {
 		case match && r.Decision == Deny:
 			pr.deny(c, r.Name, r.Why, r.Instead)
-		case match && c.Verdict == Ask: // a rule says more than a preset, and is meant for persons too
+		case match && c.Verdict == Ask, maybe && c.Verdict == Ask && strings.HasPrefix(c.Rule, "hard:"):
+			// a rule outranks a preset and also applies to users
 			c.Rule, c.Why, c.Instead = r.Name, r.Why, r.Instead
 		case match || maybe:
 			if pr.ask(c, r.Name, r.Why); c.Rule == r.Name {
@@ -475,8 +493,19 @@ func (pr *presets) matchRules(c *Command, x *invocation) {
 	}
 }
 
-// exactly reports whether an exact rule answers what was asked about in a directory; not where a rule asks.
-func (e *Engine) exactly(c *Command, cwd string) bool {
+// isDraft reports whether the verdict on a command that needs approval is draft: that of its rule, or of the preset. Questions of
+// hard stay questions.
+func (e *Engine) isDraft(c *Command) bool {
+	for i := range e.rules {
+		if r := &e.rules[i]; r.Decision != Allow && r.Name == c.Rule {
+			return r.Draft
+		}
+	}
+	return e.drafts && !strings.HasPrefix(c.Rule, "hard:") && !strings.HasSuffix(c.Why, holdsSecrets)
+}
+
+// exactlyAllowed reports whether an exact rule allows the command in a directory, and no rule asks.
+func (e *Engine) exactlyAllowed(c *Command, cwd string) bool {
 	if len(c.Argv) == 0 || c.Rule == "unknown" && !c.OfFile {
 		return false
 	}
@@ -487,9 +516,9 @@ func (e *Engine) exactly(c *Command, cwd string) bool {
 			return false
 		}
 		dir, base := path.Split(c.Argv[0])
-		here, _ := r.at(cwd)
+		here, _ := r.appliesIn(cwd)
 		found = found || r.Decision == Allow && r.Exact && here && slices.Equal(c.Argv[1:], r.Words) &&
-			(r.Program == c.Argv[0] || r.Program == base && systemPlaces[dir] || r.isFile(c.Argv[0], cwd))
+			(r.Program == c.Argv[0] || r.Program == base && systemProgramDirs[dir] || r.isFile(c.Argv[0], cwd))
 	}
 	return found
 }

@@ -12,49 +12,49 @@ import (
 
 // run judges a command whose words are known, and the commands that it runs. It returns what the
 // command prints, as far as that is known.
-func (w *walk) run(argv []string, in stream) stream {
+func (w *analyzer) run(argv []string, in stream) stream {
 	if w.nested++; w.nested > maxNested {
 		w.nested--
 		w.unknown(argv, "it is nested too deep to be judged")
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	defer func() { w.nested-- }()
-	w.heard += len(argv)
-	if w.runs++; w.runs > w.budget || w.heard > maxWords {
+	w.wordCount += len(argv)
+	if w.runs++; w.runs > w.budget || w.wordCount > maxWords {
 		if w.runs <= w.budget+1 {
 			w.unknown([]string{"…"}, "it runs too many commands to be judged")
 			w.runs = w.budget + 1
 		}
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	name := argv[0]
 	if name == "" {
 		return stream{}
 	}
 	if f := w.funcs[name]; f != nil {
-		return w.called(f, argv, in)
+		return w.judgeCall(f, argv, in)
 	}
 	if words := w.aliases[name]; len(words) > 0 && words[0] != name {
 		// Shells know an alias from the next line on only, and not at all where the name is quoted.
 		out := w.run(append(words[:len(words):len(words)], argv[1:]...), in)
-		return either(out, w.branch(func() stream { return w.plainly(argv, in) }))
+		return either(out, w.branch(func() stream { return w.judgeProgram(argv, in) }))
 	}
 	if words := w.aliases[name]; len(words) > 0 {
 		argv = append(words[:len(words):len(words)], argv[1:]...)
 	}
-	if out, ok := w.runMade(argv, in); ok {
+	if out, ok := w.runCreated(argv, in); ok {
 		return out
 	}
-	if ofHistory(name) && w.history() {
-		w.unknown(argv, "a shell that a person types into puts a line of its history in its place")
-		return stream{text: hole, is: true}
+	if isHistoryWord(name) && w.hasHistory() {
+		w.unknown(argv, "an interactive shell replaces it by a line of its history")
+		return stream{text: hole, set: true}
 	}
 	if hasHole(name) || hasGlob(name) || strings.ContainsFunc(name, oddRune) {
 		w.unknown(argv, "which program runs is not known before it runs")
 		if hasHole(name) {
 			w.guesses.guess(argv[1:])
 		}
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	base := strings.TrimPrefix(path.Base(strings.ReplaceAll(name, `\`, "/")), "^") // nu's sign of programs that are not its own
 	if end := len(base) - len(".exe"); end > 0 && strings.EqualFold(base[end:], ".exe") && programs.Lookup(strings.ToLower(base[:end])) != nil {
@@ -83,7 +83,7 @@ func (w *walk) run(argv []string, in stream) stream {
 			argv = slices.Concat(argv[:i], []string{"-e"}, argv[i+1:])
 		}
 	}
-	if base == "sg" && len(argv) > 2 && argv[2] != "-c" { // -c may be left out
+	if base == "sg" && len(argv) > 2 && argv[2] != "-c" { // -c is optional
 		argv = slices.Concat(argv[:2], []string{"-c"}, argv[2:])
 	}
 	row, words, args := resolve(base, argv)
@@ -93,30 +93,28 @@ func (w *walk) run(argv []string, in stream) stream {
 		w.visit(x, !w.piped)
 	}
 	for _, name := range w.env {
-		w.ways.loadedBy(x, name, w.scope.get(name).text)
+		w.delegated.loadedBy(x, name, w.scope.get(name).text)
 	}
-	w.ways.loadedByLine(x)
-	w.ways.optionsOf(x)
-	w.denial.fetched = w.denial.fetched || fetching.has(base)
+	w.delegated.loadedByLine(x)
+	w.delegated.optionsOf(x)
+	w.denial.fetched = w.denial.fetched || downloaders.has(base)
 	w.denial.hard(&c, x)
 	w.preset.matchRules(&c, x)
 	out, special := w.builtin(&c, x)
 	if !special {
 		out = w.children(&c, x)
 	}
-	if namesOurs(x) {
-		out = stream{text: someOfOurs + "\n", is: true}
+	if printsProjectNames(x) {
+		out = stream{text: projectNames + "\n", set: true}
 	}
 	if names := w.namesAnywhere(x); names != "" {
-		out = stream{text: names + "\n", is: true}
+		out = stream{text: names + "\n", set: true}
 	}
-	if passesAll(x) && x.in.is {
-		if names := w.pieceOf(x.in); strings.HasSuffix(names, anyBelow) {
-			out = stream{text: names + "\n", is: true}
-		}
+	if names := w.passedNames(x); names != "" {
+		out = stream{text: names + "\n", set: true}
 	}
-	if everyNumber(x) {
-		out = stream{text: everyProcess + "\n", is: true}
+	if printsAllPIDs(x) {
+		out = stream{text: everyProcess + "\n", set: true}
 	}
 	w.preset.base(&c, x)
 	if c.Verdict == Allow && w.foundElsewhere(name) {
@@ -127,8 +125,8 @@ func (w *walk) run(argv []string, in stream) stream {
 	return out
 }
 
-// fetching are programs that print or write what other machines send.
-var fetching = words("curl wget wget2 aria2c axel http https xh lynx w3m links elinks nc ncat netcat socat ssh scp sftp ftp lftp")
+// downloaders are programs that print or write data from other machines.
+var downloaders = words("curl wget wget2 aria2c axel http https xh lynx w3m links elinks nc ncat netcat socat ssh scp sftp ftp lftp")
 
 // oddRune reports runes that look like blanks but are part of a word for the shell.
 func oddRune(r rune) bool {
@@ -141,16 +139,16 @@ func oddRune(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t'
 }
 
-// invocation is one command, taken apart.
+// invocation is a parsed command.
 type invocation struct {
 	name  string // without its directory
 	argv  []string
 	words []string // with the subcommand, without options before it: "git", "push", …
 	row   *programs.Program
 	args  programs.Args
-	in    stream
+	in    stream // standard input
 
-	places    []string // what find finds, once it was asked for
+	places    []string // paths that find matches, once computed
 	ofProject bool     // it runs a file of the project
 	children  bool     // it ran commands that were judged on their own
 }
@@ -161,7 +159,7 @@ type option = programs.Option
 func resolve(base string, argv []string) (*programs.Program, []string, programs.Args) {
 	row := programs.Lookup(base)
 	if row == nil {
-		return nil, append([]string{base}, argv[1:]...), plain.Parse(argv[1:])
+		return nil, append([]string{base}, argv[1:]...), unknownProgram.Parse(argv[1:])
 	}
 	if row.Old && len(argv) > 1 && argv[1] != "" && argv[1][0] != '-' {
 		return row, append([]string{base, "-" + argv[1]}, argv[2:]...), row.Parse(row.Spread(argv[1:]))
@@ -198,38 +196,39 @@ func resolve(base string, argv []string) (*programs.Program, []string, programs.
 	return row, words, args
 }
 
-// plain parses the arguments of programs that are not in the table.
-var plain = programs.Unknown()
+// unknownProgram parses the arguments of programs that are not in the table.
+var unknownProgram = programs.Unknown()
 
 // children judges the commands that a program runs by its own means.
-func (w *walk) children(c *Command, x *invocation) stream {
-	if rest, ok := w.viewed(x); ok && len(rest) > 0 {
+func (w *analyzer) children(c *Command, x *invocation) stream {
+	if rest, ok := w.noteBinds(x); ok && len(rest) > 0 {
 		x.children = true
 		return w.wrap.runArgv(rest, x)
 	}
-	w.ways.ofTheProject(x)
+	w.delegated.projectFiles(x)
 	if x.row == nil {
-		if !textual.has(x.name) {
+		if !textPrograms.has(x.name) {
 			w.guesses.guess(x.argv[1:])
 			w.guesses.commandsIn(x)
 		}
-		if x.in.is {
+		if x.in.set {
 			w.guesses.escapes(x.in.text)
 		}
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	outside := w.direct
 	w.direct = false
 	defer func() { w.direct = outside }()
 	row := x.row
-	out, done := w.byOptions(c, x)
+	out, done := w.judgeOptions(c, x)
 	if done {
 		return out
 	}
-	if shell, given := x.args.Get("-s", "--shell"); given && (x.name == "su" || x.name == "runuser") && len(x.args.Operands) > 0 { // it gets what stands behind the user
+	// it gets the words after the user
+	if shell, given := x.args.Get("-s", "--shell"); given && (x.name == "su" || x.name == "runuser") && len(x.args.Operands) > 0 {
 		w.run(append([]string{shell}, x.args.Operands[1:]...), x.in)
 	}
-	if (x.name == "su" && !x.children || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.is {
+	if (x.name == "su" && !x.children || x.name == "ssh" && len(x.args.Operands) == 1) && x.in.set {
 		x.children = true
 		return w.shellText(x.in.text, x.name)
 	}
@@ -240,20 +239,20 @@ func (w *walk) children(c *Command, x *invocation) stream {
 		operands = nil
 	}
 	w.denial.targets(c, x)
-	w.ways.operandCode(x)
-	w.keep(x)
-	if row.Run == programs.RunNothing && row.Lang == "" && !row.Reads && !textual.has(x.name) {
+	w.delegated.operandCode(x)
+	w.noteEffects(x)
+	if row.Run == programs.RunNothing && row.Lang == "" && !row.Reads && !textPrograms.has(x.name) {
 		w.guesses.guessDestroyers(x.argv[1:])
 	}
-	if !textual.has(x.name) && !row.Reads && (row.Lang == "" || row.Lang == "make") {
+	if !textPrograms.has(x.name) && !row.Reads && (row.Lang == "" || row.Lang == "make") {
 		w.guesses.commandsIn(x)
 	}
-	if containers.has(x.name) && w.engine.denies && slices.ContainsFunc(x.argv[1:min(len(x.argv), 8)], startsInside.has) {
+	if containers.has(x.name) && w.engine.denies && slices.ContainsFunc(x.argv[1:min(len(x.argv), 8)], containerExec.has) {
 		w.guesses.guess(x.argv[1:])
 	}
-	w.ways.inputAsFile(x)
-	given, done := w.byOperands(operands, x)
-	if startsShell.has(x.name) && !x.children && x.in.is {
+	w.delegated.inputAsFile(x)
+	given, done := w.judgeOperands(operands, x)
+	if startsShell.has(x.name) && !x.children && x.in.set {
 		x.children = true
 		return w.shellText(x.in.text, x.name)
 	}
@@ -263,34 +262,37 @@ func (w *walk) children(c *Command, x *invocation) stream {
 	if row.Run == programs.RunFirstCode {
 		return out
 	}
-	return w.byInput(operands, x, out)
+	return w.judgeInput(operands, x, out)
 }
 
-// containers are programs that run a command of their words in a container; startsInside are their subcommands that do so.
+// containers are programs that run a command of their words in a container; containerExec are their subcommands that do
+// so.
 const (
-	containers   = words("docker podman nerdctl ctr crictl kubectl oc lxc incus docker-compose podman-compose buildah finch")
-	startsInside = words("exec run create rsh debug shell task tasks t c containers compose container")
+	containers    = words("docker podman nerdctl ctr crictl kubectl oc lxc incus docker-compose podman-compose buildah finch")
+	containerExec = words("exec run create rsh debug shell task tasks t c containers compose container")
 )
 
-// startsShell are programs that start a shell where they are given no command: it reads what they are given.
+// startsShell are programs that start a shell without a command argument; that shell reads their input.
 var startsShell = words("newgrp nsenter unshare chroot setarch linux32 linux64 i386 script fakeroot fakechroot sg capsh doas proot firejail nix-shell " +
 	"unbuffer machinectl login systemd-run")
 
-// byOptions judges what the options of a program name: commands, code, programs, files. It returns what the
-// program prints then, and whether that is all.
-func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
+// judgeOptions judges the values of a program's options: commands, code, programs, files. It returns the program's
+// output then, and whether nothing else has to be judged.
+func (w *analyzer) judgeOptions(c *Command, x *invocation) (out stream, done bool) {
 	row := x.row
-	out = stream{text: hole, is: true, endless: x.name == "yes"}
-	w.ways.compilerParts(x)
+	out = stream{text: hole, set: true, endless: x.name == "yes"}
+	w.delegated.compilerParts(x)
 	for i, o := range x.args.Options {
 		switch {
-		case row.IsShell(o.Name) && o.Has:
+		case row.TakesShellCode(o.Name) && o.Has:
 			x.children = true
 			if x.name == "fish" {
+				restore := w.giveArguments(append([]string{x.name}, x.args.Operands...))
 				out = w.fish(o.Value)
+				restore()
 				continue
 			}
-			if x.name == "env" { // what is split stands before the other words
+			if x.name == "env" { // split words precede the others
 				if strings.ContainsAny(o.Value, `\$#`) {
 					w.unknown(x.argv, "what env makes of its text is not what a shell would")
 				}
@@ -315,32 +317,32 @@ func (w *walk) byOptions(c *Command, x *invocation) (out stream, done bool) {
 			}
 			out = w.shellText(execValue(o.Value), x.name)
 			w.feed = feed
-		case row.IsArgv(o.Name) && len(o.Argv) > 0:
+		case row.TakesCommand(o.Name) && len(o.Argv) > 0:
 			x.children = true
 			w.wrap.runEach(o.Argv, x)
-		case row.IsCode(o.Name) && o.Has:
+		case row.TakesCode(o.Name) && o.Has:
 			x.children = true
 			w.codes.code(row.Lang, o.Value, x)
-		case row.IsScript(o.Name) && row.Lang == "sh":
+		case row.TakesScript(o.Name) && row.Lang == "sh":
 			w.unknown(x.argv, "it runs commands from a file")
-		case row.IsWrite(o.Name) && o.Has && (strings.HasPrefix(o.Value, "|") || strings.HasPrefix(o.Value, "!")):
+		case row.TakesOutputFile(o.Name) && o.Has && (strings.HasPrefix(o.Value, "|") || strings.HasPrefix(o.Value, "!")):
 			w.shellText(o.Value[1:], x.name)
-		case row.IsWrite(o.Name) && o.Has:
+		case row.TakesOutputFile(o.Name) && o.Has:
 			w.denial.target(c, o.Value)
-		case row.IsRun(o.Name) && o.Has:
-			w.ways.runsNamed(x, o.Value)
-		case row.IsLoad(o.Name) && o.Has:
-			w.codes.loads(x, o.Value)
-		case o.Has && row.Lang != "" && row.Lang != "sh" && w.ways.loadedText(o.Value) != "":
-			w.codes.code(row.Lang, w.ways.loadedText(o.Value), x)
+		case row.TakesProgram(o.Name) && o.Has:
+			w.delegated.runsNamed(x, o.Value)
+		case row.TakesLoadedCode(o.Name) && o.Has:
+			w.codes.loadCode(x, o.Value)
+		case o.Has && row.Lang != "" && row.Lang != "sh" && w.delegated.loadedText(o.Value) != "":
+			w.codes.code(row.Lang, w.delegated.loadedText(o.Value), x)
 		}
 	}
 	return out, false
 }
 
-// byOperands judges operands that are a command, shell text, a script or code. It reports false where they are
-// none of these, or where the program goes on with its input.
-func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
+// judgeOperands judges operands that are a command, shell text, a script or code. It reports false if they are none of
+// these, or if the program also uses its input.
+func (w *analyzer) judgeOperands(operands []string, x *invocation) (stream, bool) {
 	row := x.row
 	switch row.Run {
 	case programs.RunArgv:
@@ -349,7 +351,7 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 		if x.name == "watch" && x.args.Has("-x", "--exec") {
 			return w.wrap.runArgv(operands, x), true
 		}
-		if x.name == "parallel" && (len(operands) > 0 && (x.in.is || slices.ContainsFunc(operands, func(o string) bool { return strings.HasPrefix(o, ":::") })) ||
+		if x.name == "parallel" && (len(operands) > 0 && (x.in.set || slices.ContainsFunc(operands, func(o string) bool { return strings.HasPrefix(o, ":::") })) ||
 			x.args.Has("-a", "--arg-file")) {
 			return w.wrap.parallel(operands, x), true
 		}
@@ -358,8 +360,8 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 			feed := w.feed
 			defer func() { w.feed = feed }()
 			w.feed = x.in
-			if typing.has(x.name) {
-				return w.wrap.typed(operands, x), true
+			if typingPrograms.has(x.name) {
+				return w.wrap.judgeTypedText(operands, x), true
 			}
 			return w.shellText(strings.Join(operands, " "), x.name), true
 		}
@@ -371,12 +373,12 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 	case programs.RunScript:
 		return w.script(operands, x), true
 	case programs.RunPerhaps:
-		w.guesses.within(strings.Join(x.argv[1:], " "))
+		w.guesses.findDestroyer(strings.Join(x.argv[1:], " "))
 		for _, a := range x.argv[1:] {
 			if text, piped := w.pipedIn(a); piped {
-				w.guesses.withinLines(text)
+				w.guesses.findDestroyerInLines(text)
 			} else if strings.ContainsAny(a, " \t") && len(a) <= bound.MaxShort {
-				w.guesses.shellGuess(a) // several commands, of which one goes to where the next removes
+				w.guesses.shellGuess(a) // several commands; one changes into the directory where the next removes
 			}
 		}
 	case programs.RunFirstCode:
@@ -387,23 +389,23 @@ func (w *walk) byOperands(operands []string, x *invocation) (stream, bool) {
 	return stream{}, false
 }
 
-// typing are programs that type text into other terminals.
-var typing = words("kitty kitten wezterm zellij screen")
+// typingPrograms type text into other terminals.
+var typingPrograms = words("kitty kitten wezterm zellij screen")
 
-// typedLines is what they type, with line breaks for what they take for the key that ends a line.
+// typedLines returns typed text with line breaks for the notations of the Enter key.
 func typedLines(text string) string {
 	return strings.NewReplacer("^M", "\n", `\n`, "\n", `\r`, "\n", `\015`, "\n", "^J", "\n").Replace(text)
 }
 
 // inputAsFile judges standard input that an option names as the file of code: make -f -, awk -f -.
-func (ho *handovers) inputAsFile(x *invocation) {
+func (ho *delegations) inputAsFile(x *invocation) {
 	switch x.row.Lang {
 	case "make", "awk", "sed", "vim":
 	default:
 		return
 	}
 	for i, a := range x.argv {
-		if !x.in.is || i == 0 || a != "-f-" && !(strings.HasPrefix(x.argv[i-1], "-") && (a == "-" || a == "/dev/stdin")) {
+		if !x.in.set || i == 0 || a != "-f-" && !(strings.HasPrefix(x.argv[i-1], "-") && (a == "-" || a == "/dev/stdin")) {
 			continue
 		}
 		if hasHole(x.in.text) {
@@ -414,12 +416,12 @@ func (ho *handovers) inputAsFile(x *invocation) {
 	}
 }
 
-// byInput judges standard input, or a file that the line made, as the code of an interpreter. It returns what
-// the program prints: out, where nothing is known of that.
-func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
+// judgeInput judges standard input, or a file that the line created, as the code of an interpreter. It returns the
+// program's output, or out if that is unknown.
+func (w *analyzer) judgeInput(operands []string, x *invocation, out stream) stream {
 	row := x.row
-	if row.StdinRun && (len(operands) == 0 || standardInput(operands[0]) || row.Lang == "sh" || row.StdinAlways) &&
-		x.in.is && !w.preset.hasCode(x) && !w.inputIsData(x) {
+	if row.StdinRun && (len(operands) == 0 || isStdin(operands[0]) || row.Lang == "sh" || row.StdinAlways) &&
+		x.in.set && !w.preset.hasCode(x) && !w.inputIsData(x) {
 		x.children = true
 		if row.Lang == "sh" {
 			return w.shellText(x.in.text, x.name)
@@ -437,10 +439,10 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 			w.codes.code(row.Lang, text, x)
 			return out
 		}
-		if descriptor(operands[0]) {
+		if isDescriptor(operands[0]) {
 			w.unknown(x.argv, "what "+x.name+" runs is not known before it runs")
 		}
-		if m, ok := w.madeAt(operands[0]); ok && m.source == "" {
+		if m, ok := w.createdAt(operands[0]); ok && m.source == "" {
 			x.children = true
 			if hasHole(m.text) {
 				w.unknown(x.argv, "what it runs is written by the same line, and not known before")
@@ -451,77 +453,79 @@ func (w *walk) byInput(operands []string, x *invocation, out stream) stream {
 	return out
 }
 
-// readingModules are modules of python that take standard input for data.
-var readingModules = words("json.tool json pytest unittest mypy black flake8 isort base64 gzip tokenize pip venv")
+// dataModules are python modules that read standard input as data.
+var dataModules = words("json.tool json pytest unittest mypy black flake8 isort base64 gzip tokenize pip venv")
 
-// inputIsData reports that python runs a module, and not what it is given.
-func (w *walk) inputIsData(x *invocation) bool {
+// inputIsData reports whether python runs a module instead of its input.
+func (w *analyzer) inputIsData(x *invocation) bool {
 	module, _, is := pythonModule(x, strings.TrimRight(x.name, "0123456789."))
-	return is && readingModules.has(module) && w.scope.get("PYTHONINSPECT").text == ""
+	return is && dataModules.has(module) && w.scope.get("PYTHONINSPECT").text == ""
 }
 
-// keep notes what a program makes, that later commands of the line may run or remove.
-func (w *walk) keep(x *invocation) {
-	if before := len(w.made); before < maxMade {
+// noteEffects records files that a program creates, which later commands of the line may run or remove.
+func (w *analyzer) noteEffects(x *invocation) {
+	if before := len(w.created); before < maxCreated {
 		defer func() {
-			if len(w.made) > before {
-				for full := range w.made {
-					w.changed(full)
+			if len(w.created) > before {
+				for full := range w.created {
+					w.noteChanged(full)
 				}
 			}
 		}()
 	}
 	if x.name == "sed" || x.name == "gsed" || x.name == "perl" || x.name == "ruby" {
-		w.edited(x)
+		w.noteEdited(x)
 	}
+	w.noteLists(x)
 	switch x.name {
 	case "cp", "mv", "ln", "install", "gcp":
-		w.copied(x)
+		w.noteCopies(x)
 	case "rsync", "scp":
 		if ops := x.args.Operands; len(ops) > 1 && !slices.ContainsFunc(ops, func(o string) bool { return strings.Contains(o, ":") }) {
-			w.copies(ops[:len(ops)-1], ops[len(ops)-1], false)
+			w.addCopies(ops[:len(ops)-1], ops[len(ops)-1], false)
 		}
 	case "dd", "dcfldd", "dc3dd":
-		w.dumped(x)
+		w.noteDD(x)
 	case "objcopy", "gobjcopy", "llvm-objcopy", "strip", "llvm-strip", "ditto", "patchelf", "upx":
-		w.rewritten(x)
+		w.noteRewritten(x)
 	case "mknod":
 		if ops := x.args.Operands; len(ops) > 1 && strings.Trim(ops[1], "b") == "" {
-			if full, ok := w.spot(ops[0]); ok {
-				w.made[full] = made{source: "/dev/sda", link: true} // any disk
+			if full, ok := w.createdKey(ops[0]); ok {
+				w.created[full] = createdFile{source: "/dev/sda", link: true} // any disk
 			}
 		}
 	case "mount":
-		w.mounted(x)
+		w.noteMount(x)
 	case "bindfs":
 		if ops := x.args.Operands; len(ops) > 1 {
-			w.lies(ops[0], ops[1])
+			w.noteMountedOver(ops[0], ops[1])
 		}
 	case "sshfs", "curlftpfs", "s3fs", "gcsfuse", "davfs2", "mount.nfs", "mount.cifs", "mount.davfs", "ntfs-3g", "mount.ntfs-3g", "guestmount", "afpfs", "glusterfs", "goofys":
 		if ops := x.args.Operands; len(ops) > 0 {
-			w.lies(hole, ops[min(1, len(ops)-1)])
+			w.noteMountedOver(hole, ops[min(1, len(ops)-1)])
 		}
 	case "rclone":
 		if ops := x.args.Operands; len(ops) > 2 && ops[0] == "mount" {
-			w.lies(hole, ops[2])
+			w.noteMountedOver(hole, ops[2])
 		}
 	case "curl", "wget":
 		if out, ok := x.args.Get("-o", "--output", "-O", "--output-document"); ok && out != "" {
-			w.filled(out, stream{})
+			w.noteWritten(out, stream{})
 		}
 	}
 }
 
+// hasCode reports whether a command has code of an interpreter in its words.
 func (pr *presets) hasCode(x *invocation) bool {
 	for _, o := range x.args.Options {
-		if x.row.IsCode(o.Name) || x.row.IsScript(o.Name) {
+		if x.row.TakesCode(o.Name) || x.row.TakesScript(o.Name) {
 			return true
 		}
 	}
 	return false
 }
 
-// execValue strips what stands before the command in tar's --checkpoint-action=exec=COMMAND.
+// execValue strips the prefix of the command in tar's --checkpoint-action=exec=COMMAND.
 func execValue(v string) string {
 	v = strings.TrimPrefix(v, "exec=")
 	if strings.HasPrefix(v, "sh:") {
@@ -562,12 +566,13 @@ func (h *hardRules) targets(c *Command, x *invocation) {
 	}
 }
 
-// namesCore reports that tee writes into a setting of the kernel's how files are called: it is a program only behind a |.
+// namesCore reports whether tee writes a program to corePattern: the kernel runs it only behind a |.
 func (h *hardRules) namesCore(p string, x *invocation) bool {
 	full, ok := h.clean(p)
-	return ok && full == corePattern && x.name == "tee" && x.in.is && !hasHole(x.in.text) && !strings.Contains(x.in.text, "|")
+	return ok && full == corePattern && x.name == "tee" && x.in.set && !hasHole(x.in.text) && !strings.Contains(x.in.text, "|")
 }
 
+// target judges one file that a program changes.
 func (h *hardRules) target(c *Command, p string) {
 	switch h.overwritten(p) {
 	case fatal:

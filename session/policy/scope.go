@@ -8,35 +8,37 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// value is what is known of a variable. The zero value is a variable that is not set on the line.
+// value is the known value of a variable. The zero value is a variable that is not set on the line.
 type value struct {
 	text  string // with marks
 	set   bool
-	fixed bool // readonly, or another name of a variable: what is assigned does not count as it is written
+	fixed bool // readonly, or a reference to another variable: assigned text does not count as written
 }
 
-// change is one entry of the log that undoes assignments.
+// change is an entry of the log by which assignments are undone.
 type change struct {
 	name string
 	old  value
-	had  bool
+	had  bool // the variable had a value
 
-	array bool     // it is the list of an array that changed
-	list  []string // as it was; nil: there was none
+	array bool     // the array's list changed
+	list  []string // previous value; nil: none
 }
 
 // scope holds the variables, functions and place of the shell at one point of the line.
 //
-// Assignments are logged. A subshell is left by undoing its part of the log; a branch by making unknown
-// what it changed: both cost what was assigned, not what is set, so that a line takes linear time.
+// Assignments are logged. Leaving a subshell undoes its part of the log; leaving a branch invalidates what it changed.
+// Both cost as much as was assigned, not as much as is set, so that a line takes linear time.
 type scope struct {
 	vars  map[string]value
 	lists map[string][]string // the elements of arrays; no list is nil
 	log   []change
 }
 
+// get returns the known value of a variable.
 func (s *scope) get(name string) value { return s.vars[name] }
 
+// put sets a variable.
 func (s *scope) put(name, text string) {
 	old, had := s.vars[name]
 	s.log = append(s.log, change{name: name, old: old, had: had})
@@ -52,12 +54,13 @@ func (s *scope) put(name, text string) {
 	}
 }
 
-// putList sets the elements of an array; nil: they are those of none any more.
+// putList sets the elements of an array; nil: it is no longer an array.
 func (s *scope) putList(name string, list []string) {
 	s.log = append(s.log, change{name: name, array: true, list: s.lists[name]})
 	s.setList(name, list)
 }
 
+// setList sets the elements of an array without a log entry.
 func (s *scope) setList(name string, list []string) {
 	if list == nil {
 		delete(s.lists, name)
@@ -66,7 +69,7 @@ func (s *scope) setList(name string, list []string) {
 	s.lists[name] = list
 }
 
-// fix says that later assignments to a variable do something else, or nothing.
+// fix records that later assignments to a variable may have another effect or none.
 func (s *scope) fix(name string) {
 	v := s.vars[name]
 	s.log = append(s.log, change{name: name, old: v, had: v.set})
@@ -74,6 +77,7 @@ func (s *scope) fix(name string) {
 	s.vars[name] = v
 }
 
+// mark returns the current end of the log.
 func (s *scope) mark() int { return len(s.log) }
 
 // undo takes back all assignments since mark.
@@ -91,8 +95,8 @@ func (s *scope) undo(mark int) {
 	s.log = s.log[:mark]
 }
 
-// takeBack sets what was assigned between two marks to what it was before, and keeps what was assigned since.
-func (s *scope) takeBack(from, to int) {
+// undoRange resets variables that were assigned between two marks to their earlier values, and keeps later assignments.
+func (s *scope) undoRange(from, to int) {
 	for i := to - 1; i >= from; i-- {
 		switch c := s.log[i]; {
 		case c.array:
@@ -107,47 +111,52 @@ func (s *scope) takeBack(from, to int) {
 	}
 }
 
-// blur makes unknown what was assigned since mark: it may or may not have happened.
-func (s *scope) blur(mark int) {
+// invalidate makes unknown what was assigned since mark: it may or may not have happened.
+func (s *scope) invalidate(mark int) {
 	for _, c := range s.log[mark:] {
 		if c.array {
 			s.setList(c.name, []string{hole})
 			continue
 		}
 		if now := s.vars[c.name]; now.text != c.old.text || !c.had {
-			s.vars[c.name] = value{text: hole, set: true, fixed: now.fixed}
+			text := hole
+			if strings.HasSuffix(now.text, anyBelow) { // the names of a walk stay: in some shells, the end of a pipe runs in the shell itself
+				text = now.text
+			}
+			s.vars[c.name] = value{text: text, set: true, fixed: now.fixed}
 		}
 	}
 }
 
-// shellState is what the shell knows where the walk is, and what the walk knows of it.
+// shellState is the known state of the shell at the current point of the walk.
 type shellState struct {
 	files
 	scope   scope
 	funcs   map[string]*function
 	aliases map[string][]string
-	args    []string // of the function or shell text that is followed; nil if not known
+	args    []string // positional parameters of the current function or shell text; nil if unknown
+	zeroth  string   // $0 of the current shell text; empty if unknown
 	env     []string // names of variables that are set for the command alone
-	stdin   stream   // that exec gave the shell
+	stdin   stream   // input of the shell, as set by exec
 	shell   string
-	parsed  string // the text that is followed, for what the parser reads otherwise than shells do
-	whole   bool   // that text is the line itself, and a shell reads it
+	parsed  string // text that is being followed
+	whole   bool   // parsed is the line itself, read by a shell
 
-	unsure   int // what is followed may not be run, or not in this shell
-	nested   int
-	steps    int
-	heard    int  // words of all commands
-	direct   bool // the command stands on the line itself, not in a wrapper, function or substitution
-	executed bool // what is judged is an execution: the program is the file that it is
-	parent   bool // it names the process that started its shell, which is a keeper
-	wrote    bool // the shell has opened a file for writing
-	sources  bool // it runs a file in its own shell, which may set anything
+	unsure    int  // >0: the code may not run, or not in this shell
+	nested    int  // depth of nested shell text
+	steps     int  // commands followed so far
+	wordCount int  // words of all commands so far
+	direct    bool // the command is on the line itself, not in a wrapper, function or substitution
+	executed  bool // the command is an execution: the program is its file
+	parent    bool // it names the parent process of its shell, which is a keeper
+	wrote     bool // the shell opened a file for writing
+	sources   bool // it sources a file, which may set anything
 }
 
 func newShell(e *Engine, l Line) shellState {
 	s := shellState{shell: l.Shell, direct: true,
 		files: files{engine: e, cwd: l.Cwd, root: path.Clean(l.Cwd), home: path.Clean("/" + l.Home), account: l.Account, real: l.Real,
-			placed: l.Installed, made: map[string]made{}, pipes: map[string]string{}},
+			installed: l.Installed, created: map[string]createdFile{}, pipes: map[string]string{}},
 		scope: scope{vars: map[string]value{}, lists: map[string][]string{}},
 		funcs: map[string]*function{}, aliases: map[string][]string{}}
 	if l.Home == "" {
@@ -164,8 +173,8 @@ func split(text, ifs string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(ifs, r) })
 }
 
-// meaning are variables that change which programs run or what they do, by their beginnings.
-var meaning = []string{"PATH", "LD_", "DYLD_", "GIT_", "BASH_", "ENV", "IFS", "PS1", "PS2", "PS4", "PS0",
+// meaningPrefixes are prefixes of variables that change which programs run or what they do.
+var meaningPrefixes = []string{"PATH", "LD_", "DYLD_", "GIT_", "BASH_", "ENV", "IFS", "PS1", "PS2", "PS4", "PS0",
 	"PROMPT", "NODE_", "PYTHON", "RUBY",
 	"PERL", "JAVA", "_JAVA", "JDK_", "TERMINFO", "TERMCAP", "HOME", "LESS", "MAN", "SHELL", "CDPATH",
 	"GLOBIGNORE", "HIST", "XDG_", "TMPDIR",
@@ -185,7 +194,7 @@ var meaning = []string{"PATH", "LD_", "DYLD_", "GIT_", "BASH_", "ENV", "IFS", "P
 
 // changesMeaning reports whether a variable changes what programs run or do.
 func changesMeaning(name string) bool {
-	for _, m := range meaning {
+	for _, m := range meaningPrefixes {
 		if strings.HasPrefix(name, m) {
 			return true
 		}
@@ -203,13 +212,13 @@ func codeVariable(name string) bool {
 	return text || options
 }
 
-// standsIn reports variables that name one program which is then started with files or data of others.
-func standsIn(name string) bool {
+// namesReplacement reports whether a variable names a program that replaces another and gets the files or data of it.
+func namesReplacement(name string) bool {
 	_, is := programs.VariableFor(name, programs.AsProgram)
 	return is
 }
 
-// optionText is the line that a variable of options makes; of less, what follows + is one word.
+// optionText returns the line that a variable of options stands for; for less, the text after + is one word.
 func optionText(name, text string) string {
 	program, is := programs.VariableFor(name, programs.AsOptions)
 	if !is {

@@ -13,19 +13,17 @@ var screens = fieldSet("vim vi nvim view vimdiff gvim emacs nano pico micro heli
 	"ncdu tig lazygit gitui lazydocker k9s lynx w3m links elinks mutt neomutt alpine irssi weechat cmus cfdisk cgdisk dialog " +
 	"whiptail fzf sk gum alsamixer nmtui watch telnet visudo vipw vigr info man bc-x crontab-e aptitude dselect gdbtui cgdb")
 
-// Screen returns the first command of a line that takes the whole screen, and an empty string where there
-// is none. It is judged on the parsed line: sudo vim, FOO=1 vim and a | less are found, echo vim and
-// vim --version are not.
+// Screen returns the first command of a line that takes the whole screen, or "". It uses the parsed line: it finds sudo
+// vim, FOO=1 vim and a | less, but not echo vim or vim --version.
 //
-// Programs with a way to work without a terminal count only where it is not taken: less and man at the end
-// of a pipe that goes elsewhere print (man x | cat), vim -es and emacs --batch run a script, top -b prints,
-// tmux new -d starts in the background. ssh is refused where it is given no command. An editor that another
-// program starts (git commit without -m, crontab -e, visudo) is refused where the options say that it will,
-// unless the line names another one, as in GIT_EDITOR=true git commit --amend. What the configuration and the
-// environment name is not known here.
+// Programs that can work without a terminal count only if they do not: less and man in a pipe to other commands print
+// (man x | cat), vim -es and emacs --batch run a script, top -b prints, tmux new -d starts in the background. ssh
+// counts without a command. An editor that another program starts (git commit without -m, crontab -e, visudo) counts if
+// the options imply it, unless the line names another editor, as in GIT_EDITOR=true git commit --amend. Configuration
+// and environment are unknown here.
 func Screen(l Line) string {
 	e := &Engine{preset: Off}
-	w := newWalk(e, l)
+	w := newAnalyzer(e, l)
 	found := ""
 	w.visit = func(x *invocation, last bool) {
 		if x.name == "env" {
@@ -40,13 +38,13 @@ func Screen(l Line) string {
 		}
 	}
 	func() {
-		defer func() { _ = recover() }() // what cannot be judged is not refused here: policy asks about it
+		defer func() { _ = recover() }() // lines that cannot be judged pass here: policy requires approval for them
 		w.line(l)
 	}()
 	return found
 }
 
-// otherEditor reports whether the line says that a program's editor is one that takes no screen.
+// otherEditor reports whether the line sets an editor that takes no screen.
 func (sh *shellState) otherEditor(x *invocation) bool {
 	if x.name != "git" && x.name != "crontab" {
 		return false
@@ -60,9 +58,9 @@ func (sh *shellState) otherEditor(x *invocation) bool {
 	return false
 }
 
-// InsteadOfScreen says what somebody without a terminal can do in place of a command that Screen returned.
+// InsteadOfScreen suggests what a caller without a terminal can do instead of a command that Screen returned.
 func InsteadOfScreen(words string) string {
-	terminal := "give it a terminal: leave out --pipe, or start it with `longterm new` and use `longterm send` and `longterm screen`"
+	terminal := "use a terminal: omit --pipe, or start it with `longterm new` and use `longterm send` and `longterm screen`"
 	argv := strings.Fields(words)
 	if len(argv) == 0 {
 		return terminal
@@ -78,7 +76,7 @@ func InsteadOfScreen(words string) string {
 		case "commit":
 			other = "give the message with -m, or --no-edit, or set GIT_EDITOR=true in the line"
 		case "rebase":
-			other = "leave out -i, or set GIT_SEQUENCE_EDITOR in the line to a program that edits the list"
+			other = "omit -i, or set GIT_SEQUENCE_EDITOR on the line to a program that edits the list"
 		case "add", "checkout", "reset", "restore", "stash":
 			other = "name files instead of -p and -i, or give a patch to `git apply --cached`"
 		default:
@@ -102,7 +100,7 @@ func InsteadOfScreen(words string) string {
 	return other + "; or " + terminal
 }
 
-// takesScreen reports whether a command takes the screen; last says that its output is not read by another.
+// takesScreen reports whether a command takes the screen; last states that no other command reads its output.
 func takesScreen(x *invocation, last bool) bool {
 	if len(x.argv) == 2 && slices.Contains([]string{"--version", "--help", "-V", "-h"}, x.argv[1]) {
 		return false
@@ -145,7 +143,7 @@ func takesScreen(x *invocation, last bool) bool {
 	case "watch":
 		return true
 	case "ssh", "mosh":
-		return len(x.args.Operands) == 1 && !clustered("N") && !clustered("f") && !clustered("T") && !x.in.is &&
+		return len(x.args.Operands) == 1 && !clustered("N") && !clustered("f") && !clustered("T") && !x.in.set &&
 			!has("-V", "-G", "-Q")
 	case "git":
 		if len(x.words) < 2 {
@@ -173,6 +171,7 @@ func takesScreen(x *invocation, last bool) bool {
 	return screens.has(x.name)
 }
 
+// hasPrefix reports whether argv starts with the words of one of the prefixes.
 func hasPrefix(argv []string, prefixes ...string) bool {
 	return slices.ContainsFunc(argv[1:], func(a string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(a, p) })

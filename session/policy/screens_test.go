@@ -30,7 +30,7 @@ func TestScreens(t *testing.T) {
 			t.Errorf("%s: %q, want %v", line, got, want)
 		}
 	}
-	for words, want := range map[string]string{"git commit": "-m", "git add -p": "git apply", "git rebase -i": "GIT_SEQUENCE_EDITOR", "git difftool": "give it a terminal"} {
+	for words, want := range map[string]string{"git commit": "-m", "git add -p": "git apply", "git rebase -i": "GIT_SEQUENCE_EDITOR", "git difftool": "use a terminal"} {
 		if got := InsteadOfScreen(words); !strings.Contains(got, want) || want != "-m" && strings.Contains(got, "message") {
 			t.Errorf("%s: %s", words, got)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// script judges sh with its own options, and source.
-func (w *walk) script(operands []string, x *invocation) stream {
-	out := stream{text: hole, is: true}
+// script judges sh with a file, and source.
+func (w *analyzer) script(operands []string, x *invocation) stream {
+	out := stream{text: hole, set: true}
 	if x.name == "crontab" {
 		return out
 	}
@@ -20,9 +20,7 @@ func (w *walk) script(operands []string, x *invocation) stream {
 			return out
 		}
 		x.children = true
-		args := w.args
-		w.args = operands[min(len(operands), 2):]
-		defer func() { w.args = args }()
+		defer w.giveArguments(operands[1:])()
 		feed := w.feed
 		defer func() { w.feed = feed }()
 		w.feed = x.in
@@ -33,16 +31,18 @@ func (w *walk) script(operands []string, x *invocation) stream {
 		case len(operands) > 0 && !shellOption(x.args, "s") && operands[0] != "-":
 			x.children = true
 			if text, ok := w.pipes[operands[0]]; ok {
+				defer w.giveArguments(operands)()
 				return w.shellText(text, x.name)
 			}
-			if m, ok := w.madeAt(operands[0]); ok && m.source == "" {
+			if m, ok := w.createdAt(operands[0]); ok && m.source == "" {
 				return w.runText(m.text, operands, x.in)
 			}
-			if operands[0] == "/dev/stdin" && x.in.is {
+			if operands[0] == "/dev/stdin" && x.in.set {
+				defer w.giveArguments(operands)()
 				return w.shellText(x.in.text, x.name)
 			}
 			if x.name == "source" || x.name == "." {
-				w.sourced()
+				w.invalidateSourced()
 			}
 			if onlyParses(x) {
 				return out
@@ -51,8 +51,11 @@ func (w *walk) script(operands []string, x *invocation) stream {
 			if !usualSource(x.name, operands[0]) && !x.ofProject {
 				w.askAboutFile(x.argv)
 			}
-		case x.in.is && x.name != "source" && x.name != ".":
+		case x.in.set && x.name != "source" && x.name != ".":
 			x.children = true
+			if shellOption(x.args, "s") {
+				defer w.giveArguments(append([]string{x.name}, operands...))()
+			}
 			return w.shellText(x.in.text, x.name)
 		}
 	}
@@ -62,9 +65,9 @@ func (w *walk) script(operands []string, x *invocation) stream {
 	return out
 }
 
-// fromProject reports a file that is read as lines of this shell and may be run by its name as well: one of the project, that this line has not written, and
-// no line that has got something from another machine.
-func (w *walk) fromProject(name string, operands []string) bool {
+// fromProject reports whether a sourced file is an unchanged project file that may also be run by its name, and no line
+// has downloaded anything.
+func (w *analyzer) fromProject(name string, operands []string) bool {
 	file := operands[0]
 	if name != "source" && name != "." {
 		return false
@@ -76,22 +79,22 @@ func (w *walk) fromProject(name string, operands []string) bool {
 		file = "./" + file
 	}
 	preset := w.engine.preset
-	return (preset == Hard || preset == Build) && !w.denial.fetched && !w.wrote && len(w.made) == 0 && w.projects(file) && !hasHole(w.cwd) && !w.lost && !w.preset.anyLeaves(operands[1:])
+	return (preset == Hard || preset == Build) && !w.denial.fetched && !w.wrote && len(w.created) == 0 && w.isProjectFile(file) && !hasHole(w.cwd) && !w.unknownDir && !w.preset.anyLeaves(operands[1:])
 }
 
-// onlyParses reports a shell that reads a file and runs nothing of it.
+// onlyParses reports whether a shell only parses a file and runs nothing of it.
 func onlyParses(x *invocation) bool {
 	return len(x.args.Options) == 1 && x.args.Options[0].Name == "-n" && x.row.Lang == "sh" && len(x.argv) > 2 && x.argv[1] == "-n" &&
-		!strings.HasPrefix(x.argv[2], "+") && parsers.has(x.name)
+		!strings.HasPrefix(x.argv[2], "+") && noexecShells.has(x.name)
 }
 
-// parsers are the shells to which -n means that.
-var parsers = words("sh bash dash ash zsh ksh mksh")
+// noexecShells are the shells in which -n has that meaning.
+var noexecShells = words("sh bash dash ash zsh ksh mksh")
 
-// sourced makes unknown what a file that nobody has read may have set.
-func (sh *shellState) sourced() {
+// invalidateSourced invalidates what an unread file may have set.
+func (sh *shellState) invalidateSourced() {
 	sh.sources = true
-	sh.heard += len(sh.scope.vars) + len(sh.scope.lists) + len(sh.funcs) // a line of assignments and files in turn stays linear
+	sh.wordCount += len(sh.scope.vars) + len(sh.scope.lists) + len(sh.funcs) // a line of assignments and files in turn stays linear
 	for name, v := range sh.scope.vars {
 		if v.text != hole {
 			sh.scope.put(name, hole)
@@ -108,7 +111,7 @@ func (sh *shellState) sourced() {
 // shellOption reports whether a one-letter option is given, perhaps in a cluster.
 func shellOption(a programs.Args, letter string) bool { return a.Has("-" + letter) }
 
-// usualSource reports files that people source every day.
+// usualSource reports whether a file is one that users often source.
 func usualSource(name, file string) bool {
 	if name != "source" && name != "." {
 		return false
@@ -119,15 +122,15 @@ func usualSource(name, file string) bool {
 		".zshenv", "nvm.sh", "cargo-env":
 		return true
 	}
-	return direnvs(file) || strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"
+	return isDirenv(file) || strings.HasSuffix(file, "/.cargo/env") || file == "/etc/profile" || file == "/etc/os-release"
 }
 
-// plainLine are words that mean the same to every shell: a program and what it is told.
+// plainLine matches words that mean the same in every shell: a program and its arguments.
 var plainLine = pattern.Lazy(`^[A-Za-z0-9_./-]+( [A-Za-z0-9_./:@%+,=-]+)*$`)
 
-// foreign asks about a line for a shell whose language is read here as if it were bash's: what it means by other
-// signs than words is its own.
-func (w *walk) foreign(l Line) {
+// judgeForeignShell requires approval for a line of a shell whose language is parsed as bash here: its special
+// characters have other meanings.
+func (w *analyzer) judgeForeignShell(l Line) {
 	if w.engine.preset == Off || w.engine.preset == Hard || plainLine.MatchString(strings.TrimSpace(l.Text)) {
 		return
 	}
@@ -140,24 +143,23 @@ func (w *walk) foreign(l Line) {
 	}
 }
 
-// reader looks up the program that reads a line; code is false of shells, and of programs behind which there may be one.
-func reader(program string) (base string, row *programs.Program, code bool) {
+// readerOf looks up the program that reads a line; code is false for shells, and for programs that may run one.
+func readerOf(program string) (base string, row *programs.Program, code bool) {
 	base = path.Base(strings.TrimPrefix(program, "-"))
 	row = programs.Lookup(base)
 	return base, row, base != "." && base != "/" && (row == nil || row.Lang != "" && row.Lang != "sh" && row.Lang != "cron")
 }
 
-// ReadsCode says that what a program reads is code of a language that is known here, and no shell's.
+// ReadsCode reports whether a program reads code of a known language other than shell.
 func ReadsCode(program string) bool {
-	_, row, code := reader(program)
+	_, row, code := readerOf(program)
 	return code && row != nil
 }
 
-// typed judges a line that a program reads which is no shell: python, psql, a program that is not known. It
-// reports false for shells, and for programs behind which there may be one (ssh, docker, sudo): what they read
-// is judged as a shell's.
-func (w *walk) typed(l Line) bool {
-	base, row, code := reader(l.Shell)
+// judgeProgramInput judges a line that a program other than a shell reads: python, psql, an unknown program. It reports
+// false for shells, and for programs that may run one (ssh, docker, sudo): their input is judged as a shell's.
+func (w *analyzer) judgeProgramInput(l Line) bool {
+	base, row, code := readerOf(l.Shell)
 	if !code {
 		return false
 	}
@@ -166,7 +168,7 @@ func (w *walk) typed(l Line) bool {
 	if row != nil {
 		w.codes.code(row.Lang, l.Text, x)
 	} else {
-		w.only(func() { w.source(l.Text) }) // it may be a shell after all
+		w.denialsAsAsks(func() { w.source(l.Text) }) // it may be a shell after all
 	}
 	switch w.engine.preset {
 	case Off, Hard:

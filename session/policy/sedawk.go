@@ -11,24 +11,24 @@ import (
 // sedCommand is one command of a sed script.
 type sedCommand struct {
 	name  byte
-	arg   string // what follows it: a file, a command, text; of s what is put in place
-	flags string // of s, with the file of its w
+	arg   string // text after the name: a file, a command, text; of s the replacement
+	flags string // flags of s, with the file of its w
 }
 
-// sedReading is how a sed tells where a pattern ends.
+// sedReading is a sed variant's rule for the end of a pattern.
 type sedReading uint8
 
-// A script is read in each of these ways, as it is one script to one sed and another to the next.
+// A script is read by each of these rules, as versions of sed differ.
 const (
-	sedBrackets sedReading = iota // the delimiter is a letter like any other within brackets, as to GNU's
-	sedEscapes                    // so it is, and a backslash keeps brackets from ending
-	sedPlain                      // the first delimiter without a backslash ends it
+	sedBrackets sedReading = iota // GNU: within brackets, the delimiter is an ordinary character
+	sedEscapes                    // like sedBrackets, and a backslash escapes the end of brackets
+	sedPlain                      // the first delimiter without a backslash ends the pattern
 	sedReadings
 )
 
-// sedCommands takes a sed script apart, and says whether all of it was understood, and if not, whether it ends with a
-// substitution that was not. Where versions of sed differ in how far something goes (a label, text after a), what
-// follows it is taken for commands, too.
+// sedCommands splits a sed script. ok reports whether all of it was understood; substitutes reports whether the part
+// that was not is a substitution. Where sed versions disagree about an end (a label, text after a), the following text
+// is also read as commands.
 func sedCommands(s string, how sedReading) (list []sedCommand, ok, substitutes bool) {
 	for {
 		s = strings.TrimLeft(s, " \t\n;{}")
@@ -115,7 +115,7 @@ func sedAddress(s string, how sedReading) (string, bool) {
 	return s, true
 }
 
-// sedPattern is where the pattern ends that stands behind the delimiter with which s begins; -1 if that is not clear.
+// sedPattern returns the end of the pattern after the delimiter at the start of s, or -1 if ambiguous.
 func sedPattern(s string, how sedReading) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -139,7 +139,7 @@ func sedPattern(s string, how sedReading) int {
 	return -1
 }
 
-// sedBracketEnd is where the brackets end with which s begins; -1 if they do not.
+// sedBracketEnd returns the end of the brackets at the start of s, or -1.
 func sedBracketEnd(s string, how sedReading) int {
 	i := 1
 	if strings.HasPrefix(s[i:], "^") {
@@ -168,7 +168,7 @@ func sedBracketEnd(s string, how sedReading) int {
 	return -1
 }
 
-// sedSubstitution reads /a/b/flags: what is put in place, the flags, and what follows.
+// sedSubstitution parses /a/b/flags: the replacement, the flags, and the rest.
 func sedSubstitution(s string, how sedReading) (with, flags, rest string, ok bool) {
 	if len(s) < 3 || s[0] == '\\' || s[0] == '\n' {
 		return "", "", "", false
@@ -213,7 +213,7 @@ func sedReads(text string) bool {
 	return true
 }
 
-// sed judges what a script runs, and the files that it writes.
+// sed judges the commands that a sed script runs, and the files that it writes.
 func (cr *codeReader) sed(text string, x *invocation) {
 	var judged []sedCommand
 	clear := true
@@ -239,7 +239,7 @@ func (cr *codeReader) sed(text string, x *invocation) {
 		}
 	}
 	for _, p := range devicePath.FindAllString(text, 20) {
-		if cr.device(p) == fatal && strings.Contains(text, "w") {
+		if cr.deviceDanger(p) == fatal && strings.Contains(text, "w") {
 			cr.unknown(x.argv, "it may write over a disk")
 		}
 	}
@@ -257,22 +257,22 @@ func (cr *codeReader) sedRuns(list []sedCommand, x *invocation) {
 			cr.unknown(x.argv, "sed runs what the substitution makes")
 			cr.perhapsShell(c.arg, "sed")
 		case c.name == 'w' || c.name == 'W':
-			cr.written(c.arg)
+			cr.judgeWritten(c.arg)
 		}
 		if _, file, has := strings.Cut(c.flags, "w"); has && c.name == 's' {
-			cr.written(strings.TrimLeft(file, " \t"))
+			cr.judgeWritten(strings.TrimLeft(file, " \t"))
 		}
 	}
 }
 
-// written judges a file that a script writes.
-func (cr *codeReader) written(file string) {
+// judgeWritten judges a file that a script writes.
+func (cr *codeReader) judgeWritten(file string) {
 	if file != "" {
 		cr.writeTo(file)
 	}
 }
 
-// awkReads looks at awk code outside of its strings and patterns for what writes or runs.
+// awkReads reports whether awk code, outside of its strings and patterns, neither writes nor runs anything.
 func awkReads(text string) bool {
 	bare, ok := bareAwk(text)
 	if !ok {
@@ -291,8 +291,8 @@ func awkReads(text string) bool {
 	return !awkPrintsTo(bare)
 }
 
-// awkPrintsTo reports whether code of awk without its strings and patterns prints into files: elsewhere, and in parentheses, ">"
-// compares.
+// awkPrintsTo reports whether awk code without strings and patterns prints into files. In other places, and in
+// parentheses, ">" compares.
 func awkPrintsTo(bare string) bool {
 	for rest := bare; ; {
 		i := strings.Index(rest, "print")
@@ -312,17 +312,17 @@ func awkPrintsTo(bare string) bool {
 					return true
 				}
 			}
-			if depth <= 0 && (c == ';' || c == '}') { // a statement may go on in the next line
+			if depth <= 0 && (c == ';' || c == '}') { // a statement may continue in the next line
 				break
 			}
 		}
 	}
 }
 
-// awkPipe finds what a pipe of awk starts where that is no text: a variable, an element, an expression.
+// awkPipe matches a command that awk runs by a pipe and that is not literal: a variable, an element, an expression.
 var awkPipe = pattern.Lazy(`(\w+|[\])])\s*\|&?\s*getline|[^|]\|&?\s*([A-Za-z_$(]\w*)`)
 
-// awkPipes asks about commands that awk reads from or prints to, and that are put together when it runs.
+// awkPipes requires approval for commands that awk reads from or prints to and builds at run time.
 func (cr *codeReader) awkPipes(text string, x *invocation) {
 	bare, ok := bareAwk(text)
 	if !ok || strings.Contains(bare, "|") || strings.Contains(bare, "system") {
@@ -332,7 +332,7 @@ func (cr *codeReader) awkPipes(text string, x *invocation) {
 		return
 	}
 	written := map[string]bool{"getline": true, "": true}
-	for _, m := range given.FindAllStringSubmatch(text, 200) {
+	for _, m := range assignment.FindAllStringSubmatch(text, 200) {
 		written[m[1]] = true
 	}
 	for _, m := range awkPipe.FindAllStringSubmatch(strings.ReplaceAll(bare, "||", "  "), maxCalls) {
@@ -343,14 +343,14 @@ func (cr *codeReader) awkPipes(text string, x *invocation) {
 	}
 }
 
-// awkVariables asks about what code that runs programs is given in variables: they may be those programs.
+// awkVariables requires approval for variables passed to code that runs programs: they may name those programs.
 func (cr *codeReader) awkVariables(text string, x *invocation) {
 	for i, a := range x.argv[1:] {
 		if option := x.argv[i]; option != "-v" && option != "--assign" {
 			a = strings.TrimPrefix(strings.TrimPrefix(a, "--assign="), "-v")
 		}
 		if name, value, ok := strings.Cut(a, "="); ok && syntax.ValidName(name) {
-			cr.only(func() { cr.source(value) })
+			cr.denialsAsAsks(func() { cr.source(value) })
 		}
 	}
 	for range maxCalls {
@@ -359,14 +359,14 @@ func (cr *codeReader) awkVariables(text string, x *invocation) {
 			break
 		}
 		name, rest, _ := strings.Cut(after, "]")
-		cr.only(func() { cr.source(cr.scope.get(strings.Trim(name, " \t\"")).text) })
+		cr.denialsAsAsks(func() { cr.source(cr.scope.get(strings.Trim(name, " \t\"")).text) })
 		text = rest
 	}
 }
 
-// bareAwk is awk code without its comments and what is in its strings and patterns. It reports false where it is not
-// clear what is one: awks differ in whether "/" within brackets ends a pattern, and after ")" and "++" only their grammar
-// tells a division from a pattern.
+// bareAwk returns awk code without comments, strings and patterns. It reports false for ambiguous code: awks disagree
+// whether "/" within brackets ends a pattern, and after ")" and "++" only the grammar separates a division from a
+// pattern.
 func bareAwk(text string) (string, bool) {
 	var b strings.Builder
 	last := byte('\n') // the last byte that is no blank
@@ -393,9 +393,9 @@ func bareAwk(text string) (string, bool) {
 			if strings.Contains(text[i+1:], "/") {
 				return "", false
 			}
-		case c == '/' && !operand(last, &b):
+		case c == '/' && !endsInValue(last, &b):
 			end := quotedEnd(text, i+1, '/')
-			if end < 0 || brackets(text[i+1:end]) {
+			if end < 0 || continuesInBrackets(text[i+1:end]) {
 				return "", false
 			}
 			b.WriteString("//")
@@ -410,8 +410,8 @@ func bareAwk(text string) (string, bool) {
 	return b.String(), true
 }
 
-// operand reports whether what was read ends with a value, behind which "/" divides.
-func operand(last byte, read *strings.Builder) bool {
+// endsInValue reports whether the code read so far ends with a value, after which "/" divides.
+func endsInValue(last byte, read *strings.Builder) bool {
 	switch {
 	case last == '"', last == ']', last == '_', last == '.', last >= '0' && last <= '9':
 		return true
@@ -430,7 +430,7 @@ func operand(last byte, read *strings.Builder) bool {
 	return false
 }
 
-// quotedEnd is where a string or a pattern ends; -1 if it does not in its line.
+// quotedEnd returns the end of a string or pattern, or -1 if it does not end in its line.
 func quotedEnd(text string, i int, end byte) int {
 	for ; i < len(text) && text[i] != '\n'; i++ {
 		switch text[i] {
@@ -443,7 +443,7 @@ func quotedEnd(text string, i int, end byte) int {
 	return -1
 }
 
-// brackets reports a pattern that would go on if "/" were allowed within brackets.
-func brackets(p string) bool {
+// continuesInBrackets reports whether a pattern would continue if "/" were allowed within brackets.
+func continuesInBrackets(p string) bool {
 	return sedPattern("/"+p+"/", sedBrackets) <= len(p) || sedPattern("/"+p+"/", sedEscapes) <= len(p)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// spelling is a line of a shell, and what a preset says of it.
+// spelling is a shell line and the verdict of a preset on it.
 type spelling struct {
 	shell, line string
 	want        Verdict
@@ -23,8 +23,9 @@ func checkSpellings(t *testing.T, preset string, l Line, rows []spelling) {
 	}
 }
 
-// Links to themselves lead as far as a line says: judging them takes no longer than the system takes to follow them, and what
-// it would not follow is asked about. (A look-up of each ancestor took half a minute for these 60 KB.)
+// TestPathsThroughManyLinks checks paths through links to themselves. Resolving them takes no longer than in the
+// kernel, and a path that the kernel rejects needs approval. (A lookup of each ancestor took half a minute for these 60
+// KB.)
 //
 // FEATURES: R60
 func TestPathsThroughManyLinks(t *testing.T) {
@@ -34,9 +35,9 @@ func TestPathsThroughManyLinks(t *testing.T) {
 		{"", "ln -s b a; ln -s a b; rm -rf a/x", Ask}, {"", "ln -s . a; dd if=x of=" + strings.Repeat("a/", 70) + "x", Ask},
 	})
 	checkSpellings(t, "hard", Line{Cwd: "/", Home: "/home/me"}, []spelling{{"", through(9, "etc"), Deny}, {"", through(40, "etc"), Deny}})
-	fs := files{made: map[string]made{"/p/a": {source: "/p", link: true}}}
+	fs := files{created: map[string]createdFile{"/p/a": {source: "/p", link: true}}}
 	long := "/p/" + strings.Repeat("a/", 30000) + "x"
-	if allocs := testing.AllocsPerRun(1, func() { fs.behind(long, true) }); allocs > 0 {
+	if allocs := testing.AllocsPerRun(1, func() { fs.followLinks(long, true) }); allocs > 0 {
 		t.Errorf("a path that no system takes is followed: %v steps", allocs)
 	}
 }
@@ -56,7 +57,7 @@ func TestWhatHomesLieIn(t *testing.T) {
 	}
 }
 
-// git's directory of work by its variable and by its settings is what --work-tree says.
+// TestWhereGitWorks checks that git's variable and setting for the work tree count like --work-tree.
 //
 // FEATURES: R60
 func TestWhereGitWorks(t *testing.T) {
@@ -182,10 +183,11 @@ func TestQuotedParenthesis_IsNoQualifier(t *testing.T) {
 	}
 }
 
-// A file that the machine needs is asked about with -r as well: more options never make a removal safer.
+// TestNeededFile_NeedsApproval_WithAnyOptions checks that removing a critical file needs approval with -r too: more
+// options never make a removal safer.
 //
 // FAULT: G4
-func TestNeededFile_IsAskedAbout_WhateverTheOptions(t *testing.T) {
+func TestNeededFile_NeedsApproval_WithAnyOptions(t *testing.T) {
 	e := engineFor(t, "hard")
 	for line, want := range map[string]Verdict{
 		"rm -f /usr/bin/ls": Ask, "rm -rf /usr/bin/ls": Ask, "rm -r /etc/passwd": Ask, "rm -rf build": Allow, "rm -rf /tmp/x": Allow,

@@ -9,26 +9,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// State is what the earlier lines of a shell have left in it, as far as their text tells: variables, functions,
-// aliases. It is not changed once it is made; nil is a shell of which nothing is known but how shells begin.
+// State is the state that earlier lines left in a shell, as far as their text shows: variables, functions, aliases. It
+// is immutable; nil is a fresh shell.
 type State struct {
 	vars    map[string]value
 	arrays  map[string][]string
 	funcs   map[string]*function
 	aliases map[string][]string
-	fetched bool   // a line has got something from another machine
-	moved   bool   // a line that runs yet, or is about to, changes the directory
+	fetched bool   // a line downloaded something from another machine
+	moved   bool   // a line that still runs, or is about to, changes the directory
 	lost    string // why the state is unknown, "" if it is known
 }
 
-// Bounds of what is remembered. A shell that was told more is one of which nothing is known.
+// Bounds of the state. Beyond them the shell's state is unknown.
 const (
 	maxNames  = 2000
 	maxMemory = 256 << 10
 )
 
-// Forgotten returns the unknown state of a shell, for the reason why. Every line for the shell needs approval then.
-func Forgotten(why string) *State { return &State{lost: why} }
+// UnknownState returns the unknown state of a shell, for the reason why. Every line for the shell needs approval then.
+func UnknownState(why string) *State { return &State{lost: why} }
 
 // WhyLost returns why the state of the shell is unknown, or "".
 func (s *State) WhyLost() string {
@@ -46,8 +46,8 @@ const (
 // IsLost reports whether c needs approval because the state of its shell is unknown.
 func (c *Command) IsLost() bool { return strings.HasPrefix(c.Why, whyLost) }
 
-// remembered begins a walk with what earlier lines have left.
-func (w *walk) remembered(l *Line) {
+// restoreState starts a walk with the state of earlier lines.
+func (w *analyzer) restoreState(l *Line) {
 	s := l.State
 	if s == nil {
 		return
@@ -60,70 +60,136 @@ func (w *walk) remembered(l *Line) {
 	w.scope.vars, w.scope.lists, w.funcs, w.aliases = maps.Clone(s.vars), maps.Clone(s.arrays), maps.Clone(s.funcs), maps.Clone(s.aliases)
 	w.denial.fetched = s.fetched
 	if s.moved {
-		w.cwd, w.lost = "", true
+		w.cwd, w.unknownDir = "", true
 	}
 }
 
-// Ran says how far a line is known to have come.
+// Ran is how far a line has run, as far as known.
 type Ran uint8
 
-// How far lines come.
+// How far a line has run.
 const (
-	Perhaps Ran = iota // it was given to the shell, or runs
-	Cut                // it is over, and was perhaps cut short
-	Done               // the shell was through with it
+	Perhaps Ran = iota // submitted to the shell, or running
+	Cut                // ended, perhaps early
+	Done               // ran to its end
 )
 
-// After is the state after one more line. What the line may not have done, because something before it may have failed,
-// is unknown then.
+// After returns the state after one more line. Effects that depend on an earlier success are unknown.
 func (s *State) After(l Line, ran Ran) (next *State) {
 	defer func() {
 		if recover() != nil {
-			next = Forgotten("an earlier line cannot be followed")
+			next = UnknownState("an earlier line cannot be followed")
 		}
 	}()
 	return s.after(l, ran)
 }
 
+// after is After without the size limit.
 func (s *State) after(l Line, ran Ran) *State {
 	switch l.Shell {
 	case "", "bash", "zsh", "sh", "mksh", "ksh", "fish":
 	default:
-		return s // its own means hide no program that is not asked about anyway
+		return s // it hides no program that would not need approval anyway
 	}
 	if s.WhyLost() != "" {
 		return s
 	}
 	l.State = s
-	w := newWalk(neutral, l)
-	w.remembered(&l)
+	w := newAnalyzer(neutral, l)
+	w.restoreState(&l)
 	cwd := w.cwd
 	w.line(l)
 	next := &State{vars: w.scope.vars, arrays: w.scope.lists, funcs: w.funcs, aliases: w.aliases, moved: s != nil && s.moved, fetched: w.denial.fetched}
-	if ran == Perhaps && (w.cwd != cwd || w.lost) {
+	if ran == Perhaps && (w.cwd != cwd || w.unknownDir) {
 		next.moved = true
 	}
-	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && next.fetched == (s != nil && s.fetched) && sameNames(s, next) && !w.replaced() && !w.sources {
+	if len(w.scope.log) == 0 && next.moved == (s != nil && s.moved) && next.fetched == (s != nil && s.fetched) && sameNames(s, next) && !w.mayBeReplaced() && !w.sources {
 		return s
 	}
-	if !w.straight(l) || ran != Done {
-		w.scope.blur(0)
-		next.doubt(s)
+	if !w.isPlainAssignment(l) || ran != Done {
+		w.scope.invalidate(0)
+		next.markUncertain(s)
 	}
-	if w.replaced() || w.sources {
-		next.forget()
+	if w.mayBeReplaced() || w.sources {
+		next.makeUnknown()
 	}
 	if next.size() > maxMemory {
-		return Forgotten("earlier lines set more than is remembered")
+		return UnknownState("earlier lines set more than is remembered")
 	}
 	return next
 }
 
-// neutral judges nothing: lines are followed with it.
+// changesShell are builtins that change the shell's own state, beyond what After follows, or depend on it.
+var changesShell = words("set shopt setopt unsetopt umask ulimit exit logout return trap hash read mapfile readarray wait fg bg jobs disown " +
+	"history fc bind complete compgen suspend exec source . eval cd pushd popd dirs emulate autoload zmodload abbr functions funcsave")
+
+// Keeps reports whether a line leaves the state of its shell as it is, so that another process can run it. word is what does not:
+// a name that it changes, or that only the shell has because earlier lines set it.
+func (s *State) Keeps(l Line, exported func(name string) bool) (word string, ok bool) {
+	switch l.Shell {
+	case "", "bash", "zsh", "sh", "mksh", "ksh":
+	default:
+		return l.Shell, false
+	}
+	if s.WhyLost() != "" {
+		return "its unknown state", false
+	}
+	f, err := syntax.NewParser(syntax.Variant(newAnalyzer(neutral, l).variant())).Parse(strings.NewReader(l.Text), "")
+	if err != nil {
+		return "a line that bash cannot parse", false
+	}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if n.Background || n.Coprocess {
+				word = "&"
+			}
+		case *syntax.FuncDecl:
+			word = "a function"
+		case *syntax.CallExpr:
+			if len(n.Args) == 0 {
+				if len(n.Assigns) > 0 {
+					word = n.Assigns[0].Name.Value + "="
+				}
+				return true
+			}
+			if name := n.Args[0].Lit(); changesShell.has(name) || s.has(name) {
+				word = name
+			}
+		case *syntax.DeclClause:
+			word = n.Variant.Value
+		case *syntax.ParamExp:
+			if name := n.Param.Value; isSpecial(name) || s.has(name) && !exported(name) {
+				word = "$" + name
+			}
+		}
+		return word == ""
+	})
+	return word, word == "" && s.After(l, Perhaps) == s
+}
+
+// isSpecial reports whether a parameter is of the shell itself: its status, job, arguments, options.
+func isSpecial(name string) bool {
+	return name != "" && strings.ContainsAny(name[:1], "?!$-_*@#0123456789") || name == "BASHPID"
+}
+
+// has reports whether earlier lines set a name.
+func (s *State) has(name string) bool {
+	if s == nil || name == "" {
+		return false
+	}
+	_, isVar := s.vars[name]
+	_, isArray := s.arrays[name]
+	_, isFunc := s.funcs[name]
+	_, isAlias := s.aliases[name]
+	return isVar || isArray || isFunc || isAlias
+}
+
+// neutral is an engine without rules, to follow lines for their state only.
 var neutral = &Engine{preset: Off}
 
-// straight reports a line that does nothing but assign and declare, which nothing hinders.
-func (sh *shellState) straight(l Line) bool {
+// isPlainAssignment reports whether a line only assigns and declares, and nothing prevents that.
+func (sh *shellState) isPlainAssignment(l Line) bool {
 	if l.Shell == "fish" {
 		return false
 	}
@@ -131,8 +197,8 @@ func (sh *shellState) straight(l Line) bool {
 	return err == nil && !slices.ContainsFunc(f.Stmts, func(s *syntax.Stmt) bool { return !sh.succeeds(s) })
 }
 
-// replaced reports that another shell, or nobody knows what, may read the next line.
-func (w *walk) replaced() bool {
+// mayBeReplaced reports whether another or unknown shell may read the next line.
+func (w *analyzer) mayBeReplaced() bool {
 	return slices.ContainsFunc(w.commands, func(c Command) bool {
 		if len(c.Argv) == 0 {
 			return false
@@ -147,6 +213,7 @@ func (w *walk) replaced() bool {
 	})
 }
 
+// sameNames reports whether two states declare the same functions and aliases.
 func sameNames(s, next *State) bool {
 	if s == nil {
 		return len(next.funcs)+len(next.aliases) == 0
@@ -154,14 +221,14 @@ func sameNames(s, next *State) bool {
 	return maps.Equal(s.funcs, next.funcs) && maps.EqualFunc(s.aliases, next.aliases, slices.Equal)
 }
 
-// doubt says of functions and aliases that a line made over that they may be those of before.
-func (s *State) doubt(before *State) {
+// markUncertain marks functions and aliases that a line redefined as possibly unchanged.
+func (s *State) markUncertain(before *State) {
 	if before == nil {
 		before = &State{}
 	}
 	for name, f := range s.funcs {
 		switch old := before.funcs[name]; {
-		case old.maybe(f):
+		case old.mayEqual(f):
 			s.funcs[name] = old
 		default:
 			s.funcs[name] = &function{body: f.body, text: f.text, unsure: true, before: old}
@@ -174,8 +241,8 @@ func (s *State) doubt(before *State) {
 	}
 }
 
-// maybe reports that f may be the same as other already: declaring that once more leaves nothing new.
-func (f *function) maybe(other *function) bool {
+// mayEqual reports whether f may already be the same as other, so that another declaration changes nothing.
+func (f *function) mayEqual(other *function) bool {
 	for ; f != nil; f = f.before {
 		if f == other || f.source() == other.source() {
 			return true
@@ -187,11 +254,11 @@ func (f *function) maybe(other *function) bool {
 	return false
 }
 
-// source is how the function's body is written.
+// source returns the function's body as written.
 func (f *function) source() string {
 	from, to := f.body.Pos().Offset(), f.body.End().Offset()
 	syntax.Walk(f.body, func(n syntax.Node) bool {
-		if r, ok := n.(*syntax.Redirect); ok && r.Hdoc != nil { // it stands behind
+		if r, ok := n.(*syntax.Redirect); ok && r.Hdoc != nil { // it follows the body
 			to = max(to, r.Hdoc.End().Offset())
 		}
 		return true
@@ -202,8 +269,8 @@ func (f *function) source() string {
 	return f.text[from:to]
 }
 
-// forget makes all unknown that there is.
-func (s *State) forget() {
+// makeUnknown makes everything unknown.
+func (s *State) makeUnknown() {
 	for name := range s.vars {
 		s.vars[name] = value{text: hole, set: true}
 	}
@@ -213,15 +280,15 @@ func (s *State) forget() {
 	}
 }
 
-// With is the state with what the shell itself says of its variables: nil is one that it has no more. What is told
-// without its value is unknown.
-func (s *State) With(told map[string]*string) *State {
-	if s == nil || s.lost != "" || len(told) == 0 {
+// WithVariables returns the state with the shell's own report of its variables: nil means unset. Variables reported
+// without a value are unknown.
+func (s *State) WithVariables(reported map[string]*string) *State {
+	if s == nil || s.lost != "" || len(reported) == 0 {
 		return s
 	}
 	next := *s
 	next.vars = maps.Clone(s.vars)
-	for name, text := range told {
+	for name, text := range reported {
 		if _, known := s.vars[name]; !known { // how it was before is not known of any variable
 			continue
 		}
@@ -234,8 +301,8 @@ func (s *State) With(told map[string]*string) *State {
 	return &next
 }
 
-// Hidden is the state when the shell says of variables that they have changed and not to what, in a line before which the
-// state was before. What the line is known to have assigned they have.
+// Hidden returns the state after the shell reported changed variables without values, during a line that started with
+// state before. Known assignments of the line stay.
 func (s *State) Hidden(before *State, names []string) *State {
 	told := map[string]*string{}
 	for _, name := range names {
@@ -243,10 +310,10 @@ func (s *State) Hidden(before *State, names []string) *State {
 			told[name] = nil
 		}
 	}
-	return s.With(told)
+	return s.WithVariables(told)
 }
 
-// size is how much is remembered, in bytes.
+// size returns the size of the state in bytes.
 func (s *State) size() (n int) {
 	if len(s.vars)+len(s.funcs)+len(s.aliases) > maxNames {
 		return maxMemory + 1
@@ -268,16 +335,16 @@ func (s *State) size() (n int) {
 	return n
 }
 
-// ofHistory reports a word that a shell takes for a line of its history: !!, !make, !-2, ^old^new.
-func ofHistory(word string) bool {
+// isHistoryWord reports whether a shell takes a word for a line of its history: !!, !make, !-2, ^old^new.
+func isHistoryWord(word string) bool {
 	if strings.HasPrefix(word, "^") {
 		return strings.Count(word, "^") > 1
 	}
 	return len(word) > 1 && word[0] == '!' && (strings.IndexByte("!?-$", word[1]) >= 0 || isWord(word[1]))
 }
 
-// history reports a shell that has one, and lines of which come as they were typed.
-func (sh *shellState) history() bool {
+// hasHistory reports whether the shell has a history and its lines arrive as typed.
+func (sh *shellState) hasHistory() bool {
 	switch path.Base(sh.shell) {
 	case "", ".", "bash", "zsh":
 		return sh.whole
@@ -285,6 +352,7 @@ func (sh *shellState) history() bool {
 	return false
 }
 
+// variant returns the parser's language for the shell.
 func (sh *shellState) variant() syntax.LangVariant {
 	switch path.Base(sh.shell) {
 	case "zsh":

@@ -13,7 +13,8 @@ import (
 // Limits of work beyond the line's own length: loops and functions are followed again for each known
 // value only while steps last, expansions are known only while they are short.
 const (
-	maxSteps  = 5000
+	maxSteps = 5000
+	// bytes of expanded words
 	maxSpent  = 1 << 20
 	maxRuns   = 20000   // commands
 	maxWords  = 150000  // words of all commands
@@ -21,33 +22,33 @@ const (
 	maxNested = 24      // shell text in shell text, wrappers in wrappers
 )
 
-// walk is the way through one line: its statements, and the commands that they run. What it comes by on the way is the
-// business of its parts, each with its own methods: those of them that have to follow more of the line have a host.
-type walk struct {
+// analyzer walks through one line: its statements, and the commands that they run. Its parts judge words, programs and
+// code, each with its own methods. Parts that have to follow more of the line call it as host.
+type analyzer struct {
 	shellState
 	verdicts
 
-	expand  expander   // words: what the shell makes of them
-	denial  hardRules  // the built-in denials
-	preset  presets    // what presets and rules say of a command
-	codes   codeReader // code of other languages
-	ways    handovers  // operands, options and variables by which programs are given code
-	wrap    wrapping   // programs that run the command that they are given
-	guesses guesser    // programs that are not known
+	expand    expander    // expands words like the shell
+	denial    hardRules   // the built-in denials
+	preset    presets     // verdicts of presets and rules
+	codes     codeReader  // code of other languages
+	delegated delegations // code and commands in operands, options and variables
+	wrap      wrapping    // programs that run a command of their words
+	guesses   guesser     // unknown programs
 
-	active []frame // functions that are followed or declared
-	forks  int     // pipes and background commands around the place
-	runs   int     // commands judged, of at most budget
-	budget int
-	taken  int // bytes of shell text that was parsed
+	active      []frame // functions that are being followed or declared
+	forks       int     // depth of pipes and background commands
+	runs        int     // commands judged so far, at most budget
+	budget      int
+	parsedBytes int // bytes of shell text parsed so far
 
-	feed    stream // standard input of shell text
-	crowded bool   // there were more than are followed
-	visit   func(x *invocation, last bool)
-	later   []func() // what is judged by what is known when the line is over
-	cut     bool     // a shell would wait for more of it
-	unread  bool     // it is one line, and bash cannot parse it
-	piped   bool     // the output of the command is read by another
+	feed       stream                         // standard input of shell text
+	overBudget bool                           // the line has more than is followed
+	visit      func(x *invocation, last bool) // called for each command (Screen); may be nil
+	deferred   []func()                       // judged with the state at the end of the line
+	cut        bool                           // the line is incomplete
+	unread     bool                           // it is one line, and bash cannot parse it
+	piped      bool                           // another command reads the output
 }
 
 // host follows more of the line for a part of the walk: shell text, or a command whose words are known.
@@ -56,33 +57,35 @@ type host interface {
 	shellText(text, how string) stream
 	run(argv []string, in stream) stream
 
-	perhapsShell(text, how string) // what would be denied is asked about
-	mayAsk(f func())               // what f would deny or ask about is one question
-	only(f func())                 // of f only the denials count, and as questions
+	perhapsShell(text, how string) // what would be denied needs approval
+	mayAsk(f func())               // merges the denials and requirements of f into one
+	denialsAsAsks(f func())        // records the command that f denies as one that needs approval; drops the rest
 }
 
-// shared is what the parts of a walk share.
+// shared is the state that all parts of a walk use.
 type shared struct {
 	host
 	*shellState
 	*verdicts
 }
 
+// frame is a function that is being followed.
 type frame struct {
 	name  string
 	forks int
 }
 
-// stream is what is known of a command's input or output.
+// stream is the known input or output of a command.
 type stream struct {
-	text string // with marks; hole where it is not known
-	is   bool   // false: the terminal, or nothing
+	text string // with marks; hole if unknown
+	set  bool   // false: the terminal, or nothing
 
 	endless bool // it never ends by itself
 }
 
-func newWalk(e *Engine, l Line) *walk {
-	w := &walk{budget: maxRuns + min(len(l.Text), bound.MaxShort), shellState: newShell(e, l)}
+// newAnalyzer returns an analyzer for a line.
+func newAnalyzer(e *Engine, l Line) *analyzer {
+	w := &analyzer{budget: maxRuns + min(len(l.Text), bound.MaxShort), shellState: newShell(e, l)}
 	w.at = &w.files
 	all := shared{w, &w.shellState, &w.verdicts}
 	w.expand = expander{line: w, shellState: &w.shellState, verdicts: &w.verdicts}
@@ -90,14 +93,14 @@ func newWalk(e *Engine, l Line) *walk {
 	w.denial = hardRules{shared: all, guesses: &w.guesses}
 	w.preset = presets{&w.shellState, &w.verdicts}
 	w.codes = codeReader{shared: all, writeTo: w.writeTo}
-	w.ways = handovers{&w.codes}
-	w.wrap = wrapping{hardRules: &w.denial, forCommand: w.forCommand}
+	w.delegated = delegations{&w.codes}
+	w.wrap = wrapping{hardRules: &w.denial, forCommand: w.noteCommandVariable}
 	return w
 }
 
 // line judges the whole line.
-func (w *walk) line(l Line) {
-	defer w.over()
+func (w *analyzer) line(l Line) {
+	defer w.judgeDeferred()
 	if strings.ContainsAny(l.Text, "\x00"+holes+globs) {
 		w.unknown([]string{l.Text}, "the line has control characters in it")
 		return
@@ -108,18 +111,18 @@ func (w *walk) line(l Line) {
 		return
 	case "fish":
 		w.whole = true
-		w.cut = goesOn(l.Text)
+		w.cut = endsInBackslash(l.Text)
 		w.fish(l.Text)
 		return
 	case "", "bash", "zsh", "sh", "mksh", "ksh":
 		w.whole = true
 	default:
-		if w.typed(l) {
+		if w.judgeProgramInput(l) {
 			return
 		}
-		w.foreign(l)
+		w.judgeForeignShell(l)
 	}
-	w.cut = w.whole && goesOn(l.Text) && !strings.Contains(l.Text, "<<")
+	w.cut = w.whole && endsInBackslash(l.Text) && !strings.Contains(l.Text, "<<")
 	w.source(l.Text)
 	if strings.Contains(l.Text, "\r") {
 		// Some shells take a carriage return for the end of a line.
@@ -127,9 +130,9 @@ func (w *walk) line(l Line) {
 	}
 }
 
-// atEnd judges what runs later, with the variables that there are then: now it is only judged for denials, as it may be run at
-// any time. Within what is perhaps not run, or in another shell, now is all that is known.
-func (w *walk) atEnd(f func()) {
+// deferJudgement judges code that runs later, with the variables at the end of the line. At once it is judged for
+// denials only, since it may run at any time. In conditional code and subshells the current state is used.
+func (w *analyzer) deferJudgement(f func()) {
 	if w.unsure > 0 {
 		f()
 		return
@@ -139,55 +142,55 @@ func (w *walk) atEnd(f func()) {
 	f()
 	if w.refused == nil {
 		w.commands, w.worst, w.refused = commands, worst, refused
-		w.later = append(w.later, f)
+		w.deferred = append(w.deferred, f)
 	}
 }
 
-// over judges what was put off to the end of the line.
-func (w *walk) over() {
-	for i := 0; i < len(w.later); i++ {
-		w.later[i]()
+// judgeDeferred judges the code that was deferred to the end of the line.
+func (w *analyzer) judgeDeferred() {
+	for i := 0; i < len(w.deferred); i++ {
+		w.deferred[i]()
 	}
-	w.later = nil
+	w.deferred = nil
 }
 
-// goesOn reports whether a text ends in a backslash, with which the next line belongs to it.
-func goesOn(text string) bool { return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 }
+// endsInBackslash reports whether a text ends in a backslash, so that the next line belongs to it.
+func endsInBackslash(text string) bool { return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 }
 
-// source judges shell text. Text in which something is not known is judged as far as it is.
-func (w *walk) source(text string) stream {
+// source judges shell text, including text with unknown parts.
+func (w *analyzer) source(text string) stream {
 	if strings.TrimSpace(text) == "" {
 		return stream{}
 	}
 	if w.nested++; w.nested > maxNested {
 		w.nested--
 		w.unknown([]string{clip(text)}, "it is nested too deep to be judged")
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	defer func() { w.nested-- }()
-	if w.taken += len(text); w.taken > maxTaken || bound.TooDeep(text) {
+	if w.parsedBytes += len(text); w.parsedBytes > maxTaken || bound.TooDeep(text) {
 		w.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
-	text = w.longForms(text)
+	text = w.translateLoops(text)
 	if len(text) > bound.MaxShort {
 		return w.longSource(text)
 	}
 	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(text), "")
 	if err != nil {
-		w.unread = w.unread || w.whole && w.nested == 1 && w.shell == "bash" && !waits(err) && !readAtRunTime(text)
+		w.unread = w.unread || w.whole && w.nested == 1 && w.shell == "bash" && !isIncomplete(err) && !readAtRunTime(text)
 		for _, v := range []syntax.LangVariant{syntax.LangZsh, syntax.LangMirBSDKorn} {
 			if f, e := syntax.NewParser(syntax.Variant(v)).Parse(strings.NewReader(text), ""); e == nil {
 				w.unknown([]string{clip(text)}, "shells do not agree on how it is read")
 				return w.stmts(f.Stmts, stream{})
 			}
 		}
-		w.cut = w.cut || w.whole && w.nested == 1 && waits(err)
+		w.cut = w.cut || w.whole && w.nested == 1 && isIncomplete(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
 		if file != nil {
 			w.stmts(file.Stmts, stream{})
 		}
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	outside := w.parsed
 	w.parsed = text
@@ -195,8 +198,8 @@ func (w *walk) source(text string) stream {
 	return w.stmts(file.Stmts, w.feed)
 }
 
-// longSource judges long shell text statement by statement, as it is parsed, and stops where it is too much.
-func (w *walk) longSource(text string) stream {
+// longSource judges long shell text statement by statement while it is parsed, and stops at the limits.
+func (w *analyzer) longSource(text string) stream {
 	outside := w.parsed
 	w.parsed = text
 	defer func() { w.parsed = outside }()
@@ -207,36 +210,37 @@ func (w *walk) longSource(text string) stream {
 		if err = failed; err != nil {
 			break
 		}
-		if o := w.stmt(s, w.feed); o.is {
+		if o := w.stmt(s, w.feed); o.set {
 			if out.WriteString(o.text); out.Len() > 64<<10 {
 				out.Reset()
 				out.WriteString(hole)
 			}
 			known = true
 		}
-		if w.runs > w.budget || w.heard > maxWords {
+		if w.runs > w.budget || w.wordCount > maxWords {
 			break
 		}
 	}
 	if err != nil {
-		w.cut = w.cut || w.whole && w.nested == 1 && waits(err)
+		w.cut = w.cut || w.whole && w.nested == 1 && isIncomplete(err)
 		w.unknown([]string{clip(text)}, "it cannot be parsed: "+err.Error())
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
-	return stream{text: out.String(), is: known}
+	return stream{text: out.String(), set: known}
 }
 
-// readAtRunTime reports text of which bash runs a part before it finds what the parser finds at once: it reads lines one
-// by one, and arithmetic and expansions only when they are their turn.
+// readAtRunTime reports whether bash runs a part of a text before it sees an error that the parser finds at once: it
+// reads line by line, and arithmetic and expansions only when reached.
 func readAtRunTime(text string) bool {
 	return strings.ContainsAny(text, "\r\n$`") || slices.ContainsFunc([]string{"((", "let", "]=", "]+="}, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// waits reports an error by which a shell would ask for more.
-func waits(err error) bool {
+// isIncomplete reports whether a shell would read more input after a parse error.
+func isIncomplete(err error) bool {
 	return syntax.IsIncomplete(err) || strings.Contains(err.Error(), "unclosed here-document")
 }
 
+// clip truncates text for display.
 func clip(s string) string {
 	if len(s) > 200 {
 		return s[:200] + "…"
@@ -244,8 +248,8 @@ func clip(s string) string {
 	return s
 }
 
-// shellText judges text that a shell gets by other ways than the line: -c, eval, standard input.
-func (w *walk) shellText(text string, how string) stream {
+// shellText judges text that reaches a shell in other ways than by the line: -c, eval, standard input.
+func (w *analyzer) shellText(text string, how string) stream {
 	outside := w.direct
 	w.direct = false
 	defer func() { w.direct = outside }()
@@ -269,18 +273,18 @@ func (w *walk) shellText(text string, how string) stream {
 	case "the", "trap", "bind", "complete", "compgen", "zstyle", "bindkey", "emulate", "text", "read", "mapfile", "readarray":
 		return w.branch(run) // this shell, perhaps, or later
 	}
-	if w.stdin.is && text == w.stdin.text { // the shell takes its text from there: what is left of it nobody knows
-		return w.aside(func() stream { w.stdin.text = hole; return run() })
+	if w.stdin.set && text == w.stdin.text { // the shell reads its text from there, so the rest is unknown
+		return w.analyzeSubshell(func() stream { w.stdin.text = hole; return run() })
 	}
-	return w.aside(run)
+	return w.analyzeSubshell(run)
 }
 
-func (w *walk) stmts(list []*syntax.Stmt, in stream) stream {
+func (w *analyzer) stmts(list []*syntax.Stmt, in stream) stream {
 	var out []string
 	size := 0
 	for _, s := range list {
 		o := w.stmt(s, in)
-		if o.is && size < 64<<10 {
+		if o.set && size < 64<<10 {
 			out = append(out, o.text)
 			size += len(o.text)
 		}
@@ -288,11 +292,11 @@ func (w *walk) stmts(list []*syntax.Stmt, in stream) stream {
 	if out == nil {
 		return stream{}
 	}
-	return stream{text: strings.Join(out, ""), is: true}
+	return stream{text: strings.Join(out, ""), set: true}
 }
 
 // stmt judges one statement with its redirections.
-func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
+func (w *analyzer) stmt(s *syntax.Stmt, in stream) (out stream) {
 	w.steps++
 	mark, cwd := w.scope.mark(), w.cwd
 	if s.Background || s.Coprocess || s.Disown {
@@ -302,16 +306,16 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 		defer func() { w.forks--; w.unsure--; w.scope.undo(mark); w.cwd, w.args = cwd, args }()
 	}
 	if s.Coprocess {
-		in = stream{text: hole, is: true} // what later commands print to it
+		in = stream{text: hole, set: true} // what later commands print to it
 	}
-	if !in.is {
+	if !in.set {
 		in = w.stdin
 	}
 	away := false
 	var to []string
 	for _, r := range s.Redirs {
 		if strings.HasPrefix(r.Word.Lit(), "/dev/tcp/") || strings.HasPrefix(r.Word.Lit(), "/dev/udp/") {
-			in = stream{text: hole, is: true} // what comes from there may be read by the same descriptor
+			in = stream{text: hole, set: true} // its text may be read through the same descriptor
 		}
 		if i, ok := w.redirect(r, &to); ok {
 			in = i
@@ -325,9 +329,11 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 	}
 	if s.Cmd != nil {
 		out = w.cmd(s.Cmd, in)
+	} else if len(s.Redirs) == 1 && s.Redirs[0].Op == syntax.RdrIn {
+		out = in // $(< file)
 	}
 	for _, target := range to {
-		w.filled(target, out)
+		w.noteWritten(target, out)
 	}
 	if away {
 		return stream{}
@@ -335,13 +341,13 @@ func (w *walk) stmt(s *syntax.Stmt, in stream) (out stream) {
 	return out
 }
 
-// onlyExec reports exec without a command: its redirections are the shell's from then on.
+// onlyExec reports whether a command is exec without a command: its redirections then apply to the shell.
 func onlyExec(c syntax.Command) bool {
 	call, ok := c.(*syntax.CallExpr)
 	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
 }
 
-func (w *walk) cmd(c syntax.Command, in stream) stream {
+func (w *analyzer) cmd(c syntax.Command, in stream) stream {
 	switch c := c.(type) {
 	case *syntax.CallExpr:
 		return w.call(c, in)
@@ -350,13 +356,13 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 	case *syntax.Block:
 		return w.stmts(c.Stmts, in)
 	case *syntax.Subshell:
-		return w.aside(func() stream { return w.stmts(c.Stmts, in) })
+		return w.analyzeSubshell(func() stream { return w.stmts(c.Stmts, in) })
 	case *syntax.IfClause:
 		return w.ifClause(c, in)
 	case *syntax.WhileClause:
 		w.forget(c)
 		if endless(c) {
-			w.spins(c.Do)
+			w.denyForkBomb(c.Do)
 		}
 		return w.branch(func() stream { w.stmts(c.Cond, in); return w.stmts(c.Do, in) })
 	case *syntax.ForClause:
@@ -374,23 +380,23 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 	case *syntax.FuncDecl:
 		w.declare(c)
 	case *syntax.ArithmCmd:
-		w.expand.inside(c.X)
+		w.expand.followSubst(c.X)
 	case *syntax.TestClause:
-		w.expand.inside(c.X)
+		w.expand.followSubst(c.X)
 	case *syntax.DeclClause:
 		w.declClause(c)
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			w.expand.inside(x)
+			w.expand.followSubst(x)
 			if word, ok := x.(*syntax.Word); ok {
 				if name, _, ok := strings.Cut(w.expand.text(word), "="); ok {
-					w.named(strings.TrimRight(name, " +-*/%&|^<>"))
+					w.noteVariable(strings.TrimRight(name, " +-*/%&|^<>"))
 				}
 			}
 		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			// With options of its own, time is the program, not the shell's word.
+			// With options, time is the program, not the shell keyword.
 			if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 &&
 				strings.HasPrefix(call.Args[0].Lit(), "-") {
 				return w.run(append([]string{"time"}, w.expand.words(call.Args)...), in)
@@ -399,10 +405,10 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 		}
 	case *syntax.CoprocClause:
 		if c.Name != nil {
-			w.named(c.Name.Lit())
+			w.noteVariable(c.Name.Lit())
 		}
 		w.forks++
-		w.aside(func() stream { return w.stmt(c.Stmt, stream{text: hole, is: true}) })
+		w.analyzeSubshell(func() stream { return w.stmt(c.Stmt, stream{text: hole, set: true}) })
 		w.forks--
 	default:
 		w.unknown([]string{"…"}, "this form of command is not known")
@@ -410,21 +416,21 @@ func (w *walk) cmd(c syntax.Command, in stream) stream {
 	return stream{}
 }
 
-// subst follows a command substitution, and returns what it prints.
-func (w *walk) subst(c *syntax.CmdSubst) string {
+// subst follows a command substitution and returns its output.
+func (w *analyzer) subst(c *syntax.CmdSubst) string {
 	if s, ok := w.expand.cache[c]; ok {
 		return s
 	}
 	outside, piped := w.direct, w.piped
 	w.direct, w.piped = false, true
-	out := w.aside(func() stream {
-		if text, ok := w.backquoted(c); ok {
+	out := w.analyzeSubshell(func() stream {
+		if text, ok := w.nestedBackquotes(c); ok {
 			return w.source(text)
 		}
 		return w.stmts(c.Stmts, stream{})
 	})
 	w.direct, w.piped = outside, piped
-	if !out.is && len(c.Stmts) > 0 {
+	if !out.set && len(c.Stmts) > 0 {
 		out.text = hole
 	}
 	text := strings.TrimRight(out.text, "\n")
@@ -434,9 +440,9 @@ func (w *walk) subst(c *syntax.CmdSubst) string {
 	return text
 }
 
-// backquoted returns the text of backquotes that have backquotes in them: shells take one level of
+// nestedBackquotes returns the text of backquotes that have backquotes in them: shells take one level of
 // backslashes away and read the rest again, which the parser does only in part.
-func (sh *shellState) backquoted(c *syntax.CmdSubst) (string, bool) {
+func (sh *shellState) nestedBackquotes(c *syntax.CmdSubst) (string, bool) {
 	from, to := int(c.Left.Offset()), int(c.Right.Offset())
 	if !c.Backquotes || from >= to || to >= len(sh.parsed) || sh.parsed[from] != '`' || sh.parsed[to] != '`' {
 		return "", false
@@ -448,13 +454,13 @@ func (sh *shellState) backquoted(c *syntax.CmdSubst) (string, bool) {
 	return strings.NewReplacer(`\\`, `\`, `\$`, `$`, "\\`", "`").Replace(text), true
 }
 
-// process follows a process substitution, and returns the name that stands for it.
-func (w *walk) process(p *syntax.ProcSubst) string {
+// process follows a process substitution and returns its name.
+func (w *analyzer) process(p *syntax.ProcSubst) string {
 	outside := w.direct
 	w.direct = false
-	out := w.aside(func() stream { return w.stmts(p.Stmts, stream{text: hole, is: true}) })
+	out := w.analyzeSubshell(func() stream { return w.stmts(p.Stmts, stream{text: hole, set: true}) })
 	w.direct = outside
-	if !out.is {
+	if !out.set {
 		out.text = hole
 	}
 	name := "/dev/fd/" + strconv.Itoa(63+len(w.pipes))
@@ -462,18 +468,18 @@ func (w *walk) process(p *syntax.ProcSubst) string {
 	return name
 }
 
-// perhapsSource judges shell text of which only a question is kept.
-func (w *walk) perhapsSource(text string) { w.codes.runsText(text) }
+// perhapsSource judges shell text and keeps only an approval requirement.
+func (w *analyzer) perhapsSource(text string) { w.codes.judgeRunText(text) }
 
-// inside follows the substitutions in an expression, and asks about text that arithmetic would run.
-func (ex *expander) inside(n syntax.Node) {
+// followSubst follows the substitutions in an expression, and requires approval for text that arithmetic would run.
+func (ex *expander) followSubst(n syntax.Node) {
 	if n == nil {
 		return
 	}
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Word:
-			ex.line.hidden(ex.text(n))
+			ex.line.judgeQuotedSubst(ex.text(n))
 			return false
 		case *syntax.ParamExp:
 			var f fields
@@ -483,38 +489,38 @@ func (ex *expander) inside(n syntax.Node) {
 			ex.line.subst(n)
 			return false
 		case *syntax.BinaryArithm:
-			if word, ok := n.X.(*syntax.Word); ok && assigning[n.Op] {
-				ex.line.named(word.Lit())
+			if word, ok := n.X.(*syntax.Word); ok && assignOps[n.Op] {
+				ex.line.noteVariable(word.Lit())
 			}
 		case *syntax.UnaryArithm:
 			if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.Inc || n.Op == syntax.Dec) {
-				ex.line.named(word.Lit())
+				ex.line.noteVariable(word.Lit())
 			}
 		}
 		return true
 	})
 }
 
-// assigning are the operators of arithmetic that set the variable on their left.
-var assigning = map[syntax.BinAritOperator]bool{syntax.Assgn: true, syntax.AddAssgn: true, syntax.SubAssgn: true,
+// assignOps are the arithmetic operators that set the variable on their left.
+var assignOps = map[syntax.BinAritOperator]bool{syntax.Assgn: true, syntax.AddAssgn: true, syntax.SubAssgn: true,
 	syntax.MulAssgn: true, syntax.QuoAssgn: true, syntax.RemAssgn: true, syntax.AndAssgn: true, syntax.OrAssgn: true,
 	syntax.XorAssgn: true, syntax.ShlAssgn: true, syntax.ShrAssgn: true}
 
-// named notes that something other than an assignment sets a variable: arithmetic, a loop, coproc.
-func (w *walk) named(name string) {
+// noteVariable records that something other than an assignment sets a variable: arithmetic, a loop, coproc.
+func (w *analyzer) noteVariable(name string) {
 	if name == "" {
 		return
 	}
-	w.given(name, notEmpty)
+	w.noteText(name, notEmpty)
 }
 
-// given follows what sets a variable by its name without being an assignment: read, a loop, ${name:=text}, arithmetic.
-func (w *walk) given(name, text string) {
+// noteText follows what sets a variable by its name without being an assignment: read, a loop, ${name:=text}, arithmetic.
+func (w *analyzer) noteText(name, text string) {
 	if name == "path" && path.Base(w.shell) == "zsh" {
 		name = "PATH"
 	}
 	w.scope.put(name, text)
 	if changesMeaning(name) {
-		w.assigned(name, text)
+		w.judgeAssignment(name, text)
 	}
 }

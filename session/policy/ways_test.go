@@ -96,7 +96,8 @@ func TestPythonsTextIsPutTogether(t *testing.T) {
 	})
 }
 
-// Text that only mentions a disk or a secret's file is text, and what types or runs in terminals of others is asked about.
+// TestTextsAndOtherTerminals checks that text which only mentions a disk or a secret's file is harmless, and that
+// typing or running in other terminals needs approval.
 //
 // FEATURES: R60
 func TestTextsAndOtherTerminals(t *testing.T) {
@@ -133,7 +134,7 @@ func TestWhatIsRunByOtherPrograms(t *testing.T) {
 	})
 }
 
-// Who is asked about what awk is given to run is told what that is, and not only that it is not known.
+// TestWhatAwkIsGivenIsNamed checks that the reason for awk's code names that code, instead of only an unknown command.
 //
 // FEATURES: R61
 func TestWhatAwkIsGivenIsNamed(t *testing.T) {
@@ -148,7 +149,8 @@ func TestWhatAwkIsGivenIsNamed(t *testing.T) {
 	}
 }
 
-// A service is asked where a person's settings say; an option that names another one is asked about.
+// TestReadonlyAsksOfOtherHosts checks that a service of the user's settings may be queried, and that an option naming
+// another one needs approval.
 //
 // FEATURES: R61
 func TestReadonlyAsksOfOtherHosts(t *testing.T) {

@@ -10,19 +10,19 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// drive is the root of a disk, or a directory of Windows.
-var drive = pattern.Lazy(`(?i)^("|')?([\\/]{2}[?.][\\/])?([a-z]:([\\/]+(\*(\.\*)?)?)?|[a-z]:[\\/]+(users|program files( \(x86\))?)([\\/]+\*?)?|[a-z]:[\\/]+windows([\\/].*)?|` +
-	`\$env:(systemdrive|systemroot|userprofile|windir)[\\/]*\*?|%(systemdrive|systemroot|userprofile|windir)%[\\/]*\*?|\$home|~|[\\/]+\*?)("|')?$`)
+// windowsRoot matches the root of a disk, or a directory of Windows.
+var windowsRoot = pattern.Lazy(`(?i)^("|')?([\\/]{2}[?.][\\/])?([a-z]:([\\/]+(\*(\.\*)?)?)?|[a-z]:[\\/]+(users|program files( \(x86\))?)([\\/]+\*?)?|[a-z]:[\\/]+windows([\\/].*)?|` +
+	`\$env:(systemdrive|systemroot|userprofile|windir)[\\/]*\*?|%(systemdrive|systemroot|userprofile|windir)%[\\/]*\*?|(\$home|~)([\\/]+\*?)?|[\\/]+\*?)("|')?$`)
 
-// windowsUnknown starts text that is run, and known only then.
+// windowsUnknown matches the start of text that is run and known only then.
 var windowsUnknown = pattern.Lazy(`(?i)(^|[\s;|(&{])(iex|invoke-expression|invoke-command|icm|add-type|` +
 	`\[scriptblock\]::create)([\s(]|$)|(^|[;|{(]\s*|=\s*)[&.]\s*[$("']|-e(nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{8,}|frombase64string`)
 
-// windows judges a line of PowerShell or cmd.exe. Both are read only as far as words and separators:
-// what starts other text is asked about.
+// windows judges a line of PowerShell or cmd.exe. It reads only words and separators; other ways to start text need
+// approval.
 func (cr *codeReader) windows(text string) {
 	if len(text) > bound.MaxShort || bound.TooDeep(text) {
-		cr.unknown([]string{clip(text)}, "it is too long or nested too deep to be judged")
+		cr.unknown([]string{clip(text)}, "too long or nested too deeply to judge")
 		return
 	}
 	text = strings.NewReplacer("`\r\n", " ", "`\n", " ", "^\n", " ").Replace(text)
@@ -32,7 +32,7 @@ func (cr *codeReader) windows(text string) {
 		cr.unknown([]string{clip(text)}, "it is nested too deep to be judged")
 		return
 	}
-	piped, varied, steps := false, false, 0
+	piped, varied, narrowed, steps := false, false, false, 0
 	for _, part := range windowsParts(text) {
 		if steps++; steps > maxSteps {
 			cr.unknown([]string{clip(text)}, "it is too long to be judged")
@@ -40,12 +40,13 @@ func (cr *codeReader) windows(text string) {
 		}
 		words := windowsWords(part.text)
 		if part.after != '|' && part.after != '(' && part.after != ')' && part.after != '{' {
-			piped, varied = false, false
+			piped, varied, narrowed = false, false, false
 		}
-		cr.win.piped, cr.win.varied = piped, varied
+		narrowed = narrowed || windowsNarrows(words)
+		cr.win.piped, cr.win.rootVariable, cr.win.narrowed = piped, varied, narrowed
 		cr.windowsCommand(words)
 		for _, word := range words {
-			piped = piped || drive.MatchString(word) || word == "/"
+			piped = piped || windowsRoot.MatchString(word) || word == "/"
 			varied = varied || windowsBare.MatchString(word) && !strings.HasPrefix(word, "$_")
 		}
 	}
@@ -72,27 +73,28 @@ func (cr *codeReader) windows(text string) {
 	}
 }
 
-// windowsState is what the line did before a command of Windows.
+// windowsState is the state before a command of a Windows line.
 type windowsState struct {
-	piped   bool              // what is piped into it is a disk's root
-	varied  bool              // it is what a variable holds
-	root    bool              // it runs in a disk's root
-	aliases map[string]string // names that the line gives to commands
+	piped        bool              // its input is a disk's root
+	rootVariable bool              // the root is the value of a variable
+	narrowed     bool              // a filter selects a part of it
+	root         bool              // it runs in a disk's root
+	aliases      map[string]string // aliases that the line defines
 }
 
 var (
 	// windowsInner is a substitution in a double-quoted string.
 	windowsInner = pattern.Lazy(`"[^"]*\$\(([^()"]*)\)`)
-	// windowsDeletes are methods that delete what is at the root, or the copies that files are restored from.
+	// windowsDeletes matches methods that delete the content of the root, or the copies for restoring files.
 	windowsDeletes = pattern.Lazy(`(?i)diagnostics\.process\]::start\(|::delete\(\s*["']?([a-z]:[\\/]|\$|[\\/])|shadowcopy.*\.delete\(|\.delete\(\s*\$true`)
-	// windowsRaw is writing to a disk itself.
+	// windowsRaw matches a write to a disk device.
 	windowsRaw = pattern.Lazy(`(?i)(>|set-content|add-content|out-file|of=|copy-item|copy|\bsc)\s[^;|&]*\\\\\.\\(physicaldrive|[a-z]:)|>\\\\\.\\physicaldrive`)
 )
 
 // windowsPart is a command of a line, with the separator before it.
 type windowsPart struct {
 	text  string
-	after byte
+	after byte // separator before it
 }
 
 // windowsParts splits a line at separators outside of quotes.
@@ -167,11 +169,22 @@ func windowsSwitches(argv []string) []string {
 	return append(words, argv[1:]...)
 }
 
-// splatted reports an argument that stands for several, which a variable holds: Remove-Item @all.
-func splatted(a string) bool {
+// isSplatted reports whether an argument expands to several from a variable: Remove-Item @all.
+func isSplatted(a string) bool {
 	name, is := strings.CutPrefix(a, "@")
 	return is && plainName(strings.ReplaceAll(name, ":", "_"))
 }
+
+// windowsNarrows reports whether a command of a pipe selects some of the files that it gets or lists.
+func windowsNarrows(words []string) bool {
+	return len(words) > 0 && windowsFilters.has(strings.ToLower(words[0])) || slices.ContainsFunc(words, func(a string) bool {
+		a = strings.ToLower(a)
+		return strings.HasPrefix(a, "-filt") || strings.HasPrefix(a, "-inc") || strings.Contains(a, "*.") && !strings.HasSuffix(a, "*.*")
+	})
+}
+
+// windowsFilters select objects in a pipe.
+const windowsFilters = words("where-object where ? select-object select")
 
 // windowsCommand judges the words of one command.
 func (cr *codeReader) windowsCommand(argv []string) {
@@ -196,14 +209,14 @@ func (cr *codeReader) windowsCommand(argv []string) {
 		cr.windowsCommand(strings.Fields(strings.TrimPrefix(strings.Join(args, " "), "= ")))
 	}
 	if row := programs.Lookup(name); row != nil && !windowsOwn.has(name) { // a program of the system, where that is no Windows
-		cr.denials(func() { cr.run(append([]string{name}, args...), stream{}) })
+		cr.onlyDenials(func() { cr.run(append([]string{name}, args...), stream{}) })
 	}
 	c := Command{Argv: argv}
 	lower := strings.ToLower(strings.Join(args, " "))
 	root := cr.win.piped
 	bare := false
 	for _, a := range args {
-		root = root || drive.MatchString(a) || strings.HasPrefix(a, "/") && cr.tree(strings.ReplaceAll(a, "*", globStar)) == fatal || cr.win.root && (a == "*" || a == "." || a == "*.*")
+		root = root || windowsRoot.MatchString(a) || strings.HasPrefix(a, "/") && cr.removalDanger(strings.ReplaceAll(a, "*", globStar)) == fatal || cr.win.root && (a == "*" || a == "." || a == "*.*")
 		bare = bare || windowsBare.MatchString(a)
 	}
 	has := func(options ...string) bool {
@@ -240,13 +253,15 @@ func (cr *codeReader) windowsCommand(argv []string) {
 	case "rd", "rmdir", "del", "erase", "remove-item", "ri", "rm":
 		if root && has("/s", "-r", "-fo", "/q") {
 			cr.deny(&c, "hard:remove", whyRemove, useRemove)
-		} else if (bare || cr.win.varied) && has(" -r", " /s", " -fo") || slices.ContainsFunc(args, splatted) {
+		} else if (bare || cr.win.rootVariable) && has(" -r", " /s", " -fo") || slices.ContainsFunc(args, isSplatted) {
 			cr.ask(&c, "hard:remove", whyPerhaps)
+		} else if root && !cr.win.narrowed && !has("-whatif") {
+			cr.ask(&c, "hard:remove", whyEach)
 		} else if has("hklm:") && has(" -r") {
 			cr.ask(&c, "hard:system", "it changes what the machine needs to start")
 		}
 	case "format":
-		if slices.ContainsFunc(args, drive.MatchString) {
+		if slices.ContainsFunc(args, windowsRoot.MatchString) {
 			cr.deny(&c, "hard:device", whyDevice, useDevice)
 		}
 	case "format-volume", "clear-disk", "initialize-disk", "remove-partition", "reset-physicaldisk",
@@ -256,10 +271,10 @@ func (cr *codeReader) windowsCommand(argv []string) {
 		}
 	case "takeown", "icacls", "cacls":
 		if root && has(" /r", " /t") {
-			cr.ask(&c, "hard:system", "it changes who may use the whole system")
+			cr.ask(&c, "hard:system", "it changes access to the whole system")
 		}
-	case "clear-content", "clc":
-		if has(`\windows\`) {
+	case "clear-content", "clc", "set-content":
+		if has(`\windows\`) || root && !cr.win.narrowed && !has("-whatif") {
 			cr.ask(&c, "hard:overwrite", "it may overwrite a file that the machine needs")
 		}
 	case "cd", "set-location", "sl", "chdir", "push-location", "pushd":
@@ -336,10 +351,10 @@ var windowsOwn = words("cmd powershell pwsh wsl bash sh rd rmdir del erase ri rm
 var windowsReads = words("dir type echo get-childitem get-content get-location get-process get-item select-string where ver " +
 	"hostname get-date measure-object sort-object select-object write-output test-path get-command")
 
-// windowsBare is a variable that is the whole of a path, or its root.
+// windowsBare matches a variable that is the whole of a path, or its root.
 var windowsBare = pattern.Lazy(`(?i)^["']?(\$[\w:.]+|%+[\w~]+%?)[\\/]?\*?["']?$`)
 
-// windowsDestroys are commands that may stand behind the words of a control structure.
+// windowsDestroys are commands that may follow the words of a control structure.
 var windowsDestroys = fieldSet("rd rmdir del erase format diskpart vssadmin powershell pwsh cmd remove-item ri rm")
 
 // startOption is an option of Start-Process itself.

@@ -64,7 +64,8 @@ func TestPowerShell_JoinsWordsBehindCommand(t *testing.T) {
 	`)
 }
 
-// A program that a rule denies is denied, or asked about, also behind programs that start containers, and shells of others.
+// TestDeniedProgram_FoundInContainersAndShells checks that a denied program is denied, or needs approval, also inside
+// container and shell commands.
 //
 // FAULT: G12
 func TestDeniedProgram_FoundInContainersAndShells(t *testing.T) {

@@ -8,18 +8,20 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fields builds the words that one word of the line becomes.
+// fields collects the words that one word of the line expands to.
 type fields struct {
 	out  []string
 	cur  strings.Builder
-	open bool
+	open bool // a word is in progress
 }
 
+// add adds text to the current word.
 func (f *fields) add(s string) {
 	f.cur.WriteString(s)
 	f.open = true
 }
 
+// end ends the current word.
 func (f *fields) end() {
 	if f.open {
 		f.out = append(f.out, f.cur.String())
@@ -52,32 +54,34 @@ func (f *fields) addSplit(s, ifs string) {
 	}
 }
 
-// expander makes of the words of a line what its programs get.
+// expander expands the words of a line to the words that programs get.
 type expander struct {
 	line wordHost
 	*shellState
 	*verdicts
 
 	cache   map[*syntax.CmdSubst]string // what substitutions print, while a word with several alternatives is expanded
-	spent   int
-	guessed bool // a default stood for a variable that is not known
-	whole   bool // unquoted variables expand to one word, as in zsh by default
-	split   bool // a variable was split that zsh expands to one word by default
+	spent   int                         // bytes of expanded words so far
+	guessed bool                        // a default was used for an unknown variable
+	whole   bool                        // unquoted variables expand to one word, as in zsh by default
+	split   bool                        // a variable was split that zsh expands to one word by default
+	command bool                        // the word is the name of a command
 }
 
-// wordHost follows what stands within words.
+// wordHost follows substitutions and assignments within words.
 type wordHost interface {
 	subst(c *syntax.CmdSubst) string
 	process(p *syntax.ProcSubst) string
-	given(name, text string)
-	named(name string)
-	hidden(text string)
+	noteText(name, text string)
+	noteVariable(name string)
+	judgeQuotedSubst(text string)
 	perhapsSource(text string)
 }
 
+// maxBraces bounds the alternatives of a brace expansion.
 const maxBraces = 64
 
-// words folds words into what a program gets.
+// words expands words to those that a program gets.
 func (ex *expander) words(list []*syntax.Word) []string {
 	var out []string
 	for _, word := range list {
@@ -93,7 +97,7 @@ func (ex *expander) wholeWords(list []*syntax.Word) []string {
 	return ex.words(list)
 }
 
-// word folds one word; braces make several of it, and empty unquoted expansions none.
+// word expands one word; braces make several of it, and empty unquoted expansions none.
 func (ex *expander) word(word *syntax.Word) []string {
 	if word == nil {
 		return nil
@@ -101,12 +105,12 @@ func (ex *expander) word(word *syntax.Word) []string {
 	own := *word // SplitBraces writes to it, and bodies of functions are followed more than once, by several at a time
 	word = &own
 	var f fields
+	if strings.HasSuffix(ex.shell, "zsh") && ex.hasQualifier(word) {
+		defer func() { ex.stripQualifiers(f.out) }()
+	}
 	if !syntax.SplitBraces(word) {
 		ex.parts(&f, word.Parts, false)
 		f.end()
-		if strings.HasSuffix(ex.shell, "zsh") && ex.hasQualifier(word) {
-			ex.qualified(f.out)
-		}
 		return f.out
 	}
 	if ex.cache == nil {
@@ -132,7 +136,7 @@ func (ex *expander) word(word *syntax.Word) []string {
 	return f.out
 }
 
-// effects follows the substitutions of a word that has too many alternatives to be known.
+// effects follows the substitutions of a word with too many alternatives to expand.
 func (ex *expander) effects(parts []syntax.WordPart) {
 	for _, p := range parts {
 		if b, ok := p.(*syntax.BraceExp); ok {
@@ -146,7 +150,7 @@ func (ex *expander) effects(parts []syntax.WordPart) {
 	}
 }
 
-// product joins each of alts with each of more; where that is too much, more becomes unknown.
+// product joins each of alts with each of more; beyond the limit, more becomes unknown.
 func (ex *expander) product(alts, more [][]syntax.WordPart) [][]syntax.WordPart {
 	if len(alts)*len(more) > maxBraces {
 		for _, parts := range more {
@@ -255,12 +259,12 @@ func (ex *expander) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 						_, text = ex.modifiers(p.Parts[k-1], text)
 					}
 					f.add(unescapeDouble(text))
-				} else if e, ok := in.(*syntax.ParamExp); !ok || k+1 == len(p.Parts) || !ex.modified(f, e, p.Parts[k+1], true) {
+				} else if e, ok := in.(*syntax.ParamExp); !ok || k+1 == len(p.Parts) || !ex.expandModifiers(f, e, p.Parts[k+1], true) {
 					ex.parts(f, []syntax.WordPart{in}, true)
 				}
 			}
 		case *syntax.ParamExp:
-			if i+1 < len(parts) && ex.modified(f, p, parts[i+1], quoted) {
+			if i+1 < len(parts) && ex.expandModifiers(f, p, parts[i+1], quoted) {
 				continue
 			}
 			ex.param(f, p, quoted)
@@ -270,7 +274,7 @@ func (ex *expander) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 			ex.expansion(f, ex.line.subst(p), quoted)
 			ex.split, ex.whole = split, whole
 		case *syntax.ArithmExp:
-			ex.inside(p)
+			ex.followSubst(p)
 			f.add(notEmpty)
 		case *syntax.ProcSubst:
 			f.add(ex.line.process(p))
@@ -282,7 +286,7 @@ func (ex *expander) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// expansion adds what an expansion became.
+// expansion adds the result of an expansion.
 func (ex *expander) expansion(f *fields, s string, quoted bool) {
 	ex.spent += len(s)
 	if ex.spent > maxSpent {
@@ -293,7 +297,7 @@ func (ex *expander) expansion(f *fields, s string, quoted bool) {
 		f.add(strings.ReplaceAll(s, hole, someText))
 		return
 	}
-	if ex.globs() {
+	if ex.globSubstOn() {
 		var names fields
 		ex.lit(&names, s, false, f.cur.Len() == 0)
 		s = names.cur.String()
@@ -324,6 +328,10 @@ func (ex *expander) lit(f *fields, s string, quoted, first bool) {
 			}
 		}
 	}
+	if first && !ex.command && path.Base(ex.shell) == "zsh" && equalsName.MatchString(s) {
+		f.add("/usr/bin/")
+		s = s[1:]
+	}
 	closed := strings.IndexByte(s, ']')
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -337,7 +345,7 @@ func (ex *expander) lit(f *fields, s string, quoted, first bool) {
 			f.cur.WriteByte(c)
 		case c == '^' && strings.HasSuffix(ex.shell, "zsh") && i+1 < len(s) && (i == 0 || s[i-1] == '/'),
 			c == '~' && i > 0 && strings.HasSuffix(ex.shell, "zsh") && strings.HasSuffix(f.cur.String(), globStar):
-			// Everything but what follows: nearly everything.
+			// Everything except what follows: nearly everything.
 			if c == '^' {
 				f.cur.WriteString(globStar)
 			}
@@ -362,7 +370,7 @@ func (ex *expander) lit(f *fields, s string, quoted, first bool) {
 	}
 }
 
-// tilde returns the home that ~name stands for.
+// tilde returns the home directory of ~name.
 func (sh *shellState) tilde(name string) (string, bool) {
 	switch {
 	case name == "":
@@ -382,6 +390,7 @@ func (sh *shellState) tilde(name string) (string, bool) {
 	return "/home/" + name, true
 }
 
+// orHole returns s, or hole if it is empty.
 func orHole(s string) string {
 	if s == "" {
 		return notEmpty
@@ -408,25 +417,25 @@ func (ex *expander) hasQualifier(word *syntax.Word) bool {
 	case *syntax.Lit:
 		return !strings.HasSuffix(p.Value, `\)`)
 	case *syntax.ParamExp:
-		return ex.globs() || p.GlobSubst == syntax.OptOn
+		return ex.globSubstOn() || p.GlobSubst == syntax.OptOn
 	case *syntax.CmdSubst:
-		return ex.globs()
+		return ex.globSubstOn()
 	}
 	return true
 }
 
-// qualified takes zsh's glob qualifiers off words, as in *(N) and /*(D): what they add is which files, but
+// stripQualifiers takes zsh's glob qualifiers off words, as in *(N) and /*(D): what they add is which files, but
 // for e and +, which run code.
-func (ex *expander) qualified(words []string) {
+func (ex *expander) stripQualifiers(words []string) {
 	for i, word := range words {
 		open := strings.LastIndexByte(word, '(')
 		if open < 0 || !strings.HasSuffix(word, ")") || open == 0 {
 			continue
 		}
 		marks := word[open+1 : len(word)-1]
-		if e := strings.IndexAny(marks, "e+"); e >= 0 && !strings.ContainsAny(marks[:e], "u:") {
+		if code, runs := qualifierCode(marks); runs {
 			ex.unknown([]string{word}, "a glob qualifier runs code")
-			if body := strings.Trim(marks[e+1:], ":'\"[]{}"); body != "" {
+			if body := strings.Trim(code, ":'\"[]{}|,/;%@#"); body != "" {
 				ex.line.perhapsSource(body)
 			}
 		}
@@ -435,10 +444,10 @@ func (ex *expander) qualified(words []string) {
 }
 
 // ansiC decodes the body of $'…', and what printf and echo -e make of backslashes.
-func ansiC(s string) string { return unescaped(s, false) }
+func ansiC(s string) string { return unescape(s, false) }
 
-// unescaped decodes it as the judge reads words, with marks for what is not known, or literally: each character as it is.
-func unescaped(s string, literally bool) string {
+// unescape decodes backslashes. literally keeps each character as it is; otherwise special ones become marks.
+func unescape(s string, literally bool) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -502,7 +511,7 @@ func unescaped(s string, literally bool) string {
 	return b.String()
 }
 
-// control is the character that the key c gives with Control.
+// control returns the control character of key c.
 func control(c byte) byte {
 	if c == '?' {
 		return 0x7f
@@ -510,6 +519,7 @@ func control(c byte) byte {
 	return c & 0x1f
 }
 
+// isDigit reports whether c is a digit of a base.
 func isDigit(c byte, base int) bool {
 	if base == 8 {
 		return c >= '0' && c <= '7'

@@ -9,30 +9,30 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// transparent wrappers add nothing to what they run: reading stays reading.
-var transparent = words("env nice ionice time timeout command stdbuf builtin sh bash dash zsh ksh busybox xargs eval noglob nocorrect " +
+// transparentWrappers add nothing to what they run: reading stays reading.
+var transparentWrappers = words("env nice ionice time timeout command stdbuf builtin sh bash dash zsh ksh busybox xargs eval noglob nocorrect " +
 	"taskset")
 
-// wrapping judges programs that run the command that they are given.
+// wrapping judges programs that run a command of their words.
 type wrapping struct {
 	*hardRules
 	forCommand func(name string)
-	emptyInput bool // the command of xargs is judged as if nothing came to it
+	emptyInput bool // the command of xargs is judged as without input
 }
 
-// appletShells are the shells of files that are many programs. Other programs of the same file they run without executing them.
+// appletShells are the shells of multicall files. They run other programs of the same file without executing them.
 var appletShells = words("sh ash hush bash")
 
-// emptied are variables that name a directory which a program empties, or writes over.
-var emptied = words("GIT_WORK_TREE GOMODCACHE")
+// emptiedDirs are variables that name a directory which a program empties, or writes over.
+var emptiedDirs = words("GIT_WORK_TREE GOMODCACHE")
 
 // runArgv judges the command that a wrapper runs.
 func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
-	out := stream{text: hole, is: true}
+	out := stream{text: hole, set: true}
 	if x.row.Assigns {
 		for _, o := range x.args.Options {
 			if o.Value == "LONGTERM_AGENT" {
-				wr.unknown(x.argv, "it changes whom longterm takes its caller for")
+				wr.unknown(x.argv, "it changes the caller's identity for longterm")
 			}
 		}
 		env, cwd := wr.env, wr.cwd
@@ -46,7 +46,7 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 				break
 			}
 			wr.forCommand(name)
-			if wr.engine.preset == Build || loading(name) || shows.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" || emptied.has(name) {
+			if wr.engine.preset == Build || loadsCode(name) || programVariables.has(name) || gitSettings[name] != "" || name == "LONGTERM_AGENT" || emptiedDirs.has(name) {
 				mark := wr.scope.mark()
 				wr.scope.put(name, value)
 				defer func() { wr.scope.undo(min(mark, wr.scope.mark())) }()
@@ -54,7 +54,7 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 			if codeVariable(name) && !(wr.engine.preset == Build && wr.harmlessVariable(name, value)) {
 				wr.perhapsShell(optionText(name, value), "the variable "+name)
 			}
-			wr.guesses.inVariable(name, value, true)
+			wr.guesses.judgeValue(name, value, true)
 			if name == "BASH_ENV" {
 				wr.unknown(x.argv, whyBashEnv)
 			}
@@ -68,7 +68,7 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 		}
 	case "setarch":
 		if len(operands) > 0 && programs.Lookup(operands[0]) == nil {
-			operands = operands[1:] // an architecture may stand before the command
+			operands = operands[1:] // an architecture may precede the command
 		}
 	case "chrt", "taskset":
 		if x.args.Has("-p") {
@@ -117,18 +117,18 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 			operands = append(operands[:1:1], operands[2:]...)
 		}
 		if len(operands) > 0 {
-			operands = append([]string{packaged(operands[0])}, operands[1:]...)
+			operands = append([]string{programOfPackage(operands[0])}, operands[1:]...)
 		}
 	case "screen":
 		if x.args.Has("-X") {
 			if do, _ := x.args.Get("-X"); slices.Contains([]string{"source", "readbuf", "paste", "bufferfile"}, do) {
-				wr.unknown(x.argv, "screen runs or types what does not stand on the line")
+				wr.unknown(x.argv, "screen runs or types text that is not on the line")
 			}
-			return wr.typed(operands, x)
+			return wr.judgeTypedText(operands, x)
 		}
 	}
 	if len(operands) == 0 {
-		if (x.name == "sudo" || x.name == "su") && x.in.is && x.args.Has("-s", "-i", "--shell", "--login") {
+		if (x.name == "sudo" || x.name == "su") && x.in.set && x.args.Has("-s", "-i", "--shell", "--login") {
 			x.children = true
 			return wr.shellText(x.in.text, x.name)
 		}
@@ -158,8 +158,8 @@ func (wr *wrapping) runArgv(operands []string, x *invocation) stream {
 	return wr.run(operands, x.in)
 }
 
-// packaged returns the program that a package is named after: nixpkgs#curl, npm:cowsay@1, @scope/tool.
-func packaged(name string) string {
+// programOfPackage returns the program that a package is named after: nixpkgs#curl, npm:cowsay@1, @scope/tool.
+func programOfPackage(name string) string {
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		return name
 	}
@@ -176,26 +176,26 @@ func packaged(name string) string {
 	return name
 }
 
-// typed judges text that is typed into another terminal.
-func (wr *wrapping) typed(operands []string, x *invocation) stream {
+// judgeTypedText judges text that is typed into another terminal.
+func (wr *wrapping) judgeTypedText(operands []string, x *invocation) stream {
 	text := strings.Join(operands, " ")
 	if last := len(operands) - 1; last > 0 && strings.Contains(typedLines(strings.Join(operands[:last], " ")), "\n") {
-		// What stands behind the end of a line may be meant for the command before it, as the words that xargs adds.
+		// Text after a line end may belong to the previous command, like the words that xargs adds.
 		wr.shellText(strings.ReplaceAll(typedLines(text), "\n", " "), x.name)
 	}
 	return wr.shellText(typedLines(text), x.name)
 }
 
-// volumes are the options that give a container a place of the machine.
-var volumes = words("-v --volume --mount -B --bind")
+// mountOptions mount a directory of the machine into a container.
+var mountOptions = words("-v --volume --mount -B --bind")
 
-// container asks about containers that see the whole machine.
+// container requires approval for containers that see the whole machine.
 func (wr *wrapping) container(x *invocation) {
 	wr.guesses.guessDestroyers(x.argv[1:]) // an option may take no word for its value
 	if len(x.args.Operands) > 0 && wr.engine.denies {
 		image, _, _ := strings.Cut(path.Base(x.args.Operands[0]), "@")
 		image, _, _ = strings.Cut(image, ":")
-		if !destroyers.has(image) && wr.engine.interesting(image) {
+		if !destroyers.has(image) && wr.engine.mayBeDenied(image) {
 			wr.unknown(x.argv, "the image may run "+image+", which a rule is about")
 		}
 	}
@@ -210,8 +210,8 @@ func (wr *wrapping) container(x *invocation) {
 				}
 			}
 		}
-		if volumes.has(o.Name) && strings.HasPrefix(src, "/") &&
-			wr.tree(src) == fatal {
+		if mountOptions.has(o.Name) && strings.HasPrefix(src, "/") &&
+			wr.removalDanger(src) == fatal {
 			c := Command{Argv: x.argv}
 			wr.ask(&c, "hard:container", "the container can change "+src)
 			wr.record(c)
@@ -233,27 +233,27 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 	outside := wr.direct
 	wr.direct = false
 	defer func() { wr.direct = outside }()
-	words := []string{hole}
-	if file, _ := x.args.Get("-a", "--arg-file"); wr.pipes[file] != "" && wr.pipes[file] != hole {
-		words = strings.Fields(wr.pipes[file])
-		words = words[:min(len(words), 64)]
+	words, in := []string{hole}, x.in
+	if file, given := x.args.Get("-a", "--arg-file"); given && !isStdin(file) {
+		text, known := wr.textAt(file)
+		in = stream{text: text, set: known && text != ""}
 	}
-	if x.in.is && !x.args.Has("-a", "--arg-file") && x.in.text != hole {
-		words = strings.Fields(strings.ReplaceAll(x.in.text, "\x00", "\n"))
+	if in.set && in.text != hole {
+		words = strings.Fields(strings.ReplaceAll(in.text, "\x00", "\n"))
 		if x.args.Has("-I", "--replace", "-i", "-d", "--delimiter") {
-			words = strings.Split(strings.TrimRight(strings.ReplaceAll(x.in.text, "\x00", "\n"), "\n"), "\n")
+			words = strings.Split(strings.TrimRight(strings.ReplaceAll(in.text, "\x00", "\n"), "\n"), "\n")
 		}
 		if len(words) > 64 {
 			words = append(words[:64:64], hole)
 		}
 	}
-	if x.in.is && x.args.Has("-0", "--null") && !x.args.Has("-a", "--arg-file") && strings.Contains(x.in.text, "\x00") {
-		words = strings.Split(strings.TrimRight(x.in.text, "\x00"), "\x00")
+	if in.set && x.args.Has("-0", "--null") && strings.Contains(in.text, "\x00") {
+		words = strings.Split(strings.TrimRight(in.text, "\x00"), "\x00")
 		if len(words) > 64 {
 			words = append(words[:64:64], hole)
 		}
 	}
-	words = wr.below(words)
+	words = wr.withFilesBelow(words)
 	mark, ok := x.args.Get("-I", "--replace")
 	if !ok {
 		if o := x.args.Has("-i"); o {
@@ -265,17 +265,17 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 	}
 	if !ok && len(words) == 1 && words[0] == hole && len(operands) < 1000 {
 		if wr.emptyInput {
-			return wr.run(operands, stream{text: hole, is: true})
+			return wr.run(operands, stream{text: hole, set: true})
 		}
 		wr.emptyInput = true
-		wr.mayAsk(func() { wr.run(operands, stream{text: hole, is: true}) })
+		wr.mayAsk(func() { wr.run(operands, stream{text: hole, set: true}) })
 		wr.emptyInput = false
 	}
 	if !ok {
-		for few := range slices.Chunk(words, wr.atOnce(x, len(words))) {
-			wr.run(append(operands[:len(operands):len(operands)], few...), stream{text: hole, is: true})
+		for few := range slices.Chunk(words, wr.batchSize(x, len(words))) {
+			wr.run(append(operands[:len(operands):len(operands)], few...), stream{text: hole, set: true})
 		}
-		return stream{text: hole, is: true}
+		return stream{text: hole, set: true}
 	}
 	lines := words
 	if len(lines) > 8 {
@@ -284,19 +284,19 @@ func (wr *wrapping) xargs(operands []string, x *invocation) stream {
 	for _, l := range lines {
 		argv := make([]string, len(operands))
 		for i, o := range operands {
-			if l == someOfOurs && o != mark { // elsewhere they are not ours
+			if l == projectNames && o != mark { // elsewhere they are not ours
 				argv[i] = strings.ReplaceAll(o, mark, hole)
 				continue
 			}
 			argv[i] = strings.ReplaceAll(o, mark, l)
 		}
-		wr.run(argv, stream{text: hole, is: true})
+		wr.run(argv, stream{text: hole, set: true})
 	}
-	return stream{text: hole, is: true}
+	return stream{text: hole, set: true}
 }
 
-// atOnce is how many of n words xargs gives to one command: where that is less, each round may be another command.
-func (wr *wrapping) atOnce(x *invocation, n int) int {
+// batchSize returns how many of n words xargs passes to one command; with fewer, each round may be another command.
+func (wr *wrapping) batchSize(x *invocation, n int) int {
 	few, has := x.args.Get("-n", "--max-args")
 	if _, lines := x.args.Get("-L", "-l", "--max-lines"); lines {
 		few, has = "1", true
@@ -317,10 +317,10 @@ func everyFileBelow(start string) string {
 	return start + anyBelow
 }
 
-// below adds to the places that a program is run with every file below those that hold a home or the system.
-func (wr *wrapping) below(places []string) []string {
+// withFilesBelow adds every file below those places that hold a home or the system.
+func (wr *wrapping) withFilesBelow(places []string) []string {
 	for _, p := range places[:min(len(places), maxRounds)] {
-		if wr.tree(p) == fatal {
+		if wr.removalDanger(p) == fatal {
 			places = append(places[:len(places):len(places)], everyFileBelow(p))
 		}
 	}
@@ -333,13 +333,13 @@ func (wr *wrapping) runEach(argv []string, x *invocation) {
 		wr.run(argv, stream{})
 		return
 	}
-	if len(argv) > 0 && removing.has(path.Base(argv[0])) && (len(argv) > 1 || strings.HasPrefix(x.name, "fd")) {
+	if len(argv) > 0 && removePrograms.has(path.Base(argv[0])) && (len(argv) > 1 || strings.HasPrefix(x.name, "fd")) {
 		c := Command{Argv: append([]string{x.name + " -exec"}, argv...)}
-		if wr.trees(&c, wr.found(x)); c.Verdict != Allow && wr.engine.preset != Off {
+		if wr.removeTrees(&c, wr.findResults(x)); c.Verdict != Allow && wr.engine.preset != Off {
 			wr.record(c) // each file of a tree is as much as the tree
 		}
 	}
-	for _, place := range wr.below(wr.found(x)) {
+	for _, place := range wr.withFilesBelow(wr.findResults(x)) {
 		full := make([]string, len(argv))
 		has := false
 		for i, a := range argv {
@@ -349,21 +349,25 @@ func (wr *wrapping) runEach(argv []string, x *invocation) {
 		if !has && strings.HasPrefix(x.name, "fd") {
 			full = append(full, place)
 		}
-		wr.run(full, stream{text: hole, is: true})
+		wr.run(full, stream{text: hole, set: true})
 	}
 }
 
-// found returns what find finds: its starting points, and something below them.
-func (fs *files) found(x *invocation) []string {
+// findResults returns what find finds: its starting points, and something below them.
+func (fs *files) findResults(x *invocation) []string {
 	if x.places == nil {
-		x.places = fs.finds(x)
+		x.places = fs.findMatches(x)
 	}
 	return x.places
 }
 
-func (fs *files) finds(x *invocation) []string {
+// findMatches works like findResults without its cache.
+func (fs *files) findMatches(x *invocation) []string {
 	starts := x.args.Operands
 	if strings.HasPrefix(x.name, "fd") {
+		if here := fs.fdStart(x); here != "" {
+			return []string{here}
+		}
 		if len(starts) < 2 || strings.Trim(starts[0], ".*^$") != "" {
 			return []string{"./" + notEmpty}
 		}
@@ -389,17 +393,22 @@ func (fs *files) finds(x *invocation) []string {
 	if len(places) == 0 {
 		places = []string{"."}
 	}
+	if x.args.Has("-L", "-H", "-follow") {
+		for i, p := range places {
+			places[i] = fs.followStart(p)
+		}
+	}
 	for i, p := range places {
 		bare := strings.TrimSuffix(p, "/")
 		switch full, ok := fs.clean(p); fs.narrowingOf(x, p) {
 		case restricted:
-			if fs.tree(p) == fatal {
+			if fs.removalDanger(p) == fatal {
 				places[i] = everyFileBelow(p)
 				continue
 			}
 			places[i] = bare + "/" + notEmpty
 		case narrowed:
-			if ok && everywhere.has(full) && !leftovers(x) {
+			if ok && commonDirs.has(full) && !findsLeftovers(x) {
 				places[i] = everyFileBelow(p) // what the machine needs may have that name, too
 				continue
 			}
@@ -409,10 +418,10 @@ func (fs *files) finds(x *invocation) []string {
 	return places
 }
 
-// namesAnywhere is what a command prints that looks for names all over the machine, or in a home; empty: it is none.
+// namesAnywhere returns the output of a command that searches names on the whole machine or in a home, or "".
 func (fs *files) namesAnywhere(x *invocation) string {
 	has, ops := x.args.Has, x.args.Operands
-	all := false // it looks for nothing, and prints whatever there is
+	all := false // no search term: it prints everything
 	switch x.name {
 	case "locate", "plocate", "mlocate":
 		return "/" + anyBelow
@@ -425,21 +434,47 @@ func (fs *files) namesAnywhere(x *invocation) string {
 		if !has("-l", "--files", "--files-with-matches") {
 			return ""
 		}
-		if has("--files") && !has("-g", "--glob", "--iglob", "-t", "--type") || !has("--files") && matchesAll(ops) {
-			all = true
-		}
+		ops = orHere(x, ops, !has("--files"))
+		all = has("--files") && !narrowsByGlob(x) || !has("--files") && matchesAll(ops)
 	case "grep", "egrep", "fgrep":
-		if !has("-l", "-L", "--files-with-matches") || !has("-r", "-R", "--recursive") {
+		if !has("-l", "-L", "--files-with-matches", "--files-without-match") || !has("-r", "-R", "--recursive") {
 			return ""
 		}
+		ops = orHere(x, ops, true)
 		all = has("-v", "--invert-match") || matchesAll(ops)
+	case "ag", "ack", "ack-grep":
+		ops = slices.DeleteFunc(slices.Clone(x.argv[1:]), func(a string) bool { return strings.HasPrefix(a, "-") })
+		switch {
+		case slices.Contains(x.argv, "-f"):
+			all, ops = true, orHere(x, ops, false)
+		case slices.ContainsFunc(x.argv, func(a string) bool { return a == "-l" || a == "-L" || a == "-g" || a == "--files-with-matches" }):
+			ops = orHere(x, ops, true)
+			all = matchesAll(ops)
+		default:
+			return ""
+		}
+	case "git":
+		others := func(a string) bool {
+			return a == "--others" || strings.HasPrefix(a, "-") && a[1] != '-' && strings.Contains(a, "o")
+		}
+		if len(x.argv) < 3 || x.argv[1] != "ls-files" || !slices.ContainsFunc(x.argv[2:], others) {
+			return ""
+		}
+		all, ops = true, orHere(x, ops, false)
 	case "du", "tree":
 		all, ops = true, x.argv[1:] // its row is one of many programs, and takes -a to have a value
+		if !slices.ContainsFunc(ops, func(a string) bool { return !strings.HasPrefix(a, "-") }) {
+			ops = []string{"."}
+		}
 	case "ls", "dir":
 		if all = has("-R", "--recursive"); !all {
 			return ""
 		}
+		ops = orHere(x, ops, false)
 	case "fd", "fdfind":
+		if here := fs.fdStart(x); here != "" {
+			return everyFileBelow(here)
+		}
 		if len(ops) < 2 || strings.Trim(ops[0], ".*^$") != "" {
 			return ""
 		}
@@ -447,45 +482,89 @@ func (fs *files) namesAnywhere(x *invocation) string {
 	default:
 		return ""
 	}
-	for _, o := range ops {
-		if all && fs.tree(o) == fatal {
+	for _, o := range ops[:min(len(ops), maxRounds)] {
+		if o = fs.followStart(o); all && fs.removalDanger(o) == fatal {
 			return everyFileBelow(o)
 		}
-		if full, ok := fs.clean(o); ok && (everywhere.has(full) || strings.HasPrefix(o, "/") && fs.holdsHome(full)) {
+		if full, ok := fs.clean(o); ok && (commonDirs.has(full) || strings.HasPrefix(o, "/") && fs.holdsHome(full)) {
 			return strings.TrimSuffix(o, "/") + "/" + anyBelow
 		}
 	}
 	return ""
 }
 
-// matchesAll reports whether the pattern of a search matches nearly every file.
+// matchesAll reports whether the pattern of a search matches nearly every file: nearly every one has any one letter.
 func matchesAll(operands []string) bool {
-	return len(operands) > 1 && strings.Trim(operands[0], `.*^$?+\|()s`) == ""
+	return len(operands) > 1 && len(strings.Trim(operands[0], `.*^$?+\|()s`)) < 2
 }
 
-// everywhere are directories in which the same names are the system's, services' and everybody's.
-const everywhere = words("/ /bin /boot /etc /home /lib /lib64 /sbin /srv /usr /usr/bin /usr/lib /usr/lib64 /usr/sbin /var /var/lib")
+// orHere returns the operands of a search, with the current directory if they name no place. If patterned, the first operand
+// is a pattern, which an option may give instead.
+func orHere(x *invocation, operands []string, patterned bool) []string {
+	if pattern, given := x.args.Get("-e", "--regexp"); patterned && given {
+		operands = append([]string{pattern}, operands...)
+	}
+	if len(operands) == 0 || patterned && len(operands) == 1 {
+		return append(operands[:len(operands):len(operands)], ".")
+	}
+	return operands
+}
 
-// leftovers reports that find looks for files by a name that only those have which nobody needs.
-func leftovers(x *invocation) bool {
+// narrowsByGlob reports whether rg --files prints only the files of a type or of a glob with literal text. A glob after ! omits files.
+func narrowsByGlob(x *invocation) bool {
+	return slices.ContainsFunc(x.args.Options, func(o option) bool {
+		return o.Name == "-t" || o.Name == "--type" || (o.Name == "-g" || o.Name == "--glob" || o.Name == "--iglob") &&
+			!strings.HasPrefix(o.Value, "!") && strings.Trim(o.Value, "*./") != ""
+	})
+}
+
+// fdStart returns the directory from which fd finds everything without a path among its operands, if that must not be removed, or "".
+func (fs *files) fdStart(x *invocation) string {
+	ops, start := x.args.Operands, "."
+	for i, a := range x.argv {
+		name, value, joined := strings.Cut(a, "=")
+		if name != "--search-path" && name != "--base-directory" {
+			continue
+		}
+		if !joined && i+1 < len(x.argv) {
+			value = x.argv[i+1]
+		}
+		start = value
+		ops = slices.DeleteFunc(slices.Clone(ops), func(o string) bool { return o == value })
+	}
+	if len(ops) > 1 || len(ops) == 1 && strings.Trim(ops[0], ".*^$") != "" || x.args.Has("-e", "--extension") {
+		return ""
+	}
+	if start = fs.followStart(start); fs.removalDanger(start) != fatal {
+		return ""
+	}
+	return start
+}
+
+// commonDirs are directories in which the same names belong to the system, services and all users.
+const commonDirs = words("/ /bin /boot /etc /home /lib /lib64 /sbin /srv /usr /usr/bin /usr/lib /usr/lib64 /usr/sbin /var /var/lib")
+
+// findsLeftovers reports whether find searches for names that only unneeded files have.
+func findsLeftovers(x *invocation) bool {
 	for _, o := range x.args.Options {
-		if (o.Name == "-name" || o.Name == "-iname") && leftover.has(o.Value) {
+		if (o.Name == "-name" || o.Name == "-iname") && leftoverNames.has(o.Value) {
 			return true
 		}
 	}
 	return false
 }
 
-const leftover = words("*.pyc *.pyo *.py[co] __pycache__ *.swp *.swo *~ .DS_Store Thumbs.db ._* *.orig *.rej *.dpkg-old *.dpkg-dist *.dpkg-new *.rpmsave *.rpmnew *.bak core core.*")
+// leftoverNames match files that are not needed.
+const leftoverNames = words("*.pyc *.pyo *.py[co] __pycache__ *.swp *.swo *~ .DS_Store Thumbs.db ._* *.orig *.rej *.dpkg-old *.dpkg-dist *.dpkg-new *.rpmsave *.rpmnew *.bak core core.*")
 
-// maxRounds is how many commands of parallel's are judged one by one; what comes behind is unknown.
+// maxRounds bounds the commands of parallel that are judged one by one; the rest is unknown.
 const maxRounds = 64
 
 // parallel judges GNU parallel: the words before the first ::: or :::: are the command, what follows the words or files of
 // words that it gets, one of each; without any, the lines of a file or of standard input.
 func (wr *wrapping) parallel(operands []string, x *invocation) stream {
 	x.children = true
-	out := stream{text: hole, is: true}
+	out := stream{text: hole, set: true}
 	at := slices.IndexFunc(operands, func(o string) bool { return strings.HasPrefix(o, ":::") })
 	command := operands
 	var sources [][]string
@@ -495,11 +574,11 @@ func (wr *wrapping) parallel(operands []string, x *invocation) stream {
 	} else if file, given := x.args.Get("-a", "--arg-file"); given {
 		sources = [][]string{wr.linesOf(wr.textAt(file))}
 	} else {
-		sources = [][]string{wr.linesOf(x.in.text, x.in.is)}
+		sources = [][]string{wr.linesOf(x.in.text, x.in.set)}
 	}
 	for _, word := range command {
 		if strings.Contains(word, "{=") { // perl, for each of them
-			wr.guesses.within(word)
+			wr.guesses.findDestroyer(word)
 		}
 	}
 	rounds := [][]string{nil}
@@ -525,7 +604,7 @@ func (wr *wrapping) parallel(operands []string, x *invocation) stream {
 	return out
 }
 
-// parallelSources are the lists that stand behind the command: words after :::, files of them after ::::.
+// parallelSources returns the lists after the command: words after :::, files of words after ::::.
 func (wr *wrapping) parallelSources(words []string) (sources [][]string) {
 	files := false
 	for _, word := range words {
@@ -546,10 +625,13 @@ func (wr *wrapping) parallelSources(words []string) (sources [][]string) {
 	return sources
 }
 
-// linesOf are the lines of a text, as far as it is known.
+// linesOf returns the lines of a text, as far as known.
 func (fs *files) linesOf(text string, known bool) []string {
 	if known && strings.Contains(text, everyProcess) {
 		return []string{everyProcess}
+	}
+	if names := fs.firstLines(stream{text: text, set: known}); names != hole {
+		return []string{names}
 	}
 	if !known || hasHole(text) {
 		return []string{hole}
@@ -561,7 +643,7 @@ func (fs *files) linesOf(text string, known bool) []string {
 	return lines
 }
 
-// parallelWords is the command with one word of each source in its place: {} is all of them, {2} the second.
+// parallelWords returns the command with one word of each source in place: {} is all of them, {2} the second.
 func parallelWords(command, round []string) []string {
 	all := strings.Join(round, " ")
 	argv, used := make([]string, len(command)), false

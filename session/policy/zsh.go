@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/bound"
 )
 
-// modifier is one of zsh's modifiers after a variable without braces, $PWD:h.
-var modifier = pattern.Lazy(`^:(?:[hrteaAPcluqQx][0-9]*|g?s(.)(?:[^\\]|\\.)*?)`)
+// zshModifier matches one of zsh's modifiers after a variable without braces, $PWD:h.
+var zshModifier = pattern.Lazy(`^:(?:[hrteaAPcluqQx][0-9]*|g?s(.)(?:[^\\]|\\.)*?)`)
 
 // modifiers splits text after a variable into zsh's modifiers and the rest.
 func (sh *shellState) modifiers(before syntax.WordPart, text string) (mods []string, rest string) {
@@ -21,7 +21,7 @@ func (sh *shellState) modifiers(before syntax.WordPart, text string) (mods []str
 		return nil, text
 	}
 	for strings.HasPrefix(text, ":") {
-		m := modifier.FindString(text)
+		m := zshModifier.FindString(text)
 		if m == "" {
 			break
 		}
@@ -33,8 +33,8 @@ func (sh *shellState) modifiers(before syntax.WordPart, text string) (mods []str
 	return mods, text
 }
 
-// modified folds a variable that modifiers follow. It reports false where there are none.
-func (ex *expander) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart, quoted bool) bool {
+// expandModifiers expands a variable with modifiers; false without any.
+func (ex *expander) expandModifiers(f *fields, p *syntax.ParamExp, next syntax.WordPart, quoted bool) bool {
 	l, ok := next.(*syntax.Lit)
 	if !ok {
 		return false
@@ -56,7 +56,56 @@ func (ex *expander) modified(f *fields, p *syntax.ParamExp, next syntax.WordPart
 	return true
 }
 
-// globSubst folds ${~x}, whose value is a pattern for names of files, and may begin with a tilde.
+// equalsName matches a word that zsh replaces by the path of the command of that name.
+var equalsName = pattern.Lazy(`^=[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+
+// plainQualifier matches one of zsh's glob qualifiers that runs nothing: a size or an age with its sign, an order, an index, or a letter.
+var plainQualifier = pattern.Lazy(`^(?:[amcLl][A-Za-z]?[-+]?[0-9]+|[oO][^e+]|\[[-0-9,]*\]|[^eugfP+:])`)
+
+// qualifierCode returns the code in zsh's glob qualifiers: behind e, or a command behind +. It reports false without any.
+func qualifierCode(marks string) (code string, runs bool) {
+	for marks != "" && marks[0] != ':' { // modifiers follow
+		if m := plainQualifier.FindString(marks); m != "" {
+			marks = marks[len(m):]
+			continue
+		}
+		switch marks[0] {
+		case 'e', '+', 'o', 'O':
+			return strings.TrimLeft(marks, "oOe+"), true
+		}
+		rest := marks[1:] // of u, g, f and P: a number, or a text between delimiters
+		if end := len(rest) - len(strings.TrimLeft(rest, "0123456789")); end > 0 || rest == "" {
+			marks = rest[end:]
+			continue
+		}
+		end := strings.IndexByte(rest[1:], closingOf(rest[0]))
+		if end < 0 {
+			return "", false
+		}
+		marks = rest[end+2:]
+	}
+	return "", false
+}
+
+// closingOf returns the delimiter that ends a text after an opening one.
+func closingOf(open byte) byte {
+	if at := strings.IndexByte("([{<", open); at >= 0 {
+		return ")]}>"[at]
+	}
+	return open
+}
+
+// declareText declares a function whose body is a text: functions[name]=text.
+func (w *analyzer) declareText(name, text string) {
+	body := "{ " + text + "\n}"
+	file, err := syntax.NewParser(syntax.Variant(w.variant())).Parse(strings.NewReader(body), "")
+	if err != nil || len(file.Stmts) != 1 || hasHole(text) || len(body) > bound.MaxShort || bound.TooDeep(body) {
+		return
+	}
+	w.funcs[name] = &function{body: file.Stmts[0], text: body, unsure: true, before: w.funcs[name]}
+}
+
+// globSubst expands ${~x}, whose value is a file pattern and may start with a tilde.
 func (ex *expander) globSubst(f *fields, text string, quoted bool) {
 	if quoted || hasHole(text) {
 		ex.expansion(f, text, quoted)
@@ -66,10 +115,10 @@ func (ex *expander) globSubst(f *fields, text string, quoted bool) {
 	ex.lit(f, text, false, f.cur.Len() == 0)
 }
 
-// globbing is what is kept of zsh's option globsubst among the variables: no variable has that name.
+// globbing is the key under which zsh's option globsubst is stored among the variables: no variable has that name.
 const globbing = "set -o globsubst"
 
-// zshOptions follows setopt and its kind: with globsubst, all that is expanded is a pattern for names of files.
+// zshOptions applies setopt and unsetopt: with globsubst, every expansion is a file pattern.
 func (sh *shellState) zshOptions(names []string, on bool) {
 	if path.Base(sh.shell) != "zsh" {
 		return
@@ -100,14 +149,14 @@ func (sh *shellState) emulates(args []string) {
 	}
 }
 
-// globs reports whether what is expanded may be a pattern for names of files, in zsh.
-func (sh *shellState) globs() bool {
+// globSubstOn reports whether an expansion may be a file pattern, in zsh.
+func (sh *shellState) globSubstOn() bool {
 	v := sh.scope.get(globbing)
 	return v.set && v.text != ""
 }
 
 // zshTable judges assignments to the tables of zsh that hold functions, aliases and where programs are.
-func (w *walk) zshTable(name, key, text string) {
+func (w *analyzer) zshTable(name, key, text string) {
 	if name == "BASH_CMDS" || name == "BASH_ALIASES" { // bash's tables, wherever they stand
 		w.aliases[key] = strings.Fields(text)
 	}
@@ -117,6 +166,7 @@ func (w *walk) zshTable(name, key, text string) {
 	switch name {
 	case "functions", "dis_functions":
 		w.shellText(text, "the function "+key)
+		w.declareText(key, text)
 	case "aliases", "galiases", "saliases", "dis_aliases":
 		w.shellText(text, "the alias "+key)
 		w.aliases[key] = strings.Fields(text)
@@ -130,7 +180,7 @@ func (w *walk) zshTable(name, key, text string) {
 }
 
 // zshPath follows an assignment to zsh's path, which is PATH as an array: text is what is assigned, with colons between.
-func (w *walk) zshPath(a *syntax.Assign, text string, keep bool) {
+func (w *analyzer) zshPath(a *syntax.Assign, text string, keep bool) {
 	if a.Name.Value != "path" || path.Base(w.shell) != "zsh" {
 		return
 	}
@@ -146,14 +196,14 @@ func (w *walk) zshPath(a *syntax.Assign, text string, keep bool) {
 	w.setVariable("PATH", text, keep)
 }
 
-// The loop of csh that zsh has too, in a form that the parser knows.
+// The csh loop that zsh supports, in a form that the parser knows.
 var (
 	foreachHead = pattern.Lazy(`(^|[;&|({\n])([ \t]*)foreach[ \t]+(\w+)[ \t]*\(([^()]*)\)(?:[ \t]*[;\n])?`)
 	foreachEnd  = pattern.Lazy(`(^|[;&\n])([ \t]*)end([ \t]*(?:$|[;&|)}\n]))`)
 )
 
 // zargs judges the command that zsh's zargs gives its operands to: zargs -- a b -- rm.
-func (w *walk) zargs(args []string) {
+func (w *analyzer) zargs(args []string) {
 	for end := len(args) - 1; end >= 0; end-- {
 		if args[end] != "--" || end+1 >= len(args) {
 			continue
@@ -167,11 +217,11 @@ func (w *walk) zargs(args []string) {
 	}
 }
 
-// globModifier are modifiers of what a pattern finds, in brackets behind it: /x(:h) is its directory.
+// globModifier matches modifiers in brackets after a pattern: /x(:h) is its directory.
 var globModifier = pattern.Lazy(`[^\s;&|({<>]\([^()\s;&|]*:[a-zA-Z][^()\s;&|]*\)`)
 
-// longForms writes loops of csh as the parser knows them.
-func (w *walk) longForms(text string) string {
+// translateLoops rewrites csh loops in a form that the parser knows.
+func (w *analyzer) translateLoops(text string) string {
 	if path.Base(w.shell) == "zsh" && globModifier.MatchString(text) {
 		w.unknown([]string{clip(text)}, "zsh changes what a pattern finds by a modifier, and what that comes to is not known")
 	}
@@ -185,7 +235,7 @@ func (w *walk) longForms(text string) string {
 // judgeComments judges a line a second time with its comments as commands: a zsh at its prompt runs them while
 // interactive_comments is off, its default. Only a verdict of deny, of hard or for text that cannot be parsed counts: other
 // presets do not know the words of most comments as commands.
-func (w *walk) judgeComments(l Line) {
+func (w *analyzer) judgeComments(l Line) {
 	if l.Shell != "zsh" || !strings.Contains(l.Text, "#") || len(l.Text) > bound.MaxShort {
 		return
 	}
@@ -209,8 +259,8 @@ func (w *walk) judgeComments(l Line) {
 	if _, err := syntax.NewParser(syntax.Variant(syntax.LangZsh)).Parse(strings.NewReader(l.Text), ""); err != nil {
 		return // zsh runs nothing of it
 	}
-	run := newWalk(w.engine, l)
-	run.remembered(&l)
+	run := newAnalyzer(w.engine, l)
+	run.restoreState(&l)
 	run.line(l)
 	if c := run.worst; c != nil && (c.Verdict == Deny || c.Rule == "unknown" || strings.HasPrefix(c.Rule, "hard:")) {
 		w.record(*c)

@@ -1,25 +1,23 @@
-// Package program is a program in a terminal inside a Go program: no daemon, no keeper, no
-// files but, for a shell, a directory of scripts that Close removes. session/sessiontest
-// makes tests of it, session/expect runs scripts by it.
+// Package program runs a program in a terminal inside a Go program: without daemon or keeper, and without files except
+// a shell's directory of scripts, which Close removes. session/sessiontest uses it for tests, session/expect for
+// scripts.
 //
 //	Start ─▶ host ─▶ ring ─▶ session.Session ─▶ Expect, Wait, Screen, Output
 //	         host ◀─ input queue ◀─ Send, Keys, Paste, Secret, Exec
 //
-// A host is a process on a PTY of this process (pty_unix.go; tree_*.go finds all that it
-// started), or a function (Cmd.Main, terminal.go). The session is the daemon's, owner loop
-// and all; its ring is this process's memory and its journal is kept there as well
-// (memory.go).
+// A host is a process on a PTY of this process (pty_unix.go; tree_*.go finds all its descendants), or a function
+// (Cmd.Main, terminal.go). The session is the same as the daemon's, with its owner loop. Its ring is in this process's
+// memory, and so is its journal (memory.go).
 //
 // # Order
 //
-// Expect reads the output in order and once (expect.go). What is typed is told to it by the
-// session's owner at the moment it is typed: after what was printed before, and before what
-// comes then (typing.go).
+// Expect reads the output in order and once (expect.go). The session's owner reports input to it at the moment of
+// typing: after earlier output and before later output (typing.go).
 //
 // # Goroutines
 //
-// The session's owner; one that pumps output; one that reaps the process, or runs the
-// function; one that feeds Expect. Close ends the process tree and waits for them all.
+// The session's owner; one that pumps output; one that reaps the process, or runs the function; one that feeds Expect.
+// Close ends the process tree and waits for all of them.
 //
-// Sizes are in cells; offsets count the bytes the program ever printed.
+// Sizes are in cells; offsets count all bytes that the program has printed.
 package program

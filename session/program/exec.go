@@ -21,12 +21,11 @@ type Ran struct {
 // maxRanOutput bounds the raw output that becomes Ran.Output.
 const maxRanOutput = 8 << 20
 
-// stuckAfter is when a line that has not begun is looked at: fish keeps one that is
-// incomplete, without a word.
+// stuckAfter is the time after which a line that has not started is checked: fish silently keeps an incomplete line.
 const stuckAfter = time.Second
 
-// Exec runs a line in the shell (Cmd.Shell) and waits for its end. Lines given at the same
-// time run one after the other. What the line printed is read: Expect begins after it.
+// Exec runs a line in the shell (Cmd.Shell) and waits for its end. Concurrent lines run one after the other. The line's
+// output counts as read: Expect starts after it.
 func (p *Program) Exec(ctx context.Context, line string) (Ran, error) {
 	run, err := p.s.Exec(ctx, session.Line{Text: line, Wait: true})
 	if err != nil {
@@ -39,7 +38,7 @@ func (p *Program) Exec(ctx context.Context, line string) (Ran, error) {
 		case <-run.Done:
 			done = true
 		case <-stuck.C:
-			_ = p.s.Stuck(ctx, run) // does nothing to one that began
+			_ = p.s.DropIncomplete(ctx, run) // does nothing to one that began
 		case <-ctx.Done():
 			_ = p.s.Drop(context.WithoutCancel(ctx), run)
 			return Ran{}, fmt.Errorf("exec %q: %w", line, ctx.Err())
@@ -58,7 +57,7 @@ func (p *Program) Exec(ctx context.Context, line string) (Ran, error) {
 	return r, nil
 }
 
-// text is raw output as text.
+// text converts raw output to text.
 func (p *Program) text(from, to uint64) (string, error) {
 	if to-from > maxRanOutput {
 		from = to - maxRanOutput
@@ -81,7 +80,7 @@ func (p *Program) text(from, to uint64) (string, error) {
 		})
 		from = c.Next
 	}
-	rest, _, _ := plain.Rest(nil)
+	rest, _, _ := plain.AppendUnfinished(nil)
 	b.Write(rest)
 	return b.String(), nil
 }

@@ -15,15 +15,15 @@ import (
 
 // Pattern is something that Expect waits for. One field is set.
 type Pattern struct {
-	Text   string // as it stands, within one line
-	Regexp string // RE2, within one line; $ is the end of the line, or of what is there of it
+	Text   string // literal, within one line
+	Regexp string // RE2, within one line; $ is the end of the line, or of its part so far
 	Exit   bool   // the program's end
 }
 
-// Text is a pattern of text as it stands.
+// Text returns a pattern that matches s literally.
 func Text(s string) Pattern { return Pattern{Text: s} }
 
-// Regexp is a pattern in RE2's syntax.
+// Regexp returns a pattern in RE2's syntax.
 func Regexp(expr string) Pattern { return Pattern{Regexp: expr} }
 
 // Ended is the pattern of the program's end.
@@ -47,7 +47,7 @@ type Match struct {
 	Names   map[string]string // of (?P<name>…)
 }
 
-// ExpectError says what was not found, and what stood there instead.
+// ExpectError holds the missing patterns, and the output and screen at the end of the wait.
 type ExpectError struct {
 	Wanted []Pattern
 	Unread string // the end of the output that was not read yet, edits done
@@ -55,7 +55,7 @@ type ExpectError struct {
 	Err    error // ErrEnded, ErrStopped or the context's
 }
 
-// Unwrap is the reason: the program ended, or the context did.
+// Unwrap returns the reason: the program ended, or the context did.
 func (e *ExpectError) Unwrap() error { return e.Err }
 
 func (e *ExpectError) Error() string {
@@ -91,7 +91,7 @@ type reading struct {
 	waiting []*wanted
 }
 
-// follow gives the expecter the output as it comes.
+// follow feeds the output to the expecter.
 func (p *Program) follow() {
 	buf := make([]byte, 64<<10)
 	for {
@@ -109,7 +109,7 @@ func (p *Program) follow() {
 	}
 }
 
-// feed takes the next piece of output; false: there is none.
+// feed feeds the next piece of output. It returns false if no output is pending.
 func (p *Program) feed(buf []byte) bool {
 	p.reading.mu.Lock()
 	defer p.reading.mu.Unlock()
@@ -125,16 +125,16 @@ func (p *Program) feedLocked(buf []byte) bool {
 	r.x.Echo(p.host.echo())
 	r.x.Output(time.Now(), c.From, c.Data)
 	r.off = c.Next
-	p.keep.took(r.off)
+	p.keep.release(r.off)
 	for _, w := range r.waiting {
 		r.search(w, false)
 	}
-	r.changed()
+	r.notify()
 	return true
 }
 
-// catchUp takes what was printed so far, so that a call with no time left still finds it, or shows it:
-// a caller that waited for it in another way (on the screen, say) may be ahead of follow.
+// catchUp feeds all output so far, so that a call without time left still finds it, or shows it. A caller that waited
+// for it in another way (on the screen, for example) may be ahead of follow.
 func (p *Program) catchUp() {
 	r := &p.reading
 	_, end := p.s.OutputRange()
@@ -148,8 +148,7 @@ func (p *Program) catchUp() {
 	}
 }
 
-// search looks for what an Expect wants, unless it has been found. settled says that the
-// unfinished line counts as it stands.
+// search searches the patterns of an Expect, unless one was found. settled means that the unfinished line counts.
 func (r *reading) search(w *wanted, settled bool) {
 	if w.found != nil {
 		return
@@ -173,7 +172,7 @@ func (r *reading) leave(w *wanted) *Match {
 	return w.found
 }
 
-func (r *reading) changed() {
+func (r *reading) notify() {
 	close(r.change)
 	r.change = make(chan struct{})
 }
@@ -183,15 +182,14 @@ func (r *reading) end() {
 	defer r.mu.Unlock()
 	if !r.over {
 		r.over = true
-		r.changed()
+		r.notify()
 	}
 }
 
-// Expect waits for the first of the patterns. What lies before the end of a match is read
-// and matches no more; what was printed before the call and not read counts. What was typed
-// never matches where it is echoed, nor does a prompt that is only drawn again. The error,
-// an *ExpectError, shows what stood there instead; it is ErrEnded when the program ended and
-// its end is none of the patterns.
+// Expect waits for the first match of the patterns. Output before the end of a match is read and never matches again;
+// unread output from before the call counts. The echo of input never matches, nor does a redrawn prompt. The error, an
+// *ExpectError, shows the output instead. It is ErrEnded if the program has ended without a match, and no pattern
+// matches its end.
 func (p *Program) Expect(ctx context.Context, patterns ...Pattern) (Match, error) {
 	w, err := newWanted(patterns)
 	if err != nil {
@@ -267,12 +265,11 @@ type pause struct {
 	any   <-chan struct{} // more output, or the end
 	at    time.Time       // when the unfinished line will count anyway
 	waits bool            // there is such a line
-	over  bool            // nothing is to be waited for: it was found, or err says why it is not
+	over  bool            // the wait is over: a match was found, or err is the reason for none
 	err   error
 }
 
-// find looks once. settled says that the unfinished line counts as it stands, if nothing
-// came since.
+// find searches once. settled means that the unfinished line counts, if no output came since.
 func (p *Program) find(w *wanted, settled bool) (next pause) {
 	r := &p.reading
 	r.mu.Lock()
@@ -291,11 +288,11 @@ func (p *Program) find(w *wanted, settled bool) (next pause) {
 	return next
 }
 
-// explain is the error of an Expect that found nothing.
+// explain returns the error of an Expect without a match.
 func (p *Program) explain(w *wanted, why error) error {
 	r := &p.reading
 	r.mu.Lock()
-	unread := r.x.Unread(shownUnread)
+	unread := r.x.UnreadTail(shownUnread)
 	r.mu.Unlock()
 	screen := p.Screen()
 	return &ExpectError{Wanted: w.list, Unread: unread, Screen: screen.Text(), Err: why}
@@ -304,9 +301,8 @@ func (p *Program) explain(w *wanted, why error) error {
 // shownUnread bounds the unread output in an error, in bytes.
 const shownUnread = 2 << 10
 
-// probeClock says when to look whether the program waits for input: at once after output, and
-// then ever less often, so that looking costs a small part of the time waited. In a flood of
-// output it is not worth looking before there is a rest.
+// probeClock schedules probes for a wait for input: immediately after output, and then at increasing intervals, so that
+// probes cost a small part of the wait. In a flood of output it waits for a pause first.
 type probeClock struct {
 	wait    time.Duration
 	at      time.Time
@@ -318,7 +314,7 @@ const (
 	floodPieces = 4
 )
 
-// reset begins anew after output.
+// reset restarts the clock after output.
 func (c *probeClock) reset() { *c = probeClock{changes: c.changes + 1} }
 
 // due reports that a look is due, and sets when the next one is.

@@ -27,15 +27,15 @@ type retention struct {
 
 	taken atomic.Uint64 // offset up to which the output was taken
 	more  chan struct{} // it was
-	over  chan struct{} // closed: nothing is read any more
+	over  chan struct{} // closed when reading has ended
 }
 
 func newRetention(j *journal.Journal, bytes int64) *retention {
 	return &retention{journal: j, bytes: bytes, more: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
-// printed is called by the printer after n more bytes, which end at head.
-func (r *retention) printed(n int, head uint64) error {
+// waitForReader must be called after n more bytes of output, which end at head.
+func (r *retention) waitForReader(n int, head uint64) error {
 	for head > r.taken.Load()+uint64(r.bytes)/2 {
 		select {
 		case <-r.more:
@@ -52,8 +52,8 @@ func (r *retention) printed(n int, head uint64) error {
 	return err
 }
 
-// took says that the output before off was taken.
-func (r *retention) took(off uint64) {
+// release marks the output before off as read.
+func (r *retention) release(off uint64) {
 	r.taken.Store(off)
 	wake(r.more)
 }

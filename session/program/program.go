@@ -31,28 +31,27 @@ type Cmd struct {
 	Argv []string // the program and its arguments; looked up in PATH
 	Path string   // the executable, where it is not what Argv[0] names
 	Line string   // instead of Argv: a line for /bin/sh
-	Dir  string   // where it starts; empty: here
-	// Env is its environment, as in os/exec. nil: this process's, less what tells of the
-	// terminal that this process runs in. TERM is xterm-256color unless Env says otherwise.
+	Dir  string   // start directory; the current one if empty
+	// Env is the environment, as in os/exec. If nil, it is this process's, without the variables of this process's
+	// terminal. TERM is xterm-256color unless Env sets it.
 	Env        []string
 	SetEnv     []string // added to that
 	Cols, Rows int      // size of the terminal, in cells; default 80×24
-	// Shell says that the program is an interactive shell whose commands are to be followed:
-	// Exec and CondCommand need it.
+	// Shell marks an interactive shell with integration, as required by Exec and CondCommand.
 	Shell  bool
-	Engine string // name of the emulator, see EngineNames; empty: the default
-	// History bounds the memory for raw output, in bytes. What is older is forgotten.
-	// Default 16 MiB. The screen and its scrollback are beside it.
+	Engine string // name of the emulator, see EngineNames; the default if empty
+	// History bounds the memory for raw output, in bytes; older output is dropped. Default 16 MiB. The screen and its
+	// scrollback need additional memory.
 	History int64
 	// Grace is how long each rung of Close's ladder has to work. Default 200 ms.
 	Grace time.Duration
-	// Settle is the pause after which an unfinished line counts for Expect where the kernel
-	// does not tell that the program waits for input. Default 20 ms.
+	// Settle is the pause after which an unfinished line counts for Expect if the kernel does not report that the
+	// program waits for input. Default 20 ms.
 	Settle time.Duration
 	// Main is instead of Argv and Line: a function that is the program. It runs on no PTY,
 	// so that a test in a testing/synctest bubble has time to itself.
 	Main func(*Terminal) int
-	Log  *slog.Logger // of what goes wrong inside; may be nil
+	Log  *slog.Logger // for internal errors; may be nil
 }
 
 const (
@@ -74,7 +73,7 @@ type Program struct {
 	keep    *retention
 	watch   *session.Watch
 	grace   time.Duration
-	scripts string // directory of the shell integration; empty: none
+	scripts string // directory of the shell integration, or ""
 	left    string // what the shell leaves for the session, in memory
 	unhook  func() bool
 
@@ -89,20 +88,20 @@ type Program struct {
 // host is the process behind a Program and the terminal it runs on.
 type host interface {
 	session.Device
-	// begin starts to move output to the session and reports its end.
+	// begin starts to pass output to the session, and reports its end.
 	begin(s *session.Session)
 	// idle reports that the program waits for input and that everything it printed before
 	// is in the ring. Not known is false.
 	idle() bool
-	// echo says whether the terminal, the program or neither shows what is typed.
+	// echo reports whether the terminal, the program or neither shows input.
 	echo() respond.EchoState
 	signal(sig os.Signal) error
 	// end ends the process tree, giving each rung of the ladder its time, and waits.
 	end(grace time.Duration) error
 }
 
-// Start starts a program in a terminal of its own. When ctx ends, the program is ended as
-// Close does; Close must be called all the same.
+// Start starts a program in a new terminal. When ctx ends, the program is ended as by Close; the caller must still call
+// Close.
 func Start(ctx context.Context, c Cmd) (*Program, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start a program: %w", err)
@@ -155,8 +154,7 @@ func (c Cmd) withDefaults() (Cmd, error) {
 	return c, nil
 }
 
-// programEnv is a program's environment. What this process's own terminal is, is not the
-// program's business.
+// programEnv returns a program's environment, without the variables that describe this process's own terminal.
 func programEnv(env []string) []string {
 	var out []string
 	term := false
@@ -185,7 +183,7 @@ func programEnv(env []string) []string {
 // finds what moved itself out of reach.
 const programMark = "LONGTERM_PROGRAM"
 
-// integrate has a shell tell of its commands.
+// integrate sets up the shell integration.
 func (p *Program) integrate(c *Cmd) (*shell.Launch, error) {
 	if !c.Shell {
 		return nil, nil
@@ -242,12 +240,12 @@ func (p *Program) spawn(c *Cmd, l *shell.Launch) error {
 	return nil
 }
 
-// Session is the session underneath: frames, watches, the past.
+// Session returns the underlying session: frames, watches, time travel.
 func (p *Program) Session() *session.Session { return p.s }
 
-// Close ends the program and every process it started: first as the closing of a terminal
-// does (SIGHUP), then by SIGTERM, then by SIGKILL. It returns once nothing of it is left;
-// only Screen can be asked then. Later calls wait for the first and return the same.
+// Close ends the program and all processes that it started: first by SIGHUP, as from a closing terminal, then by
+// SIGTERM, then by SIGKILL. It returns once all of them have ended; only Screen is valid then. Later calls wait for the
+// first and return the same error.
 func (p *Program) Close() error {
 	p.unhook()
 	p.shutdown()
@@ -305,10 +303,10 @@ func (p *Program) WaitQuiet(ctx context.Context, d time.Duration) error {
 // Snapshot is a screen at one moment.
 type Snapshot struct{ render.Screen }
 
-// Text is the screen's rows without blanks at their ends, and without empty rows at the end.
+// Text returns the screen's rows without trailing blanks, and without trailing empty rows.
 func (s *Snapshot) Text() string { return string(render.Text(nil, &s.Screen, render.TextOptions{})) }
 
-// Screen is what the terminal shows now, or showed when it was closed.
+// Screen returns the terminal's current screen, or the last one before it was closed.
 func (p *Program) Screen() Snapshot {
 	var f vterm.Frame
 	var s Snapshot
@@ -325,7 +323,7 @@ func (p *Program) Output(from uint64, buf []byte) (session.Chunk, error) {
 	return p.s.Output(from, buf)
 }
 
-// Resize changes the terminal's size, in cells, and tells the program.
+// Resize changes the terminal's size, in cells, and signals the program.
 func (p *Program) Resize(cols, rows int) error {
 	if err := p.s.Resize(context.Background(), cols, rows); err != nil {
 		return err

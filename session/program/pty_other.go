@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// newHost fails here: there is no PTY. Cmd.Main works everywhere.
+// newHost always fails, as this system has no PTY. Cmd.Main works everywhere.
 func newHost(*Cmd, string, *ring.Ring, *retention) (host, int, error) {
 	return nil, 0, fmt.Errorf("start a program: %w on %s: programs in a terminal need a Unix", errors.ErrUnsupported, runtime.GOOS)
 }

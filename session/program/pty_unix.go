@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/evidence"
-	"github.com/longterm-dev/longterm/session/internal/ladder"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/killladder"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sys"
@@ -39,7 +39,7 @@ type ptyHost struct {
 	log    *slog.Logger
 
 	room   chan struct{} // the session made room in the ring
-	reaped atomic.Bool   // the process is gone; exit is set
+	reaped atomic.Bool   // the process has exited; exit is set
 	exit   session.Exit
 	moving atomic.Bool // bytes may have left the PTY and not reached the ring
 	gone   chan struct{}
@@ -47,10 +47,10 @@ type ptyHost struct {
 	found  []sys.Process // the living of the tree, as tree found them; for the goroutine of end
 
 	probing sync.Mutex
-	prober  evidence.Prober
+	prober  inputdetect.Prober
 }
 
-// newHost starts the process. The tree it makes is told from others by id.
+// newHost starts the process. id identifies the processes of its tree.
 func newHost(c *Cmd, id string, r *ring.Ring, keep *retention) (host, int, error) {
 	cmd := exec.Command(cmp.Or(c.Path, c.Argv[0]), c.Argv[1:]...)
 	cmd.Args[0] = c.Argv[0]
@@ -159,7 +159,7 @@ func (h *ptyHost) pump(s *session.Session) {
 		if h.ring.Head() != before && h.ring.Notice() {
 			s.Notice()
 		}
-		if err := h.keep.printed(int(h.ring.Head()-before), h.ring.Head()); err != nil {
+		if err := h.keep.waitForReader(int(h.ring.Head()-before), h.ring.Head()); err != nil {
 			h.log.Error("forget old output", "err", err)
 		}
 		if reaped && !reported && (why == movedAll || why == hungUp) {
@@ -179,7 +179,7 @@ func (h *ptyHost) move(s *session.Session, read func(room []byte) (int, error)) 
 	h.moving.Store(true)
 	defer h.moving.Store(false)
 	for moved := 0; moved < maxMove; {
-		n, err := s.Fill(read)
+		n, err := s.WriteRing(read)
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
@@ -257,11 +257,11 @@ func (h *ptyHost) Resume() { wake(h.room) }
 // Release implements Device: end closes the terminal.
 func (h *ptyHost) Release() {}
 
-// echo is whether the terminal, the program or neither shows what is typed.
+// echo reports whether the terminal, the program or neither shows input.
 func (h *ptyHost) echo() respond.EchoState { return session.EchoOf(h) }
 
-// idle asks the kernel. A program blocked in a read of the terminal has written all it has
-// to say before that, and a poll of the master has the kernel hand it over.
+// idle reports whether the program waits for input, by the kernel's state. A program that is blocked in a read of the
+// terminal has written all its output before, and a poll of the master makes the kernel deliver it.
 func (h *ptyHost) idle() bool {
 	if !canProbe {
 		return false
@@ -273,7 +273,7 @@ func (h *ptyHost) idle() bool {
 		if h.idleNow() {
 			return true
 		}
-		nap(wait)
+		shortSleep(wait)
 		if h.ring.Head() != head || h.reaped.Load() {
 			return false
 		}
@@ -288,14 +288,14 @@ var probeWaits = []time.Duration{20 * time.Microsecond, 50 * time.Microsecond, 1
 func (h *ptyHost) idleNow() bool {
 	idle := false
 	_ = h.control(func(fd int) error {
-		t, err := evidence.TargetOf(fd)
+		t, err := inputdetect.TargetOf(fd)
 		if err != nil {
 			return err
 		}
 		t.Leader = h.cmd.Process.Pid
 		r := h.prober.Probe(t)
-		reads := r.State == evidence.Reading || r.State == evidence.Polling && r.Timeout < 0
-		if !reads || r.Source < evidence.FromChannel {
+		reads := r.State == inputdetect.Reading || r.State == inputdetect.Polling && r.Timeout < 0
+		if !reads || r.Source < inputdetect.FromChannel {
 			return nil
 		}
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -336,9 +336,9 @@ func (h *ptyHost) end(grace time.Duration) error {
 	return err
 }
 
-// endTree ends whatever lives of the tree by the kill ladder.
+// endTree ends the remaining processes of the tree by the kill ladder.
 func (h *ptyHost) endTree(grace time.Duration) error {
-	if ended, _ := ladder.Climb(context.Background(), ladder.Tree(grace), tree{h}); ended {
+	if ended, _ := killladder.Climb(context.Background(), killladder.Tree(grace), tree{h}); ended {
 		return nil
 	}
 	return fmt.Errorf("processes %v did not end by SIGKILL: they hang in the kernel", h.tree())
@@ -348,10 +348,10 @@ func (h *ptyHost) endTree(grace time.Duration) error {
 type tree struct{ h *ptyHost }
 
 // Send implements ladder.Target.
-func (t tree) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) {
+func (t tree) Send(_ context.Context, s killladder.Step) (killladder.Sent, error) {
 	left := t.h.tree()
 	if len(left) == 0 && t.h.reaped.Load() {
-		return ladder.Ended, nil
+		return killladder.Ended, nil
 	}
 	for _, pid := range left {
 		_ = syscall.Kill(pid, s.Signal) // gone already is fine
@@ -359,11 +359,11 @@ func (t tree) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) {
 			_ = syscall.Kill(pid, syscall.SIGCONT) // what is stopped hears nothing
 		}
 	}
-	return ladder.Heard, nil
+	return killladder.Heard, nil
 }
 
 // Await implements ladder.Target: the whole tree has to end.
-func (t tree) Await(ctx context.Context, s ladder.Step) bool {
+func (t tree) Await(ctx context.Context, s killladder.Step) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.Grace)
 	defer cancel()
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 10*time.Millisecond) {
@@ -373,7 +373,7 @@ func (t tree) Await(ctx context.Context, s ladder.Step) bool {
 			if len(left) == 0 {
 				return true
 			}
-			if s.Last() { // forked meanwhile
+			if s.Last() { // forked during the walk
 				for _, pid := range left {
 					_ = syscall.Kill(pid, s.Signal)
 				}

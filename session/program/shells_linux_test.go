@@ -167,7 +167,7 @@ func TestUnfinishedOutput_StaysOnTheScreen(t *testing.T) {
 // FAULT: E5
 func TestLostMarksAreNoticed(t *testing.T) {
 	lines := map[string][]string{
-		"bash": {"unset PROMPT_COMMAND", "PROMPT_COMMAND=(true)", "PROMPT_COMMAND= PS1='> ' PS0="},
+		"bash": {"unset PROMPT_COMMAND", "PROMPT_COMMAND=(true)", "PROMPT_COMMAND= PS1='> ' PS0=", "unset PROMPT_COMMAND; PS1='x> '"},
 		"zsh":  {"precmd_functions=() preexec_functions=()"},
 		"dash": {"PS1='> '"}, "mksh": {"PS1='> '"}, "ksh": {"PS1='> '"},
 	}
@@ -243,7 +243,7 @@ func TestAReadIsNoPrompt(t *testing.T) {
 // says why; the session's shell is known again when it comes back.
 //
 // FAULT: E1, B10
-func TestAnotherShell(t *testing.T) {
+func TestNestedShell(t *testing.T) {
 	tier.Full(t)
 	inShells(t, func(t *testing.T, p *Program, kind string) {
 		for _, other := range []string{"bash --norc", "zsh -f", "dash"} {
@@ -294,10 +294,10 @@ func eventually(t *testing.T, f func() bool) {
 	}
 }
 
-// A shell that a person starts in the shell is found, too.
+// A shell that a user starts in the shell is found, too.
 //
 // FAULT: E1
-func TestAnotherShellOfAPerson(t *testing.T) {
+func TestNestedShell_StartedByUser(t *testing.T) {
 	p := beginShell(t, Cmd{Argv: []string{"bash", "--norc"}})
 	runs(t, p, "echo one", "one\n", 0)
 	send(t, p, "bash --norc\r")

@@ -13,10 +13,9 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// Terminal is what a Cmd.Main runs in: a plain line, no PTY. What is written is shown; "\n"
-// becomes "\r\n". What is typed is read: by lines and echoed, as a program finds its terminal,
-// until Raw or Hide say otherwise. Its goroutines wait on nothing but channels, so that in a
-// testing/synctest bubble all waits, timeouts and pauses happen in the bubble's time.
+// Terminal is the terminal of a Cmd.Main: a plain line, no PTY. Output is shown, with "\n" converted to "\r\n". Input
+// is read by lines and echoed, as in any new terminal, until Raw or Hide change that. Its goroutines wait on channels
+// only, so that in a testing/synctest bubble all waits, timeouts and pauses take the bubble's time.
 type Terminal struct {
 	h *lineHost
 }
@@ -74,7 +73,7 @@ func (h *lineHost) show(p []byte) error {
 	h.writing.Lock()
 	defer h.writing.Unlock()
 	for len(p) > 0 {
-		n, err := h.s.Fill(func(room []byte) (int, error) { return copy(room, p), nil })
+		n, err := h.s.WriteRing(func(room []byte) (int, error) { return copy(room, p), nil })
 		if err != nil { // no room
 			if h.ring.Stall() {
 				continue
@@ -90,7 +89,7 @@ func (h *lineHost) show(p []byte) error {
 		if h.ring.Notice() {
 			h.s.Notice()
 		}
-		if err := h.keep.printed(n, h.ring.Head()); err != nil {
+		if err := h.keep.waitForReader(n, h.ring.Head()); err != nil {
 			return err
 		}
 	}
@@ -116,23 +115,23 @@ func (t *Terminal) Read(p []byte) (int, error) {
 	}
 }
 
-// Raw has what is typed arrive key by key, without an echo.
+// Raw delivers input key by key, without echo.
 func (t *Terminal) Raw() { t.h.set(respond.EchoApp) }
 
 // Hide stops the echo, as for a password; lines are still lines.
 func (t *Terminal) Hide() { t.h.set(respond.EchoOff) }
 
-// Show is how it begins: lines, echoed.
+// Show restores the initial mode: lines, echoed.
 func (t *Terminal) Show() { t.h.set(respond.EchoOn) }
 
-// Size is the terminal's size now, in cells.
+// Size returns the terminal's current size, in cells.
 func (t *Terminal) Size() (cols, rows int) {
 	t.h.mu.Lock()
 	defer t.h.mu.Unlock()
 	return t.h.cols, t.h.rows
 }
 
-// Closed is closed when the terminal is; Main is to return then.
+// Closed returns a channel that is closed with the terminal; Main must return then.
 func (t *Terminal) Closed() <-chan struct{} { return t.h.hup }
 
 func (h *lineHost) set(s respond.EchoState) {
@@ -197,7 +196,7 @@ func (h *lineHost) key(echo []byte, b byte) []byte {
 	return append(echo, shown...)
 }
 
-// SetWriteDeadline implements Device: typing waits only for a session that goes on.
+// SetWriteDeadline implements Device: typing waits only for a running session.
 func (h *lineHost) SetWriteDeadline(time.Time) error { return nil }
 
 // Resize implements Device.
@@ -231,7 +230,7 @@ func (h *lineHost) echo() respond.EchoState {
 	return h.state
 }
 
-// signal hangs up, whatever the signal: a function has no other ear.
+// signal hangs up for any signal: a function cannot receive others.
 func (h *lineHost) signal(os.Signal) error {
 	h.hang.Do(func() { close(h.hup) })
 	return nil

@@ -11,11 +11,11 @@ import (
 
 const (
 	maxRSSUnit = 1024 // ru_maxrss is in KiB, getrusage(2)
-	canProbe   = true // the kernel tells what a program waits for
+	canProbe   = true // the kernel reports what a program waits for
 )
 
-// nap sleeps for less than the runtime's timers can.
-func nap(d time.Duration) {
+// shortSleep sleeps for a time that is shorter than the runtime's timers support.
+func shortSleep(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	_ = unix.Nanosleep(&ts, nil)
 }

@@ -12,9 +12,9 @@ const (
 	canProbe   = false
 )
 
-func nap(time.Duration) {}
+func shortSleep(time.Duration) {}
 
-// tree reaches the program's process group only: there is no /proc to walk.
+// tree returns the program's process group only: this system has no /proc to walk.
 func (h *ptyHost) tree() []int {
 	pid := h.cmd.Process.Pid
 	if syscall.Kill(-pid, 0) != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Send types text as it stands; Enter is \r.
+// Send types text literally; Enter is \r.
 func (p *Program) Send(text string) error {
 	return p.typeIn(context.Background(), session.Typing{Encode: func(dst []byte, _ session.View) []byte { return append(dst, text...) }}, false)
 }
@@ -30,15 +30,15 @@ func (p *Program) Keys(names string) error {
 	}}, false)
 }
 
-// Paste types text as a terminal pastes it: bracketed if the program asked for it.
+// Paste types text as a terminal pastes it: bracketed if the program enabled that.
 func (p *Program) Paste(text string) error {
 	return p.typeIn(context.Background(), session.Typing{Paste: true, Encode: func(dst []byte, v session.View) []byte {
 		return input.AppendPaste(dst, []byte(text), &v.Modes)
 	}}, false)
 }
 
-// typeIn types, and tells the expecter of it at the moment the terminal's owner types: after
-// what was printed before, and before what comes then.
+// typeIn types input, and reports it to the expecter when the terminal's owner types it: after earlier output and
+// before later output.
 func (p *Program) typeIn(ctx context.Context, t session.Typing, secret bool) error {
 	encode := t.Encode
 	t.Encode = func(dst []byte, v session.View) []byte {
@@ -51,7 +51,7 @@ func (p *Program) typeIn(ctx context.Context, t session.Typing, secret bool) err
 		echo := p.host.echo()
 		r.x.Echo(echo)
 		if echo != respond.EchoApp || mayEcho(data, p.s.Status().Alt) {
-			r.x.Typed(respond.Input{Data: data, Secret: secret})
+			r.x.HandleInput(respond.Input{Data: data, Secret: secret})
 		}
 		return data
 	}
@@ -59,9 +59,8 @@ func (p *Program) typeIn(ctx context.Context, t session.Typing, secret bool) err
 	return err
 }
 
-// mayEcho says whether a program that shows what is typed itself, if it likes, may show this.
-// A full-screen program draws what it makes of it; keys that are a command and no line are not
-// shown, and text that is looked for as their echo would be missed as the program's.
+// mayEcho reports whether a program with its own echo may show data. A full-screen program draws something else. Keys
+// that are a command and no line are not shown; if their echo were expected, equal text of the program would be missed.
 func mayEcho(data []byte, alt bool) bool {
 	if alt || len(data) == 0 {
 		return false
@@ -78,9 +77,8 @@ var ErrEchoed = errors.New("the secret was not sent: the terminal shows what is 
 // secretTime is how long the echo may be on after the prompt before a secret is refused.
 const secretTime = time.Second
 
-// Secret types a secret, once the terminal shows nothing of what is typed, as at a
-// password's prompt. If it still does after a second, nothing is typed and the error is
-// ErrEchoed. It is kept in no history and no record. Enter is not part of it.
+// Secret types a secret once the terminal echoes nothing, as at a password's prompt. If it still echoes after a second,
+// nothing is typed and the error is ErrEchoed. The secret is recorded nowhere. It does not include Enter.
 func (p *Program) Secret(ctx context.Context, secret []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, secretTime, ErrEchoed)
 	defer cancel()
@@ -96,7 +94,7 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 			return session.ErrStopped
 		}
 	}
-	// A terminal of our own making has no descriptor to ask, and was asked above.
+	// A terminal of this package has no descriptor, and was checked above.
 	own := p.host.Control(func(int) error { return nil }) != nil
 	err := p.typeIn(ctx, session.Typing{Secret: true, Force: own, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
 	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // the echo was turned on while it was typed

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// finish checks what no key says alone, and puts the sessions into the order in which they start.
+// finish checks relations between keys and sorts the sessions into their start order.
 func (d *decoder) finish() {
 	if !d.named {
 		name := clean(filepath.Base(d.file.Root))
@@ -28,12 +28,12 @@ func (d *decoder) finish() {
 		seen[s.Name] = true
 	}
 	if len(d.file.Sessions) == 0 {
-		d.problem(noPlace, "", "there are no sessions; write [[sessions]] and name = \"…\" for each")
+		d.problem(noPlace, "", "no sessions; add [[sessions]] with name = \"…\" for each")
 	}
 	for i := range d.file.Sessions {
 		for _, a := range d.file.Sessions[i].After {
 			if !seen[a] {
-				d.problem(d.file.Sessions[i].after, "after", "there is no session %q%s", a, suggest(a, d.names()))
+				d.problem(d.file.Sessions[i].after, "after", "session %q not found%s", a, suggest(a, d.names()))
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (d *decoder) finish() {
 		over := slices.Concat(t.Floating, t.Pinned)
 		for _, s := range slices.Concat(t.Sessions, over) {
 			if !seen[s] {
-				d.problem(t.at, "tabs", "there is no session %q%s", s, suggest(s, d.names()))
+				d.problem(t.at, "tabs", "session %q not found%s", s, suggest(s, d.names()))
 			}
 		}
 		if len(t.Sessions) > 0 && !slices.ContainsFunc(t.Sessions, func(s string) bool { return !slices.Contains(over, s) }) {
@@ -68,7 +68,7 @@ func (d *decoder) names() []string {
 	return names
 }
 
-// order sorts sessions so that each stands behind those it comes after, else as they stand in the file.
+// order sorts each session after those it depends on, otherwise in file order.
 func (d *decoder) order() {
 	var sorted []Session
 	done := map[string]bool{}
@@ -91,10 +91,10 @@ func (d *decoder) order() {
 	d.file.Sessions = sorted
 }
 
-// SessionName is what a session of the project is called in the daemon.
+// SessionName returns the daemon's name of a project session.
 func (f *File) SessionName(name string) string { return f.Name + "-" + name }
 
-// AllTab is a tab of all sessions, for a file that has none.
+// AllTab returns a tab of all sessions, for a file without tabs.
 func (f *File) AllTab() Tab {
 	t := Tab{Name: f.Name, Arrange: Arrangements[0]}
 	for i := range f.Sessions {

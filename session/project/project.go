@@ -1,10 +1,10 @@
-// Package project reads a project's file, .longterm.toml: the sessions that belong to a directory, in which order
-// they start, when each counts as ready, and how they are arranged.
+// Package project reads a project's file, .longterm.toml: the sessions of a directory, their start order, their ready
+// conditions and their layout.
 //
-//	bytes ──▶ tomldoc ──▶ Decode ──▶ File: checked names, order without circles, directories below the root
+//	bytes ──▶ tomldoc ──▶ Decode ──▶ File: checked names, order without cycles, directories below the root
 //
-// It starts nothing and knows no daemon. All that is wrong with a file comes at once, each with its line and
-// column. How a probe is written is its caller's: Options.Probe says whether one can be read.
+// It starts nothing and knows no daemon. It reports all errors of a file at once, each with line and column.
+// Options.Probe validates probes, whose syntax belongs to the caller.
 package project
 
 import (
@@ -21,7 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
 // Name is the file's name in a project's directory.
@@ -34,7 +34,7 @@ const (
 	maxSessions = 100
 	maxTabs     = 50
 	maxReady    = time.Hour
-	// ReadyTimeout is how long a session has to become ready, where the file does not say.
+	// ReadyTimeout is the default time for a session to become ready.
 	ReadyTimeout = time.Minute
 )
 
@@ -47,7 +47,7 @@ const (
 
 // File is a project's file that is in order.
 type File struct {
-	Root     string // the directory it stands in
+	Root     string // directory of the file
 	Hash     string // SHA-256 of its content
 	Name     string
 	Sessions []Session // in the order they are started
@@ -62,16 +62,16 @@ type Session struct {
 	Cwd     string   // absolute
 	Env     []string // NAME=VALUE
 	After   []string // names of those that have to be ready before
-	Ready   []string // conditions, any of which makes it ready; none: it is when it was started
+	Ready   []string // conditions, any of which makes it ready; none: ready once started
 	Timeout time.Duration
 	Restart string
 	Sandbox string
 
-	at    tomldoc.Place
-	after tomldoc.Place
+	at    tomldoc.Position
+	after tomldoc.Position
 }
 
-// Definition tells a session's definition from another: what it runs and, behind the point, when it counts as ready.
+// Definition identifies a session's definition: its command and, after the dot, its ready conditions.
 func (s *Session) Definition() string {
 	return digest(s.Argv, s.Line, s.Cwd, s.Env, s.Restart, s.Sandbox) + "." + digest(s.Ready)
 }
@@ -101,7 +101,7 @@ type Tab struct {
 	Floating []string // those of Sessions that float over the others
 	Pinned   []string // those that float over all tabs
 
-	at tomldoc.Place
+	at tomldoc.Position
 }
 
 // Arrangements are how a tab's panes may stand.
@@ -117,7 +117,7 @@ var (
 		{"name", "text", "what it is called in the project; PROJECT-NAME is the session"},
 		{"command", "text or list of texts", "a line for the user's shell, or a program and its arguments; without: the shell itself"},
 		{"cwd", "text", "directory, from the project's; default: that"},
-		{"env", "list of texts", "NAME=VALUE, on top of the environment of who says up"},
+		{"env", "list of texts", "NAME=VALUE, added to the environment of the caller of up"},
 		{"after", "list of texts", "sessions that have to be ready before this one is started"},
 		{"ready", "text or list of texts", "when it counts as ready: a condition as `longterm wait --for` takes it, any of several; exit means with status 0"},
 		{"ready_timeout", "text", "how long that may take, as in \"30s\"; default 1m"},
@@ -137,21 +137,21 @@ var (
 // Options are what Decode asks its caller.
 type Options struct {
 	Probe func(condition string) error // nil: any condition can be read
-	Path  string                       // the file's, for what is wrong with it; empty: Name below root
+	Path  string                       // the file's path for errors; empty: Name below root
 }
 
-// Decode reads a file's content; root is the directory it stands in, absolute.
+// Decode parses a file's content; root is its directory, absolute.
 func Decode(root string, src []byte, o Options) (*File, error) {
 	sum := sha256.Sum256(src)
 	d := decoder{o: o, file: &File{Root: root, Hash: hex.EncodeToString(sum[:])}}
-	src = bytes.TrimPrefix(src, []byte(tomldoc.ByteOrderMark)) // editors of other systems begin with it
+	src = bytes.TrimPrefix(src, []byte(tomldoc.ByteOrderMark)) // editors of other systems add it
 	switch {
 	case len(src) > MaxFile:
-		d.problem(tomldoc.Place{}, "", "the file has more than %d bytes; take out what is not needed", MaxFile)
+		d.problem(tomldoc.Position{}, "", "the file has more than %d bytes; take out what is not needed", MaxFile)
 	case strings.Count(string(src), "=") > maxKeys:
-		d.problem(tomldoc.Place{}, "", "the file has more than %d keys; take out what is not needed", maxKeys)
+		d.problem(tomldoc.Position{}, "", "the file has more than %d keys; take out what is not needed", maxKeys)
 	case !utf8.Valid(src) || strings.Contains(string(src), "\x00"):
-		d.problem(tomldoc.Place{}, "", "this is no text in UTF-8; save the file as one")
+		d.problem(tomldoc.Position{}, "", "this is no text in UTF-8; save the file as one")
 	default:
 		doc, err := tomldoc.Parse(src)
 		if err != nil {
@@ -177,9 +177,10 @@ func Decode(root string, src []byte, o Options) (*File, error) {
 	return nil, d.problems
 }
 
-// decoder checks a document and makes a File of it.
-var noPlace tomldoc.Place
+// noPlace is the place of problems without a position.
+var noPlace tomldoc.Position
 
+// decoder checks a document and makes a File of it.
 type decoder struct {
 	o        Options
 	file     *File
@@ -187,11 +188,11 @@ type decoder struct {
 	named    bool
 }
 
-func (d *decoder) problem(at tomldoc.Place, key, format string, args ...any) {
-	d.problems = append(d.problems, tomldoc.Problem{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
+func (d *decoder) problem(at tomldoc.Position, key, format string, args ...any) {
+	d.problems = append(d.problems, tomldoc.Problem{Position: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
-// document reads headers first: they say how many sessions and tabs there are.
+// document reads headers first: they give the number of sessions and tabs.
 func (d *decoder) document(doc *tomldoc.Document) {
 	for _, h := range doc.Headers {
 		switch name := strings.Join(h.Path, "."); {
@@ -206,7 +207,7 @@ func (d *decoder) document(doc *tomldoc.Document) {
 		}
 	}
 	if len(d.file.Sessions) > maxSessions || len(d.file.Tabs) > maxTabs {
-		d.problem(tomldoc.Place{}, "", "there may be %d sessions and %d tabs; take out what is not needed", maxSessions, maxTabs)
+		d.problem(tomldoc.Position{}, "", "there may be %d sessions and %d tabs; take out what is not needed", maxSessions, maxTabs)
 		return
 	}
 	for i := range doc.Items {
@@ -253,7 +254,7 @@ func (d *decoder) unknown(it *tomldoc.Item, name, where string, keys []Key) {
 }
 
 func suggest(name string, names []string) string {
-	if near := spelling.Nearest(name, names); near != "" {
+	if near := suggestname.Nearest(name, names); near != "" {
 		return fmt.Sprintf(", %q is the nearest", near)
 	}
 	return ""
@@ -339,7 +340,7 @@ func (d *decoder) tab(t *Tab, it *tomldoc.Item, key string) {
 func (d *decoder) text(it *tomldoc.Item, key string, to *string) {
 	s, ok := it.Data.(string)
 	if !ok {
-		d.problem(it.Value, key, "this is %s; it has to be a text", tomldoc.TypeName(it.Data))
+		d.problem(it.Value, key, "found %s, want a text", tomldoc.TypeName(it.Data))
 	}
 	*to = s
 }
@@ -352,7 +353,7 @@ func (d *decoder) texts(it *tomldoc.Item, key string, to *[]string) {
 		*to = append(*to, s)
 	}
 	if !ok {
-		d.problem(it.Value, key, `this is %s; it has to be a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
+		d.problem(it.Value, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
 	}
 }
 
@@ -366,7 +367,7 @@ func (d *decoder) oneOrMore(it *tomldoc.Item, key string, to *[]string) {
 
 func (d *decoder) oneOf(it *tomldoc.Item, key string, to *string, choices []string) {
 	if d.text(it, key, to); !slices.Contains(choices, *to) {
-		d.problem(it.Value, key, "%q is none of %s", *to, strings.Join(choices, ", "))
+		d.problem(it.Value, key, "unknown value %q (known: %s)", *to, strings.Join(choices, ", "))
 	}
 }
 
@@ -382,7 +383,7 @@ func (d *decoder) checkName(it *tomldoc.Item, name string) {
 	}
 }
 
-// clean is a name without what cannot be in one.
+// clean returns a name without invalid characters.
 func clean(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {

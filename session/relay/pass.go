@@ -12,7 +12,7 @@ import (
 func (s *Server) pass(ctx context.Context, to, from *websocket.Conn) error {
 	buf := make([]byte, piece)
 	pace := pace{rate: s.Rate}
-	// While something is written no pong is read: only then its time begins anew.
+	// A pending write blocks reading of pongs: only then does its deadline restart.
 	heard := func() { _ = from.SetReadDeadline(time.Now().Add(deadAfter)) }
 	for {
 		heard()

@@ -1,15 +1,16 @@
-// Package relay passes what a shared session's daemon and its readers say to each other on, for daemons that nobody
-// can reach. It has no key (package sealed), keeps nothing, and holds of each connection one piece of a message.
+// Package relay forwards the messages between a shared session's daemon and its readers, for daemons that are not
+// reachable from outside. It has no key (package sealed), stores nothing, and holds one piece of a message per
+// connection.
 //
 //	daemon ── relay/host (one socket: "reader R is here") ──┐
 //	daemon ── relay/serve (one socket for R) ──────────────[relay]── relay/join (the page's socket)
 //
-// A room is the hash of a secret that its daemon alone has: nobody else can be its host, whoever knows the room, and
-// the relay need not remember rooms that nobody hosts. The two sockets of a reader are passed on to each other as
-// they are, so that a slow one slows down its own other end and nobody else.
+// A room is the hash of a secret that only its daemon has. So knowing the room does not suffice to host it, and the
+// relay need not remember unhosted rooms. The relay forwards the two sockets of a reader directly to each other, so
+// that a slow end slows down only its peer.
 //
-// Besides that the relay serves the page's files. Whoever runs it could serve others, which is what a reader trusts
-// it for; docs/web.md says so.
+// The relay also serves the page's files. Its operator could serve others, so readers must trust it; docs/web.md
+// explains that.
 package relay
 
 import (
@@ -32,12 +33,12 @@ import (
 	"github.com/longterm-dev/longterm/session/web"
 )
 
-// Protocol is the WebSocket subprotocol of all three sockets; a page names its room as another one, so that no
-// address has it.
+// Protocol is the WebSocket subprotocol of all three sockets. A page names its room as a second one, so that no URL
+// contains it.
 const (
 	Protocol   = "longterm.relay.1"
-	roomPrefix = "room."
-	// ReaderHeader names the reader whom a host's socket is for.
+	roomPrefix = "room." // starts the subprotocol that names a room
+	// ReaderHeader names the reader that a host's socket serves.
 	ReaderHeader = "Longterm-Reader"
 )
 
@@ -60,20 +61,20 @@ const (
 	CloseBad    = 4400
 )
 
-// Room is the room of a host's secret.
+// Room returns the room of a host's secret.
 func Room(owner string) string {
 	sum := sha256.Sum256([]byte("longterm room\x00" + owner))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// Server is a relay. The zero values of its bounds stand for the usual ones.
+// Server is a relay. Zero bounds mean the defaults.
 type Server struct {
 	MaxRooms int // that are hosted at a time
-	// Forwarded says that a proxy stands before the relay, and that the last address of X-Forwarded-For is the client's.
+	// Forwarded states that a proxy precedes the relay and appends the client's address to X-Forwarded-For.
 	Forwarded bool
 	// Rate is how many bytes a second are passed on of a connection, in each direction.
 	Rate int
-	// Saw is told what is passed on; for tests.
+	// Saw, if set, receives all forwarded pieces; for tests.
 	Saw func(piece []byte)
 
 	limit *web.Limit
@@ -89,14 +90,14 @@ type room struct {
 	readers int
 }
 
-// New is a relay for at most so many rooms.
+// New returns a relay with default bounds.
 func New() *Server {
 	return &Server{
 		MaxRooms: 1000, Rate: 8 << 20, limit: web.NewLimit(60, time.Second, 10_000), rooms: map[string]*room{},
 	}
 }
 
-var upgrader = websocket.Upgrader{ // its usual look at the origin lets in pages of our own host, and programs
+var upgrader = websocket.Upgrader{ // its default origin check accepts our own pages, and programs
 	ReadBufferSize: 4096, WriteBufferSize: 4096, Subprotocols: []string{Protocol},
 }
 
@@ -115,7 +116,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/relay/join":
 		serve = s.join
 	default:
-		refuse(w, http.StatusNotFound, api.Errorf(api.CodeNotFound, "this is a relay, which has no sessions of its own").
+		refuse(w, http.StatusNotFound, api.Errorf(api.CodeNotFound, "this server is a relay and has no sessions").
 			WithHint("open the link that `longterm share --relay` printed"))
 		return
 	}
@@ -144,7 +145,7 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	_ = json.NewEncoder(w).Encode(err)
 }
 
-// from is who asks, as far as known.
+// from returns the client's address, as far as known.
 func (s *Server) from(r *http.Request) string {
 	if all := r.Header.Values("X-Forwarded-For"); s.Forwarded && len(all) > 0 {
 		last := all[len(all)-1]
@@ -188,13 +189,13 @@ func bye(ws *websocket.Conn, code int, why string) {
 	_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(time.Second))
 }
 
-// Told is what a host is told.
-type Told struct {
+// HostNotice is a message to a host.
+type HostNotice struct {
 	Room   string `json:"room,omitempty"`   // first: that it is hosted
-	Reader string `json:"reader,omitempty"` // who is to be served
+	Reader string `json:"reader,omitempty"` // the reader to serve
 }
 
-func (r *room) tell(t Told) error {
+func (r *room) notify(t HostNotice) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	_ = r.host.SetWriteDeadline(time.Now().Add(10 * time.Second))
@@ -206,12 +207,12 @@ func ownerOf(r *http.Request) (id string, ok bool) {
 	return Room(secret), ok && len(secret) >= 26
 }
 
-// host keeps a room open for as long as its host is there. A newer host takes an older one's place: it is the same
-// daemon, whose connection broke unseen.
+// host keeps a room open while its host is connected. A newer host replaces an older one: it is the same daemon after a
+// broken connection.
 func (s *Server) host(ws *websocket.Conn, r *http.Request) {
 	id, ok := ownerOf(r)
 	if !ok {
-		bye(ws, CloseBad, "a host names its secret")
+		bye(ws, CloseBad, "host secret missing")
 		return
 	}
 	mine := &room{host: ws, waiting: map[string]chan paired{}}
@@ -237,17 +238,17 @@ func (s *Server) host(ws *websocket.Conn, r *http.Request) {
 			delete(s.rooms, id)
 		}
 	}()
-	if mine.tell(Told{Room: id}) != nil {
+	if mine.notify(HostNotice{Room: id}) != nil {
 		return
 	}
-	for { // a host says nothing
+	for { // a host sends nothing
 		if _, _, err := ws.NextReader(); err != nil {
 			return
 		}
 	}
 }
 
-// serve hands a host's socket to the reader that it is for, who passes things on.
+// serve passes a host's socket to its reader, which forwards the messages.
 func (s *Server) serve(ws *websocket.Conn, r *http.Request) {
 	id, _ := ownerOf(r)
 	reader := r.Header.Get(ReaderHeader)
@@ -259,7 +260,7 @@ func (s *Server) serve(ws *websocket.Conn, r *http.Request) {
 	}
 	s.mu.Unlock()
 	if waits == nil {
-		bye(ws, CloseNobody, "the reader is gone")
+		bye(ws, CloseNobody, "reader disconnected")
 		return
 	}
 	p := paired{ws, make(chan struct{})}
@@ -267,7 +268,7 @@ func (s *Server) serve(ws *websocket.Conn, r *http.Request) {
 	<-p.over
 }
 
-// paired is a host's socket for a reader, until that one closes over.
+// paired is a host's socket for a reader, until over is closed.
 type paired struct {
 	ws   *websocket.Conn
 	over chan struct{}
@@ -292,7 +293,7 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 	s.mu.Unlock()
 	switch {
 	case in == nil:
-		bye(ws, CloseNobody, "nobody shares this now")
+		bye(ws, CloseNobody, "share link is not active")
 		return
 	case full:
 		bye(ws, CloseFull, "too many look at this")
@@ -304,8 +305,8 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 		in.readers--
 		delete(in.waiting, reader)
 	}()
-	if in.tell(Told{Reader: reader}) != nil {
-		bye(ws, CloseNobody, "nobody shares this now")
+	if in.notify(HostNotice{Reader: reader}) != nil {
+		bye(ws, CloseNobody, "share link is not active")
 		return
 	}
 	late := time.NewTimer(pairTime)
@@ -319,7 +320,7 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 		delete(in.waiting, reader)
 		s.mu.Unlock()
 		if still {
-			bye(ws, CloseNobody, "whoever shares this does not answer")
+			bye(ws, CloseNobody, "the sharing daemon does not answer")
 			return
 		}
 		host = <-waits // it is just coming
@@ -328,13 +329,13 @@ func (s *Server) join(ws *websocket.Conn, r *http.Request) {
 	s.between(r.Context(), ws, host.ws)
 }
 
-// between passes on in both directions until either end is gone, and closes both.
+// between forwards in both directions until either end closes, then closes both.
 func (s *Server) between(ctx context.Context, a, b *websocket.Conn) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	stop := context.AfterFunc(ctx, func() {
 		for _, ws := range []*websocket.Conn{a, b} {
-			bye(ws, websocket.CloseGoingAway, "the other end is gone")
+			bye(ws, websocket.CloseGoingAway, "other end disconnected")
 			_ = ws.Close()
 		}
 	})
@@ -343,7 +344,7 @@ func (s *Server) between(ctx context.Context, a, b *websocket.Conn) {
 	for _, way := range [][2]*websocket.Conn{{a, b}, {b, a}} {
 		both.Go(func() {
 			defer end()
-			_ = s.pass(ctx, way[1], way[0]) // whatever the reason, it is over
+			_ = s.pass(ctx, way[1], way[0]) // whatever the reason, the pair ends
 		})
 	}
 	both.Wait()

@@ -67,9 +67,9 @@ func (a *at) join(room string) *websocket.Conn {
 	return ws
 }
 
-func (a *at) told(ws *websocket.Conn) Told {
+func (a *at) told(ws *websocket.Conn) HostNotice {
 	a.t.Helper()
-	var v Told
+	var v HostNotice
 	if err := ws.ReadJSON(&v); err != nil {
 		a.t.Fatal(err)
 	}

@@ -2,10 +2,10 @@ package respond
 
 import "time"
 
-// ActionKind says what to do.
+// ActionKind is the kind of an Action.
 type ActionKind string
 
-// Actions. Perform them in order.
+// Kinds of actions. Perform actions in order.
 const (
 	ActText    ActionKind = "text"    // type Value as it is
 	ActKeys    ActionKind = "keys"    // press the keys named in Value (input.ParseKeys)
@@ -16,7 +16,7 @@ const (
 	ActFired   ActionKind = "fired"   // a rule fired: Record; its replies follow
 )
 
-// Action is something for the owner of the session to do.
+// Action is a request to the owner of the session.
 type Action struct {
 	Kind     ActionKind        `json:"kind"`
 	Rule     int               `json:"rule"` // index in Set.Rules; -1: none
@@ -31,7 +31,7 @@ type Record struct {
 	Rule   int       `json:"rule"`
 	Name   string    `json:"name,omitempty"`
 	On     Target    `json:"on"`
-	Offset uint64    `json:"offset"` // of the output read until then
+	Offset uint64    `json:"offset"` // of the output read up to the firing
 	Row    *uint64   `json:"row,omitempty"`
 	Match  string    `json:"match"`
 	Use    int       `json:"use"` // how many times it has fired, this one included

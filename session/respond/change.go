@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Change replaces the rules; from[i] is the index that rule i of the new set has had, -1
-// if it is new. What was answered stays answered. What stands there unread is looked at
-// with the new rules.
+// Change replaces the rules. from[i] is the old index of rule i of the new set, or -1 if it is new. Answered prompts
+// stay answered. Unread output is matched with the new rules.
 func (e *Engine) Change(now time.Time, set Set, from []int) ([]Action, error) {
 	c, err := compile(set)
 	if err != nil {
@@ -29,22 +28,22 @@ func (e *Engine) Change(now time.Time, set Set, from []int) ([]Action, error) {
 	e.move(to)
 	e.set, e.uses = c, uses
 	e.match.next = make([][]int, len(uses))
-	for e.turn = 0; c.Ordered && e.turn < len(uses) && e.spent(e.turn); {
+	for e.turn = 0; c.Ordered && e.turn < len(uses) && e.isUsedUp(e.turn); {
 		e.turn++
 	}
-	e.lookAgain()
+	e.rematch()
 	return e.pump(), nil
 }
 
-// move gives everything that names a rule the rule's new index.
+// move updates the rule indices in the engine's state.
 func (e *Engine) move(to map[int]int) {
-	e.redraws.drawn = moved(e.redraws.drawn, to, func(d *drawn) *int { return &d.Rule })
-	e.screen.shown = moved(e.screen.shown, to, func(s *shown) *int { return &s.Rule })
-	e.queue = moved(e.queue, to, func(j *job) *int { return &j.Rule })
+	e.redraws.drawn = reindex(e.redraws.drawn, to, func(d *drawn) *int { return &d.Rule })
+	e.screen.shown = reindex(e.screen.shown, to, func(s *shown) *int { return &s.Rule })
+	e.queue = reindex(e.queue, to, func(j *job) *int { return &j.Rule })
 }
 
-// moved is a list with the new indices, without what names a rule that is gone.
-func moved[T any](list []T, to map[int]int, rule func(*T) *int) []T {
+// reindex returns a list with the new indices, without entries of removed rules.
+func reindex[T any](list []T, to map[int]int, rule func(*T) *int) []T {
 	kept := list[:0]
 	for i := range list {
 		at, ok := to[*rule(&list[i])]
@@ -55,13 +54,13 @@ func moved[T any](list []T, to map[int]int, rule func(*T) *int) []T {
 	return kept
 }
 
-// lookAgain has rules look at what is there already.
-func (e *Engine) lookAgain() {
+// rematch matches the current line and screen.
+func (e *Engine) rematch() {
 	e.done = e.exited || !slices.ContainsFunc(e.uses, func(u use) bool { return !u.Over })
 	if e.done {
 		return
 	}
-	if e.text != nil && e.text.unfinished() {
+	if e.text != nil && e.text.isUnfinished() {
 		e.touch(e.now)
 	}
 	if e.screen.last != nil {
@@ -69,36 +68,34 @@ func (e *Engine) lookAgain() {
 	}
 }
 
-// Answered tells that what stands there has been answered in a way the engine was not
-// told of.
-func (e *Engine) Answered(now time.Time) {
+// MarkAnswered records that the current prompt was answered by input that the engine did not see.
+func (e *Engine) MarkAnswered(now time.Time) {
 	e.advance(now)
 	if e.text != nil {
 		w := e.text.current()
-		e.text.answered(w.text, len(w.text))
+		e.text.markAnswered(w.text, len(w.text))
 	}
 }
 
-// Skip takes output that is old: nothing in its complete lines fires. What is there of an
-// unfinished line counts as output that came now.
+// Skip processes old output: nothing in its complete lines fires. Its unfinished line counts as output that came now.
 func (e *Engine) Skip(now time.Time, off uint64, data []byte) []Action {
 	e.skipping = true
 	defer func() { e.skipping = false }()
 	return e.Output(now, off, data)
 }
 
-// Pass takes output in which nothing is to fire: what a line editor prints, say.
+// Pass processes output in which nothing may fire, such as that of a line editor.
 func (e *Engine) Pass(now time.Time, off uint64, data []byte) []Action {
 	acts := e.Skip(now, off, data)
 	if e.text != nil {
 		w := e.text.current()
-		e.text.answered(w.text, len(w.text))
+		e.text.markAnswered(w.text, len(w.text))
 		e.dirty = false
 	}
 	return acts
 }
 
-// LineStart is the offset where the line that is not complete begins.
+// LineStart returns the offset at which the unfinished line starts.
 func (e *Engine) LineStart() uint64 {
 	if e.text == nil {
 		return 0

@@ -90,7 +90,7 @@ func TestSkip(t *testing.T) {
 	if got := strings.Join(r.got, ","); got != "text y" {
 		t.Errorf("did %q", got)
 	}
-	r.e.Answered(r.now)
+	r.e.MarkAnswered(r.now)
 	r.pause(time.Second)
 	if len(r.got) != 1 {
 		t.Errorf("did %q", r.got)
@@ -101,9 +101,9 @@ func TestSkip(t *testing.T) {
 func TestDurableStateHoldsNothingUnseen(t *testing.T) {
 	r := newRig(t, Set{Rules: []Rule{{Text: "x"}}})
 	r.did(r.e.Echo(r.now, EchoApp))
-	r.did(r.e.Typed(r.now, Input{Data: []byte("hunter2\r")}))
+	r.did(r.e.HandleInput(r.now, Input{Data: []byte("hunter2\r")}))
 	r.did(r.e.Echo(r.now, EchoOn))
-	r.did(r.e.Typed(r.now, Input{Data: []byte("harmless")}))
+	r.did(r.e.HandleInput(r.now, Input{Data: []byte("harmless")}))
 	data, err := r.e.DurableState()
 	if err != nil {
 		t.Fatal(err)

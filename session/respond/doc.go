@@ -1,29 +1,26 @@
-// Package respond answers what a terminal asks: a list of rules, each a pattern and a
-// reply, watched over by an Engine.
+// Package respond answers the prompts of a terminal's program: an Engine applies a list of rules, each a pattern and a
+// reply.
 //
-// The Engine is a machine: events in, actions out. It has no goroutine, no clock and
-// does no I/O; the session's owner feeds it, performs its actions in order and
-// calls Tick when Next says so. The events:
+// The Engine is a machine: events in, actions out. It has no goroutine, no clock and does no I/O. The session's owner
+// feeds it, performs its actions in order and calls Tick when Next requires it. The events:
 //
 //	Output   bytes the program wrote, with their offset
-//	Typed    bytes that were written to the program, by whomever
-//	Echo     who shows what is typed
-//	Screen   the rows of the screen when it settled
-//	Tick     nothing but the time
+//	Typed    bytes that were written to the program, by any author
+//	Echo     which side shows input
+//	Screen   the rows of the screen after it settled
+//	Tick     the time
 //	Exit     the program ended
 //
-// Output becomes logical lines (text.go). A line is matched when it is complete, and
-// when it is not but output pauses (Set.Settle): a prompt has no newline. What is
-// matched is thus a function of the lines and of the pauses, never of how the output
-// was cut into reads. Work is linear in the output: a prefilter (filter.go) looks for
-// the literals of all rules in one pass, and the rest looks at windows of bounded size.
+// Output becomes logical lines (text.go). A line is matched when it is complete, and while it is unfinished if output
+// pauses (Set.Settle): a prompt has no newline. So the result depends on the lines and the pauses, never on how the
+// output was cut into reads. Work is linear in the output: a prefilter (filter.go) searches the literals of all rules
+// in one pass, and the full match examines windows of bounded size.
 //
-// Three things never fire: text before the end of the last match (answered), the echo
-// of what was typed (echo.go), and an answered prompt that is only drawn again
-// (redraw.go). Screens have a matching of their own (screen.go).
+// Three texts never fire: text before the end of the last match (answered), the echo of input (package echodetect), and
+// an answered prompt that is only redrawn (redraw.go). Screens are matched separately (screen.go).
 //
-// Replies wait in a queue (queue.go) because they may contain pauses, and because a
-// secret is not sent before the terminal has stopped to echo.
+// Replies wait in a queue (queue.go), because they may contain pauses, and because a secret is not sent before the
+// terminal has disabled echo.
 //
-// State is everything that is not a rule, as JSON; Restore goes on from it.
+// State is everything except the rules, as JSON; Restore continues from it.
 package respond

@@ -1,15 +1,17 @@
 package respond
 
-import "github.com/longterm-dev/longterm/session/internal/echo"
+import "github.com/longterm-dev/longterm/session/internal/echodetect"
 
-// EchoState is who shows what is typed.
+// EchoState is the side that shows input.
 type EchoState string
 
-// Echo states, as the terminal's settings tell.
+// Echo states, according to the terminal's settings.
 const (
 	EchoOn  EchoState = "on"  // the terminal: ECHO
 	EchoOff EchoState = "off" // neither: ICANON without ECHO, as for a password
 	EchoApp EchoState = "app" // the program, if it likes: neither, as in a line editor
 )
 
-func (s EchoState) shown() echo.Shown { return echo.Shown{Tty: s == EchoOn, App: s == EchoApp} }
+func (s EchoState) echoSides() echodetect.Shown {
+	return echodetect.Shown{Tty: s == EchoOn, App: s == EchoApp}
+}

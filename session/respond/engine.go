@@ -4,32 +4,31 @@ import (
 	"slices"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 )
 
-// Engine watches a session and answers it. Its methods take an event each and return
-// what to do now, in order; the slice is theirs until the next call. Times must not go
-// back. Events must come in the order things happened: what was typed is told before
-// the output that was read afterwards.
+// Engine watches a session and answers its prompts. Each method processes an event and returns the actions to perform,
+// in order; the slice is valid until the next call. Times must not decrease. Events must come in their real order:
+// Typed before the output that was read after it.
 type Engine struct {
-	set     *compiled
-	now     time.Time
-	began   time.Time
-	out     []Action
-	done    bool
-	exited  bool // the program ended
-	text    *text
-	match   matcher
-	veil    Veil // nil: there are no secrets
-	echo    EchoState
-	echoes  echo.Finder
-	redraws redraws
-	screen  screens
-	cols    int
-	uses    []use
-	turn    int // index of the rule waited for, if Ordered
-	firings int
-	queue   []job
+	set      *compiled
+	now      time.Time
+	began    time.Time
+	out      []Action
+	done     bool
+	exited   bool // the program ended
+	text     *text
+	match    matcher
+	redactor Redactor // nil if no secrets are known
+	echo     EchoState
+	echoes   echodetect.Finder
+	redraws  redraws
+	screen   screens
+	cols     int
+	uses     []use
+	turn     int // index of the rule waited for, if Ordered
+	firings  int
+	queue    []job
 	// dirty is set while the unfinished line changed since it was matched.
 	dirty    bool
 	changed  time.Time // when it first did
@@ -38,7 +37,7 @@ type Engine struct {
 	skipping bool
 }
 
-// use is what became of a rule so far.
+// use is the state of a rule.
 type use struct {
 	Count int       `json:"count"`
 	Last  time.Time `json:"last"`
@@ -47,11 +46,10 @@ type use struct {
 	Over  bool      `json:"over,omitempty"`  // ended by a failure
 }
 
-// maxUnsettled is how many times Set.Settle an unfinished line that keeps changing may
-// go unmatched.
+// maxUnsettled is how many times Set.Settle an unfinished line may stay unmatched while it keeps changing.
 const maxUnsettled = 10
 
-// New makes an engine for a session whose output it sees from its first Output on.
+// New returns an engine for a session whose output it sees from its first Output on.
 func New(set Set) (*Engine, error) {
 	c, err := compile(set)
 	if err != nil {
@@ -62,22 +60,22 @@ func New(set Set) (*Engine, error) {
 	return e, nil
 }
 
-// Output takes what the program wrote. What was taken before is skipped.
+// Output processes output of the program. It skips output that was processed before.
 func (e *Engine) Output(now time.Time, off uint64, data []byte) []Action {
 	e.advance(now)
 	data = e.seek(off, data)
 	for len(data) > 0 && !e.done {
 		n := min(len(data), writeBytes)
-		e.text.write(data[:n], e.completed)
+		e.text.write(data[:n], e.matchComplete)
 		data = data[n:]
-		if !e.behind(1) && e.text.unfinished() {
+		if !e.isBehind(1) && e.text.isUnfinished() {
 			e.touch(now)
 		}
 	}
 	return e.pump()
 }
 
-// touch notes that the unfinished line changed.
+// touch records a change of the unfinished line.
 func (e *Engine) touch(now time.Time) {
 	if !e.dirty {
 		e.dirty, e.changed = true, now
@@ -85,21 +83,20 @@ func (e *Engine) touch(now time.Time) {
 	e.lastRead = now
 }
 
-// behind reports whether less than n bytes came since a restored engine has again what
-// it had when its state was taken.
-func (e *Engine) behind(n uint64) bool {
+// isBehind reports whether a restored engine still lacks output that its state included, except for n bytes.
+func (e *Engine) isBehind(n uint64) bool {
 	return e.replay > 0 && e.text.end < e.replay+n
 }
 
-// writeBytes bounds what is taken at one go, and with it the memory for its lines.
+// writeBytes bounds the output processed at once, and so the memory for its lines.
 const writeBytes = 32 << 10
 
-// seek makes the text begin or go on at off, and returns what of data is new.
+// seek continues the text at off, and returns the new part of data.
 func (e *Engine) seek(off uint64, data []byte) []byte {
 	switch {
 	case e.text == nil:
 		e.text = newText(off)
-	case off > e.text.end: // output is missing: whatever line that was, it is gone
+	case off > e.text.end: // output is missing, and with it the rest of the line
 		number := e.text.number
 		e.text = newText(off)
 		e.text.number = number + 1
@@ -110,13 +107,13 @@ func (e *Engine) seek(off uint64, data []byte) []byte {
 	return data
 }
 
-// completed matches a complete line, or a window of a long one.
-func (e *Engine) completed(w *window, m move) int {
+// matchComplete matches a complete line, or a window of a long one.
+func (e *Engine) matchComplete(w *window, m move) int {
 	if e.done {
 		return 0
 	}
 	e.redraws.move(m)
-	e.hide(w)
+	e.redact(w)
 	read := len(w.text)
 	if !e.skipping {
 		read = e.matchWindow(w)
@@ -130,21 +127,21 @@ func (e *Engine) completed(w *window, m move) int {
 	return read
 }
 
-// settle matches the unfinished line.
-func (e *Engine) settle() {
+// matchUnfinishedLine matches the unfinished line.
+func (e *Engine) matchUnfinishedLine() {
 	e.dirty = false
 	if e.text == nil {
 		return
 	}
-	e.redraws.move(e.text.moves.before(e.text.end))
+	e.redraws.move(e.text.moves.takeBefore(e.text.end))
 	w := e.text.current()
-	e.hide(&w)
+	e.redact(&w)
 	if read := e.matchWindow(&w); read > w.from {
-		e.text.answered(w.text, read)
+		e.text.markAnswered(w.text, read)
 	}
 }
 
-// settleAt is when the unfinished line will be matched.
+// settleAt returns when the unfinished line will be matched.
 func (e *Engine) settleAt() time.Time {
 	at := e.lastRead.Add(e.set.Settle)
 	if most := e.changed.Add(maxUnsettled * e.set.Settle); most.Before(at) {
@@ -153,18 +150,17 @@ func (e *Engine) settleAt() time.Time {
 	return at
 }
 
-// Input is something that was typed.
+// Input is typed input.
 type Input struct {
 	Data []byte
-	// Reply is set if an action of the engine typed it. Otherwise, if it has an Enter,
-	// what stood there was answered.
+	// Reply is set for input of an action of the engine. Other input with an Enter answers the current prompt.
 	Reply bool
-	// Secret is set if it must not be written down.
+	// Secret is set if it must not be stored.
 	Secret bool
 }
 
-// Typed takes note of what was typed.
-func (e *Engine) Typed(now time.Time, in Input) []Action {
+// HandleInput processes input.
+func (e *Engine) HandleInput(now time.Time, in Input) []Action {
 	e.advance(now)
 	if e.text == nil {
 		e.text = newText(0)
@@ -172,11 +168,11 @@ func (e *Engine) Typed(now time.Time, in Input) []Action {
 	w := e.text.current()
 	if e.echo != EchoOff {
 		e.echoes.Follow(w.text)
-		e.echoes.Type(in.Data, e.echo.shown(), len(w.text), w.number, e.text.end, in.Secret)
-		e.screen.echo.typed(in, e.echo, e.screen.last)
+		e.echoes.RecordTyped(in.Data, e.echo.echoSides(), len(w.text), w.number, e.text.end, in.Secret)
+		e.screen.echo.noteTyped(in, e.echo, e.screen.last)
 	}
 	if !in.Reply && hasEnter(in.Data) {
-		e.text.answered(w.text, len(w.text))
+		e.text.markAnswered(w.text, len(w.text))
 	}
 	return e.pump()
 }
@@ -190,33 +186,33 @@ func hasEnter(p []byte) bool {
 	return false
 }
 
-// Echo takes note of who shows what is typed from now on.
+// Echo sets the side that shows input from now on.
 func (e *Engine) Echo(now time.Time, s EchoState) []Action {
 	e.advance(now)
 	e.echo = s
 	return e.pump()
 }
 
-// Tick takes note of the time.
+// Tick processes the time.
 func (e *Engine) Tick(now time.Time) []Action {
 	e.advance(now)
 	return e.pump()
 }
 
-// Exit takes note of the program's end. Nothing is answered from then on.
+// Exit processes the program's end. No prompt is answered after it.
 func (e *Engine) Exit(now time.Time) []Action {
 	e.advance(now)
 	e.done, e.exited, e.queue = true, true, nil
 	return e.pump()
 }
 
-// Done reports whether it is over: the program ended, or failures ended all rules.
+// Done reports whether the engine has finished: the program ended, or failures ended all rules.
 func (e *Engine) Done() bool { return e.done }
 
-// Uses is how many times a rule has fired.
+// Uses returns how many times a rule has fired.
 func (e *Engine) Uses(rule int) int { return e.uses[rule].Count }
 
-// advance begins an event: everything that was due before it happens first.
+// advance starts an event: first it handles everything that was due before.
 func (e *Engine) advance(now time.Time) {
 	e.out = e.out[:0]
 	if e.began.IsZero() {
@@ -231,13 +227,13 @@ func (e *Engine) advance(now time.Time) {
 	if e.done {
 		return
 	}
-	if e.dirty && !e.behind(0) && !e.now.Before(e.settleAt()) {
-		e.settle()
+	if e.dirty && !e.isBehind(0) && !e.now.Before(e.settleAt()) {
+		e.matchUnfinishedLine()
 	}
 	e.timeOut()
 }
 
-// fail ends the rules of a rule's list, or with -1 everything.
+// fail ends the rules of a rule's list, or all rules for -1.
 func (e *Engine) fail(rule int, reason string) {
 	if e.done {
 		return

@@ -5,46 +5,43 @@ import (
 	"slices"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 )
 
-// Expecter reads a session's output as a script does: it is asked again and again for
-// the next place where one of some patterns matches. What lies before the end of a
-// match is read, and never matches again; neither does the echo of what was typed, nor
-// a prompt that was found and is only drawn again. Like the Engine it is a machine
-// without clock or I/O, and takes the same events.
+// Expecter reads a session's output for a script, which repeatedly requests the next match of some patterns. Text
+// before the end of a match is read and never matches again. Neither do the echo of input and a found prompt that is
+// only redrawn. Like the Engine it is a machine without clock or I/O, and processes the same events.
 type Expecter struct {
-	now      time.Time
-	settle   time.Duration
-	text     *text
-	echo     EchoState
-	echoes   echo.Finder
-	redraws  redraws
-	lines    []unread // complete lines, or windows of them, with something to read
-	looked   int      // how many of them the patterns last looked for are not in
-	sought   Patterns // those patterns
-	bytes    int      // in them
-	dropped  bool
-	dirty    bool // the unfinished line changed since the last pause
-	changed  time.Time
-	lastRead time.Time
-	cols     int
+	now        time.Time
+	settle     time.Duration
+	text       *text
+	echo       EchoState
+	echoes     echodetect.Finder
+	redraws    redraws
+	lines      []unread // complete lines, or windows of them, with something to read
+	searchedTo int      // how many of them the patterns last looked for are not in
+	sought     Patterns // those patterns
+	bytes      int      // in them
+	dropped    bool
+	dirty      bool // the unfinished line changed since the last pause
+	changed    time.Time
+	lastRead   time.Time
+	cols       int
 }
 
 // unread is a window that is kept until it is read.
 type unread struct {
 	window
-	masked []echo.Span
+	masked []echodetect.Span
 	move   move
 	passed bool // its end was made known
 }
 
-// maxUnread is how much complete output is kept for patterns to come; older output is
-// let go.
+// maxUnread bounds the complete output that is kept for later patterns; older output is dropped.
 const maxUnread = 4 << 20
 
-// NewExpecter makes one for a session whose output it sees from its first Output on.
-// settle is as in Set; 0: the default.
+// NewExpecter returns an Expecter for a session whose output it sees from its first Output on. settle is as in Set; 0
+// selects the default.
 func NewExpecter(settle time.Duration) *Expecter {
 	if settle <= 0 {
 		settle = defaultSettle
@@ -58,10 +55,10 @@ type Pattern struct {
 	Regexp string `json:"regexp,omitempty"`
 }
 
-// Patterns are ready to be looked for.
+// Patterns are compiled patterns.
 type Patterns []*pattern
 
-// Compile makes patterns ready.
+// Compile compiles patterns.
 func Compile(list ...Pattern) (Patterns, error) {
 	var ps Patterns
 	for i, p := range list {
@@ -82,10 +79,10 @@ type Found struct {
 	Names   map[string]string // by name
 }
 
-// Size tells how wide the screen is.
+// Size sets the width of the screen.
 func (x *Expecter) Size(cols int) { x.cols = cols }
 
-// Output takes what the program wrote. What was taken before is skipped.
+// Output processes output of the program. It skips output that was processed before.
 func (x *Expecter) Output(now time.Time, off uint64, data []byte) {
 	x.now = now
 	switch {
@@ -102,7 +99,7 @@ func (x *Expecter) Output(now time.Time, off uint64, data []byte) {
 		n := min(len(data), writeBytes)
 		x.text.write(data[:n], x.keep)
 		data = data[n:]
-		if !x.text.unfinished() {
+		if !x.text.isUnfinished() {
 			continue
 		}
 		if !x.dirty {
@@ -112,37 +109,37 @@ func (x *Expecter) Output(now time.Time, off uint64, data []byte) {
 	}
 }
 
-// keep keeps a complete line. Of one that was found in before, the rest.
+// keep keeps a complete line, or its unread part.
 func (x *Expecter) keep(w *window, m move) int {
 	x.dirty = x.dirty && !w.complete
 	u := unread{window: *w, move: m, masked: x.mask(w)}
 	u.text = append([]byte(nil), w.text...)
 	x.lines = append(x.lines, u)
 	for x.bytes += len(u.text); x.bytes > maxUnread; {
-		x.dropped = x.dropped || x.looked == 0
+		x.dropped = x.dropped || x.searchedTo == 0
 		x.pop(1)
 	}
 	return w.from
 }
 
-// pop lets go of the oldest lines.
+// pop drops the oldest lines.
 func (x *Expecter) pop(n int) {
 	for i := range x.lines[:n] {
 		x.bytes -= len(x.lines[i].text)
 	}
 	x.lines = x.lines[n:]
-	x.looked = max(0, x.looked-n)
+	x.searchedTo = max(0, x.searchedTo-n)
 }
 
-func (x *Expecter) mask(w *window) []echo.Span {
+func (x *Expecter) mask(w *window) []echodetect.Span {
 	if !x.echoes.Pending() {
 		return nil
 	}
 	return x.echoes.Mask(w.line(x.cols, x.echo))
 }
 
-// Typed takes note of what was typed.
-func (x *Expecter) Typed(in Input) {
+// HandleInput processes input.
+func (x *Expecter) HandleInput(in Input) {
 	if x.text == nil {
 		x.text = newText(0)
 	}
@@ -151,30 +148,29 @@ func (x *Expecter) Typed(in Input) {
 	}
 	w := x.text.current()
 	x.echoes.Follow(w.text)
-	x.echoes.Type(in.Data, x.echo.shown(), len(w.text), w.number, x.text.end, in.Secret)
+	x.echoes.RecordTyped(in.Data, x.echo.echoSides(), len(w.text), w.number, x.text.end, in.Secret)
 }
 
-// Echo takes note of who shows what is typed from now on.
+// Echo sets the side that shows input from now on.
 func (x *Expecter) Echo(s EchoState) { x.echo = s }
 
-// Skip makes everything that was printed so far read.
+// Skip marks all output so far as read.
 func (x *Expecter) Skip() {
-	x.lines, x.bytes, x.looked = nil, 0, 0
+	x.lines, x.bytes, x.searchedTo = nil, 0, 0
 	if x.text != nil {
 		w := x.text.current()
-		x.text.answered(w.text, len(w.text))
+		x.text.markAnswered(w.text, len(w.text))
 	}
 }
 
-// Dropped reports whether output was let go unread, and forgets it.
-func (x *Expecter) Dropped() bool {
+// TakeDropped reports whether unread output was dropped since the last call.
+func (x *Expecter) TakeDropped() bool {
 	d := x.dropped
 	x.dropped = false
 	return d
 }
 
-// Next is when Find may find more without more output: when a pause has lasted long
-// enough for the unfinished line to count.
+// Next returns when Find may find more without more output: after a pause that makes the unfinished line count.
 func (x *Expecter) Next() (at time.Time, ok bool) {
 	if !x.dirty {
 		return time.Time{}, false
@@ -186,19 +182,19 @@ func (x *Expecter) Next() (at time.Time, ok bool) {
 	return at, true
 }
 
-// Find looks for the first match, and reads up to its end. What has none stays unread: other
-// patterns may be looked for in it. final is set when no output will follow.
+// Find searches the first match, and reads up to its end. Without a match the text stays unread, for other patterns.
+// final is set if no output will follow.
 func (x *Expecter) Find(now time.Time, ps Patterns, final bool) (Found, bool) {
 	if !slices.Equal(ps, x.sought) {
-		x.sought, x.looked = ps, 0
+		x.sought, x.searchedTo = ps, 0
 	}
-	for ; x.looked < len(x.lines); x.looked++ {
-		u := &x.lines[x.looked]
+	for ; x.searchedTo < len(x.lines); x.searchedTo++ {
+		u := &x.lines[x.searchedTo]
 		x.redraws.move(u.move)
 		u.move = move{}
 		if f, end, ok := x.findIn(&u.window, u.masked, ps); ok {
-			x.pop(x.looked)
-			x.looked, x.lines[0].from = 0, end
+			x.pop(x.searchedTo)
+			x.searchedTo, x.lines[0].from = 0, end
 			x.passOn(&x.lines[0], end)
 			return f, true
 		}
@@ -208,14 +204,14 @@ func (x *Expecter) Find(now time.Time, ps Patterns, final bool) (Found, bool) {
 		}
 	}
 	f, ok := x.findCurrent(now, ps, final)
-	if ok { // what came before it is read with it
+	if ok { // the text before it is read with it
 		x.pop(len(x.lines))
 	}
 	return f, ok
 }
 
-// passOn tells the window after one that is a piece of a longer line how much of what
-// they have in common was read.
+// passOn updates the window after one that is a piece of a longer line: it records how much of their common text was
+// read.
 func (x *Expecter) passOn(u *unread, end int) {
 	read := end - max(len(u.text)-carryBytes, 0)
 	switch {
@@ -223,28 +219,28 @@ func (x *Expecter) passOn(u *unread, end int) {
 	case len(x.lines) > 1:
 		x.lines[1].from = max(x.lines[1].from, read)
 	case x.text.number == u.number && read <= len(x.text.carry):
-		x.text.answered(x.text.carry, max(read, len(x.text.read)))
+		x.text.markAnswered(x.text.carry, max(read, len(x.text.read)))
 	}
 }
 
-// findCurrent looks at the unfinished line, if output pauses.
+// findCurrent searches the unfinished line, if output pauses.
 func (x *Expecter) findCurrent(now time.Time, ps Patterns, final bool) (Found, bool) {
 	at, waits := x.Next()
 	if x.text == nil || waits && now.Before(at) && !final {
 		return Found{}, false
 	}
 	x.dirty = false
-	x.redraws.move(x.text.moves.before(x.text.end))
+	x.redraws.move(x.text.moves.takeBefore(x.text.end))
 	w := x.text.current()
 	f, end, ok := x.findIn(&w, x.mask(&w), ps)
 	if ok {
-		x.text.answered(w.text, end)
+		x.text.markAnswered(w.text, end)
 	}
 	return f, ok
 }
 
-// findIn looks at a window.
-func (x *Expecter) findIn(w *window, masked []echo.Span, ps Patterns) (found Found, end int, ok bool) {
+// findIn searches a window.
+func (x *Expecter) findIn(w *window, masked []echodetect.Span, ps Patterns) (found Found, end int, ok bool) {
 	eachGap(masked, w.from, len(w.text), func(from, to int) {
 		for at := from; !ok && at < to; {
 			i, loc := first(ps, w.text[at:to], w.ends(at, to))
@@ -254,17 +250,17 @@ func (x *Expecter) findIn(w *window, masked []echo.Span, ps Patterns) (found Fou
 			text := w.text[at:to]
 			at += loc[1]
 			match := string(text[loc[0]:loc[1]])
-			if x.redraws.again(0, match) {
+			if x.redraws.isRedrawn(0, match) {
 				continue
 			}
 			x.redraws.add(0, match)
-			found, end, ok = ps[i].found(i, text, loc), at, true
+			found, end, ok = ps[i].newFound(i, text, loc), at, true
 		}
 	})
 	return found, end, ok
 }
 
-// ends are the ends of its line that text[from:to] has.
+// ends returns which ends of its line text[from:to] has.
 func (w *window) ends(from, to int) int {
 	ends := 0
 	if from == 0 && w.first {
@@ -276,8 +272,7 @@ func (w *window) ends(from, to int) int {
 	return ends
 }
 
-// first is the first match of any pattern, and of those at the same place the first
-// in the list.
+// first returns the first match of any pattern, and among those at the same place the first in the list.
 func first(ps Patterns, text []byte, ends int) (index int, loc []int) {
 	for i, p := range ps {
 		if l := p.find(text, ends); l != nil && (loc == nil || l[0] < loc[0]) {
@@ -287,7 +282,7 @@ func first(ps Patterns, text []byte, ends int) (index int, loc []int) {
 	return index, loc
 }
 
-func (p *pattern) found(i int, text []byte, loc []int) Found {
+func (p *pattern) newFound(i int, text []byte, loc []int) Found {
 	f := Found{Pattern: i, Text: string(text[loc[0]:loc[1]])}
 	for g := 0; g < len(loc); g += 2 {
 		s := ""

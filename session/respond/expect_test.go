@@ -39,7 +39,7 @@ func TestExpecter(t *testing.T) {
 			for i, s := range tt.steps {
 				feed(s.out)
 				if s.typed != "" {
-					x.Typed(Input{Data: []byte(s.typed)})
+					x.HandleInput(Input{Data: []byte(s.typed)})
 					feed(echoOf(s.typed))
 				}
 				var list []Pattern
@@ -84,7 +84,7 @@ func TestExpecterIsBounded(t *testing.T) {
 	for i := range uint64(8 << 10) {
 		x.Output(epoch, i*1024, line)
 	}
-	if x.bytes > maxUnread || !x.Dropped() || x.Dropped() {
+	if x.bytes > maxUnread || !x.TakeDropped() || x.TakeDropped() {
 		t.Errorf("%d bytes are kept", x.bytes)
 	}
 }

@@ -2,9 +2,8 @@ package respond
 
 import "slices"
 
-// filter tells in one pass over a line which rules can match in it at all. It is an
-// automaton over the literals that the rules need (Aho and Corasick, 1975), as a table
-// of states by classes of bytes.
+// filter returns in one pass over a line the rules that can match in it. It is an automaton over the literals that the
+// rules need (Aho and Corasick, 1975), as a table of states by classes of bytes.
 type filter struct {
 	class   [256]uint8 // of a byte, case folded; 0: in no literal
 	classes int
@@ -16,10 +15,10 @@ type filter struct {
 	found   []int     // scratch
 }
 
-// maxNeedBytes is how much of a literal is looked for: enough to be rare.
+// maxNeedBytes is the length of the searched part of a literal: enough to be rare.
 const maxNeedBytes = 16
 
-// newFilter takes the literals of each rule.
+// newFilter returns a filter for the literals of each rule.
 func newFilter(needs [][]string) *filter {
 	f := &filter{classes: 1, seen: make([]bool, len(needs))}
 	for i, set := range needs {
@@ -113,12 +112,12 @@ func (f *filter) linkState(at int32, fail, queue []int32) []int32 {
 	return queue
 }
 
-// candidates are the rules that can match in text, ascending, valid until the next call.
+// candidates returns the rules that can match in text, ascending, valid until the next call.
 func (f *filter) candidates(text []byte) []int {
 	f.found = f.found[:0]
 	at := 0
 	for i := 0; i < len(text); i++ {
-		if at == 0 { // nothing has begun: look for what begins something
+		if at == 0 { // no literal has started: skip to a byte that starts one
 			for i < len(text) && !f.begins[text[i]] {
 				i++
 			}

@@ -42,7 +42,7 @@ func (r *rig) fuzz(kind byte, arg []byte) {
 		r.print(s)
 		r.pause(25 * time.Millisecond)
 	case 2:
-		r.did(r.e.Typed(r.now, Input{Data: arg, Reply: len(arg)%2 == 0}))
+		r.did(r.e.HandleInput(r.now, Input{Data: arg, Reply: len(arg)%2 == 0}))
 	case 3:
 		r.did(r.e.Echo(r.now, []EchoState{EchoOn, EchoOff, EchoApp}[len(arg)%3]))
 	case 4:
@@ -68,7 +68,7 @@ func fuzzScreen(s string) Screen {
 func FuzzRestore(f *testing.F) {
 	r := newRig(f, fuzzRules)
 	r.print("Name: \r\nmore")
-	r.did(r.e.Typed(r.now, Input{Data: []byte("yes\rab")}))
+	r.did(r.e.HandleInput(r.now, Input{Data: []byte("yes\rab")}))
 	r.did(r.e.Screen(r.now, fuzzScreen("some text on rows")))
 	r.pause(25 * time.Millisecond)
 	data, err := r.e.State()
@@ -83,7 +83,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		r := &rig{t: t, e: e, now: epoch, off: resume}
 		r.print(out)
-		r.did(e.Typed(r.now, Input{Data: []byte("yes\r")}))
+		r.did(e.HandleInput(r.now, Input{Data: []byte("yes\r")}))
 		r.did(e.Screen(r.now, fuzzScreen(out)))
 		r.print(out)
 		if _, err := e.State(); err != nil {
@@ -150,7 +150,7 @@ func expectAll(in []byte, ps Patterns, n int) (all []string) {
 			off += uint64(len(p))
 		}
 		find()
-		x.Typed(Input{Data: typed})
+		x.HandleInput(Input{Data: typed})
 	}
 	return all
 }

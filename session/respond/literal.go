@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxNeeds is how many alternatives are worth looking for.
+// maxNeeds is the greatest number of alternatives that are worth a search.
 const maxNeeds = 16
 
-// needed is a set of lower-case texts of which each match holds at least one, compared
-// without regard to the case of ASCII letters. nil: no such set was found.
-func needed(re *syntax.Regexp) []string {
+// requiredTexts returns a set of lower-case texts: each match contains at least one of them, without regard to the case of
+// ASCII letters. It returns nil if no such set was found.
+func requiredTexts(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return neededLiteral(re)
 	case syntax.OpCharClass:
 		return neededClass(re.Rune)
 	case syntax.OpCapture, syntax.OpPlus:
-		return needed(re.Sub[0])
+		return requiredTexts(re.Sub[0])
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return needed(re.Sub[0])
+			return requiredTexts(re.Sub[0])
 		}
 	case syntax.OpConcat:
 		return neededConcat(re.Sub)
@@ -41,8 +41,8 @@ func neededLiteral(re *syntax.Regexp) []string {
 	return nil
 }
 
-// longestASCII is the longest run of characters whose cases are all ASCII: k and s
-// have cases that are not (U+212A, U+017F).
+// longestASCII returns the longest run of characters whose case variants are all ASCII: k and s have others (U+212A,
+// U+017F).
 func longestASCII(runes []rune) string {
 	var run, longest []rune
 	for _, r := range runes {
@@ -57,7 +57,7 @@ func longestASCII(runes []rune) string {
 	return lowerASCII(string(longest))
 }
 
-// neededClass takes a class apart if it is small.
+// neededClass returns the members of a small class.
 func neededClass(ranges []rune) []string {
 	var set []string
 	for i := 0; i < len(ranges); i += 2 {
@@ -71,11 +71,11 @@ func neededClass(ranges []rune) []string {
 	return set
 }
 
-// neededConcat is the set of the part that says most.
+// neededConcat returns the most selective set of the parts.
 func neededConcat(subs []*syntax.Regexp) []string {
 	var best []string
 	for _, sub := range subs {
-		if set := needed(sub); shortest(set) > shortest(best) {
+		if set := requiredTexts(sub); shortest(set) > shortest(best) {
 			best = set
 		}
 	}
@@ -85,7 +85,7 @@ func neededConcat(subs []*syntax.Regexp) []string {
 func neededAlternate(subs []*syntax.Regexp) []string {
 	var all []string
 	for _, sub := range subs {
-		set := needed(sub)
+		set := requiredTexts(sub)
 		if len(set) == 0 || len(all)+len(set) > maxNeeds {
 			return nil
 		}
@@ -94,7 +94,7 @@ func neededAlternate(subs []*syntax.Regexp) []string {
 	return all
 }
 
-// shortest is the least length in a set, 0 for none.
+// shortest returns the least length in a set, or 0 for an empty set.
 func shortest(set []string) int {
 	n := 0
 	for i, s := range set {
@@ -105,7 +105,7 @@ func shortest(set []string) int {
 	return n
 }
 
-// lowerASCII lowers ASCII letters and nothing else, as the filter does.
+// lowerASCII converts ASCII letters only, as the filter does.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i := range b {

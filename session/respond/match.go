@@ -3,24 +3,23 @@ package respond
 import (
 	"strconv"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 )
 
-// matcher is the scratch of matching a window.
+// matcher holds the buffers for matching a window.
 type matcher struct {
 	next [][]int // by rule: its first match at or after where matching stands
 }
 
-// matchWindow fires what matches in the unread part of a window, and returns where the
-// unread part begins then.
+// matchWindow fires the matches in the unread part of a window, and returns the start of the unread part after them.
 func (e *Engine) matchWindow(w *window) int {
-	var masked []echo.Span
+	var masked []echodetect.Span
 	if e.echoes.Pending() {
 		masked = e.echoes.Mask(w.line(e.cols, e.echo))
 	}
 	rules := e.set.filter.candidates(w.text[w.from:])
 	if w.shown != nil {
-		rules = e.set.veiled
+		rules = e.set.redacted
 	}
 	if len(rules) == 0 {
 		return w.from
@@ -38,7 +37,7 @@ func (e *Engine) matchWindow(w *window) int {
 }
 
 // eachGap calls f for the stretches from from to to between the spans.
-func eachGap(masked []echo.Span, from, to int, f func(from, to int)) {
+func eachGap(masked []echodetect.Span, from, to int, f func(from, to int)) {
 	for _, m := range masked {
 		if m.From > from {
 			f(from, m.From)
@@ -50,8 +49,8 @@ func eachGap(masked []echo.Span, from, to int, f func(from, to int)) {
 	}
 }
 
-// matchSpan calls fire for each match in text[from:], the first ones first and of those
-// the one whose rule comes first. Each rule looks at each byte once. Veiled rules look at shown, unless that is nil.
+// matchSpan calls fire for each match in text[from:], in the order of their positions, and of their rules at the same
+// position. Each rule examines each byte once. Redacted rules examine shown, unless it is nil.
 func (e *Engine) matchSpan(text, shown []byte, from, ends int, rules []int, eligible func(int) bool, fire func(i int, text []byte, loc []int)) {
 	next := e.match.next
 	for _, i := range rules {
@@ -80,13 +79,13 @@ func (e *Engine) matchSpan(text, shown []byte, from, ends int, rules []int, elig
 	}
 }
 
-// unknown stands for a match that was not looked for.
+// unknown marks a match that was not searched yet.
 var unknown = []int{-1, -1}
 
 // advanceTo finds a rule's first match at or after from.
 func (e *Engine) advanceTo(text []byte, i, from, ends int) bool {
 	loc := e.match.next[i]
-	if from > len(text) { // nothing of what is left is shown
+	if from > len(text) { // nothing of the remaining text is shown
 		loc, e.match.next[i] = nil, nil
 	}
 	if loc != nil && loc[0] < from {
@@ -100,32 +99,31 @@ func (e *Engine) advanceTo(text []byte, i, from, ends int) bool {
 func (e *Engine) eligible(i int) bool {
 	r, u := &e.set.rules[i], &e.uses[i]
 	switch {
-	case u.Over, e.set.Ordered && i != e.turn, r.After && !e.spent(i-1):
+	case u.Over, e.set.Ordered && i != e.turn, r.After && !e.isUsedUp(i-1):
 		return false
 	case r.Max > 0 && u.Count >= r.Max:
 		return false
 	}
-	return !e.resting(i)
+	return !e.isCoolingDown(i)
 }
 
-// spent reports whether the rule that another one waits for was used; there is none
-// before the first.
-func (e *Engine) spent(i int) bool {
+// isUsedUp reports whether the rule that another rule waits for has fired often enough; true for -1.
+func (e *Engine) isUsedUp(i int) bool {
 	return i < 0 || e.uses[i].Count >= max(e.set.rules[i].Max, 1)
 }
 
-// resting reports whether a rule cools down.
-func (e *Engine) resting(i int) bool {
+// isCoolingDown reports whether a rule is in its cooldown.
+func (e *Engine) isCoolingDown(i int) bool {
 	r, u := &e.set.rules[i], &e.uses[i]
 	return r.CoolDown > 0 && u.Count > 0 && e.now.Before(u.Last.Add(r.CoolDown))
 }
 
-// fire uses a rule, unless it is an answered prompt drawn again.
+// fire fires a rule, unless the match is an answered prompt that was redrawn.
 func (e *Engine) fire(i int, text []byte, loc []int, off uint64, row *uint64) {
 	r := &e.set.rules[i]
 	match := string(text[loc[0]:loc[1]])
 	if row == nil {
-		if e.redraws.again(i, match) {
+		if e.redraws.isRedrawn(i, match) {
 			return
 		}
 		e.redraws.add(i, match)
@@ -143,12 +141,12 @@ func (e *Engine) fire(i int, text []byte, loc []int, off uint64, row *uint64) {
 		}
 	}
 	if e.firings > e.set.MaxFirings {
-		e.firings = 0 // what is left of the rules counts anew
+		e.firings = 0 // the other rules count from zero
 		e.fail(i, "answered "+strconv.Itoa(e.set.MaxFirings)+" times; is it a loop?")
 		return
 	}
 	rec := &Record{Time: e.now, Rule: i, Name: r.Name, On: r.target(), Offset: off, Row: row,
-		Match: match, Use: u.Count, Reply: r.expanded(text, loc)}
+		Match: match, Use: u.Count, Reply: r.expandReplies(text, loc)}
 	e.out = append(e.out, Action{Kind: ActFired, Rule: i, Record: rec})
 	e.queue = append(e.queue, job{Rule: i, Steps: rec.Reply, Captures: r.captures(text, loc)})
 	e.pump() // at once: a failure ends rules before they look at the next line
@@ -161,8 +159,8 @@ func (r *Rule) target() Target {
 	return r.On
 }
 
-// expanded are a rule's replies with the captures in them.
-func (r *compiledRule) expanded(text []byte, loc []int) []Reply {
+// expandReplies returns a rule's replies with the captures in them.
+func (r *compiledRule) expandReplies(text []byte, loc []int) []Reply {
 	steps := make([]Reply, len(r.Reply))
 	for i, s := range r.Reply {
 		switch s.Kind {
@@ -176,7 +174,7 @@ func (r *compiledRule) expanded(text []byte, loc []int) []Reply {
 	return steps
 }
 
-// captures are what the groups matched, for a hook.
+// captures returns the matches of the groups, for a hook.
 func (r *compiledRule) captures(text []byte, loc []int) map[string]string {
 	hook := false
 	for _, s := range r.Reply {

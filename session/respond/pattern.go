@@ -11,22 +11,21 @@ import (
 	given "github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Patterns match the part of a line that is unread, which may begin and end anywhere
-// in it. Go's regexp takes the ends of what it is given for the ends of the text, so a
-// pattern with anchors is compiled once for each kind of end: an anchor where the line
-// does not end matches nothing.
+// Patterns match the unread part of a line, which may start and end anywhere in it. Go's regexp treats the ends of its
+// input as the ends of the text. So a pattern with anchors is compiled once for each kind of end: an anchor where the
+// line does not end matches nothing.
 
-// pattern is a rule's Text or Regexp, ready to run.
+// pattern is a rule's Text or Regexp, compiled.
 type pattern struct {
 	literal []byte
 	names   []string          // of groups; index 0 is the whole match
 	ends    [4]*regexp.Regexp // index: atStart | atEnd; nil: cannot match there
-	needs   []string          // lower-case texts; without one of them there is no match
+	needs   []string          // lower-case texts; each match contains one of them
 	steps   int               // what looking at a byte may take
 }
 
 const (
-	atStart = 1 << iota // the text begins where its line begins
+	atStart = 1 << iota // the text starts at its line's start
 	atEnd               // the text ends where its line ends
 )
 
@@ -34,7 +33,7 @@ var (
 	errNoPattern = errors.New("it needs a text or a regexp")
 	errTwo       = errors.New("it has a text and a regexp; one is needed")
 	errEmpty     = errors.New("the regexp matches the empty text, which is everywhere")
-	errNewline   = errors.New("patterns match within one line; there is no newline to match")
+	errNewline   = errors.New("patterns match within one line, without its newline")
 )
 
 func newPattern(text, expr string) (*pattern, error) {
@@ -73,7 +72,7 @@ func newRegexp(expr string) (*pattern, error) {
 	if hasNewline(tree) {
 		return nil, errNewline
 	}
-	p := &pattern{steps: steps, names: whole.SubexpNames(), needs: needed(tree.Simplify())}
+	p := &pattern{steps: steps, names: whole.SubexpNames(), needs: requiredTexts(tree.Simplify())}
 	for ends := range p.ends {
 		if p.ends[ends], err = compileFor(tree, whole, ends); err != nil {
 			return nil, err
@@ -91,7 +90,7 @@ func compileFor(tree *syntax.Regexp, whole *regexp.Regexp, ends int) (*regexp.Re
 	return regexp.Compile(cut.String())
 }
 
-// unanchor replaces the anchors that cannot hold.
+// unanchor replaces the anchors that cannot match.
 func unanchor(re *syntax.Regexp, ends int) (*syntax.Regexp, bool) {
 	switch re.Op {
 	case syntax.OpBeginText, syntax.OpBeginLine:
@@ -118,7 +117,7 @@ func unanchor(re *syntax.Regexp, ends int) (*syntax.Regexp, bool) {
 	return &cut, true
 }
 
-// hasNewline reports whether a pattern asks for a newline by name.
+// hasNewline reports whether a pattern contains a newline literal.
 func hasNewline(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpLiteral && strings.ContainsAny(string(re.Rune), "\r\n") {
 		return true
@@ -131,7 +130,7 @@ func hasNewline(re *syntax.Regexp) bool {
 	return false
 }
 
-// find is the first match in text: pairs of offsets of the match and its groups.
+// find returns the first match in text: pairs of offsets of the match and its groups.
 func (p *pattern) find(text []byte, ends int) []int {
 	if p.literal != nil {
 		i := bytes.Index(text, p.literal)
@@ -148,7 +147,7 @@ func (p *pattern) find(text []byte, ends int) []int {
 		case loc[1] > loc[0]:
 			return shift(loc, at)
 		}
-		// An empty match: look for one with text in it, from the next byte on.
+		// An empty match: search one with text in it, from the next byte on.
 		at += loc[1] + 1
 		ends &^= atStart
 	}
@@ -164,7 +163,7 @@ func shift(loc []int, by int) []int {
 	return loc
 }
 
-// group is the index of a group by its name, or -1.
+// group returns the index of a group by its name, or -1.
 func (p *pattern) group(name string) int {
 	for i, n := range p.names {
 		if n == name && n != "" {

@@ -159,7 +159,7 @@ func (s *ptySession) do(acts []Action) {
 
 func (s *ptySession) reply(p []byte) {
 	s.sense()
-	s.e.Typed(time.Now(), Input{Data: p, Reply: true})
+	s.e.HandleInput(time.Now(), Input{Data: p, Reply: true})
 	s.write(p)
 }
 

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// job is what is left of the replies of a firing.
+// job holds the remaining replies of a firing.
 type job struct {
 	Rule     int               `json:"rule"`
 	Steps    []Reply           `json:"steps"`
 	Captures map[string]string `json:"captures,omitempty"`
-	Until    time.Time         `json:"until,omitzero"` // when the first step's pause or patience ends
+	Until    time.Time         `json:"until,omitzero"` // when the first step's pause or timeout ends
 }
 
-// pump does what can be done of the queue, and ends an event.
+// pump performs the queue as far as possible, and ends an event.
 func (e *Engine) pump() []Action {
 	for len(e.queue) > 0 && !e.done {
 		j := &e.queue[0]
@@ -29,7 +29,7 @@ func (e *Engine) pump() []Action {
 	return e.out
 }
 
-// step does the first step of a job, and reports whether it is over.
+// step performs the first step of a job, and reports whether the job is done.
 func (e *Engine) step(j *job) bool {
 	s := j.Steps[0]
 	act := Action{Kind: ActionKind(s.Kind), Rule: j.Rule, Value: s.Value}
@@ -38,7 +38,7 @@ func (e *Engine) step(j *job) bool {
 		e.fail(j.Rule, s.Value)
 		return true
 	case ReplyWait:
-		if !e.passed(j, s.Wait) {
+		if !e.hasElapsed(j, s.Wait) {
 			return false
 		}
 		j.next()
@@ -55,9 +55,9 @@ func (e *Engine) step(j *job) bool {
 	return true
 }
 
-// refuse gives up on a secret if the echo stays on, and on what was to follow it.
+// refuse drops a secret, and the replies after it, if echo stays enabled for Set.Grace.
 func (e *Engine) refuse(j *job) bool {
-	if !e.passed(j, e.set.Grace) {
+	if !e.hasElapsed(j, e.set.Grace) {
 		return false
 	}
 	why := "the terminal echoes"
@@ -70,14 +70,14 @@ func (e *Engine) refuse(j *job) bool {
 	return true
 }
 
-// WaitsForSilence reports whether a secret waits for the echo to be turned off. That
-// makes no output: look at the terminal every few milliseconds meanwhile and call Echo.
+// WaitsForSilence reports whether a secret waits for the echo to be disabled. That causes no output: read the
+// terminal's settings every few milliseconds and call Echo.
 func (e *Engine) WaitsForSilence() bool {
 	return !e.done && len(e.queue) > 0 && len(e.queue[0].Steps) > 0 && e.queue[0].Steps[0].Kind == ReplySecret
 }
 
-// passed reports whether d has passed since a job's first step was first tried.
-func (e *Engine) passed(j *job, d time.Duration) bool {
+// hasElapsed reports whether d has passed since a job's first step was first tried.
+func (e *Engine) hasElapsed(j *job, d time.Duration) bool {
 	if j.Until.IsZero() {
 		j.Until = e.now.Add(d)
 	}

@@ -2,13 +2,12 @@ package respond
 
 import "bytes"
 
-// A prompt that was answered may be drawn again: after a resize, by a program that
-// paints the whole screen, by a line editor. It is the same prompt when it stands on
-// the same row. Rows are counted by line ends and relative moves; after an absolute
-// move the row is unknown, and the next such prompt is taken for the same one. It is
-// another prompt once a line was ended below it before that.
+// An answered prompt may be redrawn: after a resize, by a program that paints the whole screen, or by a line editor. It
+// is the same prompt if it is on the same row. Rows are counted by line ends and relative moves. After an absolute move
+// the row is unknown, and the next such prompt counts as the same one. It is another prompt if a line was ended below
+// it before the move.
 
-// drawn is text that was answered.
+// drawn is an answered text.
 type drawn struct {
 	Rule  int    `json:"rule"`
 	Text  string `json:"text"`
@@ -17,17 +16,17 @@ type drawn struct {
 	Moved bool   `json:"moved"` // the cursor was moved absolutely since
 }
 
-// redraws remembers what was answered.
+// redraws remembers answered texts.
 type redraws struct {
 	drawn []drawn
 	row   int // that the cursor is on, from where it was at the start
 	line  int // lines ended so far
 }
 
-// maxDrawn bounds what is remembered: prompts on one screen.
+// maxDrawn bounds the remembered texts: prompts on one screen.
 const maxDrawn = 64
 
-// add remembers a firing.
+// add records a firing.
 func (r *redraws) add(rule int, text string) {
 	if len(r.drawn) == maxDrawn {
 		r.drawn = append(r.drawn[:0], r.drawn[1:]...)
@@ -35,8 +34,8 @@ func (r *redraws) add(rule int, text string) {
 	r.drawn = append(r.drawn, drawn{Rule: rule, Text: text, Row: r.row, Line: r.line})
 }
 
-// again reports whether a match is one that was answered, drawn again.
-func (r *redraws) again(rule int, text string) bool {
+// isRedrawn reports whether a match is an answered text that was redrawn.
+func (r *redraws) isRedrawn(rule int, text string) bool {
 	for i := range r.drawn {
 		d := &r.drawn[i]
 		if d.Rule == rule && d.Text == text && (d.Moved || d.Row == r.row && d.Line != r.line) {
@@ -47,7 +46,7 @@ func (r *redraws) again(rule int, text string) bool {
 	return false
 }
 
-// move notes moves of the cursor since the last line end, or in it.
+// move records moves of the cursor since the last line end.
 func (r *redraws) move(m move) {
 	r.row += m.rows
 	if !m.absolute {
@@ -58,7 +57,7 @@ func (r *redraws) move(m move) {
 	}
 }
 
-// newline notes that a line was ended.
+// newline records a line end.
 func (r *redraws) newline() {
 	r.row++
 	r.line++
@@ -71,18 +70,18 @@ func (r *redraws) newline() {
 	r.drawn = kept
 }
 
-// move is what became of the cursor's row.
+// move is a change of the cursor's row.
 type move struct {
 	at       uint64 // offset of the sequence's end
 	rows     int    // down, relatively
-	absolute bool   // the row is another one, or the screen was cleared
+	absolute bool   // another row, or the screen was cleared
 }
 
-// moves finds the sequences that take the cursor to another row, or clear the screen.
+// moves detects the sequences that move the cursor to another row, or clear the screen.
 type moves struct {
 	state   moveState
 	at      uint64 // offset of the next byte
-	found   []move // not asked for yet
+	found   []move // not returned yet
 	skip    uint64 // what ends before is not news
 	private bool   // of the sequence being read: it has a prefix
 	arg     int    // its last parameter
@@ -96,7 +95,8 @@ const (
 	moveCSI
 )
 
-// scan takes output.
+// scan reads output and appends to m.found each sequence that moves the cursor to another row, or clears the screen. A
+// sequence may be split between two calls.
 func (m *moves) scan(p []byte) {
 	for len(p) > 0 {
 		if m.state == moveGround {
@@ -116,7 +116,7 @@ func (m *moves) scan(p []byte) {
 	}
 }
 
-// step takes a byte of a sequence.
+// step processes a byte of a sequence.
 func (m *moves) step(b byte) {
 	switch {
 	case b == 0x1b:
@@ -149,7 +149,7 @@ func (m *moves) note(v move) {
 	}
 }
 
-// csi takes the final byte of a sequence.
+// csi processes the final byte of a sequence.
 func (m *moves) csi(final byte) {
 	n := min(max(m.arg, 1), maxMoveRows)
 	switch {
@@ -167,17 +167,17 @@ func (m *moves) csi(final byte) {
 	}
 }
 
-// maxMoveRows is more than a screen has.
+// maxMoveRows is more rows than any screen has.
 const maxMoveRows = 4096
 
-// merge makes one of what was found: no line ended in between.
+// merge combines all moves, as no line ended in between.
 func (m *moves) merge() {
 	if len(m.found) > 1 {
 		m.found = append(m.found[:0], m.sum(len(m.found)))
 	}
 }
 
-// sum adds up the first n, at the offset of the first.
+// sum returns the sum of the first n, at the offset of the first.
 func (m *moves) sum(n int) (sum move) {
 	for i, v := range m.found[:n] {
 		if i == 0 {
@@ -189,8 +189,8 @@ func (m *moves) sum(n int) (sum move) {
 	return sum
 }
 
-// before is the sum of the moves before off, and forgets them.
-func (m *moves) before(off uint64) move {
+// takeBefore removes the moves before off and returns their sum.
+func (m *moves) takeBefore(off uint64) move {
 	n := 0
 	for n < len(m.found) && m.found[n].at < off {
 		n++

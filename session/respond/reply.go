@@ -10,12 +10,12 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// ReplyKind says what a reply does.
+// ReplyKind is the kind of a Reply.
 type ReplyKind string
 
-// Replies. In the value of text, keys and fail, $1 and ${name} stand for what a group
-// matched, $0 for the whole match and $$ for $; any other $ is itself. A hook is told
-// apart from its value: output has no say in what is run.
+// Kinds of replies. In the value of text, keys and fail, $1 and ${name} are replaced by a group's match, $0 by the
+// whole match and $$ by $; any other $ is literal. A hook has its captures separate from its value: output must not
+// influence the command.
 const (
 	ReplyText   ReplyKind = "text"   // types Value as it is
 	ReplyKeys   ReplyKind = "keys"   // presses keys: yes<Enter>
@@ -25,18 +25,18 @@ const (
 	ReplyWait   ReplyKind = "wait"   // pauses for Wait
 )
 
-// Reply is one thing to do when a rule fires.
+// Reply is one action of a rule that matched.
 type Reply struct {
 	Kind  ReplyKind     `json:"kind"`
 	Value string        `json:"value,omitempty"`
 	Wait  time.Duration `json:"wait_ns,omitempty"`
 }
 
-// secretKinds are the places that secrets come from.
+// secretKinds are the possible sources of secrets.
 var secretKinds = []string{"env", "file", "cmd", "keyring"}
 
-// CheckSecret says what is wrong with a reference to a secret: env:NAME, file:PATH,
-// cmd:COMMAND or keyring:SERVICE/ACCOUNT.
+// CheckSecret returns an error for an invalid reference to a secret. Valid ones are env:NAME, file:PATH, cmd:COMMAND
+// and keyring:SERVICE/ACCOUNT.
 func CheckSecret(ref string) error {
 	kind, name, ok := strings.Cut(ref, ":")
 	for _, k := range secretKinds {
@@ -44,8 +44,8 @@ func CheckSecret(ref string) error {
 			return nil
 		}
 	}
-	// The value is not shown: it may be the secret itself, written here by mistake.
-	return errors.New("a secret is given by reference: env:NAME, file:PATH, cmd:COMMAND or keyring:SERVICE/ACCOUNT")
+	// The value is not shown: it may be the secret itself, given by mistake.
+	return errors.New("a secret needs a reference: env:NAME, file:PATH, cmd:COMMAND or keyring:SERVICE/ACCOUNT")
 }
 
 func (r *Reply) check(p *pattern) error {
@@ -91,7 +91,7 @@ func (p *pattern) checkRefs(s string) error {
 	return err
 }
 
-// ref is the index of the group that $name stands for, or -1.
+// ref returns the index of the group with a name or number, or -1.
 func (p *pattern) ref(name string) int {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < len(p.names) {
@@ -102,7 +102,7 @@ func (p *pattern) ref(name string) int {
 	return p.group(name)
 }
 
-// expand replaces references with what the groups matched in text, as quote makes it.
+// expand replaces references by the groups' matches in text, converted by quote.
 func (p *pattern) expand(s string, text []byte, loc []int, quote func(string) string) string {
 	if !strings.Contains(s, "$") {
 		return s
@@ -116,7 +116,7 @@ func (p *pattern) expand(s string, text []byte, loc []int, quote func(string) st
 	return b.String()
 }
 
-// eachRef takes a value apart into text and references.
+// eachRef splits a value into text and references.
 func eachRef(s string, lit, ref func(string)) {
 	for {
 		i := strings.IndexByte(s, '$')
@@ -139,7 +139,7 @@ func eachRef(s string, lit, ref func(string)) {
 	}
 }
 
-// cutRef is the name at the start of what follows a $, and the bytes it takes.
+// cutRef returns the name at the start of the text after a $, and its length in bytes.
 func cutRef(s string) (name string, n int) {
 	if strings.HasPrefix(s, "{") {
 		if end := strings.IndexByte(s, '}'); end > 1 {
@@ -155,5 +155,5 @@ func cutRef(s string) (name string, n int) {
 
 func asIs(s string) string { return s }
 
-// asKeys writes text so that it stands for itself among key names.
+// asKeys escapes text in key notation.
 func asKeys(s string) string { return strings.ReplaceAll(s, "<", "<lt>") }

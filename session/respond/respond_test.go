@@ -65,9 +65,9 @@ func (r *rig) pause(d time.Duration) {
 	r.t.Fatal("the engine asks for ticks without end")
 }
 
-// typed has a person type, with the echo a terminal makes.
+// typed has a user type, with the echo a terminal makes.
 func (r *rig) typed(s string, reply bool) {
-	r.did(r.e.Typed(r.now, Input{Data: []byte(s), Reply: reply}))
+	r.did(r.e.HandleInput(r.now, Input{Data: []byte(s), Reply: reply}))
 	if r.e.echo == EchoOn {
 		r.print(echoOf(s))
 	}
@@ -195,7 +195,7 @@ func TestEngine(t *testing.T) {
 		{"rule timeout", Set{Rules: []Rule{{Text: "a", Timeout: time.Second}}}, "out b\npause 2s", `fail "a" did not appear within 1s`},
 		{"rule in time", Set{Rules: []Rule{{Text: "a", Timeout: time.Second}}}, "out a\npause 2s", ``},
 		{"timeout in turn", Set{Ordered: true, Rules: []Rule{{Text: "a"}, {Text: "b", Timeout: time.Second}}}, "pause 5s\nout a\\r\\n\npause 900ms", ""},
-		{"overall timeout", Set{Timeout: time.Second, Rules: []Rule{name}}, "out a\npause 2s", `fail not over within 1s`},
+		{"overall timeout", Set{Timeout: time.Second, Rules: []Rule{name}}, "out a\npause 2s", `fail not finished within 1s`},
 		{"loop", Set{MaxFirings: 2, Rules: []Rule{{Text: "a", Reply: say("b")}}}, `out aaaa\r\n`, "text b,text b,fail answered 2 times; is it a loop?"},
 		{"exit", Set{Rules: []Rule{name}}, "exit\nout Name: x\\r\\n", ""},
 		{"case", Set{Rules: []Rule{{Regexp: "(?i)PASSKEY|ſet", Reply: say("x")}}}, `out passKey \u212aey Set\r\n`, "text x,text x"},
@@ -380,9 +380,9 @@ func TestEchoWraps(t *testing.T) {
 	}
 }
 
-// What a person answered is not answered again.
+// What a user answered is not answered again.
 // FEATURES: R51
-func TestSomebodyElseAnswered(t *testing.T) {
+func TestRule_SkipsPromptAnsweredByUser(t *testing.T) {
 	r := newRig(t, Set{Rules: []Rule{{Text: "Go?", Reply: say("y\r")}}})
 	r.play(`out Go?\x20
 		type n\r
@@ -435,8 +435,8 @@ func TestWaitsForSilence(t *testing.T) {
 // FEATURES: R53
 func TestStateHoldsNoSecret(t *testing.T) {
 	r := newRig(t, Set{Rules: []Rule{{Text: "x"}}})
-	r.did(r.e.Typed(r.now, Input{Data: []byte("hunter2\r"), Secret: true}))
-	r.did(r.e.Typed(r.now, Input{Data: []byte("harmless"), Reply: true}))
+	r.did(r.e.HandleInput(r.now, Input{Data: []byte("hunter2\r"), Secret: true}))
+	r.did(r.e.HandleInput(r.now, Input{Data: []byte("harmless"), Reply: true}))
 	data, err := r.e.State()
 	if err != nil {
 		t.Fatal(err)
@@ -465,7 +465,7 @@ func TestCheck(t *testing.T) {
 		{"group", Rule{Regexp: "a(b)", Reply: say("$2")}, `no group "2"`},
 		{"group name", Rule{Regexp: "a(b)", Reply: say("${x}")}, `no group "x"`},
 		{"key", Rule{Text: "a", Reply: []Reply{{Kind: ReplyKeys, Value: "<Entr>"}}}, "did you mean"},
-		{"secret", Rule{Text: "a", Reply: []Reply{{Kind: ReplySecret, Value: "hunter2"}}}, "by reference"},
+		{"secret", Rule{Text: "a", Reply: []Reply{{Kind: ReplySecret, Value: "hunter2"}}}, "needs a reference"},
 		{"kind", Rule{Text: "a", Reply: []Reply{{Kind: "sing"}}}, "unknown reply"},
 		{"no wait", Rule{Text: "a", Reply: []Reply{{Kind: ReplyWait}}}, "needs a time"},
 		{"no value", Rule{Text: "a", Reply: []Reply{{Kind: ReplyText}}}, "needs a value"},

@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// Set is a list of rules and what holds for all of them.
+// Set is a list of rules with common settings.
 type Set struct {
 	Rules []Rule `json:"rules"`
-	// Ordered makes the rules a sequence: each is waited for only when the one before
-	// it was used as often as its Max says, or once.
+	// Ordered makes the rules a sequence: each is awaited only after the one before it was used Max times, or once.
 	Ordered bool `json:"ordered,omitempty"`
-	// Timeout ends everything with a failure. 0: none.
+	// Timeout ends all rules with a failure. 0: none.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	// Settle is the pause in the output after which an unfinished line is matched.
 	// Default 20 ms.
 	Settle time.Duration `json:"settle_ns,omitempty"`
 	// Grace is how long a secret waits for the echo to be turned off. Default 1 s.
 	Grace time.Duration `json:"grace_ns,omitempty"`
-	// MaxFirings is where a dialogue is taken for a loop and fails. Default 10,000.
+	// MaxFirings is the number of firings after which a dialogue counts as a loop and fails. Default 10,000.
 	MaxFirings int `json:"max_firings,omitempty"`
 }
 
-// Rule is a pattern and what to do when it appears. One of Text and Regexp is set.
+// Rule is a pattern and the replies for its matches. One of Text and Regexp is set.
 type Rule struct {
 	Name string `json:"name,omitempty"`
-	// Text is looked for as it stands, Regexp in RE2's syntax. Both match within one
-	// line, where $ is the end of the line, or of what is there of it.
+	// Text matches literally, Regexp in RE2's syntax. Both match within one line; $ is the end of the line, or of its
+	// part so far.
 	Text   string `json:"text,omitempty"`
 	Regexp string `json:"regexp,omitempty"`
-	// On is where to look. Default OnOutput.
+	// On is the place of the match. Default OnOutput.
 	On     Target  `json:"on,omitempty"`
 	Region *Region `json:"region,omitempty"` // of OnScreen; nil: everywhere
 	Reply  []Reply `json:"reply,omitempty"`
@@ -41,17 +40,16 @@ type Rule struct {
 	Timeout  time.Duration `json:"timeout_ns,omitempty"`  // to be used first, from when it is waited for
 	CoolDown time.Duration `json:"cooldown_ns,omitempty"` // rest after each use
 	Force    bool          `json:"force,omitempty"`       // send secrets even while they are echoed
-	// After makes the rule wait until the one before it was used as often as its Max
-	// says, or once.
+	// After makes the rule wait until the one before it was used Max times, or once.
 	After bool `json:"after,omitempty"`
-	// Veiled has the rule match what is shown of secrets (Engine.Through), not what they are: who attached it may not
-	// see them, and could try out with rules what they begin with.
-	Veiled bool `json:"veiled,omitempty"`
+	// Veiled makes the rule match output with secrets redacted (Engine.SetRedactor). Its author may not see them, and
+	// could otherwise guess them by rules.
+	Redacted bool `json:"veiled,omitempty"`
 	// List names the rules that end together: a failure of one ends those of its list.
 	List string `json:"list,omitempty"`
 }
 
-// Target is where a rule looks.
+// Target is the place where a rule matches.
 type Target string
 
 // Targets.
@@ -59,11 +57,10 @@ const (
 	OnOutput Target = "output" // unread output, complete lines and the unfinished one
 	OnPrompt Target = "prompt" // unread output on the unfinished line only
 	OnScreen Target = "screen" // rows of the screen, or Region of them
-	OnCursor Target = "cursor" // the screen's line that the cursor stands on
+	OnCursor Target = "cursor" // the screen's line with the cursor
 )
 
-// Region is a part of the screen, in cells, 0-based. Ends are exclusive, and 0 stands
-// for the end of the screen.
+// Region is a part of the screen, in cells, 0-based. Ends are exclusive, and 0 is the end of the screen.
 type Region struct {
 	Top    int `json:"top,omitempty"`
 	Bottom int `json:"bottom,omitempty"`
@@ -71,14 +68,14 @@ type Region struct {
 	Right  int `json:"right,omitempty"`
 }
 
-// Bounds of a Set: what is beyond is a mistake, or meant badly.
+// Bounds of a Set: larger values are mistakes or attacks.
 const (
 	maxRules        = 256
 	maxPatternBytes = 4096
 	maxReplies      = 100
-	// Patterns are matched by the session's owner, and each step of theirs costs some 20 ns for a byte.
-	maxSteps      = 1000 // of one
-	maxStepsOfAll = 4000
+	// maxSteps bounds patterns: the session's owner matches them, and each step costs about 20 ns per byte.
+	maxSteps      = 1000 // of one pattern
+	maxTotalSteps = 4000 // of all patterns of a set
 )
 
 const (
@@ -87,7 +84,7 @@ const (
 	defaultMaxFirings = 10000
 )
 
-// withDefaults fills in what was left out.
+// withDefaults fills in unset fields.
 func (s Set) withDefaults() Set {
 	s.Settle = cmp.Or(s.Settle, defaultSettle)
 	s.Grace = cmp.Or(s.Grace, defaultGrace)
@@ -95,7 +92,7 @@ func (s Set) withDefaults() Set {
 	return s
 }
 
-// RuleError says what is wrong with a rule.
+// RuleError describes an invalid rule.
 type RuleError struct {
 	Rule int // index in Set.Rules
 	Name string
@@ -111,18 +108,18 @@ func (e *RuleError) Error() string {
 
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Check says what is wrong with a set: all of it, joined.
+// Check returns all errors of a set, joined.
 func (s Set) Check() error {
 	_, err := compile(s)
 	return err
 }
 
-// compiled is a set that can be run.
+// compiled is a compiled set.
 type compiled struct {
 	Set
-	rules  []compiledRule
-	filter *filter
-	veiled []int // all rules, if one of them is veiled: the filter does not know what is masked
+	rules    []compiledRule
+	filter   *filter
+	redacted []int // all rules if one of them is redacted, as the filter works on unredacted text; otherwise nil
 }
 
 type compiledRule struct {
@@ -151,16 +148,16 @@ func compile(s Set) (*compiled, error) {
 		needs[i], steps = p.needs, steps+p.steps
 		c.rules = append(c.rules, compiledRule{r, p, r.On == OnScreen || r.On == OnCursor})
 	}
-	if steps > maxStepsOfAll {
-		errs = append(errs, fmt.Errorf("the regexps of all rules are %d steps long, more than %d: repeat less within them, or give texts", steps, maxStepsOfAll))
+	if steps > maxTotalSteps {
+		errs = append(errs, fmt.Errorf("the regexps of all rules are %d steps long, more than %d: repeat less within them, or give texts", steps, maxTotalSteps))
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	c.filter = newFilter(needs)
-	if slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Veiled }) {
+	if slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Redacted }) {
 		for i := range s.Rules {
-			c.veiled = append(c.veiled, i)
+			c.redacted = append(c.redacted, i)
 		}
 	}
 	return c, nil
@@ -206,7 +203,7 @@ func (r *Rule) checkTarget() error {
 	return nil
 }
 
-// label is what a rule is called in messages.
+// label returns the name of a rule for messages.
 func (r *Rule) label() string {
 	return cmp.Or(r.Name, r.Text, r.Regexp)
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Screen is what a terminal shows when its output paused.
+// Screen is the content of a terminal's screen when its output paused.
 type Screen struct {
 	Offset uint64 // of the output it shows
-	// Top numbers the first row, counted so that a row keeps its number while it
-	// scrolls: rows that ever left the screen at its top.
+	// Top numbers the first row, counted so that a row keeps its number while it scrolls: rows that ever left the
+	// screen at its top.
 	Top       uint64
 	Alt       bool // the alternate screen
 	Cols      int
@@ -22,14 +22,14 @@ type Screen struct {
 // Row is a row of the screen.
 type Row struct {
 	Text    string // up to the last cell that was written
-	Wrapped bool   // the text goes on in the next row
-	// Starts has the byte offset in Text of each column. nil: each column is one byte.
+	Wrapped bool   // the text continues in the next row
+	// Starts has the byte offset in Text of each column. If nil, each column is one byte.
 	Starts []int
-	// Shown is what veiled rules see: Text with secrets masked, as long as Text. Empty: as Text.
+	// Shown is Text with secrets masked, of the same length, for redacted rules. It is "" if Text has no secrets.
 	Shown string
 }
 
-// Screen takes what the terminal shows.
+// Screen processes the screen's content.
 func (e *Engine) Screen(now time.Time, s Screen) []Action {
 	e.advance(now)
 	e.cols = s.Cols
@@ -40,23 +40,23 @@ func (e *Engine) Screen(now time.Time, s Screen) []Action {
 	return e.pump()
 }
 
-// screens is what is remembered from one screen to the next.
+// screens is the state that is kept from one screen to the next.
 type screens struct {
 	last  *Screen
 	shown []shown
 	echo  screenEcho
 }
 
-// shown is a match that was answered and has stood on the screen since.
+// shown is an answered match that has stayed on the screen.
 type shown struct {
 	Rule  int    `json:"rule"`
 	Row   uint64 `json:"row"`
 	Alt   bool   `json:"alt"`
 	Text  string `json:"text"`
-	still bool   // it stands on this screen
+	still bool   // it is on this screen
 }
 
-// maxShown bounds what is remembered: more than fits a screen.
+// maxShown bounds the remembered matches: more than fit a screen.
 const maxShown = 1024
 
 // screenLine is a logical line of a screen, or a row cut to a region.
@@ -92,7 +92,7 @@ func (s *Screen) lines() []screenLine {
 	return lines
 }
 
-// start is the byte offset of a column.
+// start returns the byte offset of a column.
 func (r *Row) start(col int) int {
 	switch {
 	case r.Starts == nil:
@@ -103,7 +103,7 @@ func (r *Row) start(col int) int {
 	return min(r.Starts[max(col, 0)], len(r.Text))
 }
 
-// matchScreen fires what has come to the screen.
+// matchScreen fires new matches on the screen.
 func (e *Engine) matchScreen() {
 	s := e.screen.last
 	lines := s.lines()
@@ -122,7 +122,7 @@ func (e *Engine) matchScreen() {
 	})
 }
 
-// matchLine matches a stretch of a logical line with the rules that look there.
+// matchLine matches a part of a logical line with the rules for it.
 func (e *Engine) matchLine(s *Screen, l *screenLine, from, to int) {
 	for i := range e.set.rules {
 		r := &e.set.rules[i]
@@ -146,7 +146,7 @@ func (e *Engine) matchLine(s *Screen, l *screenLine, from, to int) {
 	}
 }
 
-// covers is the part of a line that a rule looks at.
+// covers returns the part of a line that a rule matches.
 func (r *Rule) covers(s *Screen, l *screenLine) (from, to int, ok bool) {
 	to = len(l.text)
 	if r.On == OnCursor {
@@ -169,7 +169,7 @@ func (r *Rule) covers(s *Screen, l *screenLine) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// show fires a match, unless it was answered and has stood there since.
+// show fires a match, unless it was answered and has stayed on the screen since.
 func (e *Engine) show(s *Screen, l *screenLine, i int, text []byte, loc []int) {
 	x := shown{Rule: i, Row: l.number, Alt: s.Alt, Text: string(text[loc[0]:loc[1]]), still: true}
 	for j := range e.screen.shown {

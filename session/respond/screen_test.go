@@ -106,7 +106,7 @@ func TestScreenEcho(t *testing.T) {
 			r := newRig(t, Set{Rules: []Rule{{Text: "yes", On: OnScreen, Reply: say("!")}}})
 			for _, s := range tt.steps {
 				if s.typed != "" {
-					r.did(r.e.Typed(r.now, Input{Data: []byte(s.typed)}))
+					r.did(r.e.HandleInput(r.now, Input{Data: []byte(s.typed)}))
 				}
 				r.show(s.see)
 			}

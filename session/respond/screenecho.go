@@ -1,11 +1,10 @@
 package respond
 
-import "github.com/longterm-dev/longterm/session/internal/echo"
+import "github.com/longterm-dev/longterm/session/internal/echodetect"
 
-// screenEcho finds typed lines on screens. A line once found stays where it is, with
-// its row; one that is no longer there is forgotten.
+// screenEcho finds typed lines on screens. A found line keeps its place and row; one that disappeared is dropped.
 type screenEcho struct {
-	typedIn echo.Finder
+	typedIn echodetect.Finder
 	places  []place // of typedIn.Lines
 }
 
@@ -23,8 +22,8 @@ const (
 	maxMissed = 8
 )
 
-// typed takes note of what was typed while last was the newest screen.
-func (e *screenEcho) typed(in Input, state EchoState, last *Screen) {
+// noteTyped records input that was typed while last was the newest screen.
+func (e *screenEcho) noteTyped(in Input, state EchoState, last *Screen) {
 	var p place
 	var row uint64
 	var at int
@@ -36,7 +35,7 @@ func (e *screenEcho) typed(in Input, state EchoState, last *Screen) {
 			}
 		}
 	}
-	e.typedIn.Type(in.Data, state.shown(), at, row, 0, in.Secret)
+	e.typedIn.RecordTyped(in.Data, state.echoSides(), at, row, 0, in.Secret)
 	for len(e.places) < len(e.typedIn.Lines) {
 		e.places = append(e.places, p)
 	}
@@ -46,12 +45,12 @@ func (e *screenEcho) typed(in Input, state EchoState, last *Screen) {
 	}
 }
 
-// find is where typed text stands on a screen, by number of the logical line.
-func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]echo.Span {
+// find returns the positions of typed text on a screen, by number of the logical line.
+func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]echodetect.Span {
 	if len(e.places) == 0 {
 		return nil
 	}
-	masked := make(map[uint64][]echo.Span)
+	masked := make(map[uint64][]echodetect.Span)
 	var after place // the line before is never below this one
 	for i := 0; i < len(e.places); i++ {
 		p, t := &e.places[i], &e.typedIn.Lines[i]
@@ -70,8 +69,8 @@ func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]echo.Span 
 	return masked
 }
 
-// locate finds one typed line, where it was or else from where the one before ends.
-func (e *screenEcho) locate(t *echo.TypedLine, p *place, after place, lines []screenLine, masked map[uint64][]echo.Span) bool {
+// locate finds one typed line, at its former place or after the end of the line before it.
+func (e *screenEcho) locate(t *echodetect.TypedLine, p *place, after place, lines []screenLine, masked map[uint64][]echodetect.Span) bool {
 	for i := range lines {
 		l := &lines[i]
 		from := 0
@@ -87,7 +86,7 @@ func (e *screenEcho) locate(t *echo.TypedLine, p *place, after place, lines []sc
 			from = max(from, had[len(had)-1].To)
 		}
 		from = min(from, len(l.text))
-		spans, _ := t.Find(echo.Line{Text: l.text, Number: l.number, Complete: l.cursor < 0}, from)
+		spans, _ := t.Find(echodetect.Line{Text: l.text, Number: l.number, Complete: l.cursor < 0}, from)
 		if len(spans) == 0 || p.Found && spans[0].From != p.Col {
 			continue
 		}

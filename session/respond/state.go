@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 )
 
-// state is what an engine knows apart from its rules. It holds no secret.
+// state is the engine's state without its rules. It holds no secret.
 type state struct {
 	Rules uint64 `json:"rules"` // fingerprint of the set
 	Begun bool   `json:"begun"` // output was taken: the offsets mean something
-	// Resume is where the current line began, Seen up to where output was taken.
+	// Resume is the offset where the current line started, Seen the end of the processed output.
 	Resume uint64 `json:"resume"`
 	Seen   uint64 `json:"seen"`
 
@@ -33,35 +33,35 @@ type state struct {
 	Changed  time.Time `json:"changed,omitzero"`
 	LastRead time.Time `json:"last_read,omitzero"`
 
-	Line  uint64           `json:"line"`
-	Cut   bool             `json:"cut,omitempty"`
-	Carry []byte           `json:"carry,omitempty"`
-	Read  []byte           `json:"read,omitempty"`
-	Rows  int              `json:"rows,omitempty"`  // moves that the redraws were not told of
-	Moved bool             `json:"moved,omitempty"` // absolute ones
-	Typed []echo.TypedLine `json:"typed,omitempty"`
-	Again []echo.TypedLine `json:"again,omitempty"`
-	Drawn []drawn          `json:"drawn,omitempty"`
-	Row   int              `json:"row,omitempty"`
-	Ended int              `json:"ended,omitempty"` // lines
+	Line  uint64                 `json:"line"`
+	Cut   bool                   `json:"cut,omitempty"`
+	Carry []byte                 `json:"carry,omitempty"`
+	Read  []byte                 `json:"read,omitempty"`
+	Rows  int                    `json:"rows,omitempty"`  // moves that the redraws have not got yet
+	Moved bool                   `json:"moved,omitempty"` // absolute ones
+	Typed []echodetect.TypedLine `json:"typed,omitempty"`
+	Again []echodetect.TypedLine `json:"again,omitempty"`
+	Drawn []drawn                `json:"drawn,omitempty"`
+	Row   int                    `json:"row,omitempty"`
+	Ended int                    `json:"ended,omitempty"` // lines
 
-	Shown  []shown          `json:"shown,omitempty"`
-	OnRows []echo.TypedLine `json:"on_rows,omitempty"`
-	Places []place          `json:"places,omitempty"`
+	Shown  []shown                `json:"shown,omitempty"`
+	OnRows []echodetect.TypedLine `json:"on_rows,omitempty"`
+	Places []place                `json:"places,omitempty"`
 }
 
-// State is what the engine knows apart from its rules, as JSON.
+// State returns the engine's state without its rules, as JSON.
 func (e *Engine) State() ([]byte, error) {
-	return e.state(func(l *echo.TypedLine) bool { return !l.Secret })
+	return e.state(func(l *echodetect.TypedLine) bool { return !l.Secret })
 }
 
-// DurableState is a State to be written down: of what was typed it has only what the
-// terminal itself showed. A program that reads raw may have been given a password.
+// DurableState returns a State for the disk: of the input it has only what the terminal itself echoed. A program that
+// reads raw may have got a password.
 func (e *Engine) DurableState() ([]byte, error) {
-	return e.state(func(l *echo.TypedLine) bool { return !l.Secret && l.Tty })
+	return e.state(func(l *echodetect.TypedLine) bool { return !l.Secret && l.Tty })
 }
 
-func (e *Engine) state(keep func(*echo.TypedLine) bool) ([]byte, error) {
+func (e *Engine) state(keep func(*echodetect.TypedLine) bool) ([]byte, error) {
 	s := state{
 		Rules: e.set.fingerprint(), Began: e.began, Now: e.now, Done: e.done, Exited: e.exited, Echo: e.echo,
 		Cols: e.cols, Uses: e.uses, Turn: e.turn, Firings: e.firings, Queue: e.queue,
@@ -101,8 +101,8 @@ var (
 	ErrBadState   = errors.New("not a responder's state")
 )
 
-// Restore makes an engine that goes on from a state. Give it the output from resume on
-// again, where its unfinished line began; what it answered stays answered.
+// Restore returns an engine that continues from a state. Feed it the output from resume on again, where its unfinished
+// line started; answered prompts stay answered.
 func Restore(set Set, data []byte) (e *Engine, resume uint64, err error) {
 	if e, err = New(set); err != nil {
 		return nil, 0, err
@@ -117,14 +117,14 @@ func Restore(set Set, data []byte) (e *Engine, resume uint64, err error) {
 	if err := s.check(len(e.uses)); err != nil {
 		return nil, 0, err
 	}
-	if s.Cut { // the beginning of so long a line is not to be had again
+	if s.Cut { // the start of such a long line is no longer available
 		s.Resume, s.Carry, s.Read = s.Seen, nil, nil
 	}
 	e.restore(&s)
 	return e, s.Resume, nil
 }
 
-// check says whether a state can be one: indices must be within what they index.
+// check returns an error for an invalid state: indices must be in range.
 func (s *state) check(rules int) error {
 	bad := len(s.Uses) != rules || s.Turn < 0 || s.Turn > rules || s.Resume > s.Seen || len(s.OnRows) != len(s.Places)
 	for _, j := range s.Queue {
@@ -165,7 +165,7 @@ func (e *Engine) restore(s *state) {
 	e.text, e.replay = t, s.Seen
 }
 
-// fingerprint tells sets apart.
+// fingerprint returns a hash that distinguishes sets.
 func (s *Set) fingerprint() uint64 {
 	h := fnv.New64a()
 	_ = json.NewEncoder(h).Encode(s) // plain data

@@ -3,35 +3,35 @@ package respond
 import (
 	"bytes"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Output is matched in windows: a logical line, or a piece of one that is longer than
-// windowBytes, with the end of the piece before it so that a match may lie across.
+// Output is matched in windows: a logical line, or a piece of one that is longer than windowBytes, with the end of the
+// piece before it, so that a match may cross pieces.
 const (
 	windowBytes = 16 << 10
 	carryBytes  = maxPatternBytes
 )
 
-// text makes windows of the output.
+// text splits output into windows.
 type text struct {
 	plain  plaintext.Writer
 	moves  moves
 	number uint64 // of the current line
 	base   uint64 // offset that plain counts from
-	begin  uint64 // offset where it, or its current piece, begins
+	begin  uint64 // offset of its start, or of its current piece
 	end    uint64 // offset of the next byte
 	carry  []byte // end of the piece before
 	cut    bool   // text of the current line before the window was let go
-	// read is the beginning of the window that was answered. It holds until the line
-	// ends: a program that draws the line again does not ask again.
+	// read is the answered start of the window. It is valid until the line ends: a program that redraws the line does
+	// not prompt again.
 	read []byte
 	line []byte // scratch
 	win  window // the one being matched
 }
 
-// window is what is matched at one go.
+// window is a text that is matched at once.
 type window struct {
 	text     []byte
 	shown    []byte // what agents' rules match: text with secrets masked; nil: as text
@@ -43,9 +43,9 @@ type window struct {
 	offset   uint64 // of the output that made it
 }
 
-// line is what echo is looked for in.
-func (w *window) line(cols int, by EchoState) echo.Line {
-	return echo.Line{Text: w.text, Number: w.number, Offset: w.offset, Complete: w.complete, Cols: cols, Editor: by == EchoApp}
+// line returns the window for the search for echo.
+func (w *window) line(cols int, by EchoState) echodetect.Line {
+	return echodetect.Line{Text: w.text, Number: w.number, Offset: w.offset, Complete: w.complete, Cols: cols, Editor: by == EchoApp}
 }
 
 func newText(off uint64) *text {
@@ -55,8 +55,8 @@ func newText(off uint64) *text {
 	return t
 }
 
-// write takes output and calls f for each window that it completes. f returns how much
-// of the window was answered. m is how the cursor came to other rows meanwhile.
+// write processes output and calls f for each window that it completes. f returns the answered length of the window. m
+// is the movement of the cursor to other rows since the last call.
 func (t *text) write(p []byte, f func(w *window, m move) int) {
 	t.moves.scan(p)
 	t.end += uint64(len(p))
@@ -65,7 +65,7 @@ func (t *text) write(p []byte, f func(w *window, m move) int) {
 		t.begin = t.base + l.To
 		t.win = t.window(l.Text, t.begin)
 		t.win.complete, t.win.last = !l.More, !l.More
-		read := f(&t.win, t.moves.before(t.begin))
+		read := f(&t.win, t.moves.takeBefore(t.begin))
 		if l.More {
 			t.keepEnd(t.win.text, read)
 		} else {
@@ -75,12 +75,12 @@ func (t *text) write(p []byte, f func(w *window, m move) int) {
 	t.moves.merge()
 }
 
-// unfinished reports whether there is an unfinished line.
-func (t *text) unfinished() bool { return t.begin < t.end || len(t.carry) > 0 }
+// isUnfinished reports whether there is an unfinished line.
+func (t *text) isUnfinished() bool { return t.begin < t.end || len(t.carry) > 0 }
 
-// current is the unfinished line.
+// current returns the unfinished line.
 func (t *text) current() window {
-	t.line, _, _ = t.plain.Rest(append(t.line[:0], t.carry...))
+	t.line, _, _ = t.plain.AppendUnfinished(append(t.line[:0], t.carry...))
 	w := t.windowOf(t.line, t.end)
 	w.last = true
 	return w
@@ -99,14 +99,14 @@ func (t *text) windowOf(line []byte, off uint64) window {
 	switch {
 	case bytes.HasPrefix(line, t.read):
 		w.from = len(t.read)
-	case bytes.HasPrefix(t.read, line): // a piece of what was answered as a whole
+	case bytes.HasPrefix(t.read, line): // a piece of a text that was answered as a whole
 		w.from = len(line)
 	}
 	return w
 }
 
-// answered notes that the first n bytes of the unfinished line were answered.
-func (t *text) answered(line []byte, n int) {
+// markAnswered records that the first n bytes of the unfinished line were answered.
+func (t *text) markAnswered(line []byte, n int) {
 	t.read = append(t.read[:0], line[:n]...)
 }
 

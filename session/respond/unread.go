@@ -1,7 +1,7 @@
 package respond
 
-// Unread is the end of what was printed and not read, at most so many bytes, for messages.
-func (x *Expecter) Unread(limit int) string {
+// UnreadTail returns the end of the unread output, at most limit bytes, for messages.
+func (x *Expecter) UnreadTail(limit int) string {
 	var b []byte
 	for i := range x.lines {
 		u := &x.lines[i]

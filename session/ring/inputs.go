@@ -9,20 +9,20 @@ import (
 	"unsafe"
 )
 
-// Input that its clients number is typed once, whoever is killed meanwhile, because what was typed of it is known in
-// memory that outlives the reader. It lies where rings of two streams have their log; those have none of it.
+// Numbered input is typed once, whichever process is killed in between: the typed part is recorded in memory that
+// outlives the reader. This memory is where rings of two streams have their log; those have no such memory.
 //
 //	512   entry: the piece that is being typed
 //	      0 valid  8 key  16 number  24 before  32 total  40 at  48 bytes  56 exact
 //	576   64 streams of 32 bytes
-//	      0 key  8 next: number of the first input that was not typed as a whole  16 part: bytes typed of it  24 used
-//	2624  pieces: bytes on their way to the terminal
+//	      0 key  8 next: number of the first input that was not fully typed  16 part: bytes typed of it  24 used
+//	2624  pieces: bytes in transit to the terminal
 //
-// How much of a piece was typed cannot be told by a note before or behind the write: whoever is killed in between leaves
-// a note that is wrong. So a piece is typed out of the ring's file, by a call in which the kernel writes to the terminal and
-// moves the file's position (sendfile). The position belongs to the open file, which the keeper holds as well, and a
-// process that is killed is killed before or after the call's work: a successor reads there how much was typed.
-// Where there is no such call (exact is 0) a piece that was begun counts as typed.
+// A note before or after the write could not record the typed part of a piece: if the process is killed in between, the
+// note is wrong. So a piece is typed from the ring's file, by a call in which the kernel writes to the terminal and
+// moves the file's position (sendfile). The position belongs to the open file, which the keeper holds too, and a kill
+// takes effect before or after the call: a successor reads from the position how much was typed. Without such a call
+// (exact is 0) a started piece counts as typed.
 const (
 	entryOffset   = 512
 	streamsOffset = 576
@@ -47,24 +47,24 @@ type Inputs struct {
 	entry   *entry
 	streams *[maxStreams]stream
 	used    uint64   // by the stream that was used last
-	file    *os.File // that carries the ring, and is closed with it; nil: no position is told
+	file    *os.File // the ring's file, closed with it; nil if positions are unsupported
 	at      int64    // its position; -1: not known
 }
 
 // KeepFile keeps the file that carries the ring until Close, or closes it where that is of no use: what is typed is typed
 // out of it.
 func (r *Ring) KeepFile(f *os.File) error {
-	if r.Separated() || !typesFromFiles {
+	if r.IsSeparated() || !typesFromFiles {
 		return f.Close()
 	}
 	r.file = f
 	return nil
 }
 
-// Inputs is the memory of input, with what an earlier reader left settled. It is closed before the ring. A ring of two
-// streams has none: nil.
+// Inputs returns the record of input, with the state of an earlier reader settled. Close it before the ring. It returns
+// nil for a ring of two streams.
 func (r *Ring) Inputs() *Inputs {
-	if r.Separated() {
+	if r.IsSeparated() {
 		return nil
 	}
 	page := unsafe.Slice((*byte)(unsafe.Pointer(r.hdr)), headerSize)
@@ -90,15 +90,15 @@ func (in *Inputs) settleLocked() {
 				typed = min(max(uint64(at), e.at.Load())-e.at.Load(), typed)
 			}
 		}
-		in.streamLocked(e.key.Load()).typed(e.number.Load(), e.before.Load()+typed, e.total.Load())
+		in.streamLocked(e.key.Load()).setTyped(e.number.Load(), e.before.Load()+typed, e.total.Load())
 		e.valid.Store(0)
 	}
 	clear(in.page[piecesOffset:])
 }
 
-// typed notes that of an input so many bytes of all were typed. Who is killed between the stores leaves an entry that
-// says the same.
-func (s *stream) typed(number, bytes, total uint64) {
+// setTyped records how many bytes of an input were typed, of its total. A kill between the stores leaves an entry with
+// the same meaning.
+func (s *stream) setTyped(number, bytes, total uint64) {
 	if bytes >= total {
 		number, bytes = number+1, 0
 	}
@@ -106,8 +106,7 @@ func (s *stream) typed(number, bytes, total uint64) {
 	s.next.Store(number)
 }
 
-// streamLocked is where a stream is remembered. A new one takes the place of the one that was not used for the longest
-// time.
+// streamLocked returns the record of a stream. A new one replaces the least recently used one.
 func (in *Inputs) streamLocked(key uint64) *stream {
 	s := in.knownLocked(key)
 	if s == nil {
@@ -117,7 +116,7 @@ func (in *Inputs) streamLocked(key uint64) *stream {
 				s = x
 			}
 		}
-		s.used.Store(0) // nobody's, until it is whole
+		s.used.Store(0) // unused, until it is complete
 		s.key.Store(key)
 		s.next.Store(0)
 		s.part.Store(0)
@@ -138,8 +137,8 @@ func (in *Inputs) knownLocked(key uint64) *stream {
 	return nil
 }
 
-// Next is the number of a stream's first input that was not typed as a whole, and how many of its bytes were. known is
-// false for a stream of which nothing is remembered.
+// Next returns the number of a stream's first input that was not fully typed, and how many of its bytes were. known is
+// false for an unknown stream.
 func (in *Inputs) Next(key uint64) (next, part uint64, known bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -158,9 +157,9 @@ type File = os.File
 
 // Device is what is typed into.
 type Device interface {
-	// TypePiece types p, which is what stands at the position of f where that is a file, and says how much of it was
-	// taken; it waits for the terminal to take something if it is to. ErrNoPiece: it cannot type out of files, and
-	// nothing was typed.
+	// TypePiece types p, which is also at the position of f, and returns how many bytes were accepted. With wait it
+	// waits for the terminal to accept some. It returns ErrNoPiece if it cannot type from files; nothing was typed
+	// then.
 	TypePiece(f *File, p []byte, wait bool) (int, error)
 }
 
@@ -173,20 +172,21 @@ type Input struct {
 	key, number, before, total uint64
 }
 
-// Begin is what types the input of a number of a stream, of so many bytes, of which some were typed before.
+// Begin returns the handle for typing a stream's input with a number and a total length, with before bytes typed
+// already.
 func (in *Inputs) Begin(key, number, before, total uint64) *Input {
 	if before >= total { // it makes no bytes, under the modes that are in force now
 		in.mu.Lock()
 		defer in.mu.Unlock()
 		if in.page != nil {
-			in.streamLocked(key).typed(number, before, total)
+			in.streamLocked(key).setTyped(number, before, total)
 		}
 	}
 	return &Input{in: in, key: key, number: number, before: before, total: total}
 }
 
-// Type types p, the next bytes of an input, and says how much of it was taken: all of it, unless there is an error, or it does
-// not wait.
+// Type types p, the next bytes of an input, and returns how many were accepted: all, unless there is an error, or wait
+// is false.
 func (i *Input) Type(d Device, p []byte, wait bool) (n int, err error) {
 	for n < len(p) && err == nil {
 		piece, took := p[n:min(len(p), n+MaxPiece)], 0
@@ -237,7 +237,7 @@ func (i *Input) lay(p []byte) (f *os.File) {
 	return in.file
 }
 
-// roomLocked has the position of the file be where a piece can stand, or gives the file up.
+// roomLocked moves the file's position to where a piece fits, or stops using the file.
 func (in *Inputs) roomLocked(n int) {
 	if in.file == nil || in.at >= piecesOffset && in.at+int64(n) <= headerSize {
 		return
@@ -262,7 +262,7 @@ func (i *Input) took(n, of int) {
 		clear(in.page[in.at : in.at+int64(of)]) // it may be a password
 		in.at += int64(n)
 	}
-	in.streamLocked(i.key).typed(i.number, i.before, i.total)
+	in.streamLocked(i.key).setTyped(i.number, i.before, i.total)
 	in.entry.valid.Store(0)
 }
 
@@ -279,7 +279,7 @@ func (in *Inputs) giveUp() {
 	in.file = nil
 }
 
-// Close ends the memory's use: the ring may be unmapped. What is typed by then goes on.
+// Close ends the use of the ring's memory, so that the ring may be unmapped. Writes in progress continue.
 func (in *Inputs) Close() {
 	if in == nil {
 		return

@@ -1,28 +1,27 @@
-// Package ring is the shared memory between the keeper, which reads a PTY, and the
-// daemon, which journals what was read. One ring per session, one writer, one reader.
+// Package ring is the shared memory between the keeper, which reads a PTY, and the daemon, which journals the output.
+// Each session has one ring with one writer and one reader.
 //
 //	page 0 (4096 bytes)                      then capacity bytes of data
 //	0    magic "LTRING1\n"
 //	8    capacity, bytes, a power of two
 //	64   head: bytes ever written   (writer stores, after the bytes)
-//	128  tail: bytes acknowledged   (reader stores, after they are journalled)
-//	192  noticed: a notice is out and the reader has not looked yet
-//	196  stalled: the writer found no room and waits to be told
+//	128  tail: bytes acknowledged   (reader stores, after they are journaled)
+//	192  noticed: a notice was sent and the reader has not read since
+//	196  stalled: the writer found no room and waits for a wake-up
 //	200  floor: acknowledged bytes before it were released (Trim)
-//	256  separate: 1 when the writer keeps two streams separate (streams.go)
+//	256  separate: 1 if the writer keeps two streams separate (streams.go)
 //	264  switches: switches ever logged (writer stores, after the entry)
-//	320  typing: the reader's note of the input it types (typing.go); nothing to the writer
+//	320  typing: the reader's note of the input it types (typing.go); unused by the writer
 //	512  log: 448 switches of 8 bytes, offset << 1 | stream; number k at k mod 448.
-//	     In rings of one stream: what is known of input being typed, the reader's (inputs.go)
+//	     In rings of one stream: the reader's record of input (inputs.go)
 //
-// Integers are in the machine's byte order: a ring never leaves its machine. Byte
-// number n of the stream (counted from 0, never reset) lives at data[n mod capacity].
+// Integers are in the machine's byte order: a ring never leaves its machine. Byte number n of the stream (counted from
+// 0, never reset) is at data[n mod capacity].
 //
-// Ownership: bytes in [tail, head) belong to the reader and are never overwritten;
-// the rest belongs to the writer, which touches at most MaxWrite bytes past head
-// before it publishes them. That bound is what lets CopyAt read acknowledged bytes
-// optimistically. Only the writer moves head and only the reader moves tail; a writer
-// that finds a tail it cannot believe goes on with the last one it could.
+// Ownership: bytes in [tail, head) belong to the reader and are never overwritten. The rest belongs to the writer,
+// which writes at most MaxWrite bytes past head before it publishes them. Due to that bound CopyAt can read
+// acknowledged bytes optimistically. Only the writer moves head and only the reader moves tail; a writer that finds an
+// invalid tail continues with the last valid one.
 package ring
 
 import (
@@ -76,7 +75,7 @@ type Ring struct {
 	hdr      *header
 	data     []byte
 	mem      []byte   // the whole mapping; nil for a Local ring
-	file     *os.File // that carries it (KeepFile); nil: it is not kept
+	file     *os.File // the ring's file (KeepFile), if kept
 	lastTail uint64   // writer's: the newest tail it believed
 }
 
@@ -92,7 +91,7 @@ func Create(size int) (*Ring, *os.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("map ring: %w", err), f.Close())
 	}
-	r := over(mem)
+	r := overlay(mem)
 	r.mem = mem
 	r.hdr.capacity = uint64(size)
 	r.hdr.magic = magic
@@ -122,7 +121,7 @@ func Map(f *os.File) (*Ring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("map ring: %w", err)
 	}
-	r := over(mem)
+	r := overlay(mem)
 	r.mem = mem
 	if r.hdr.magic != magic || r.hdr.capacity != uint64(len(r.data)) || !powerOfTwo(len(r.data)) {
 		return nil, errors.Join(ErrFormat, unmap(mem))
@@ -131,17 +130,17 @@ func Map(f *os.File) (*Ring, error) {
 	return r, nil
 }
 
-// Local is a ring in this process's own memory, for sessions without a keeper.
+// Local returns a ring in this process's own memory, for sessions without a keeper.
 func Local(size int) *Ring {
 	size = roundSize(size)
 	words := make([]uint64, (headerSize+size)/8) // aligned for the atomics
-	r := over(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), headerSize+size))
+	r := overlay(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), headerSize+size))
 	r.hdr.capacity = uint64(size)
 	r.hdr.magic = magic
 	return r
 }
 
-func over(mem []byte) *Ring {
+func overlay(mem []byte) *Ring {
 	return &Ring{hdr: (*header)(unsafe.Pointer(&mem[0])), data: mem[headerSize:]}
 }
 
@@ -155,7 +154,7 @@ func roundSize(n int) int {
 
 func powerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }
 
-// Close unmaps the ring. Slices into it must not be used any more.
+// Close unmaps the ring. Slices into it are invalid then.
 func (r *Ring) Close() error {
 	if r.mem == nil {
 		return nil
@@ -168,13 +167,13 @@ func (r *Ring) Close() error {
 	return unmap(mem)
 }
 
-// Cap is the capacity in bytes.
+// Cap returns the capacity in bytes.
 func (r *Ring) Cap() int { return len(r.data) }
 
-// Head is the number of bytes ever written.
+// Head returns the number of bytes ever written.
 func (r *Ring) Head() uint64 { return r.hdr.head.Load() }
 
-// Tail is the number of bytes acknowledged.
+// Tail returns the number of bytes acknowledged.
 func (r *Ring) Tail() uint64 { return r.hdr.tail.Load() }
 
 func (r *Ring) slot(off uint64) int { return int(off & uint64(len(r.data)-1)) }

@@ -60,7 +60,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		write(t, w, p)
 		want.Write(p)
 		for limit := rng.IntN(4000); limit > 0; {
-			u := r.Unread(off, limit)
+			u := r.BytesAt(off, limit)
 			if len(u) == 0 {
 				break
 			}
@@ -70,14 +70,14 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		}
 		r.Ack(off)
 		if w.Head()-w.Tail() > uint64(w.Cap())-4096 { // the reader is slower at random
-			for u := r.Unread(off, 1<<20); len(u) > 0; u = r.Unread(off, 1<<20) {
+			for u := r.BytesAt(off, 1<<20); len(u) > 0; u = r.BytesAt(off, 1<<20) {
 				got.Write(u)
 				off += uint64(len(u))
 			}
 			r.Ack(off)
 		}
 	}
-	for u := r.Unread(off, 1<<20); len(u) > 0; u = r.Unread(off, 1<<20) {
+	for u := r.BytesAt(off, 1<<20); len(u) > 0; u = r.BytesAt(off, 1<<20) {
 		got.Write(u)
 		off += uint64(len(u))
 	}
@@ -107,7 +107,7 @@ func TestNothingUnacknowledgedIsOverwritten(t *testing.T) {
 	}
 }
 
-func TestStallSeesRoomThatCameMeanwhile(t *testing.T) {
+func TestStall_NoticesFreedSpace(t *testing.T) {
 	w, r := newPair(t)
 	write(t, w, make([]byte, MinSize))
 	r.Ack(10)
@@ -179,7 +179,7 @@ func TestTrim(t *testing.T) {
 	if err := w.Trim(); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Unread(0, 10); string(got) != "abc" {
+	if got := r.BytesAt(0, 10); string(got) != "abc" {
 		t.Fatalf("trimmed what was not acknowledged: %q", got)
 	}
 	r.Ack(3)
@@ -190,7 +190,7 @@ func TestTrim(t *testing.T) {
 		t.Error("released bytes were handed out")
 	}
 	write(t, w, []byte("def"))
-	if got := r.Unread(3, 10); string(got) != "def" {
+	if got := r.BytesAt(3, 10); string(got) != "def" {
 		t.Errorf("after a trim: %q", got)
 	}
 }
@@ -246,7 +246,7 @@ func TestConcurrent(t *testing.T) {
 	})
 	for off := uint64(0); off < total; {
 		r.ArmNotice()
-		p := r.Unread(off, 1<<20)
+		p := r.BytesAt(off, 1<<20)
 		if len(p) == 0 {
 			<-noticed
 			continue
@@ -270,7 +270,7 @@ func BenchmarkThrough(b *testing.B) {
 	off := uint64(0)
 	for b.Loop() {
 		r.Publish(len(r.Room()[:4096]))
-		off += uint64(len(r.Unread(off, 4096)))
+		off += uint64(len(r.BytesAt(off, 4096)))
 		r.Ack(off)
 	}
 }
@@ -300,12 +300,12 @@ func TestUnreadEndsAtTailAndHead(t *testing.T) {
 		{300, 0, 0, 1<<64 - 1_000_000}, // more than the ring holds
 	} {
 		r.hdr.tail.Store(c.tail)
-		if got, missed := r.Unread(c.off, 1<<30), r.Missed(c.off); len(got) != c.bytes || missed != c.missed {
+		if got, missed := r.BytesAt(c.off, 1<<30), r.MissedBytes(c.off); len(got) != c.bytes || missed != c.missed {
 			t.Errorf("at %d with the tail at %d: %d bytes, %d missed, want %d and %d", c.off, c.tail, len(got), missed, c.bytes, c.missed)
 		}
 	}
 	r.hdr.tail.Store(300)
-	if got := r.Unread(300, -1); len(got) != 0 {
+	if got := r.BytesAt(300, -1); len(got) != 0 {
 		t.Errorf("%d bytes, none were asked for", len(got))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharedFile is a memfd: it has no name, lives as long as a process holds it, and its
-// pages exist only once touched. Its size is sealed: another process of the user's can open it (/proc/PID/fd), and memory
-// that was mapped and is cut off is SIGBUS to whoever touches it, a keeper with all its sessions.
+// sharedFile returns a memfd: it has no name, lives as long as a process holds it, and its pages are allocated on use.
+// Its size is sealed, as another process of the user can open it (/proc/PID/fd). Truncation would cause SIGBUS in every
+// process that maps it, such as a keeper with all its sessions.
 func sharedFile(size int64) (*os.File, error) {
 	fd, err := unix.MemfdCreate("longterm-ring", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {

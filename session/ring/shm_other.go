@@ -4,8 +4,8 @@ package ring
 
 import "os"
 
-// sharedFile is a temporary file that no other process can open: unlinked at once, it
-// lives as long as a descriptor or a mapping does.
+// sharedFile returns a temporary file that no process can open: it is unlinked at once, and lives as long as a
+// descriptor or a mapping does.
 func sharedFile(size int64) (*os.File, error) {
 	f, err := os.CreateTemp("", "longterm-ring-*")
 	if err != nil {
@@ -22,5 +22,5 @@ func sharedFile(size int64) (*os.File, error) {
 	return f, nil
 }
 
-// release has no counterpart for files on these systems; the pages stay.
+// release does nothing: these systems keep the pages of a file.
 func release([]byte) error { return nil }

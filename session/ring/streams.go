@@ -1,16 +1,13 @@
 package ring
 
-// Two streams in one ring. A pipe session's stdout and stderr share the ring in the order
-// they arrived; the log in the header says where the bytes change from one to the other.
-// It lies in what was padding, so that a reader that does not know it reads the bytes as
-// one stream, as ever.
+// Two streams in one ring. A pipe session's stdout and stderr share the ring in the order of their arrival. The log in
+// the header has the offsets at which the bytes change from one stream to the other. It is in former padding, so that
+// an older reader reads the bytes as one stream.
 //
-// A switch says that the bytes from its offset on, up to the next switch, are of its
-// stream. The writer stores it before the bytes it is for, so a reader that sees the bytes
-// sees the switch. It is freed as bytes are: once the tail has reached the switch after
-// it. The newest switch at or before the tail therefore always stands, and tells a reader
-// that begins there, after a crash say, which stream it is in. A writer that needs a
-// switch while the log is full waits as if the ring were full.
+// A switch marks the bytes from its offset on, up to the next switch, as bytes of its stream. The writer stores it
+// before those bytes, so a reader that sees the bytes sees the switch. It is freed once the tail has reached the switch
+// after it. So the newest switch at or before the tail is always present, and a reader that starts there, for example
+// after a crash, knows its stream. A writer that needs a switch while the log is full waits as if the ring were full.
 
 // logEntries fill the header's page from offset 512 on.
 const logEntries = (headerSize - 512) / 8
@@ -34,11 +31,11 @@ type Run struct {
 // before anything was written or the ring was passed on.
 func (r *Ring) Separate() { r.hdr.separate.Store(1) }
 
-// Separated reports whether the ring keeps two streams separate.
-func (r *Ring) Separated() bool { return r.hdr.separate.Load() == 1 }
+// IsSeparated reports whether the ring keeps two streams separate.
+func (r *Ring) IsSeparated() bool { return r.hdr.separate.Load() == 1 }
 
-// RoomFor is Room for bytes of a stream: empty as well when they need a switch and the log
-// has no room for it. The bytes are published by PublishAs.
+// RoomFor works like Room for bytes of a stream. It also returns nil if they need a switch and the log is full. Publish
+// the bytes by PublishAs.
 func (r *Ring) RoomFor(s Stream) []byte {
 	if !r.canSwitch(s) {
 		return nil
@@ -56,7 +53,7 @@ func (r *Ring) PublishAs(s Stream, n int) {
 	r.Publish(n)
 }
 
-// StallFor is Stall for a writer that found no RoomFor(s).
+// StallFor works like Stall for a writer that found no RoomFor(s).
 func (r *Ring) StallFor(s Stream) (room bool) {
 	r.hdr.stalled.Store(1)
 	if r.RoomFor(s) == nil {
@@ -67,7 +64,7 @@ func (r *Ring) StallFor(s Stream) (room bool) {
 }
 
 func (r *Ring) needsSwitch(s Stream) bool {
-	if !r.Separated() {
+	if !r.IsSeparated() {
 		return false
 	}
 	k := r.hdr.switches.Load()
@@ -83,8 +80,8 @@ func (r *Ring) canSwitch(s Stream) bool {
 	return r.hdr.log[(k+1)%logEntries].Load()>>1 <= r.validTail(r.hdr.head.Load())
 }
 
-// LogUsed is how much of the log holds switches that were not acknowledged, in percent:
-// a reader that cannot acknowledge must give something up before it is full.
+// LogUsed returns how much of the log holds unacknowledged switches, in percent. A reader that cannot acknowledge must
+// drop output before the log is full.
 func (r *Ring) LogUsed() int {
 	k := r.hdr.switches.Load()
 	used := uint64(0)
@@ -98,7 +95,7 @@ func (r *Ring) LogUsed() int {
 // yet. ok is false when the ring keeps no streams separate, or its log makes no sense.
 func (r *Ring) Runs(dst []Run, from, to uint64) (runs []Run, ok bool) {
 	k := r.hdr.switches.Load()
-	if !r.Separated() || k == 0 || from >= to {
+	if !r.IsSeparated() || k == 0 || from >= to {
 		return dst, false
 	}
 	// Backwards to the switch that from stands after, then forwards.

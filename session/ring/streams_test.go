@@ -21,7 +21,7 @@ func put(r *Ring, s Stream, p []byte) int {
 // split takes everything unread, split by stream.
 func split(t *testing.T, r *Ring, off uint64, to [2]*bytes.Buffer) uint64 {
 	t.Helper()
-	for p := r.Unread(off, 1<<20); len(p) > 0; p = r.Unread(off, 1<<20) {
+	for p := r.BytesAt(off, 1<<20); len(p) > 0; p = r.BytesAt(off, 1<<20) {
 		runs, ok := r.Runs(nil, off, off+uint64(len(p)))
 		if !ok {
 			t.Fatal("the log makes no sense")

@@ -6,19 +6,20 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
-// typesFromFiles says that a terminal can be typed into out of a file.
+// typesFromFiles reports that input can be typed from a file.
 const typesFromFiles = true
 
 var noSendFile = []error{unix.EINVAL, unix.ENOSYS, unix.EPERM, unix.EACCES, unix.EOPNOTSUPP}
 
-// SendPiece writes to a descriptor up to n bytes from the position of a file, and moves that by what was written. It is one step:
-// who is killed meanwhile has written what the position says. ErrNoPiece: the descriptor takes none so, or nobody may ask.
+// SendPiece writes up to n bytes from the position of a file to a descriptor, and moves the position by that number. It
+// is one step: the position is correct even if the process is killed. It returns ErrNoPiece if the descriptor does not
+// support that, or the call is not permitted.
 func SendPiece(to, file, n int) (int, error) {
 	for {
-		sent, err := nowait.SendFile(to, file, n)
+		sent, err := rawio.SendFile(to, file, n)
 		switch {
 		case err == nil && sent > 0:
 			return sent, nil

@@ -2,7 +2,7 @@
 
 package ring
 
-// typesFromFiles says that a terminal can be typed into out of a file.
+// typesFromFiles reports that input cannot be typed from a file.
 const typesFromFiles = false
 
 // SendPiece writes to a descriptor from the position of a file, which moves. It is on Linux.

@@ -9,7 +9,7 @@ type Typing struct {
 	Kind uint64    // the reader's own
 }
 
-// NoteTyping notes t in the place of the note before it.
+// NoteTyping replaces the note by t.
 func (r *Ring) NoteTyping(t Typing) {
 	n := &r.hdr.typing
 	n.noted.Store(0)
@@ -21,7 +21,7 @@ func (r *Ring) NoteTyping(t Typing) {
 	n.noted.Store(1)
 }
 
-// Typing is the note that was left, if there is one.
+// Typing returns the note, if any.
 func (r *Ring) Typing() (t Typing, ok bool) {
 	n := &r.hdr.typing
 	if n.noted.Load() != 1 {

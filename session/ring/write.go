@@ -1,7 +1,7 @@
 package ring
 
-// Room is the next contiguous free region, at most MaxWrite bytes; empty when the
-// ring is full. The writer fills a prefix of it and calls Publish.
+// Room returns the next contiguous free region, at most MaxWrite bytes, or nil if the ring is full. The writer fills a
+// prefix of it and calls Publish.
 func (r *Ring) Room() []byte {
 	head := r.hdr.head.Load()
 	free := uint64(len(r.data)) - (head - r.validTail(head))
@@ -29,8 +29,8 @@ func (r *Ring) Publish(n int) { r.hdr.head.Add(uint64(n)) }
 // been looked at, so that a flood costs one notice per look.
 func (r *Ring) Notice() bool { return r.hdr.noticed.Swap(1) == 0 }
 
-// Stall is called by a writer that found no Room. True: room came up meanwhile, go
-// on. False: wait until the reader, who will see the flag, says so.
+// Stall must be called by a writer that found no Room. It returns true if room became free since, so that the writer
+// can continue. Otherwise the writer must wait for a wake-up by the reader, which sees the flag.
 func (r *Ring) Stall() (room bool) {
 	r.hdr.stalled.Store(1)
 	if r.Room() == nil {

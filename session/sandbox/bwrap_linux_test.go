@@ -68,7 +68,7 @@ true`
 	if left, err := os.ReadDir(filepath.Join(cwd, ".git/hooks")); err != nil || len(left) > 0 {
 		t.Errorf("hooks are %v, %v", left, err)
 	}
-	if _, not := r.Held(Bwrap, Have{}); !slices.Contains(not, "setuid and setgid files that would be there afterwards") {
+	if _, not := r.DescribeEnforced(Bwrap, Have{}); !slices.Contains(not, "setuid and setgid files that would remain afterwards") {
 		t.Errorf("it is not said that files may become setuid: %q", not)
 	}
 }

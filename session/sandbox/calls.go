@@ -26,7 +26,7 @@ var refused = []string{
 	"iopl", "ioperm", "modify_ldt", "uselib", "lookup_dcookie", "nfsservctl", "_sysctl",
 }
 
-// calls are the system calls that are refused under rules.
+// calls returns the system calls that rules reject.
 func (r *Rules) calls(l Level) (calls []confine.Call) {
 	for _, name := range refused {
 		calls = append(calls, confine.Call{Name: name})
@@ -55,8 +55,7 @@ func (r *Rules) calls(l Level) (calls []confine.Call) {
 			some("socket", eacces, is(0, family))
 		}
 	}
-	// Files that give whoever executes them the rights of another, the user's or his group's: inside nobody heeds that, but
-	// they would be there afterwards.
+	// Setuid and setgid files: the sandbox ignores these bits, but the files would remain afterwards.
 	for _, bit := range []uint64{0o4000, 0o2000} {
 		has := func(i int, bits uint64) confine.Arg { return confine.Arg{Index: i, Mask: bits, Value: bits} }
 		some("chmod", 0, has(1, bit))

@@ -17,38 +17,38 @@ func always(Level, *Rules, Have) bool { return true }
 
 func spaces(l Level, _ *Rules, _ Have) bool { return l != Landlock }
 
-// Rows are what there is to be held, in the order in which it is said.
+// Rows are the possible restrictions, in display order.
 var Rows = []Row{
-	{"write", "writing files elsewhere than in write, by whatever name", always},
-	{"attributes", "changing modes, owners and times of one's own files elsewhere", spaces},
+	{"write", "writing files outside of write, by any name", always},
+	{"attributes", "changing modes, owners and times of the user's files elsewhere", spaces},
 	{"protect", "writing .git, start files of shells, editors' settings", always},
 	{"hide", "reading what is hidden: longterm's own files, other programs' sockets, what the profile hides", always},
-	{"names", "seeing the names of what is hidden", spaces},
+	{"names", "seeing the names of hidden files", spaces},
 	{"devices", "disks and memory, for root", always},
-	{"kernel", "telling the kernel what to do by /proc and /sys, for root", always},
+	{"kernel", "controlling the kernel by /proc and /sys, for root", always},
 	{"cgroups", "stopping and ending processes by files of cgroups (cgroup.freeze, cgroup.kill)", always},
 	{"signal", "signals to processes outside", func(l Level, _ *Rules, h Have) bool { return l != Landlock || h.Landlock >= 6 }},
-	{"ptrace", "looking into other processes, and steering them", always},
-	{"processes", "seeing that there are processes outside", spaces},
+	{"ptrace", "inspecting and controlling other processes", always},
+	{"processes", "seeing processes outside", spaces},
 	{"abstract", "abstract sockets of programs outside", func(l Level, r *Rules, h Have) bool {
 		return !r.UnixSockets || h.Landlock >= 6 || l != Landlock && r.Network != NetworkOn
 	}},
 	{"sockets", "sockets in the file system, as those of docker, D-Bus, agents and longterm", func(l Level, r *Rules, _ Have) bool { return !r.UnixSockets }},
 	{"tcp", "TCP to hosts that are not listed", func(l Level, r *Rules, _ Have) bool { return r.Network != NetworkOn }},
-	{"udp", "UDP, and names asked of DNS", func(l Level, r *Rules, _ Have) bool { return r.Network != NetworkOn }},
-	{"raw", "raw sockets, packets, vsock, Bluetooth, netlink but for routes", always},
-	{"tiocsti", "typing into its terminal in a person's name (TIOCSTI)", always},
-	{"iouring", "io_uring, which passes filters of system calls by", always},
+	{"udp", "UDP, and DNS queries", func(l Level, r *Rules, _ Have) bool { return r.Network != NetworkOn }},
+	{"raw", "raw sockets, packets, vsock, Bluetooth, netlink except routes", always},
+	{"tiocsti", "typing into its terminal as the user (TIOCSTI)", always},
+	{"iouring", "io_uring, which bypasses system call filters", always},
 	{"keys", "keys of the kernel (keyctl), BPF, userfaultfd, perf", always},
 	{"namespaces", "new namespaces, mounts and roots", always},
 	{"setuid", "more rights by sudo and other setuid programs", always},
-	{"setid", "setuid and setgid files that would be there afterwards", always},
+	{"setid", "setuid and setgid files that would remain afterwards", always},
 	{"ipc", "shared memory of programs outside (System V, /dev/shm)", func(l Level, r *Rules, _ Have) bool { return l != Landlock }},
 	{"left", "processes that outlive the program", spaces},
 }
 
-// Held are what is held and what is not, in words.
-func (r *Rules) Held(l Level, h Have) (holds, not []string) {
+// DescribeEnforced returns descriptions of what is enforced and what is not.
+func (r *Rules) DescribeEnforced(l Level, h Have) (holds, not []string) {
 	holds, not = []string{}, []string{}
 	for _, row := range Rows {
 		if row.Held(l, r, h) {
@@ -59,21 +59,21 @@ func (r *Rules) Held(l Level, h Have) (holds, not []string) {
 	}
 	switch {
 	case l == Bwrap || l == Docker || l == Podman:
-		return []string{"what " + string(l) + " holds by the arguments it was given"}, []string{
-			"nothing of this is tested by longterm's own escapes", "setuid and setgid files that would be there afterwards",
-			"calls of the kernel that longterm's own levels refuse: io_uring, new user namespaces, and typing into its terminal (TIOCSTI) where dev.tty.legacy_tiocsti is 1",
+		return []string{"what " + string(l) + " enforces with its arguments"}, []string{
+			"not covered by longterm's escape tests", "setuid and setgid files that would remain afterwards",
+			"system calls that longterm's own levels reject: io_uring, new user namespaces, and typing into its terminal (TIOCSTI) where dev.tty.legacy_tiocsti is 1",
 		}
 	case l == Landlock && len(r.Protect)+len(r.Hide) > 0:
-		not = append(not, "beside what is protected or hidden: names made later have no rights (Landlock gives rights to trees only)")
+		not = append(not, "next to protected or hidden files: names created later have no rights (Landlock grants rights to trees only)")
 	}
 	for _, dir := range r.Unsearched {
-		not = append(not, "repositories and other projects' files far below "+dir+": there is more than is looked through for them")
+		not = append(not, "repositories and other projects' files far below "+dir+": too many files to search")
 	}
 	for _, f := range r.Linked {
-		not = append(not, f+", which has another name (a hard link): where that is in what may be written, it is written by it")
+		not = append(not, f+", which has another name (a hard link): writable by that name if it is in a writable directory")
 	}
 	if len(r.Write) > 0 {
-		not = append(not, "a repository that the program makes anew, with hooks of its own making, in what it may write")
+		not = append(not, "a new repository that the program creates in a writable directory, with its own hooks")
 	}
 	if r.Commits {
 		not = append(not, "with git = \"commit\": a file .git/commondir that leads git to another configuration")
@@ -81,14 +81,14 @@ func (r *Rules) Held(l Level, h Have) (holds, not []string) {
 	return holds, not
 }
 
-// summary is what rules come to, in one line.
+// summary describes rules on one line.
 func (r *Rules) summary(l Level, h Have) string {
-	parts := []string{"writes nothing of the host's"}
+	parts := []string{"writes no host files"}
 	if len(r.Write) > 0 {
 		parts[0] = "writes only " + some(r.Write)
 	}
 	if r.Tmp {
-		parts = append(parts, "/tmp and /var/tmp of its own")
+		parts = append(parts, "private /tmp and /var/tmp")
 	}
 	if len(r.Protect) > 0 {
 		parts = append(parts, "keeps "+some(r.Protect))
@@ -117,7 +117,7 @@ func (r *Rules) summary(l Level, h Have) string {
 	return strings.Join(parts, "; ")
 }
 
-// some are the first of a list.
+// some returns the first entries of a list as text.
 func some(list []string) string {
 	const most = 3
 	if len(list) <= most {
@@ -126,8 +126,8 @@ func some(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
-// Report is what is said of rules at a level.
+// Report returns the report on rules at a level.
 func (r *Rules) Report(l Level, h Have) *Report {
-	holds, not := r.Held(l, h)
-	return &Report{Profile: r.Profile, Level: l, Summary: r.summary(l, h), Network: r.Network, Hosts: r.Hosts, Holds: holds, NotHeld: not, Rules: r}
+	holds, not := r.DescribeEnforced(l, h)
+	return &Report{Profile: r.Profile, Level: l, Summary: r.summary(l, h), Network: r.Network, Hosts: r.Hosts, Enforced: holds, NotEnforced: not, Rules: r}
 }

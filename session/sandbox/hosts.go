@@ -45,7 +45,7 @@ func ParseHost(s string) (Host, error) {
 	return h, nil
 }
 
-// isHostName is what can be asked of DNS.
+// isHostName reports whether s is a valid DNS name.
 func isHostName(s string) bool {
 	if len(s) > 253 {
 		return false
@@ -59,13 +59,13 @@ func isHostName(s string) bool {
 	return true
 }
 
-// HostName is a name as a client gave it, in the form that lists have; ok is false for what is none.
+// HostName normalizes a client's host name to the form of lists; ok is false for an invalid name.
 func HostName(s string) (name string, ok bool) {
 	name = strings.ToLower(strings.TrimSuffix(s, "."))
 	return name, isHostName(name)
 }
 
-// ByName says whether a name and port are meant.
+// ByName reports whether h matches a name and port.
 func (h Host) ByName(name string, port int) bool {
 	if h.Name == "" || h.Port != 0 && h.Port != port {
 		return false
@@ -76,14 +76,14 @@ func (h Host) ByName(name string, port int) bool {
 	return h.Name == "*" || h.Name == name
 }
 
-// ByAddr says whether an address and port are meant by an address or a range.
+// ByAddr reports whether h matches an address and port by its address or range.
 func (h Host) ByAddr(a netip.Addr, port int) bool {
 	return h.Addr.IsValid() && (h.Port == 0 || h.Port == port) && h.Addr.Contains(a.Unmap().WithZone(""))
 }
 
-// Inner are addresses that no name leads to unless they are listed: loopback, private networks, links, what is not
-// routed, and clouds' metadata.
-func Inner(a netip.Addr) bool {
+// IsInner reports whether an address is internal: loopback, private networks, links, unrouted ranges, and cloud
+// metadata. Names never lead there; only listed addresses do.
+func IsInner(a netip.Addr) bool {
 	a = a.Unmap()
 	if a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsMulticast() ||
 		a.IsUnspecified() || a.IsInterfaceLocalMulticast() {

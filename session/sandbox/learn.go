@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
-// ReadObserved reads what an observed program did. The file ends with a line of its own; without that it is not whole.
+// ReadObserved reads the record of an observed program. A final marker line proves that the file is complete.
 func ReadObserved(r io.Reader) (all []confine.Observed, err error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxFile)
@@ -31,20 +31,20 @@ func ReadObserved(r io.Reader) (all []confine.Observed, err error) {
 	return nil, errors.Join(in.Err(), io.ErrUnexpectedEOF)
 }
 
-// manyNames are so many files of a directory that the directory is meant.
+// manyNames is how many files of a directory stand for the whole directory.
 const manyNames = 8
 
-// wholes are directories of the system that are read whole or not at all: who reads one file of them reads others
-// tomorrow, after an update.
+// wholes are system directories that a profile includes whole or not at all: after an update, a program may read other
+// files in them.
 var wholes = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix", "/etc"}
 
-// learned describes profiles that were learned; who writes his own has other words.
+// learned is the description of learned profiles; users write others.
 const learned = "learned from a run"
 
-// Learned says that a profile was made by Learn, and that nobody has taken it over since.
-func (p *Profile) Learned() bool { return p.Description == learned }
+// IsLearned reports whether Learn made the profile and no user has taken it over.
+func (p *Profile) IsLearned() bool { return p.Description == learned }
 
-// LeftOut are the files that were written and that a learned profile has not: each sandbox has a /tmp of its own.
+// LeftOut returns the written files that a learned profile does not include: each sandbox has a private /tmp.
 func LeftOut(all []confine.Observed, at Place) []string {
 	var out []string
 	for _, o := range all {
@@ -52,10 +52,11 @@ func LeftOut(all []confine.Observed, at Place) []string {
 			out = append(out, o.Path)
 		}
 	}
-	return sorted(out)
+	return sortedUnique(out)
 }
 
-// Learn is the smallest profile that has what was observed, with what stands in the working and home directory named so.
+// Learn returns the smallest profile for the observed accesses. It names paths relative to the working and home
+// directory.
 func Learn(name string, all []confine.Observed, at Place) *Profile {
 	p := &Profile{Name: name, Description: learned, Tmp: true, OnDiffer: "ask"}
 	p.complete()
@@ -79,23 +80,23 @@ func Learn(name string, all []confine.Observed, at Place) *Profile {
 		}
 	}
 	read, write = at.generalAll(read), at.generalAll(write)
-	ours := func(path string) bool { // what a sandbox has of its own
+	ours := func(path string) bool { // private to a sandbox
 		return path == "/" || inAny(path, []string{"/proc", "/dev", "/sys", "/tmp", "/var/tmp"}) && !Inside(path, at.Cwd)
 	}
 	p.Write = gather(write, ours)
 	p.Read = slices.DeleteFunc(gather(append(slices.Clone(wholesOf(read)), read...), ours), func(f string) bool { return inAny(f, p.Write) })
 	begins := func(f string) bool { return Inside(f, at.Cwd) || Inside(at.Cwd, f) }
-	if at.Cwd != "" && at.Cwd != "/" && at.Cwd != at.Home && // all of a home is a person's to give
+	if at.Cwd != "" && at.Cwd != "/" && at.Cwd != at.Home && // all of a home is a user's to give
 		!slices.ContainsFunc(p.Read, begins) && !slices.ContainsFunc(p.Write, begins) {
 		p.Read = append(p.Read, at.Cwd) // nothing starts in a directory that is not there
 	}
-	p.Programs = sorted(programs)
-	if p.Hosts = sorted(hosts); len(p.Hosts) > 0 {
+	p.Programs = sortedUnique(programs)
+	if p.Hosts = sortedUnique(hosts); len(p.Hosts) > 0 {
 		p.Network = NetworkHosts
 	}
 	for _, list := range [][]string{p.Read, p.Write} {
 		for i := range list {
-			list[i] = at.named(list[i])
+			list[i] = at.profilePath(list[i])
 		}
 	}
 	return p
@@ -108,7 +109,7 @@ var trees = []string{
 	".gradle/caches", ".ivy2", ".gem", ".bundle", ".pyenv", ".nvm", ".nuget/packages", ".local/share/pnpm", ".ccache", ".terraform.d",
 }
 
-// general is the directory that is meant by a path of a cache: what is in there tomorrow has other names.
+// general returns the directory that stands for a path in a cache, whose file names change.
 func (at Place) general(path string) string {
 	if at.Home != "/" && Inside(path, at.Home) {
 		below := strings.Split(strings.TrimPrefix(path[len(at.Home):], "/"), "/")
@@ -145,7 +146,7 @@ func (at Place) generalAll(paths []string) []string {
 	return out
 }
 
-// isDigest says that a name is a hash, or begins with one.
+// isDigest reports whether a name starts with a hash.
 func isDigest(name string) bool {
 	const least = 16 // hexadecimal digits
 	return len(name) >= least && isHex(name[:least])
@@ -162,14 +163,14 @@ func wholesOf(paths []string) (tops []string) {
 	return tops
 }
 
-func sorted(list []string) []string {
+func sortedUnique(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// gather leaves out what is inside of another, and takes a directory for many of its files.
+// gather drops paths inside of others, and replaces many files of a directory by the directory.
 func gather(paths []string, leave func(string) bool) []string {
-	paths = slices.DeleteFunc(sorted(paths), leave)
+	paths = slices.DeleteFunc(sortedUnique(paths), leave)
 	count := map[string]int{}
 	for _, f := range paths {
 		count[filepath.Dir(f)]++
@@ -180,7 +181,7 @@ func gather(paths []string, leave func(string) bool) []string {
 		}
 	}
 	var out []string
-	for _, f := range sorted(paths) {
+	for _, f := range sortedUnique(paths) {
 		if !inAny(f, out) {
 			out = append(out, f)
 		}
@@ -188,8 +189,8 @@ func gather(paths []string, leave func(string) bool) []string {
 	return out
 }
 
-// named is a path as a profile has it. It may be gone another time.
-func (at Place) named(path string) string {
+// profilePath returns a path in profile form, optional if it may be missing later.
+func (at Place) profilePath(path string) string {
 	switch {
 	case path == at.Cwd:
 		return "$CWD"
@@ -201,7 +202,7 @@ func (at Place) named(path string) string {
 	return "?" + path
 }
 
-// Text is a profile as it stands in a file.
+// Text returns the profile in file form.
 func (p *Profile) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s]\ndescription = %s\n", p.Name, tomldoc.Quote(p.Description))
@@ -227,7 +228,7 @@ func (p *Profile) Text() string {
 	return b.String()
 }
 
-// Put is the text of a file with a profile in it, in the place of one with its name.
+// Put returns file content src with profile p added, in place of one with the same name.
 func Put(src []byte, p *Profile) []byte {
 	var out strings.Builder
 	skip := false

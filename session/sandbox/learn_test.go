@@ -47,7 +47,7 @@ func TestLearn(t *testing.T) {
 // own is named.
 //
 // FEATURES: R108
-func TestLearnWhereItBegins(t *testing.T) {
+func TestLearn_WorkingDirectory(t *testing.T) {
 	for _, row := range []struct{ cwd, did, read, left string }{
 		{"/home/u/w", "read:/usr/lib/x.so", "?/usr $CWD", ""}, {"/tmp/w", "read:/usr/lib/x.so", "?/usr $CWD", ""},
 		{"/home/u/w", "read:/home/u/w/f", "?$CWD/f", ""}, {"/usr/src", "read:/usr/lib/x.so", "?/usr", ""}, {"/", "read:/usr/lib/x.so", "?/usr", ""},
@@ -101,7 +101,7 @@ func TestLearnsDirectories(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	for cwd, want := range map[string]string{"/home/u/w": "$CWD", "/home/u": "", "/": ""} { // a home is given by a person, not learned
+	for cwd, want := range map[string]string{"/home/u/w": "$CWD", "/home/u": "", "/": ""} { // a home is given by a user, not learned
 		if got := strings.Join(Learn("x", nil, Place{Home: "/home/u", Cwd: cwd}).Read, " "); got != want {
 			t.Errorf("begun in %s: %q may be read, want %q", cwd, got, want)
 		}

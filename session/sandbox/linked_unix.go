@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// otherNames says that a file has names besides this one.
+// otherNames reports whether a file has further names (hard links).
 func otherNames(path string) bool {
 	st, err := os.Lstat(path)
 	if err != nil || !st.Mode().IsRegular() {
@@ -15,4 +15,13 @@ func otherNames(path string) bool {
 	}
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	return ok && sys.Nlink > 1
+}
+
+// ownerOf returns the user id of a file's owner.
+func ownerOf(st os.FileInfo) (uid int, ok bool) {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(sys.Uid), true
 }

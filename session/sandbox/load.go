@@ -38,8 +38,8 @@ func (p *Problem) Error() string {
 	return p.Path + ": " + p.Text
 }
 
-// Load reads a file of profiles. One that is not there has the built-in ones only; one with a mistake has none: a
-// profile that is not understood holds nothing.
+// Load reads a file of profiles. A missing file yields the built-in ones only. A file with an error yields none: a
+// profile that is not understood enforces nothing.
 func Load(path string) (*File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -59,8 +59,8 @@ func Load(path string) (*File, error) {
 	return Decode(path, src)
 }
 
-// LoadFor reads a file for one of its profiles. A mistake in it is none of a built-in profile that it does not change:
-// that is had all the same, and wrong says what is wrong with the rest.
+// LoadFor reads a file for one of its profiles. If the file has an error but does not change that built-in profile,
+// LoadFor returns the built-in one, and the error as wrong.
 func LoadFor(path, name string) (f *File, wrong, err error) {
 	f, err = Load(path)
 	var p *Problem
@@ -74,7 +74,7 @@ func LoadFor(path, name string) (f *File, wrong, err error) {
 	return &File{Path: path}, err, nil
 }
 
-// mentions says that a text may have a profile of a name: the name is there but in comments and as what is extended.
+// mentions reports whether a text may define a profile of a name. It ignores comments and extends keys.
 func mentions(src, name string) bool {
 	for line := range strings.Lines(src) {
 		line = strings.TrimSpace(line)
@@ -89,7 +89,7 @@ func mentions(src, name string) bool {
 	return false
 }
 
-// written is a profile as it stands in the file.
+// written is a profile as written in the file.
 type written struct {
 	Description string   `toml:"description"`
 	Extends     string   `toml:"extends"`
@@ -139,7 +139,7 @@ func Decode(path string, src []byte) (*File, error) {
 	return f, nil
 }
 
-// problemOf says where TOML is wrong, and which keys there are.
+// problemOf locates a TOML error and lists the valid keys.
 func problemOf(path string, err error) error {
 	p := &Problem{Path: path, Text: strings.TrimPrefix(err.Error(), "toml: ")}
 	var strict *toml.StrictMissingError
@@ -147,7 +147,7 @@ func problemOf(path string, err error) error {
 	switch {
 	case errors.As(err, &strict) && len(strict.Errors) > 0:
 		dec = &strict.Errors[0]
-		p.Text = fmt.Sprintf("no such key %s; a profile has %s", strings.Join(dec.Key(), "."), strings.Join(Keys, ", "))
+		p.Text = fmt.Sprintf("unknown key %s; a profile has %s", strings.Join(dec.Key(), "."), strings.Join(Keys, ", "))
 	case errors.As(err, &dec):
 		p.Text = strings.TrimPrefix(dec.Error(), "toml: ")
 	default:
@@ -157,7 +157,7 @@ func problemOf(path string, err error) error {
 	return p
 }
 
-// whereIs is the place of a profile's header.
+// whereIs returns the place of a profile's header.
 func whereIs(src []byte, name string) (line, column int) {
 	for i, l := range strings.Split(string(src), "\n") {
 		head := strings.Trim(strings.TrimSpace(l), "[]\" '")
@@ -168,7 +168,7 @@ func whereIs(src []byte, name string) (line, column int) {
 	return 0, 0
 }
 
-// profileOf is a profile with those that it extends below it.
+// profileOf returns a profile merged with those that it extends.
 func profileOf(all map[string]written, name string, under []string) (Profile, error) {
 	if slices.Contains(under, name) {
 		return Profile{}, fmt.Errorf("it extends itself: %s", strings.Join(append(under, name), " → "))
@@ -177,7 +177,7 @@ func profileOf(all map[string]written, name string, under []string) (Profile, er
 	if !ok {
 		p, ok := Builtin(name)
 		if !ok {
-			return p, fmt.Errorf("there is no profile %s to extend", name)
+			return p, fmt.Errorf("profile %s to extend not found", name)
 		}
 		return p, nil
 	}
@@ -196,11 +196,11 @@ func profileOf(all map[string]written, name string, under []string) (Profile, er
 		}
 	}
 	p.Name = name
-	return p, w.over(&p)
+	return p, w.mergeInto(&p)
 }
 
-// over puts what is written on top of a profile. Lists of paths are added to, the rest takes the place of what was there.
-func (w *written) over(p *Profile) error {
+// mergeInto merges the written values into p. It appends to lists of paths and replaces other values.
+func (w *written) mergeInto(p *Profile) error {
 	set(&p.Description, w.Description)
 	set((*string)(&p.Level), w.Level)
 	set(&p.OnDiffer, w.OnDiffer)
@@ -239,7 +239,7 @@ func set(to *string, value string) {
 	}
 }
 
-// network is "off", "on" or a list of hosts.
+// network sets "off", "on" or a list of hosts.
 func (w *written) network(p *Profile) error {
 	switch n := w.Network.(type) {
 	case nil:
@@ -267,7 +267,7 @@ func (w *written) network(p *Profile) error {
 	return nil
 }
 
-// choices are what may stand in keys with a fixed set of values.
+// choices returns the allowed values of keys with a fixed set.
 func (p *Profile) choices() []choice {
 	var levels []string
 	for _, l := range Levels() {
@@ -314,7 +314,7 @@ func (p *Profile) check() error {
 	return nil
 }
 
-const nameRule = "the name of a profile has letters, digits, - and _, does not begin with -, and is at most 64 long"
+const nameRule = "a profile name has up to 64 letters, digits, - and _, and does not start with -"
 
 func isName(s string) bool {
 	return s != "" && s[0] != '-' && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""

@@ -11,27 +11,27 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
-// Have is what can be had on this machine.
+// Have describes the features of this machine.
 type Have struct {
 	Landlock int              // version of its ABI; 0: none
-	Userns   error            // nil: namespaces can be had
+	Userns   error            // nil: namespaces are available
 	Tool     map[Level]string // paths of programs for other levels
 }
 
-// Report says what is in force. It is what doors show.
+// Report describes the restrictions in force, for display.
 type Report struct {
-	Profile  string   `json:"profile"`
-	Level    Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
-	Network  Network  `json:"network" enum:"off,on,hosts"`
-	Hosts    []string `json:"hosts,omitempty" doc:"that may be reached"`
-	Summary  string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
-	Holds    []string `json:"holds" doc:"what is kept from the program"`
-	NotHeld  []string `json:"not_held" doc:"what is not, at this level"`
-	OnDiffer string   `json:"on_difference,omitempty" doc:"what was asked for instead of what the profile says"`
-	Rules    *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`
+	Profile     string   `json:"profile"`
+	Level       Level    `json:"level" enum:"landlock,userns,bwrap,docker,podman"`
+	Network     Network  `json:"network" enum:"off,on,hosts"`
+	Hosts       []string `json:"hosts,omitempty" doc:"that may be reached"`
+	Summary     string   `json:"summary,omitempty" doc:"what it comes to, in one line"`
+	Enforced    []string `json:"holds" doc:"what is kept from the program"`
+	NotEnforced []string `json:"not_held" doc:"what is not, at this level"`
+	OnDiffer    string   `json:"on_difference,omitempty" doc:"override of the profile's setting"`
+	Rules       *Rules   `json:"rules,omitempty" doc:"the profile as it was resolved when the session was started"`
 }
 
-// LevelError says that a level cannot be had, or cannot hold what a profile wants.
+// LevelError rejects a level that is unavailable or cannot enforce a profile.
 type LevelError struct {
 	Level Level
 	Why   string
@@ -42,10 +42,10 @@ func (e *LevelError) Error() string {
 	return fmt.Sprintf("the sandbox level %s cannot be had: %s", e.Level, e.Why)
 }
 
-// Hint says what to do.
+// Hint returns the next step.
 func (e *LevelError) Hint() string { return e.What }
 
-// Choose is the level that a profile gets: the one it requires, or the strongest there is.
+// Choose returns the level for a profile: the required one, or the strongest available.
 func (p *Profile) Choose(have Have) (Level, error) {
 	if p.Level != "" {
 		return p.Level, have.can(p.Level, p)
@@ -60,13 +60,13 @@ func (p *Profile) Choose(have Have) (Level, error) {
 	return Landlock, nil
 }
 
-// can says why a level cannot hold a profile here.
+// can returns why a level cannot enforce a profile here, or nil.
 func (h Have) can(l Level, p *Profile) error {
 	no := func(why, what string) error { return &LevelError{l, why, what} }
 	switch l {
 	case Userns:
 		if h.Userns != nil {
-			return no(h.Userns.Error(), `allow user namespaces, or take level = "landlock"; nothing was started`)
+			return no(h.Userns.Error(), `allow user namespaces, or use level = "landlock"; nothing was started`)
 		}
 	case Landlock:
 		switch {
@@ -77,7 +77,7 @@ func (h Have) can(l Level, p *Profile) error {
 		}
 	default:
 		if h.Tool[l] == "" {
-			return no("there is no program "+string(l), "install it, or take another level; nothing was started")
+			return no("program "+string(l)+" not found", "install it, or use another level; nothing was started")
 		}
 		if l == Bwrap && p.Network == NetworkHosts || (l == Docker || l == Podman) && p.Network == NetworkHosts {
 			return no("a list of hosts is held by level userns only", `take level = "userns"; nothing was started`)
@@ -89,11 +89,11 @@ func (h Have) can(l Level, p *Profile) error {
 // ProxyPort is where the proxy listens on a sandbox's loopback.
 const ProxyPort = 3128
 
-// Serve is what the process that serves a sandbox's network is told.
+// Serve is the configuration of the process that serves a sandbox's network.
 type Serve struct {
 	Session string   `json:"session"`
 	Hosts   []string `json:"hosts"`
-	Ask     string   `json:"ask,omitempty"`     // socket of the daemon that is asked about others
+	Ask     string   `json:"ask,omitempty"`     // daemon socket for approval of other hosts
 	Profile string   `json:"profile,omitempty"` // where the hosts are listed
 	File    string   `json:"file,omitempty"`    // in which that stands
 }
@@ -101,8 +101,8 @@ type Serve struct {
 // maxLocal bounds the addresses of loopback that are led out.
 const maxLocal = 64
 
-// localOf are the addresses of loopback that are listed, each with its port. Programs connect to those without the proxy:
-// few ask a proxy for what they take to be their own machine.
+// localOf returns the listed loopback addresses with their ports. Programs connect to those without the proxy: few use
+// a proxy for their own machine.
 func localOf(hosts []string) (local []netip.AddrPort) {
 	for _, s := range hosts {
 		h, err := ParseHost(s)
@@ -126,7 +126,7 @@ func (r *Rules) Confine(spec *confine.Spec, l Level, serve Serve) error {
 			Read: r.Read, Write: r.Write, Except: r.Hide, Keep: r.Protect, Needed: r.Needed, Kept: r.Kept, Scoped: true,
 		}
 	case Userns:
-		ns := &confine.Namespaces{Network: r.Network != NetworkOn, Whole: slices.Contains(r.Read, "/"), Dir: r.Cwd, Mounts: r.mounts()}
+		ns := &confine.Namespaces{Network: r.Network != NetworkOn, Whole: slices.Contains(r.Read, "/"), Dir: r.Cwd, Mounts: r.mounts(), Locks: r.Locks}
 		if r.Network == NetworkHosts {
 			var err error
 			serve.Hosts = r.Hosts
@@ -143,9 +143,9 @@ func (r *Rules) Confine(spec *confine.Spec, l Level, serve Serve) error {
 	return nil
 }
 
-// mounts are rules as mounts: what is inside of another comes after it, and of two at one path the stricter one.
+// mounts returns rules as mounts: inner paths after outer ones, and the stricter of two at one path.
 func (r *Rules) mounts() []confine.Mount {
-	order := map[confine.MountKind]int{confine.MountTmp: 0, confine.MountRead: 1, confine.MountWrite: 2, confine.MountHide: 3}
+	order := map[confine.MountKind]int{confine.MountTmp: 0, confine.MountRead: 1, confine.MountWrite: 2, confine.MountDraft: 3, confine.MountHide: 4}
 	var all []confine.Mount
 	add := func(k confine.MountKind, paths ...string) {
 		for _, p := range paths {
@@ -154,7 +154,7 @@ func (r *Rules) mounts() []confine.Mount {
 	}
 	if r.Tmp {
 		add(confine.MountTmp, "/tmp", "/var/tmp")
-		if (Inside(r.Cwd, "/tmp") || Inside(r.Cwd, "/var/tmp")) && inAny(r.Cwd, r.Read) && !inAny(r.Cwd, r.Hide) { // it starts there
+		if (Inside(r.Cwd, "/tmp") || Inside(r.Cwd, "/var/tmp")) && inAny(r.Cwd, r.Read) && !inAny(r.Cwd, r.Hide) && !r.inDraft(r.Cwd) { // it starts there
 			add(confine.MountRead, r.Cwd)
 		}
 	}
@@ -163,11 +163,18 @@ func (r *Rules) mounts() []confine.Mount {
 			add(confine.MountRead, p)
 		}
 	}
-	add(confine.MountWrite, r.Write...)
+	for _, p := range r.Write {
+		if !r.isDraft(p) {
+			add(confine.MountWrite, p)
+		}
+	}
+	for _, d := range r.Drafts {
+		all = append(all, confine.Mount{Kind: confine.MountDraft, Path: d.Path, Upper: d.Upper, Work: d.Work})
+	}
 	add(confine.MountWrite, r.above()...)
 	for _, p := range r.Protect {
 		if !inAny(p, r.Hide) {
-			add(confine.MountRead, p)
+			all = append(all, confine.Mount{Kind: confine.MountRead, Path: p, Optional: r.inDraft(p)})
 		}
 	}
 	whole := slices.Contains(r.Read, "/")
@@ -188,10 +195,13 @@ func (r *Rules) mounts() []confine.Mount {
 	return all
 }
 
-// above are the directories between what may be written and what in it may not: as mounts of their own they cannot be
-// renamed, and another one put in their place.
+// above returns the directories between writable trees and protected paths in them. As separate mounts they cannot be
+// renamed or replaced. In a draft the kernel renames no directory of the host's, and a mount would lead past the draft.
 func (r *Rules) above() (dirs []string) {
 	for _, p := range r.Protect {
+		if r.inDraft(p) {
+			continue
+		}
 		for dir := filepath.Dir(p); inAny(dir, r.Write) && !inAny(dir, r.Hide) && !slices.Contains(r.Write, dir); dir = filepath.Dir(dir) {
 			if !slices.Contains(dirs, dir) && !inAny(dir, r.Protect) {
 				dirs = append(dirs, dir)

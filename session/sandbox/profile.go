@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Profile is a sandbox as a person describes it.
+// Profile is a sandbox as a user describes it.
 type Profile struct {
 	Name        string
 	Description string
-	Level       Level    // that is required; empty: the strongest there is
+	Level       Level    // required level; empty: the strongest available
 	Read        []string // paths that may be read and executed: absolute, ~/…, $CWD/…, with globs of directories; "?" before one: optional
 	Write       []string // paths that may be written, and read
-	Hide        []string // paths that are not there, whatever Read and Write say
+	Hide        []string // paths to hide, regardless of Read and Write
 	Network     Network
 	Hosts       []string // of NetworkHosts: "example.org", "*.example.org:443"
 	OnDiffer    string   // of a host that is not listed: "deny" or "ask"
@@ -22,7 +22,7 @@ type Profile struct {
 	Tmp         bool     // /tmp is its own
 	Environment string   // full, minimal or listed
 	Env         []string // of listed: names, with * at the end
-	Programs    []string // that it ran when it was observed; others are asked about with OnDiffer "ask"
+	Programs    []string // executed when observed; others need approval with OnDiffer "ask"
 	Image       string   // of a container
 	Memory      int64    // bytes; 0: no limit
 	CPU         float64
@@ -45,33 +45,39 @@ type Level string
 // Levels.
 const (
 	Landlock Level = "landlock" // the kernel refuses paths, system calls are filtered
-	Userns   Level = "userns"   // namespaces of its own
+	Userns   Level = "userns"   // separate namespaces
 	Bwrap    Level = "bwrap"    // the same, by bubblewrap
 	Docker   Level = "docker"   // a container
 	Podman   Level = "podman"
 )
 
-// Levels are all, the strongest of those that are taken by themselves first.
+// Levels returns all levels, strongest first among the automatic ones.
 func Levels() []Level { return []Level{Userns, Landlock, Bwrap, Docker, Podman} }
 
-// builtins are the profiles that are there without a file. One in the file with the same name takes the place of it.
+var placesOfKeys = []string{"?~/.ssh", "?~/.gnupg", "?~/.aws", "?~/.azure", "?~/.config/gcloud", "?~/.config/gh", "?~/.kube", "?~/.netrc", "?~/.docker"}
+
+// builtins are the profiles available without a file. A profile in the file with the same name replaces one.
 var builtins = []Profile{
 	{
-		Name: "workspace", Description: "read all, write the directory it starts in and a /tmp of its own, no network",
+		Name: "workspace", Description: "read all, write the start directory and a private /tmp, no network",
 		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, Tmp: true,
 	},
 	{
-		Name: "readonly", Description: "read all, write nothing but a /tmp of its own, no network",
+		Name: "readonly", Description: "read all, write only a private /tmp, no network",
 		Read: []string{"/"}, Network: NetworkOff, Tmp: true,
 	},
 	{
 		Name: "network", Description: "as workspace, with the network; usual places of keys and tokens are hidden",
 		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOn, Tmp: true,
-		Hide: []string{"?~/.ssh", "?~/.gnupg", "?~/.aws", "?~/.azure", "?~/.config/gcloud", "?~/.config/gh", "?~/.kube", "?~/.netrc", "?~/.docker"},
+		Hide: placesOfKeys,
+	},
+	{
+		Name: "draft", Description: "as workspace; usual places of keys and tokens are hidden. For runs in a draft that the rules want",
+		Read: []string{"/"}, Write: []string{"$CWD"}, Network: NetworkOff, Tmp: true, Hide: placesOfKeys,
 	},
 }
 
-// complete fills in what was not said.
+// complete fills in defaults.
 func (p *Profile) complete() {
 	if p.Network == "" {
 		p.Network = NetworkOff
@@ -87,7 +93,7 @@ func (p *Profile) complete() {
 	}
 }
 
-// Builtin is a built-in profile.
+// Builtin returns a built-in profile.
 func Builtin(name string) (Profile, bool) {
 	i := slices.IndexFunc(builtins, func(p Profile) bool { return p.Name == name })
 	if i < 0 {
@@ -98,7 +104,7 @@ func Builtin(name string) (Profile, bool) {
 	return p, true
 }
 
-// Profile is the profile of a name: the file's, or the built-in one.
+// Profile returns the profile of a name: the file's, or the built-in one.
 func (f *File) Profile(name string) (Profile, error) {
 	if p, ok := f.profiles[name]; ok {
 		return p, nil
@@ -109,7 +115,7 @@ func (f *File) Profile(name string) (Profile, error) {
 	return Profile{}, &NameError{Name: name, Known: f.Names(), Path: f.Path}
 }
 
-// Names are the profiles there are.
+// Names returns the known profiles.
 func (f *File) Names() []string {
 	names := slices.Collect(maps.Keys(f.profiles))
 	for _, p := range builtins {
@@ -121,7 +127,7 @@ func (f *File) Names() []string {
 	return names
 }
 
-// NameError says that there is no profile of a name.
+// NameError reports an unknown profile.
 type NameError struct {
 	Name, Path string
 	Known      []string
@@ -131,10 +137,10 @@ func (e *NameError) Error() string {
 	return "no sandbox profile " + e.Name + "; there are " + strings.Join(e.Known, ", ")
 }
 
-// Hint says what to do.
+// Hint returns the next step.
 func (e *NameError) Hint() string {
 	if !isName(e.Name) {
-		return "take one of these; " + nameRule
+		return "use one of these; " + nameRule
 	}
-	return "write [" + e.Name + "] in " + e.Path + ", or take one of these"
+	return "write [" + e.Name + "] in " + e.Path + ", or use one of these"
 }

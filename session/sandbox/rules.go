@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // Place is where a sandboxed program starts. All paths are absolute.
 type Place struct {
 	Home, Cwd string
-	// Own are longterm's own directories: configuration, state, runtime. They are hidden, whatever a profile says.
+	// Own are longterm's own directories: configuration, state, runtime. They are hidden, whatever the profile
+	// contains.
 	Own []string
 	// Needed are paths that the session itself needs in spite of that: scripts that are read into its shell.
 	Needed []string
@@ -21,6 +24,9 @@ type Place struct {
 	Kept []string
 	// Runtime is the directory of the user's sockets.
 	Runtime string
+	// Draft are directories to be written as drafts. If there is one, the profile's own writable directories become
+	// drafts too, except $CWD outside of all of them.
+	Draft []string
 }
 
 // Rules are a profile at a place: absolute paths without links that exist. Later ones are inside of earlier ones.
@@ -28,15 +34,17 @@ type Rules struct {
 	Profile string   `json:"profile"`
 	Read    []string `json:"read"`
 	Write   []string `json:"write,omitempty"`
+	Drafts  []Draft  `json:"drafts,omitempty"`  // entries of Write whose changes are kept apart
+	Locks   []string `json:"locks,omitempty"`   // files that are locked while the drafts are mounted
 	Hide    []string `json:"hide,omitempty"`    // is not there
-	Protect []string `json:"protect,omitempty"` // inside of Write, and not written all the same
+	Protect []string `json:"protect,omitempty"` // inside of Write, yet not writable
 	Needed  []string `json:"needed,omitempty"`  // read, though inside of Hide
 	Kept    []string `json:"kept,omitempty"`    // written, though inside of Hide
 	Tmp     bool     `json:"tmp,omitempty"`
 
 	Network     Network  `json:"network"`
 	Hosts       []string `json:"hosts,omitempty"`
-	Ask         bool     `json:"ask,omitempty"` // what differs is asked about
+	Ask         bool     `json:"ask,omitempty"` // differences need approval
 	UnixSockets bool     `json:"unix_sockets,omitempty"`
 	Commits     bool     `json:"commits,omitempty"`
 	Programs    []string `json:"programs,omitempty"`
@@ -46,12 +54,12 @@ type Rules struct {
 	Cwd         string   `json:"cwd"`
 }
 
-// PathError says what is wrong with a path of a profile.
+// PathError rejects a path of a profile.
 type PathError struct{ Key, Path, Why, What string }
 
 func (e *PathError) Error() string { return fmt.Sprintf("%s %s: %s", e.Key, e.Path, e.Why) }
 
-// Hint says what to do.
+// Hint returns the next step.
 func (e *PathError) Hint() string { return e.What }
 
 // Resolve makes rules of a profile.
@@ -65,7 +73,7 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 		r.Home = filepath.Clean(at.Home)
 	}
 	if r.Cwd, err = filepath.EvalSymlinks(at.Cwd); err != nil {
-		return nil, &PathError{"directory", at.Cwd, errText(err), "choose another one with --cwd"}
+		return nil, &PathError{"directory", at.Cwd, errText(err), "use another one with --cwd"}
 	}
 	for _, list := range []struct {
 		key  string
@@ -76,6 +84,9 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 			found, err := r.expand(list.key, path)
 			if err != nil {
 				return nil, err
+			}
+			if list.key == "write" && len(at.Draft) > 0 && strings.HasPrefix(strings.TrimPrefix(path, "?"), "$CWD") {
+				continue // the drafts are written instead
 			}
 			*list.to = append(*list.to, found...)
 		}
@@ -103,6 +114,9 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 			}
 		}
 	}
+	if err := r.makeDrafts(at.Draft); err != nil {
+		return nil, err
+	}
 	if err := r.refuse(); err != nil {
 		return nil, err
 	}
@@ -115,14 +129,15 @@ func (p *Profile) Resolve(at Place) (*Rules, error) {
 	return r, nil
 }
 
-// socketDirs are where other programs listen whose doing is not held by any sandbox: the user's and the system's.
+// socketDirs returns the directories with sockets of other programs, which no sandbox restricts: the user's and the
+// system's.
 func (r *Rules) socketDirs(at Place) []string {
 	dirs := []string{"/run", at.Runtime, "/tmp/.X11-unix", "/tmp/.ICE-unix", filepath.Join(r.Home, ".docker/run"), filepath.Join(r.Home, ".docker/desktop"),
 		filepath.Join(r.Home, ".colima"), "/var/lib/docker", "/var/lib/containerd"}
 	return slices.DeleteFunc(dirs, func(d string) bool { return d == "" })
 }
 
-// expand is a path as it stands in a profile, with what its globs find.
+// expand returns a path of a profile, with the matches of its globs.
 func (r *Rules) expand(key, written string) ([]string, error) {
 	path, optional := strings.CutPrefix(written, "?")
 	inside := ""
@@ -154,7 +169,7 @@ func (r *Rules) expand(key, written string) ([]string, error) {
 			return nil, &PathError{key, written, errText(err), "make it, or put ? before it if it may be missing"}
 		case inside != "" && key != "hide" && !Inside(real, inside):
 			return nil, &PathError{key, written, "it is a link that leads out, to " + real,
-				"name " + real + " itself if that is meant: whoever can write there could make such a link"}
+				"name " + real + " itself if intended: any program that can write there could create such a link"}
 		}
 		all = append(all, real)
 	}
@@ -169,15 +184,21 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// Inside says that a path is a directory, or below it. Both are absolute and clean.
+// Inside reports whether path is dir or below it. Both are absolute and clean.
 func Inside(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
-// refuse knows what no profile may give away.
+// refuse rejects what no profile may grant.
 func (r *Rules) refuse() error {
 	for _, w := range r.Write {
-		what := "start it in a directory of its own, or name directories that it may write"
+		what := "start it in a separate directory, or list writable directories"
+		if r.isDraft(w) {
+			if err := r.refuseDraft(w); err != nil {
+				return err
+			}
+			continue
+		}
 		if Inside(r.Home, w) {
 			return &PathError{"write", w, "this is the home directory, or above: start files of shells could be made in it", what}
 		}
@@ -193,9 +214,39 @@ func (r *Rules) refuse() error {
 		}
 		for _, h := range r.Hide {
 			if Inside(w, h) && !slices.Contains(r.Kept, w) {
-				return &PathError{"write", w, "it is inside of " + h + ", which is hidden", "take it out of write, or start elsewhere"}
+				return &PathError{"write", w, "inside of " + h + ", which is hidden", "remove it from write, or start elsewhere"}
 			}
 		}
+	}
+	return nil
+}
+
+// refuseDraft rejects a directory that cannot be a draft.
+func (r *Rules) refuseDraft(dir string) error {
+	const what = "name the directories to be changed, as in --draft=DIR; nothing was started"
+	if dir == "/" {
+		return &PathError{"draft", dir, "the whole file system cannot be a draft", what}
+	}
+	for _, no := range []string{"/proc", "/sys", "/dev", "/run"} {
+		if Inside(dir, no) {
+			return &PathError{"draft", dir, "this is the kernel's or the system's own", what}
+		}
+	}
+	for _, h := range r.Hide {
+		if Inside(dir, h) {
+			return &PathError{"draft", dir, "inside of " + h + ", which is hidden", "start elsewhere; nothing was started"}
+		}
+	}
+	st, err := os.Stat(dir)
+	if err != nil {
+		return &PathError{"draft", dir, errText(err), what}
+	}
+	if uid, ok := ownerOf(st); ok && os.Geteuid() != 0 && uid != os.Geteuid() {
+		return &PathError{"draft", dir, fmt.Sprintf("it belongs to another user (id %d)", uid), "make a draft of a directory of yours, or of a copy; nothing was started"}
+	}
+	if inner := sys.MountsBelow(dir); len(inner) > 0 {
+		return &PathError{"draft", dir, "another file system is mounted inside of it, at " + some(inner),
+			"the kernel makes no draft of several file systems: name a directory without it, or unmount it; nothing was started"}
 	}
 	return nil
 }
@@ -217,7 +268,7 @@ const (
 	searchNames = 20_000
 )
 
-// findProtected finds what is never written inside of what may be.
+// findProtected finds the protected files inside of writable directories.
 func (r *Rules) findProtected() {
 	left := searchNames
 	for _, w := range r.Write {
@@ -238,8 +289,8 @@ func (r *Rules) findProtected() {
 	}
 }
 
-// search looks through directories of one depth and returns those below them, and those that it came to no more: left
-// counts the names that may still be looked at.
+// search scans directories of one depth and returns those below them and those that it did not reach. left counts the
+// remaining names.
 func (r *Rules) search(dirs []string, left *int) (below []string) {
 	for i, dir := range dirs {
 		entries, err := os.ReadDir(dir)
@@ -265,7 +316,7 @@ func (r *Rules) search(dirs []string, left *int) (below []string) {
 	return below
 }
 
-// findLinked finds what is not to be written and has another name (a hard link): nobody knows where that is.
+// findLinked finds protected files with another name (a hard link), whose place is unknown.
 func (r *Rules) findLinked() {
 	if len(r.Write) == 0 {
 		return
@@ -289,7 +340,7 @@ func (r *Rules) findLinked() {
 	}
 }
 
-// gitRuns are what in a repository is run by git, or says what is.
+// gitRuns are the parts of a repository that git runs, or that configure it.
 var gitRuns = []string{"hooks", "config", "config.worktree", "commondir", "info/attributes", "modules", "worktrees"}
 
 // protectGit keeps a repository as it is; with commits allowed, what in it is run.
@@ -314,7 +365,7 @@ func exists(path string) bool {
 	return err == nil && st.Mode()&fs.ModeSymlink == 0
 }
 
-// Within says that rules allow nothing that others do not: a session under them is as if under the others.
+// Within reports whether r allows nothing beyond o.
 func (r *Rules) Within(o *Rules) bool {
 	covered := func(these, those []string) bool {
 		return !slices.ContainsFunc(these, func(p string) bool {
@@ -343,7 +394,7 @@ var minimal = []string{
 	"LONGTERM_SESSION", "PAGER", "GIT_PAGER",
 }
 
-// Environ is what of an environment the program gets.
+// Environ returns the part of an environment that the program gets.
 func (p *Profile) Environ(env []string) []string {
 	var names []string
 	switch p.Environment {

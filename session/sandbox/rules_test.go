@@ -170,11 +170,11 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	for _, a := range []string{"127.0.0.1", "10.1.1.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1", "0.0.0.0", "100.64.1.1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "fe80::1"} {
-		if !Inner(netip.MustParseAddr(a)) {
+		if !IsInner(netip.MustParseAddr(a)) {
 			t.Errorf("%s is taken for an outer address", a)
 		}
 	}
-	if Inner(netip.MustParseAddr("9.9.9.9")) || Inner(netip.MustParseAddr("2620:fe::fe")) {
+	if IsInner(netip.MustParseAddr("9.9.9.9")) || IsInner(netip.MustParseAddr("2620:fe::fe")) {
 		t.Error("outer addresses are taken for inner ones")
 	}
 	if h, _ := ParseHost("10.0.0.0/8:80"); h.Addr.IsValid() && !h.ByAddr(netip.MustParseAddr("::ffff:10.1.2.3"), 80) {
@@ -198,7 +198,7 @@ func TestSecondNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, not := r.Held(Userns, Have{Landlock: 6})
+		_, not := r.DescribeEnforced(Userns, Have{Landlock: 6})
 		named := 0
 		for _, line := range not {
 			if strings.Contains(line, "another name") {
@@ -237,7 +237,7 @@ func TestDeepRepositories(t *testing.T) {
 	if r, err = p.Resolve(at); err != nil {
 		t.Fatal(err)
 	}
-	_, not := r.Held(Userns, Have{Landlock: 6})
+	_, not := r.DescribeEnforced(Userns, Have{Landlock: 6})
 	if !slices.Contains(r.Protect, at.Cwd+"/.git") || !slices.ContainsFunc(not, func(line string) bool { return strings.Contains(line, "far below "+at.Cwd) }) {
 		t.Errorf("%v, %q", r.Protect, not)
 	}

@@ -8,22 +8,22 @@ import (
 	"github.com/longterm-dev/longterm/session/confine"
 )
 
-// Command is the argument vector by which another program holds rules. argv begins with the program's path.
+// Command returns the argument vector by which another program enforces rules. argv starts with the program's path.
 func (r *Rules) Command(l Level, p *Profile, argv, env []string) ([]string, error) {
 	switch l {
 	case Bwrap:
 		return append(r.bwrap(), argv...), nil
 	case Docker, Podman:
 		if p.Image == "" {
-			return nil, &LevelError{l, "the profile names no image", `write image = "debian:12", say`}
+			return nil, &LevelError{l, "the profile lacks an image", `add for example image = "debian:12"`}
 		}
 		return append(r.container(l, p, env), argv...), nil
 	}
-	return nil, &LevelError{l, "it is no other program's", "take bwrap, docker or podman"}
+	return nil, &LevelError{l, "not an external program", "use bwrap, docker or podman"}
 }
 
-// bwrap are arguments of bubblewrap. It leaves the terminal's session alone (--new-session would take job control away):
-// TIOCSTI is refused by the kernel from Linux 6.2 on, where dev.tty.legacy_tiocsti is 0.
+// bwrap returns the arguments of bubblewrap. It keeps the terminal's session (--new-session would disable job control).
+// From Linux 6.2 on the kernel rejects TIOCSTI if dev.tty.legacy_tiocsti is 0.
 func (r *Rules) bwrap() []string {
 	args := []string{"bwrap", "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"}
 	if r.Network == NetworkOff {
@@ -55,7 +55,7 @@ func (r *Rules) bwrap() []string {
 	return append(args, "--chdir", r.Cwd, "--")
 }
 
-// container are arguments of docker and podman. Of "/" nothing is shown: the image has its own files.
+// container returns the arguments of docker and podman. It does not mount "/": the image has its own files.
 func (r *Rules) container(l Level, p *Profile, env []string) []string {
 	args := []string{string(l), "run", "--rm", "--interactive", "--tty", "--init", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only"}
 	if l == Podman {

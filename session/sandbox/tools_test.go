@@ -55,7 +55,7 @@ func TestChoose(t *testing.T) {
 		{Profile{Level: Landlock}, Have{Landlock: 7}, Landlock, ""},
 		{Profile{Level: Landlock, Network: NetworkHosts}, Have{Landlock: 7}, Landlock, "to a list of hosts"},
 		{Profile{Network: NetworkHosts}, Have{Landlock: 7, Userns: gone}, "", "to a list of hosts"},
-		{Profile{Level: Bwrap}, Have{}, Bwrap, "there is no program bwrap"},
+		{Profile{Level: Bwrap}, Have{}, Bwrap, "program bwrap not found"},
 		{Profile{Level: Docker, Network: NetworkHosts}, Have{Tool: map[Level]string{Docker: "/d"}}, Docker, "by level userns only"},
 		{Profile{Level: Bwrap}, Have{Tool: map[Level]string{Bwrap: "/b"}}, Bwrap, ""},
 	} {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// builds are what this process has built, by the directory, package and flags asked for.
+// builds caches this process's builds by directory, package and flags.
 var builds sync.Map
 
 type build struct {
@@ -58,8 +58,7 @@ func goBuild(dir, pkg string, flags []string) (string, error) {
 		return "", fmt.Errorf("build %s: %w", pkg, err)
 	}
 	defer unlock()
-	// -o with a directory names the program as go install does, and a program that is up to
-	// date is left as it is.
+	// With a directory, -o names the program as go install does, and an up-to-date program is not rebuilt.
 	bin := filepath.Join(to, "bin") + string(filepath.Separator)
 	args := append([]string{"build", "-o", bin}, flags...)
 	cmd := exec.Command("go", append(args, pkg)...)

@@ -40,9 +40,9 @@ func Replace(expr, with string) Option {
 // taken for the final one.
 const stillFor = time.Second
 
-// Golden waits until the screen is as testdata/NAME.screen says: its rows, the cursor, the
-// title. A screen that stays another one fails the test, with a diff. With the test flag
-// -update the file is written instead; a test package that has no such flag gets it by
+// Golden waits until the screen equals testdata/NAME.screen: its rows, the cursor, the title. A screen that stays
+// different fails the test, with a diff. With the test flag -update it writes the file instead; a test package defines
+// that flag by
 //
 //	var _ = flag.Bool("update", false, "write golden files")
 func (p *Program) Golden(name string, options ...Option) {
@@ -53,17 +53,17 @@ func (p *Program) Golden(name string, options ...Option) {
 	}
 	path := filepath.Join("testdata", filepath.FromSlash(name)+".screen")
 	if updating() {
-		p.write(path, p.settled(&c, ""))
+		p.write(path, p.stableScreen(&c, ""))
 		return
 	}
 	want, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		p.t.Fatalf("there is no %s; run the test with -update to write it\nscreen:\n%s", path, indented(p.Screen()))
+		p.t.Fatalf("%s not found; run the test with -update to write it\nscreen:\n%s", path, indent(p.Screen()))
 	case err != nil:
 		p.t.Fatal(err)
 	}
-	if got := p.settled(&c, string(want)); got != string(want) {
+	if got := p.stableScreen(&c, string(want)); got != string(want) {
 		p.t.Fatalf("the screen is not %s (- wanted, + shown):\n%s", path, diff(lines(string(want)), lines(got)))
 	}
 }
@@ -80,9 +80,9 @@ func (p *Program) write(path, screen string) {
 	}
 }
 
-// settled is the screen once it is the wanted one, or stays as it is while the program waits
-// or has ended, or time runs out.
-func (p *Program) settled(c *comparison, want string) string {
+// stableScreen returns the screen once it equals the wanted one, or is unchanged while the program waits or has ended,
+// or at the timeout.
+func (p *Program) stableScreen(c *comparison, want string) string {
 	ctx, cancel := p.wait()
 	defer cancel()
 	w := p.p.Session().Watch()
@@ -111,7 +111,7 @@ func (p *Program) settled(c *comparison, want string) string {
 	}
 }
 
-// describeScreen is a screen as text: what Golden compares and writes.
+// describeScreen returns a screen as text, which Golden compares and writes.
 func describeScreen(s *program.Snapshot, c *comparison) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d×%d, cursor %d,%d", s.Cols, s.Rows, s.Cursor.Y, s.Cursor.X)
@@ -153,7 +153,7 @@ func (c *comparison) describeStyles(b *strings.Builder, rows []render.Line) {
 	}
 }
 
-// look is how a span is drawn, in words; empty: plainly.
+// look describes the style of a span, or returns "" if it is plain.
 func look(s *render.Span) string {
 	var b strings.Builder
 	for _, a := range []struct {

@@ -1,4 +1,4 @@
-// Package sessiontest tests command-line programs as their users meet them: in a terminal.
+// Package sessiontest tests command-line programs in a terminal, as users run them.
 //
 //	p := sessiontest.Start(t, "passwd")
 //	p.Expect("New password: ")
@@ -6,17 +6,15 @@
 //	p.Keys("<Enter>")
 //	p.ExpectExit(0)
 //
-// A Program (this file) wraps a program.Program for a test: what goes wrong ends the test
-// and shows the screen, what was printed and not read, and what was waited for; nothing
-// outlives the test. golden.go compares screens with files, build.go builds the program to
-// be tested.
+// A Program (this file) wraps a program.Program for a test: a failure ends the test and shows the screen, the unread
+// output and the awaited condition; nothing outlives the test. golden.go compares screens with files, build.go builds
+// the program to be tested.
 //
 // # Time
 //
-// A wait ends after Timeout, or shortly before the test binary's own deadline, so that a
-// failure says what was waited for. What waits for quiet, or for time to pass, is tested
-// without waiting in a testing/synctest bubble, with a program.Cmd.Main instead of a process:
-// there all timers are the bubble's.
+// A wait ends after Timeout, or shortly before the test binary's own deadline, so that a failure names the awaited
+// condition. Waits for idle output or elapsed time are tested without waiting in a testing/synctest bubble, with a
+// program.Cmd.Main instead of a process: there all timers are the bubble's.
 package sessiontest
 
 import (
@@ -59,8 +57,7 @@ func Shell(t testing.TB, name string, args ...string) *Program {
 	return StartCmd(t, program.Cmd{Argv: append([]string{name}, args...), Shell: true})
 }
 
-// StartCmd starts a program as a program.Cmd says. It, and all it started, is ended with the
-// test.
+// StartCmd starts a program described by a program.Cmd. The program and its children end with the test.
 func StartCmd(t testing.TB, c program.Cmd) *Program {
 	t.Helper()
 	p, err := program.Start(context.WithoutCancel(t.Context()), c)
@@ -75,10 +72,10 @@ func StartCmd(t testing.TB, c program.Cmd) *Program {
 	return &Program{Timeout: DefaultTimeout, t: t, p: p}
 }
 
-// Program is what is underneath, for what has no method here.
+// Program returns the underlying program, for features without a method here.
 func (p *Program) Program() *program.Program { return p.p }
 
-// wait is the context of a wait.
+// wait returns the context of a wait.
 func (p *Program) wait() (context.Context, context.CancelFunc) {
 	end := time.Now().Add(p.Timeout)
 	if t, ok := p.t.(interface{ Deadline() (time.Time, bool) }); ok {
@@ -89,7 +86,7 @@ func (p *Program) wait() (context.Context, context.CancelFunc) {
 	return context.WithDeadline(p.t.Context(), end)
 }
 
-// check ends the test if there is an error, which is said to have happened while doing what.
+// check ends the test on an error; what describes the failed action.
 func (p *Program) check(err error, what string) {
 	p.t.Helper()
 	var expect *program.ExpectError
@@ -101,17 +98,17 @@ func (p *Program) check(err error, what string) {
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errors.New("time ran out")
 	}
-	p.t.Fatalf("%s: %v\nscreen:\n%s", what, err, indented(p.Screen()))
+	p.t.Fatalf("%s: %v\nscreen:\n%s", what, err, indent(p.Screen()))
 }
 
-func indented(s string) string {
+func indent(s string) string {
 	if s = strings.TrimRight(s, "\n"); s == "" {
 		return "  (nothing)"
 	}
 	return "  | " + strings.ReplaceAll(s, "\n", "\n  | ")
 }
 
-// Send types text as it stands.
+// Send types text literally.
 func (p *Program) Send(text string) {
 	p.t.Helper()
 	p.check(p.p.Send(text), fmt.Sprintf("typing %q", text))
@@ -159,7 +156,7 @@ func (p *Program) ExpectRegexp(expr string) program.Match {
 	return p.ExpectAny(program.Regexp(expr))
 }
 
-// ExpectAny waits for the first of some patterns; Match.Pattern tells which.
+// ExpectAny waits for the first of some patterns; Match.Pattern is its index.
 func (p *Program) ExpectAny(patterns ...program.Pattern) program.Match {
 	p.t.Helper()
 	ctx, cancel := p.wait()
@@ -181,7 +178,7 @@ func (p *Program) ExpectExit(code int) {
 		got = 128 + e.Number
 	}
 	if got != code {
-		p.t.Fatalf("exit status %d (%s), not %d\nscreen:\n%s", got, describe(e), code, indented(p.Screen()))
+		p.t.Fatalf("exit status %d (%s), not %d\nscreen:\n%s", got, describe(e), code, indent(p.Screen()))
 	}
 }
 
@@ -192,8 +189,8 @@ func describe(e session.Exit) string {
 	return "ended by itself"
 }
 
-// Screen is the text on the screen now. What is still to be drawn is not there: wait for it
-// first, or use Golden, which waits.
+// Screen returns the current text of the screen. Later drawing is missing: wait for it first, or use Golden, which
+// waits.
 func (p *Program) Screen() string {
 	s := p.p.Screen()
 	return s.Text()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Cwd is a directory that a program said is its own. Host is empty when it was not said;
-// it is not judged here: a shell on another machine names directories of that machine.
+// Cwd is a directory that a program reported as its own. Host is empty if not reported. It is not checked here: a shell
+// on another machine reports directories of that machine.
 type Cwd struct{ Host, Path string }
 
 // ParseCwd decodes the payload of OSC 7 (name "7": a file or kitty-shell-cwd URL) or of
@@ -31,7 +31,7 @@ func ParseCwd(name, text string) Cwd {
 	return Cwd{Host: host, Path: cleanPath(p)}
 }
 
-// cleanPath is an absolute path of either system; empty when it is none.
+// cleanPath returns an absolute path of either system, or "".
 func cleanPath(p string) string {
 	switch {
 	case strings.ContainsRune(p, 0):
@@ -44,7 +44,7 @@ func cleanPath(p string) string {
 	return ""
 }
 
-// isDrive reports whether p begins with C:\ or C:/.
+// isDrive reports whether p starts with C:\ or C:/.
 func isDrive(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') &&
 		(p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')

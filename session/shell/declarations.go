@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says where a shell's declarations could not be read.
+// SyntaxError is an error in a shell's declarations.
 type SyntaxError struct {
 	Offset int
 	What   string
@@ -17,12 +17,11 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("declarations, byte %d: %s", e.Offset, e.What)
 }
 
-// ParseDeclarations reads what "export -p" prints in bash, ksh, mksh, dash and zsh:
+// ParseDeclarations parses the output of "export -p" of bash, ksh, mksh, dash and zsh:
 //
 //	declare -x NAME="value"    export NAME='it'"'"'s'    export NAME=$'two\nlines'
 //
-// Names without a value are exported but not set, and left out, as are arrays, which
-// no shell exports.
+// It omits names without a value, which are exported but not set, and arrays, which no shell exports.
 func ParseDeclarations(s string) (Env, error) {
 	p := declarations{s: s}
 	env := Env{}
@@ -57,7 +56,7 @@ func (p *declarations) skip(set string) {
 
 func (p *declarations) fail(what string) error { return &SyntaxError{p.i, what} }
 
-// declaration is a command word, options, and one NAME or NAME=value.
+// declaration parses a command word, options, and one NAME or NAME=value.
 func (p *declarations) declaration() (name, value string, set bool, err error) {
 	switch word := p.bare(); word {
 	case "export", "declare", "typeset":
@@ -134,7 +133,7 @@ func isNameByte(c byte, inside bool) bool {
 	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || inside && c >= '0' && c <= '9'
 }
 
-// bare is a run of bytes up to white space.
+// bare parses a run of bytes up to white space.
 func (p *declarations) bare() string {
 	from := p.i
 	for !p.end() && strings.IndexByte(" \t\n", p.s[p.i]) < 0 {
@@ -143,7 +142,7 @@ func (p *declarations) bare() string {
 	return p.s[from:p.i]
 }
 
-// word is a shell word made of quoted and bare pieces, which nothing expands.
+// word parses a shell word of quoted and bare pieces, without expansions.
 func (p *declarations) word() (string, error) {
 	var b strings.Builder
 	for !p.end() {
@@ -157,7 +156,7 @@ func (p *declarations) word() (string, error) {
 		case strings.HasPrefix(rest, "$'"):
 			err = p.ansi(&b)
 		case rest[0] == '\\':
-			err = p.escaped(&b)
+			err = p.backslash(&b)
 		case strings.IndexByte(" \t\n;()", rest[0]) >= 0:
 			return b.String(), nil
 		default:
@@ -181,8 +180,8 @@ func (p *declarations) single(b *strings.Builder) error {
 	return nil
 }
 
-// escaped is a backslash outside of quotes; with a newline it joins lines.
-func (p *declarations) escaped(b *strings.Builder) error {
+// backslash parses a backslash outside of quotes; with a newline it joins lines.
+func (p *declarations) backslash(b *strings.Builder) error {
 	if p.i+1 >= len(p.s) {
 		return p.fail("nothing after \\")
 	}
@@ -234,8 +233,7 @@ func (p *declarations) ansi(b *strings.Builder) error {
 	return p.fail("$' is not closed")
 }
 
-// ansiEscape decodes the escape that s begins with and returns its length. One that
-// is unknown stands for itself.
+// ansiEscape decodes the escape at the start of s and returns its length. It copies an unknown escape unchanged.
 func ansiEscape(b *strings.Builder, s string) int {
 	switch c := s[1]; {
 	case c >= '0' && c <= '7':

@@ -23,8 +23,8 @@ var ErrTorn = errors.New("the environment is just being written")
 // environMax bounds what is read: a shell cannot pass more than this to a program.
 const environMax = 16 << 20
 
-// ReadEnv reads what the shell left in its state directory before its newest prompt,
-// and that prompt's number. The shell's own bookkeeping is left out.
+// ReadEnv reads the environment that the shell wrote to its state directory before its newest prompt, and that prompt's
+// number. It omits the shell's own bookkeeping.
 func ReadEnv(dir string) (env Env, prompt uint64, err error) {
 	f, err := os.Open(filepath.Join(dir, "environ"))
 	if err != nil {
@@ -38,13 +38,12 @@ func ReadEnv(dir string) (env Env, prompt uint64, err error) {
 	return ParseEnviron(b)
 }
 
-// ParseEnviron decodes the file that the scripts write:
+// ParseEnviron parses the file that the scripts write:
 //
 //	longterm-env 1 FORMAT PROMPT\n … # end PROMPT\n
 //
-// The format is "nul" (NAME=value, each ended by a zero byte) or "sh" (declarations
-// that the shell could read again). The scripts cannot rename a file without starting
-// a program; the last line tells that it is whole.
+// The format is "nul" (NAME=value, each ended by a zero byte) or "sh" (declarations in the shell's syntax). The scripts
+// cannot rename a file without starting a program, so the last line marks a complete file.
 func ParseEnviron(b []byte) (Env, uint64, error) {
 	head, body, _ := bytes.Cut(b, []byte("\n"))
 	var format, number string
@@ -73,12 +72,12 @@ func ParseEnviron(b []byte) (Env, uint64, error) {
 		return nil, 0, fmt.Errorf("environment in the unknown format %q", format)
 	}
 	maps.DeleteFunc(env, func(name, _ string) bool { return bookkeeping(name) })
-	return env.packed(), prompt, nil
+	return env.compact(), prompt, nil
 }
 
-// packed is the same in one piece of memory. An environment is kept for as long as its shell waits, and its texts would hold on
-// to the whole file, and to the room that was left where they were put together.
-func (e Env) packed() Env {
+// compact returns the same environment in one piece of memory. It is kept as long as its shell waits, and its strings
+// would retain the whole file and the unused capacity of their buffers.
+func (e Env) compact() Env {
 	size := 0
 	for name, value := range e {
 		size += len(name) + len(value)
@@ -106,16 +105,16 @@ func parseNul(s string) Env {
 	return env
 }
 
-// bookkeeping are variables that change with every command, or hold our marks.
+// bookkeeping reports whether a variable changes with every command, or holds our marks.
 func bookkeeping(name string) bool {
 	switch name {
-	case "_", "PS0", "PS1", "PS2", "PROMPT", "PROMPT2", "PROMPT_COMMAND", "SHLVL", "OLDPWD", "PWD":
+	case "_", "PS0", "PS1", "PS2", "PROMPT", "PROMPT2", "PROMPT_COMMAND", "SHLVL", "OLDPWD", "PWD", "_AST_FEATURES":
 		return true
 	}
 	return strings.HasPrefix(name, "__longterm_") || strings.HasPrefix(name, "_longterm_") || strings.HasPrefix(name, "LONGTERM_SHELL_")
 }
 
-// EnvChangeKind says what happened to a variable.
+// EnvChangeKind is the kind of a variable's change.
 type EnvChangeKind string
 
 // Kinds.
@@ -125,7 +124,7 @@ const (
 	EnvUnset   EnvChangeKind = "unset"
 )
 
-// EnvChange is one variable's change. The value of a secret is left out.
+// EnvChange is one variable's change. It omits the value of a secret.
 type EnvChange struct {
 	Name     string        `json:"name"`
 	Kind     EnvChangeKind `json:"kind"`

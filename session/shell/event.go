@@ -2,7 +2,7 @@ package shell
 
 import "time"
 
-// EventKind says what a tracker is told.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // Events; the comment names the fields of Event in use besides At and Time.
@@ -30,7 +30,7 @@ type Event struct {
 	Exit *int
 }
 
-// ChangeKind says what an event changed.
+// ChangeKind is the kind of a Change.
 type ChangeKind uint8
 
 // Changes. For each ChangeStarted there is one ChangeFinished, in order.
@@ -39,7 +39,7 @@ const (
 	ChangeDone                           // Command: its output has ended and its status is known; the shell prepares its prompt
 	ChangeFinished                       // Command: all that will ever be known of it
 	ChangePrompt                         // the shell waits for a line
-	ChangeInput                          // the shell asks for the rest of the line (PS2)
+	ChangeInput                          // the shell waits for the rest of the line (PS2)
 	ChangePhase                          // State.Phase or Quality changed otherwise
 	ChangeCwd                            // State.Cwd changed
 )
@@ -50,13 +50,13 @@ type Change struct {
 	Command Command
 }
 
-// TextSource says where a command's text comes from.
+// TextSource is the source of a command's text.
 type TextSource string
 
 // Sources.
 const (
 	TextNone  TextSource = ""
-	TextShell TextSource = "shell" // the shell said so
+	TextShell TextSource = "shell" // the shell reported it
 	TextTyped TextSource = "typed" // it was typed through the session
 	TextGuess TextSource = "guess" // the shell's newest history entry, perhaps another line's
 )

@@ -20,11 +20,10 @@ func (s *State) BeforeFile(k Kind, text []byte) (name string, content []byte) {
 	return "before", append(fmt.Appendf(nil, "%d ", s.Prompt), text...)
 }
 
-// Prelude is what is typed before a line that a program gives, so that the shell takes it
-// as it is; with record it becomes part of the user's history as typed lines do.
+// Prelude returns the bytes to type before a submitted line, so that the shell reads it literally. With record the line
+// is added to the user's history like typed lines.
 //
-// A plain sh has no history, and the editors of the Korn shells no keys that could be
-// taught this: there the line is recorded.
+// A plain sh has no history, and the editors of the Korn shells support no such key: they record the line.
 func (s *State) Prelude(k Kind, record bool) string {
 	switch {
 	case s.Given && record:
@@ -37,6 +36,6 @@ func (s *State) Prelude(k Kind, record bool) string {
 	return ""
 }
 
-// Expands says that the shell would expand exclamation marks in a line, and that Prelude
-// does not keep it from that: the line has to be quoted (Wrap).
+// Expands reports whether the shell would expand exclamation marks in a line despite Prelude. Such a line must be
+// quoted (Wrap).
 func (s *State) Expands(k Kind) bool { return k.Spec().expands && !s.Given }

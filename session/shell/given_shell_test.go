@@ -69,7 +69,7 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 		}
 		r.run("echo typed")
 		if c := r.run(`echo "again: !!"`); r.text(c) != "again: echo typed" && !strings.HasSuffix(r.text(c), "again: echo typed") {
-			t.Errorf("what a person types is not expanded: %q", r.text(c))
+			t.Errorf("what a user types is not expanded: %q", r.text(c))
 		}
 		r.give("echo 'x!!'", false)
 		if shell == "zsh" {
@@ -78,7 +78,7 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 		r.rests()
 		r.keysForPrompt("\x03")
 		if c := r.run(`echo "again: !!"`); !strings.HasSuffix(r.text(c), "again: echo typed") && !strings.HasSuffix(r.text(c), `echo "again: echo typed"`) {
-			t.Errorf("what a person types is not expanded: %q", r.text(c))
+			t.Errorf("what a user types is not expanded: %q", r.text(c))
 		}
 	})
 }

@@ -7,13 +7,13 @@ import (
 	sh "mvdan.cc/sh/v3/syntax"
 )
 
-// Guess is what a shell that tells nothing of itself (on another machine, say) may be like
-// after the lines that were typed into it: read from the lines alone.
+// Guess is the probable state of a shell without marks (on another machine, for example), derived from the lines that
+// were typed into it.
 type Guess struct {
-	Cwd string `json:"cwd,omitempty"` // empty: no idea
+	Cwd string `json:"cwd,omitempty"` // empty if unknown
 	// Env are variables that lines exported; nil: unset.
 	Env map[string]*string `json:"env,omitempty"`
-	// Sure says that the newest line left no doubt but whether it worked.
+	// Sure reports that the newest line was fully understood, except for its success.
 	Sure bool `json:"sure"`
 
 	old  string   // for cd -
@@ -21,8 +21,8 @@ type Guess struct {
 	base Env      // what it printed of its environment; nil: nothing
 }
 
-// After is the guess after a line was typed. What runs in another process (subshells,
-// pipes, the background) changes nothing; what runs on a condition leaves a doubt.
+// After returns the guess after a line was typed. Commands in another process (subshells, pipes, the background) change
+// nothing; conditional commands make the guess unsure.
 func (g Guess) After(line string) Guess {
 	f, err := sh.NewParser(sh.Variant(sh.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -44,12 +44,13 @@ func (g Guess) After(line string) Guess {
 func (g *Guess) stmts(list []*sh.Stmt) {
 	for _, s := range list {
 		if !s.Background && !s.Coprocess {
-			g.command(s.Cmd)
+			g.apply(s.Cmd)
 		}
 	}
 }
 
-func (g *Guess) command(c sh.Command) {
+// apply updates the guess with the effects of a command.
+func (g *Guess) apply(c sh.Command) {
 	switch x := c.(type) {
 	case *sh.CallExpr:
 		g.call(x)
@@ -165,7 +166,7 @@ func (g *Guess) assign(list []*sh.Assign) {
 	}
 }
 
-// literal is a word's text when nothing in it has to be expanded.
+// literal returns a word's text if it needs no expansion.
 func literal(w *sh.Word) (string, bool) {
 	var b strings.Builder
 	for _, p := range w.Parts {

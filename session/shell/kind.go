@@ -8,7 +8,7 @@ import (
 // Kind is a shell's syntax and way of being integrated.
 type Kind string
 
-// Kinds. Dash stands for every plain sh.
+// Kinds of shells. Dash represents every plain sh.
 const (
 	Unknown Kind = ""
 	Bash    Kind = "bash"
@@ -20,7 +20,7 @@ const (
 	Pwsh    Kind = "pwsh"
 )
 
-// Quality says how much is known of what a shell does.
+// Quality is the extent of the known state of a shell.
 type Quality string
 
 // Qualities, from most to least.
@@ -30,8 +30,8 @@ const (
 	None  Quality = "none"  // nothing: a foreign shell, or one that was replaced
 )
 
-// Detect tells a shell's kind from its argument vector: by the name of the executable,
-// less a login shell's dash, a version and ".exe".
+// Detect returns a shell's kind from its argument vector: by the name of the executable, without a login shell's dash,
+// a version and ".exe".
 func Detect(argv []string) Kind {
 	if len(argv) == 0 {
 		return Unknown

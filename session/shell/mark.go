@@ -7,16 +7,16 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// MarkKind is what a mark says.
+// MarkKind is the kind of a Mark.
 type MarkKind uint8
 
 // Mark kinds, with their letters in OSC 133 and 633.
 const (
 	MarkNone         MarkKind = iota
-	MarkPrompt                // A: the prompt begins
+	MarkPrompt                // A: start of the prompt
 	MarkContinuation          // A;k=s: the prompt for the rest of a line
-	MarkInput                 // B: input begins
-	MarkOutput                // C: output begins
+	MarkInput                 // B: start of input
+	MarkOutput                // C: start of output
 	MarkDone                  // D: output ends
 	MarkText                  // 633;E: the text of the command that follows
 )
@@ -25,18 +25,20 @@ const (
 type Mark struct {
 	Kind  MarkKind
 	Nonce string // the lt parameter: whose mark it is
-	// Count is the mark's place among all marks of its shell, from 1; 0 when not said. A
-	// tracker takes each place once and only in order: what is printed again is worthless.
+	// Count is the mark's place among all marks of its shell, from 1; 0 if unknown. A tracker accepts each place once
+	// and only in order, so that repeated output changes nothing.
 	Count  uint64
-	Prompt uint64 // number of the prompt, 0 when not said
-	Exit   *int   // status, nil when not said
+	Prompt uint64 // number of the prompt, 0 if unknown
+	Exit   *int   // status, nil if unknown
 	Cwd    string
 	Text   string // command line, if HasText
 	// Guess: the shell is not sure that Text is this command's. Cut: it is its beginning.
 	HasText, Guess, Cut bool
-	Kept                bool // kept=1: the line was not run and is still in the shell\'s editor
-	Late                bool // late=1: of a prompt that was expanded without the shell's hooks, perhaps by a line that runs
-	Input               bool // b=1: MarkInput will tell where this prompt ends
+	Kept                bool // kept=1: the line was not run and is still in the shell's editor
+	// Late is late=1: of a prompt that was expanded without the shell's hooks, perhaps by a line that runs. It counts once the shell
+	// reads its terminal. The session sets it for shells without such hooks.
+	Late  bool
+	Input bool // b=1: MarkInput will follow at the end of this prompt
 	// Given is g=1: of a prompt, the editor knows GivenKey and HiddenKey; of output, the
 	// statement is part of the line behind such a key.
 	Given bool
@@ -45,8 +47,8 @@ type Mark struct {
 	Bytes uint64
 }
 
-// ParseMark decodes the event of OSC 133 or 633 (vterm.EventMark: osc is its Num, name
-// its Name, text its Text). What is malformed is left out; an unknown mark is MarkNone.
+// ParseMark decodes the event of OSC 133 or 633 (vterm.EventMark: osc is its Num, name its Name, text its Text). It
+// ignores malformed parameters and returns MarkNone for an unknown mark.
 func ParseMark(osc int, name, text string) Mark {
 	m := Mark{Bytes: uint64(len("\x1b]133;\a") + len(name))}
 	if text != "" {
@@ -121,8 +123,8 @@ func parseExit(s string) *int {
 	return &code
 }
 
-// decodePercent undoes %XX; a percent sign that begins none stands for itself. Bytes
-// that are no UTF-8 become U+FFFD: the text is for people and JSON.
+// decodePercent decodes %XX and copies other percent signs. Invalid UTF-8 becomes U+FFFD, as the text is for display
+// and JSON.
 func decodePercent(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -166,8 +168,8 @@ func unescape633(s string) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// FromVterm turns an emulator's event into a tracker's, without its time. It reports
-// false for events that say nothing about the shell.
+// FromVterm converts an emulator's event to a tracker's, without its time. It returns false for events that do not
+// concern the shell.
 func FromVterm(e *vterm.Event) (Event, bool) {
 	switch e.Kind {
 	case vterm.EventMark:

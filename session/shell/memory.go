@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// MemoryDir makes the directory for what the shell of a session leaves, where files are in
-// memory and no other user can read them: an environment holds secrets, and is not to be on a
-// disk. session is the session's own directory; the name follows from it, so that a later
-// daemon finds it. Empty: there is no such place on this system.
+// MemoryDir creates the directory for a session's shell state, in memory and unreadable for other users: an environment
+// holds secrets, which must not be on a disk. session is the session's own directory; the name is derived from it, so
+// that a later daemon finds it. It returns "" if the system has no such place.
 func MemoryDir(session string) (string, error) {
 	root := memoryRoot()
 	if root == "" {
@@ -28,10 +27,10 @@ func MemoryDir(session string) (string, error) {
 	return dir, os.WriteFile(filepath.Join(dir, "session"), []byte(session), 0o600)
 }
 
-// memoryPrefix begins the names of this user's directories.
+// memoryPrefix returns the prefix of this user's directories.
 func memoryPrefix() string { return fmt.Sprintf("longterm-%d-", os.Getuid()) }
 
-// RemoveMemoryDir removes a directory that MemoryDir made, and no other.
+// RemoveMemoryDir removes dir if MemoryDir created it.
 func RemoveMemoryDir(dir string) error {
 	root := memoryRoot()
 	if root == "" || filepath.Dir(dir) != root || !strings.HasPrefix(filepath.Base(dir), memoryPrefix()) {
@@ -40,8 +39,7 @@ func RemoveMemoryDir(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// SweepMemory removes directories whose sessions are gone: a daemon was killed, or what it
-// kept was deleted.
+// SweepMemory removes directories whose sessions no longer exist: a daemon was killed, or its data deleted.
 func SweepMemory() error {
 	var err error
 	root := memoryRoot()

@@ -2,8 +2,8 @@ package shell
 
 import "golang.org/x/sys/unix"
 
-// memoryRoot is where files are in memory: glibc's place for shared memory, if it is a
-// tmpfs (FHS 3.0 leaves it to the system).
+// memoryRoot returns the directory for files in memory: glibc's place for shared memory, if it is a tmpfs (FHS 3.0
+// leaves it to the system).
 func memoryRoot() string {
 	const root = "/dev/shm"
 	var st unix.Statfs_t

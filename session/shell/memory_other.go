@@ -2,5 +2,5 @@
 
 package shell
 
-// memoryRoot is where files are in memory: nowhere that is known.
+// memoryRoot always returns "".
 func memoryRoot() string { return "" }

@@ -3,9 +3,11 @@
 package shell
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // oddities are what people do to a shell that the integration has to outlive.
@@ -72,4 +74,54 @@ func TestOddities(t *testing.T) {
 			t.Errorf("at the end: %+v", c)
 		}
 	})
+}
+
+// Start files that take away what the hooks call leave a file that the session sees, instead of a shell that never reports a prompt.
+// The functions of other builtins do no harm.
+//
+// FAULT: H12
+func TestStartFiles_ThatShadowBuiltins_AreReported(t *testing.T) {
+	for _, tt := range []struct {
+		shell, file, text string
+		shadowed          bool
+	}{
+		{"bash", ".bashrc", "builtin() { echo B; }", true},
+		{"bash", ".bashrc", "enable -n printf", true},
+		{"bash", ".bashrc", "command() { echo C; }; eval() { echo E; }; trap() { echo T; }; local() { echo L; }; exec() { echo X; }", false},
+		{"bash", ".bashrc", "alias builtin='echo B' local='echo L' printf='echo P'", false},
+		{"zsh", ".zshrc", "builtin() { echo B; }", true},
+		{"zsh", ".zshenv", "builtin() { echo B; }", true},
+		{"zsh", ".zshrc", "disable print printf", true},
+		{"zsh", ".zshrc", "print() { echo P; }; eval() { echo E; }; alias builtin='echo B'", false},
+		{"dash", ".rc", "command() { echo C; }", true},
+		{"mksh", ".mkshrc", "command() { echo C; }", true},
+		{"ksh", ".kshrc", "command() { echo C; }; printf() { echo P; }", true},
+		{"dash", ".rc", "printf() { echo P; }", false},
+	} {
+		t.Run(tt.shell+" "+tt.text, func(t *testing.T) {
+			t.Parallel()
+			var env []string
+			if tt.shell == "dash" {
+				env = []string{"ENV=$HOME/.rc"}
+			}
+			r := newRig(t, rigOptions{
+				argv: []string{shellPath(t, tt.shell)}, env: env,
+				files: map[string]string{tt.file: strings.ReplaceAll(tt.text, "; ", "\n") + "\n"},
+			})
+			if tt.shadowed {
+				for deadline := time.Now().Add(failsafe); !r.launch.IsShadowed(); runtime.Gosched() {
+					if time.Now().After(deadline) {
+						t.Fatalf("nothing is reported\n%s", r.describe())
+					}
+				}
+				return
+			}
+			if c := r.run("sh -c 'exit 3'"); exitOf(c) != 3 || r.launch.IsShadowed() {
+				t.Errorf("%+v, shadowed %v", c, r.launch.IsShadowed())
+			}
+			if c := r.run("sh -c 'exit 4'"); exitOf(c) != 4 {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
 }

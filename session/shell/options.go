@@ -2,10 +2,9 @@ package shell
 
 import "strings"
 
-// options is what a shell's arguments ask for, as far as it decides how the integration
-// is loaded.
+// options holds the shell options that determine how the integration is loaded.
 type options struct {
-	interactive bool // false: a script or a command is run
+	interactive bool // false for a script or a command
 	reason      string
 	login       bool
 	posix       bool   // bash --posix
@@ -16,7 +15,7 @@ type options struct {
 	rest []string
 }
 
-// syntax says how a shell's arguments are read.
+// syntax describes the options of a shell.
 type syntax struct {
 	withValue string          // short options that take the next argument
 	long      map[string]bool // long options, true if they take the next argument
@@ -28,8 +27,8 @@ const (
 	reasonCommand    = "a command is run, not an interactive shell"
 	reasonScript     = "a script is run, not an interactive shell"
 	reasonRestricted = "a restricted shell may not load it"
-	reasonNoFiles    = "the shell was asked to read no startup files"
-	reasonUnknown    = "not a shell that is known"
+	reasonNoFiles    = "the shell's options disable startup files"
+	reasonUnknown    = "not a shell that longterm knows"
 	reasonOption     = "an option that is not known: "
 )
 
@@ -76,7 +75,7 @@ func (y syntax) parse(args []string) options {
 	return o
 }
 
-// operands follow the options: a script, unless -s says otherwise.
+// operands parses the arguments after the options: a script, except with -s.
 func (o options) operands(args []string) options {
 	stdin := false
 	for _, a := range o.rest {

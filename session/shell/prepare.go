@@ -25,14 +25,14 @@ type Setup struct {
 	Argv []string // the shell and its arguments; Argv[0] is not looked up
 	Env  []string // its environment, as in os/exec
 	Cwd  string   // where it starts; informational
-	Host string   // name of this machine; empty: asked of the system
+	Host string   // name of this machine; if empty, the system's
 	// Dir is a directory for this session alone, absolute, 0700, that lives as long
 	// as the session. The scripts are put there.
 	Dir string
-	// State is such a directory that should be in memory (StateHome): the shell leaves
-	// its environment and its newest history entry there. Empty: Dir.
+	// State is a similar directory that should be in memory (StateHome): the shell writes its environment and its
+	// newest history entry there. If empty, Dir is used.
 	State string
-	// Nonce marks the marks of this session; empty: a new one.
+	// Nonce is the nonce of this session's marks. If empty, a new one is made.
 	Nonce string
 }
 
@@ -41,11 +41,21 @@ type Launch struct {
 	Argv, Env []string
 	Kind      Kind
 	Quality   Quality
-	Reason    string // why Quality is None
-	Nonce     string // empty when Quality is None
-	StateDir  string // for ReadEnv; empty when Quality is None
+	Reason    string // reason for a Quality of None
+	Nonce     string // set for any other Quality
+	StateDir  string // for ReadEnv; set for any other Quality
 	Cwd       string
 	Numbers   uint64 // that commands of the session's shells before this one have
+}
+
+// ShadowedFile is the name of the file, in the state directory, that IsShadowed checks for.
+const ShadowedFile = "shadowed"
+
+// IsShadowed reports whether the user's functions or settings took builtins away that the integration calls, so that no mark will
+// come.
+func (l *Launch) IsShadowed() bool {
+	_, err := os.Stat(filepath.Join(l.StateDir, ShadowedFile))
+	return l.StateDir != "" && err == nil
 }
 
 // Prepare returns how to start the shell so that it loads the integration after the
@@ -72,7 +82,7 @@ func Prepare(s Setup) (Launch, error) {
 	if s.Nonce == "" {
 		s.Nonce = NewNonce()
 	}
-	if err := errors.Join(install(s.Dir, spec.files), handOver(s.State, s.Nonce)); err != nil {
+	if err := errors.Join(install(s.Dir, spec.files), writeNonce(s.State, s.Nonce)); err != nil {
 		return l, fmt.Errorf("shell integration: %w", err)
 	}
 	if s.Host == "" {
@@ -86,12 +96,12 @@ func Prepare(s Setup) (Launch, error) {
 	return l, nil
 }
 
-// handOver leaves the nonce where the script reads it first thing, and empties the file: an
-// environment can be read by whatever the shell starts (/proc/PID/environ).
+// writeNonce writes the nonce to a file that the script reads first and then empties. The environment would be visible
+// to every program that the shell starts (/proc/PID/environ).
 //
-// What the shell will write is there before, so that no other user may read it: a shell makes
-// files by its umask.
-func handOver(dir, nonce string) error {
+// It also creates the files that the shell will write, as a shell would create them by its umask, perhaps readable for
+// other users.
+func writeNonce(dir, nonce string) error {
 	err := os.WriteFile(filepath.Join(dir, "nonce"), []byte(nonce+"\n"), 0o600)
 	for _, name := range []string{"environ", "history", "trap"} {
 		f, openErr := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -110,7 +120,7 @@ func NewNonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// IsNonce says that a text has the form of one.
+// IsNonce reports whether a text has the form of a nonce.
 func IsNonce(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == 16
@@ -199,7 +209,7 @@ func (p *plan) rcFile() string {
 	return filepath.Join(home, ".bashrc")
 }
 
-// zsh looks for its files where ZDOTDIR says; ours puts it back first thing.
+// zsh reads its files from ZDOTDIR; our file restores the variable first.
 func (p *plan) zsh() []string {
 	p.env.shim("ZDOTDIR", "LONGTERM_ZDOTDIR", p.file("zsh"))
 	return append([]string{p.argv0}, p.withLogin()...)
@@ -214,7 +224,7 @@ func zshRefusal(o options) string {
 	return ""
 }
 
-// withLogin is rest with the login option that parse took out of it.
+// withLogin returns rest with the login option that parse removed from it.
 func (p *plan) withLogin() []string {
 	has := slices.ContainsFunc(p.opts.rest, func(a string) bool { return withoutFlagIn(a, 'l') != a })
 	if p.opts.login && !has {

@@ -1,9 +1,8 @@
 package shell
 
-// reads takes the kernel's word that the shell waits for a line, where its marks did not say
-// so: the prompt's end went where it was not seen, or hooks and prompt were changed. What ran
-// has ended, with the status that a mark told, if one did. Prompts keep their numbers, so
-// that marks that come back are not taken for old ones.
+// reads handles the kernel's report that the shell waits for a line, without marks for it: the prompt's end was missed,
+// or hooks and prompt were changed. The command has ended, with the status of a mark, if any. Prompts keep their
+// numbers, so that later marks are not taken for old ones.
 func (t *Tracker) reads(e Event) []Change {
 	if t.s.Phase == PhasePrompt && !t.s.Continuation {
 		return nil
@@ -30,9 +29,8 @@ func (t *Tracker) reads(e Event) []Change {
 	return append(changes, Change{Kind: ChangePrompt})
 }
 
-// Repair is a line that puts the integration back into a shell that lost its hooks or marks,
-// while its functions are still there; empty: there is none. It keeps the status of the line
-// before it, so that the mark that follows tells that.
+// Repair returns a line that restores the integration in a shell that lost its hooks or marks, while its functions
+// still exist, or "". It keeps the status of the line before it, which the next mark reports.
 func Repair(k Kind) string {
 	if k.Spec().repair == "" {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// Renewal is a file for a shell of a kind, and its name in the shell's state directory: the shell exports the variables
-// before its next prompt, unsets those that are nil, and empties the file that it has read.
+// Renewal returns a file for a shell of a kind, and its name in the shell's state directory. Before its next prompt the
+// shell exports the variables, unsets those that are nil, and empties the file.
 func Renewal(kind Kind, env map[string]*string) (name string, text []byte, err error) {
 	name, unset, export, quote := "renew.sh", "builtin unset %s\n", "builtin export %s=%s\n", shellquote.Word
 	if kind == Fish {
@@ -31,7 +31,7 @@ func Renewal(kind Kind, env map[string]*string) (name string, text []byte, err e
 	return name, b.Bytes(), nil
 }
 
-// IsName says that a text is a variable's name in any shell.
+// IsName reports whether a text is a variable's name in any shell.
 func IsName(name string) bool {
 	for i := range len(name) {
 		switch c := name[i]; {

@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// secretWords in a variable's name, between underscores, tell that its value is secret.
+// secretWords in a variable's name, between underscores, mark its value as secret.
 var secretWords = []string{
 	"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "KEY", "APIKEY", "CREDENTIAL", "CREDENTIALS",
 	"AUTH", "AUTHORIZATION", "COOKIE", "SIGNATURE", "PRIVATE", "DSN", "PIN", "OTP", "JWT", "BEARER", "NONCE", "WEBHOOK",

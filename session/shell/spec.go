@@ -9,36 +9,36 @@ import (
 // integrated. A shell is a row of specs, and its script.
 type Spec struct {
 	names    []string   // of the executable
-	profiles [][]string // names by which it can be asked for, each with the executables it stands for, best first
+	profiles [][]string // profile names, each followed by its executables, best first
 
-	// Pastes says that the shell's editor can take pastes (bracketed paste); a plain sh and the
-	// Korn shells take the brackets for text.
+	// Pastes is set if the shell's editor supports bracketed paste. A plain sh and the Korn shells take the brackets
+	// for text.
 	Pastes bool
-	// DropsTabs says that the editor drops tabs, pasted ones too.
+	// DropsTabs is set if the editor drops tabs, pasted ones too.
 	DropsTabs bool
-	// Edits says that the shell reads lines by an editor of its own, which sets the terminal as
-	// it needs it; a plain sh leaves that to the terminal's line mode.
+	// Edits is set if the shell has a line editor, which sets the terminal as needed. A plain sh uses the terminal's
+	// line mode.
 	Edits bool
-	// NeedsSane says that what a program did to the terminal has to be undone before a line is typed:
-	// there is no editor, or it is used only where it finds echo on.
+	// NeedsSane is set if a program's changes of the terminal must be undone before a line is typed: the shell has no
+	// editor, or uses it only if echo is on.
 	NeedsSane bool
-	// RawAtPrompt says that a shell that reads keys reads a line to run, without having asked for pastes.
+	// RawAtPrompt is set if a shell that reads keys reads a command line, although it has not enabled pastes.
 	RawAtPrompt bool
-	// KeepsIncomplete says that the editor keeps a line that is incomplete, without a word.
+	// KeepsIncomplete is set if the editor silently keeps an incomplete line.
 	KeepsIncomplete bool
-	// MuteInterrupt says that Ctrl-C in an editor that is empty brings no other prompt.
+	// MuteInterrupt is set if Ctrl-C in an empty editor prints no new prompt.
 	MuteInterrupt bool
-	// EscSearches says that ESC P begins a search in the editor.
+	// EscSearches is set if ESC P starts a search in the editor.
 	EscSearches bool
-	// RingsWhenEmpty says that the editor rings where there is nothing to kill.
+	// RingsWhenEmpty is set if the editor rings if it has no text to kill.
 	RingsWhenEmpty bool
-	// KillDraws says that killing a line that is empty draws the prompt on another row.
+	// KillDraws is set if killing an empty line draws the prompt on another row.
 	KillDraws bool
-	// ReadsBriefly says that the kernel does not tell which of the shell's waits are for a moment only:
-	// the limit of a read is an alarm.
+	// ReadsBriefly is set if the kernel does not show which of the shell's waits are for a moment only: the limit of a
+	// read is an alarm.
 	ReadsBriefly bool
 
-	// Renews says that the shell takes over variables that are left for it (Renewal).
+	// Renews is set if the shell reads variables from the file of Renewal.
 	Renews bool
 
 	expands bool   // exclamation marks, in lines that are typed
@@ -50,9 +50,9 @@ type Spec struct {
 	refusal func(options) string // nil: only what is not interactive
 	plan    func(*plan) []string
 	source  string                                  // the command that reads a file
-	again   string                                  // see Again; empty: it cannot be prepared at its prompt
-	repair  string                                  // see Repair; empty: there is none
-	wrap    func(line, first, second string) string // see Wrap; nil: there is none
+	again   string                                  // see PrepareAtPrompt; empty if it cannot be prepared at its prompt
+	repair  string                                  // see Repair; empty if unsupported
+	wrap    func(line, first, second string) string // see Wrap; nil if unsupported
 }
 
 var specs = map[Kind]*Spec{
@@ -109,12 +109,12 @@ var specs = map[Kind]*Spec{
 	},
 }
 
-// What the Korn shells and a plain sh have in common.
+// shFiles are common to the Korn shells and a plain sh.
 var shFiles = [][2]string{{"longterm.sh", "longterm.sh"}}
 
 const repairSh = "PS1='${__longterm_e#$((__longterm_n=__longterm_n+1))}$({ __longterm_prompt $?; } 2>/dev/null)'$PS1"
 
-// Spec is what is special about a kind; one that is in no row is not known.
+// Spec returns the properties of a kind; unlisted kinds have those of Unknown.
 func (k Kind) Spec() *Spec {
 	if s := specs[k]; s != nil {
 		return s
@@ -122,7 +122,7 @@ func (k Kind) Spec() *Spec {
 	return specs[Unknown]
 }
 
-// kindOf is the kind of an executable.
+// kindOf returns the kind of an executable.
 func kindOf(name string) Kind {
 	for k, s := range specs {
 		if slices.Contains(s.names, name) {
@@ -132,8 +132,7 @@ func kindOf(name string) Kind {
 	return Unknown
 }
 
-// Programs are the executables that a profile's name stands for, best first; nil for a
-// name that is none.
+// Programs returns the executables of a profile, best first, or nil for an unknown profile.
 func Programs(profile string) []string {
 	for _, s := range specs {
 		for _, p := range s.profiles {
@@ -145,10 +144,10 @@ func Programs(profile string) []string {
 	return nil
 }
 
-// Names are the names of the executables of a kind of shell; empty for Unknown.
+// Names returns the executables of a kind of shell; none for Unknown.
 func Names(k Kind) []string { return slices.Clone(specs[k].names) }
 
-// Kinds are the kinds of shells that are known, Unknown not among them.
+// Kinds returns the supported kinds of shells, without Unknown.
 func Kinds() []Kind {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(specs)), func(k Kind) bool { return k == Unknown })
 }

@@ -10,11 +10,11 @@ const (
 	PhaseUnknown Phase = "unknown"
 	PhasePrompt  Phase = "prompt"
 	PhaseRunning Phase = "running"
-	PhaseEnded   Phase = "ended" // the shell's process is gone
+	PhaseEnded   Phase = "ended" // the shell's process has exited
 )
 
-// State is all that a Tracker knows. It survives a restart as JSON: a tracker made from
-// it goes on with the events after it. It holds the nonce: keep it private.
+// State is the complete state of a Tracker. It survives a restart as JSON: a tracker made from it continues with later
+// events. It holds the nonce: keep it private.
 type State struct {
 	Nonce   string    `json:"nonce"`
 	Offered Quality   `json:"offered"` // what the shell's integration gives
@@ -31,7 +31,7 @@ type State struct {
 	Mark     uint64 `json:"mark,omitempty"`
 	Prompt   uint64 `json:"prompt"`            // number of the newest prompt
 	PromptAt uint64 `json:"prompt_at"`         // where it began
-	InputAt  uint64 `json:"input_at"`          // where it ended; 0 when that was not said
+	InputAt  uint64 `json:"input_at"`          // where it ended; 0 if unknown
 	Drawing  bool   `json:"drawing,omitempty"` // the prompt is being printed: mark B is to come
 	// Kept: the shell's editor still holds a line that it refused; Ctrl-U clears it.
 	Kept bool `json:"kept,omitempty"`
@@ -40,7 +40,7 @@ type State struct {
 	Continuation bool `json:"continuation,omitempty"`
 
 	Cwd  Cwd  `json:"cwd"`           // at the newest prompt
-	Hint Cwd  `json:"hint"`          // what a program said since, perhaps on another machine
+	Hint Cwd  `json:"hint"`          // directory reported by a program since then, perhaps on another machine
 	Alt  bool `json:"alt,omitempty"` // the alternate screen is shown
 
 	Typed    *typedLine `json:"typed,omitempty"`

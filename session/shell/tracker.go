@@ -15,13 +15,13 @@ func NewTracker(l Launch) *Tracker {
 	return &Tracker{State{Nonce: l.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: PhaseUnknown, Cwd: Cwd{Path: l.Cwd}, Numbers: l.Numbers}}
 }
 
-// Resume goes on from a state.
+// Resume continues from a state.
 func Resume(s State) *Tracker { return &Tracker{s.clone()} }
 
-// State is what is known.
+// State returns a copy of the state.
 func (t *Tracker) State() State { return t.s.clone() }
 
-// Phase is State().Phase without the copy.
+// Phase returns State().Phase without the copy.
 func (t *Tracker) Phase() Phase { return t.s.Phase }
 
 func (s *State) clone() State {
@@ -50,7 +50,7 @@ func (t *Tracker) Apply(e Event) []Change {
 	case EventMark:
 		return t.mark(e)
 	case EventTyped:
-		return t.typed(e)
+		return t.handleTyped(e)
 	case EventSentinel:
 		t.s.Sentinel = e.Text
 	case EventCwd:
@@ -58,7 +58,7 @@ func (t *Tracker) Apply(e Event) []Change {
 	case EventAltScreen:
 		t.s.Alt = e.On
 	case EventLost:
-		return t.lost(e)
+		return t.handleLost(e)
 	case EventForeground:
 		return t.foreground(e)
 	case EventReads:
@@ -69,8 +69,8 @@ func (t *Tracker) Apply(e Event) []Change {
 	return nil
 }
 
-// mark takes a mark of ours. One without the nonce is some other shell's, or forged; one
-// whose place was taken is a copy: output that is shown again, or a prompt drawn anew.
+// mark handles a mark with the session's nonce or sentinel. Others are of another shell, or forged. A mark whose place
+// was accepted before is a copy: repeated output, or a redrawn prompt.
 func (t *Tracker) mark(e Event) []Change {
 	if same(e.Mark.Nonce, t.s.Sentinel) {
 		return t.sentinel(e)
@@ -96,8 +96,8 @@ func (t *Tracker) mark(e Event) []Change {
 	return nil
 }
 
-// inOrder takes a mark's place. A shell that has begun to count goes on counting: a mark
-// without a place is none of its own then.
+// inOrder accepts a mark's place. A shell that counts its marks counts all of them: a mark without a place is not its
+// own then.
 func (t *Tracker) inOrder(m *Mark) bool {
 	if m.Count <= t.s.Mark {
 		return m.Count == 0 && t.s.Mark == 0
@@ -115,7 +115,7 @@ func same(nonce, ours string) bool {
 	return ours != "" && subtle.ConstantTimeCompare([]byte(nonce), []byte(ours)) == 1
 }
 
-// prompt is mark A. A number that was there before is a repetition.
+// prompt handles mark A. It ignores a number that it saw before.
 func (t *Tracker) prompt(e Event) []Change {
 	m := &e.Mark
 	if m.Prompt != 0 && m.Prompt <= t.s.Prompt {
@@ -123,6 +123,9 @@ func (t *Tracker) prompt(e Event) []Change {
 	}
 	if m.Late && t.s.Running != nil && !t.s.Done {
 		t.s.Doubt = &doubt{At: e.At, Time: e.Time, Exit: clonePtr(m.Exit), Prompt: clonePtr(m)}
+		if t.s.Offered == Basic { // all of its prompts are late
+			return []Change{{Kind: ChangePhase}}
+		}
 		return t.doubtful(e)
 	}
 	moved := m.Cwd != "" && m.Cwd != t.s.Cwd.Path
@@ -153,6 +156,9 @@ func (t *Tracker) back(e Event) []Change {
 	switch {
 	case t.s.Running != nil:
 		switch {
+		case !t.s.Done && t.s.Offered == Basic && hasNoCommand(t.s.Running.Text): // the mark has the status of the line before
+			zero := 0
+			t.end(e, &zero, Basic)
 		case !t.s.Done, t.s.Drawing: // Drawing: the hooks ran before, and not for a prompt
 			t.end(e, m.Exit, t.basicIfFull())
 		case m.Exit != nil:
@@ -168,12 +174,19 @@ func (t *Tracker) back(e Event) []Change {
 		if strings.TrimSpace(line.Text) == "" {
 			return nil
 		}
+		if hasNoCommand(line.Text) { // the mark has the status of the line before
+			zero := 0
+			line.At = e.At // it has no output
+			changes := t.begin(e, line)
+			t.end(e, &zero, Basic)
+			return append(changes, t.finish()...)
+		}
 		changes := t.begin(e, line)
 		t.s.Running.Echoed = true
 		t.end(e, m.Exit, Basic)
 		return append(changes, t.finish()...)
 	case m.HasText && t.s.Prompt > 0:
-		// A shell that tells the line only now.
+		// The shell reports the line only now.
 		line := typedLine{Text: m.Text, At: max(t.s.InputAt, t.s.PromptAt), Time: t.s.Since}
 		changes := t.begin(e, line)
 		t.s.Running.TextSource = TextShell
@@ -182,6 +195,16 @@ func (t *Tracker) back(e Event) []Change {
 		return append(changes, t.finish()...)
 	}
 	return nil
+}
+
+// hasNoCommand reports whether all lines of a text are blank or comments.
+func hasNoCommand(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *Tracker) basicIfFull() Quality {
@@ -200,7 +223,7 @@ func (t *Tracker) continuation() []Change {
 	return []Change{{Kind: ChangeInput}}
 }
 
-// input is mark B.
+// input handles mark B.
 func (t *Tracker) input(e Event) []Change {
 	switch {
 	case t.s.Running == nil:
@@ -228,7 +251,7 @@ func (t *Tracker) input(e Event) []Change {
 	return nil
 }
 
-// output is mark C.
+// output handles mark C.
 func (t *Tracker) output(e Event) []Change {
 	m := &e.Mark
 	if t.continues(m) {
@@ -261,15 +284,15 @@ func (t *Tracker) output(e Event) []Change {
 
 // continues reports whether a mark belongs to a further statement of the submitted line that runs.
 // Bash sends a mark for each of its statements, and no prompt between them. All statements are
-// one command, with the text that was submitted.
+// one command, with the text that was submitted. A line that runs the hook itself, or expands PS0, sends a mark too.
 func (t *Tracker) continues(m *Mark) bool {
 	r := t.s.Running
-	return r != nil && !t.s.Done && t.s.Typed == nil && r.TextSource == TextTyped && strings.Contains(r.Text, "\n") &&
-		(m.Given || m.Guess || !m.HasText)
+	return r != nil && !t.s.Done && t.s.Typed == nil && r.TextSource == TextTyped &&
+		(t.s.Doubt == nil || strings.Contains(r.Text, "\n") && (m.Given || m.Guess || !m.HasText))
 }
 
-// sameText compares what was typed with what the shell says it runs, which in bash has
-// "; " for the ends of lines and joins those that end in a backslash.
+// sameText compares typed text with the shell's report of its command. Bash reports "; " for line ends, and joins lines
+// that end in a backslash.
 func sameText(typed, said string) bool {
 	squeeze := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -282,14 +305,14 @@ func sameText(typed, said string) bool {
 	return typed == said || squeeze(typed) == squeeze(said)
 }
 
-// replaces reports whether a line replaces the shell by another program. "exec" with
-// redirections only does not; a prompt will say so.
+// replaces reports whether a line replaces the shell by another program. "exec" with redirections only does not; a
+// prompt will follow.
 func replaces(text string) bool {
 	fields := strings.Fields(text)
 	return len(fields) > 1 && fields[0] == "exec" && !strings.ContainsAny(fields[1][:1], "<>&0123456789{")
 }
 
-// done is mark D.
+// done handles mark D.
 func (t *Tracker) done(e Event) []Change {
 	if t.s.Running == nil || t.s.Done {
 		return nil
@@ -303,15 +326,15 @@ func (t *Tracker) done(e Event) []Change {
 	return []Change{{Kind: ChangeDone, Command: *t.s.Running}}
 }
 
-// typed is a line on its way to the shell.
-func (t *Tracker) typed(e Event) []Change {
+// handleTyped handles a line that was typed into the shell.
+func (t *Tracker) handleTyped(e Event) []Change {
 	line := typedLine{Text: e.Text, At: e.At, Time: e.Time, Prompt: t.s.Prompt}
 	if !t.s.Drawing && (t.s.Running != nil || t.s.Phase != PhasePrompt) {
 		line.Prompt++
 	}
 	t.s.Typed = &line
 	t.s.Continuation = false
-	if t.s.Offered == Basic && t.s.Phase == PhasePrompt && t.s.Sentinel == "" { // else its own mark tells
+	if t.s.Offered == Basic && t.s.Phase == PhasePrompt && t.s.Sentinel == "" { // otherwise its mark follows
 		return t.begin(e, t.takeTyped())
 	}
 	return nil
@@ -323,7 +346,7 @@ func (t *Tracker) takeTyped() typedLine {
 	return line
 }
 
-// begin starts a command.
+// begin starts a command with the given line.
 func (t *Tracker) begin(e Event, line typedLine) []Change {
 	t.s.Numbers++
 	t.s.Running = &Command{
@@ -371,20 +394,20 @@ func (t *Tracker) abandon(e Event) []Change {
 	return changes
 }
 
-// doubtful is the state in which the shell may have been replaced or lost its hooks.
+// doubtful sets the state in which the shell may have been replaced or lost its hooks.
 func (t *Tracker) doubtful(e Event) []Change {
 	t.s.Quality = None
 	t.phase(PhaseUnknown, e)
 	return []Change{{Kind: ChangePhase}}
 }
 
-func (t *Tracker) lost(e Event) []Change {
+func (t *Tracker) handleLost(e Event) []Change {
 	t.s.Typed, t.s.Continuation, t.s.Drawing = nil, false, false
 	return append(t.abandon(e), t.doubtful(e)...)
 }
 
-// foreground takes who owns the terminal. An executable that is not the shell's has
-// replaced it. Without marks it is all there is to go by.
+// foreground handles a change of the terminal's foreground program. An executable other than the shell's has replaced
+// it. Without marks this is the only evidence.
 func (t *Tracker) foreground(e Event) []Change {
 	if e.On && e.Text != "" {
 		if t.s.Shell == "" {
@@ -440,6 +463,9 @@ func (t *Tracker) sentinel(e Event) []Change {
 		}
 		t.end(e, e.Mark.Exit, Basic)
 		done := Change{Kind: ChangeDone, Command: *t.s.Running}
+		if t.s.Offered != None { // the prompt that follows reports the directory and the environment
+			return []Change{done}
+		}
 		changes := append([]Change{done}, t.finish()...)
 		t.s.Quality = t.s.Offered
 		t.phase(PhaseUnknown, e)

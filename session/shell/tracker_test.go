@@ -121,6 +121,7 @@ func told(t *Tracker, events []Event) string {
 }
 
 // FEATURES: R7 R45 R48
+// FAULT: H26
 func TestTracker(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -140,6 +141,9 @@ func TestTracker(t *testing.T) {
 		{"the end is missing", Full, "A1 C:x A2=3", "prompt start(x) finish(x,3,basic) prompt prompt full"},
 		{"the end and the prompt are missing", Full, "A1 C:x C:y D0 A2",
 			"prompt start(x) finish(x,?,basic) start(y) done finish(y,0,full) prompt prompt full"},
+		{"a submitted line sends its start again", Full, "A1 >x C:x C:y D4 A2", "prompt start(x) done finish(x,4,full) prompt prompt full"},
+		{"a comment", Full, "A1 >#_c A2=7", "prompt start(# c) finish(# c,0,basic) prompt prompt full"},
+		{"basic, a comment", Basic, "A1=7 >#_c A2=7", "prompt start(# c) finish(# c,0,basic) prompt prompt basic"},
 		{"the shell's hooks are gone", Full, "A1 C:source_rc B=2", "prompt start(source rc) unknown none"},
 		{"and another command", Full, "A1 C:source_rc B=2 C:ls",
 			"prompt start(source rc) finish(source rc,2,basic) start(ls) running full"},

@@ -16,8 +16,8 @@ type Ancestor struct {
 // maxAncestors bounds a line of descent; more of them are a loop that the reading met.
 const maxAncestors = 1024
 
-// Ancestors are a process and those it descends from, itself first, as far as they can be read. The error says that it
-// is not there itself. A line that changed while it was read (a parent ended) is read again.
+// Ancestors returns a process and its ancestors, itself first, as far as readable. The error reports that the process
+// itself does not exist. If the chain changes during the read (a parent ended), it is read again.
 func Ancestors(pid int) (line []Ancestor, err error) {
 	const looks = 10
 	for range looks {
@@ -29,7 +29,7 @@ func Ancestors(pid int) (line []Ancestor, err error) {
 	return line, nil
 }
 
-// ancestors is one reading; whole says that it came to the end.
+// ancestors reads once; whole reports whether it reached the end.
 func ancestors(pid int) (line []Ancestor, whole bool, err error) {
 	for pid > 0 && len(line) < maxAncestors {
 		st, err := ReadStat(pid)
@@ -48,7 +48,7 @@ func ancestors(pid int) (line []Ancestor, whole bool, err error) {
 	return line, pid == 0, nil
 }
 
-// CgroupPath is the path of a process's cgroup (version 2) as its file has it; empty: it has none, or it is not known.
+// CgroupPath returns the path of a process's cgroup (version 2), or "" if none or unknown.
 func CgroupPath(pid int) string {
 	b, err := read(pid, "cgroup")
 	if err != nil {
@@ -62,12 +62,12 @@ func CgroupPath(pid int) string {
 	return ""
 }
 
-// Filtered says that a process has a filter of system calls (seccomp) that we do not have, as far as is known: it can get
-// rid of none, so one that has no more than we was never below one that has.
-func Filtered(pid int) bool {
+// HasOwnFilter reports whether a process has a system call filter (seccomp) that this process lacks, as far as known.
+// Filters cannot be removed, so a process with no more filters than this one was never below a filtered one.
+func HasOwnFilter(pid int) bool {
 	if mode, err := Field(pid, "status", "Seccomp"); err == nil && mode == "0" {
 		return false
 	}
-	theirs := Number(pid, "status", "Seccomp_filters") // 0: a kernel before 5.9 does not tell
+	theirs := Number(pid, "status", "Seccomp_filters") // 0: a kernel before 5.9 does not report it
 	return theirs == 0 || theirs > Number(os.Getpid(), "status", "Seccomp_filters")
 }

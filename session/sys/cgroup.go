@@ -5,10 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// OwnCgroup is the directory of this process's cgroup (version 2).
+// OwnCgroup returns the directory of this process's cgroup (version 2).
 func OwnCgroup() (string, error) {
 	mounts, err := read(0, "mountinfo")
 	if err != nil {
@@ -21,7 +22,7 @@ func OwnCgroup() (string, error) {
 	return parseCgroup(mounts, self)
 }
 
-// CgroupMembers are the processes in a cgroup, by its directory; 0 is one of another pid namespace.
+// CgroupMembers returns the processes in a cgroup, by its directory; 0 stands for one of another pid namespace.
 func CgroupMembers(dir string) ([]int, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 	if err != nil {
@@ -30,8 +31,7 @@ func CgroupMembers(dir string) ([]int, error) {
 	return parseNumbers(b), nil
 }
 
-// InCgroup says whether the name stands in the path of this process's cgroup; true where that cannot
-// be read.
+// InCgroup reports whether the path of this process's cgroup contains the name; true if unreadable.
 func InCgroup(name string) bool {
 	self, err := read(0, "cgroup")
 	return err != nil || bytes.Contains(self, []byte(name))
@@ -63,6 +63,27 @@ func parseCgroup(mounts, self []byte) (string, error) {
 		return filepath.Join(point, rel), nil
 	}
 	return "", errors.New("cgroup v2 is not mounted")
+}
+
+// MountsBelow returns the mount points below a directory, which is absolute and clean. Linux only.
+func MountsBelow(dir string) (below []string) {
+	mounts, err := read(0, "mountinfo")
+	if err != nil {
+		return nil
+	}
+	return mountsBelow(mounts, dir)
+}
+
+func mountsBelow(mounts []byte, dir string) (below []string) {
+	for line := range strings.Lines(string(mounts)) {
+		if f := strings.Fields(line); len(f) > 4 {
+			at := unescapeMount(f[4])
+			if at != dir && strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/") && !slices.Contains(below, at) {
+				below = append(below, at)
+			}
+		}
+	}
+	return below
 }
 
 // unescapeMount undoes the octal escapes of mountinfo.

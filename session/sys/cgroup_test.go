@@ -41,3 +41,12 @@ func FuzzParseCgroup(f *testing.F) {
 		}
 	})
 }
+
+func TestMountsBelow(t *testing.T) {
+	const mounts = "20 1 8:1 / / rw - ext4 /dev/a rw\n21 20 0:5 / /p rw - tmpfs t rw\n22 21 0:6 / /p/a\\040b rw - tmpfs t rw\n23 20 0:7 / /pq rw - tmpfs t rw\n24 22 0:6 / /p/a\\040b rw - tmpfs t rw\n"
+	for dir, want := range map[string]string{"/p": "/p/a b", "/p/a b": "", "/": "/p,/p/a b,/pq", "/none": ""} {
+		if got := strings.Join(mountsBelow([]byte(mounts), dir), ","); got != want {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
+}

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DescriptorLimit is how many files this process may have open, and up to where it may raise that
-// itself.
+// DescriptorLimit returns how many files this process may open, and the limit up to which it may raise that.
 func DescriptorLimit() (now, most uint64, err error) {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
@@ -19,8 +18,8 @@ func DescriptorLimit() (now, most uint64, err error) {
 	return uint64(lim.Cur), uint64(lim.Max), nil
 }
 
-// DescriptorsLeft is how many more files this process may open, told from one that was just opened:
-// descriptors are given out from the lowest.
+// DescriptorsLeft returns how many more files this process may open, derived from a file that was just opened: the
+// lowest free descriptor is always used.
 func DescriptorsLeft(opened *os.File) (int, error) {
 	now, _, err := DescriptorLimit()
 	if err != nil {

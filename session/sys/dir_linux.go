@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is a process's directory in /proc, for who reads much of it, often. While it is open its files
-// are those of this process, or fail: a pid that was given to another process meanwhile does no
-// harm. Its methods read into their callers' buffers, and their errors are the system's own: nothing
-// is allocated for the many processes of which nothing can be read.
+// Dir is a process's directory in /proc, for frequent reads. While open, its files belong to this process or fail, even
+// if the pid is reused. Its methods read into their callers' buffers and return plain system errors: nothing is
+// allocated for the many unreadable processes.
 type Dir struct{ fd int }
 
-// OpenDir fails if there is no such process, or it may not be seen.
+// OpenDir fails if the process does not exist or is hidden.
 func OpenDir(pid int) (Dir, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(root+"/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -45,7 +44,7 @@ func (d Dir) Read(name string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// ReadOnce is what one read gives of a process's file, for those that fit it.
+// ReadOnce reads a small process file with a single read.
 func ReadOnce(pid int, name string, buf []byte) ([]byte, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(path(pid, name), unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -75,6 +74,21 @@ func (d Dir) ReadLong(name string, limit int) []byte {
 	return out.Bytes()
 }
 
+// Pieces calls f with one read after the other of a file, each into buf, until f returns false.
+func (d Dir) Pieces(name string, buf []byte, f func(piece []byte) bool) error {
+	fd, err := d.open(name, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := retry(func() (int, error) { return unix.Read(fd, buf) })
+		if err != nil || n <= 0 || !f(buf[:n]) {
+			return err
+		}
+	}
+}
+
 // ReadMemory fills a buffer from a process's memory. It takes the right to trace the process.
 func (d Dir) ReadMemory(at uint64, into []byte) bool {
 	fd, err := d.open("mem", 0)
@@ -95,7 +109,7 @@ func (d Dir) Link(name string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// CharDevice is the number of the character device that a path such as fd/0 leads to.
+// CharDevice returns the number of the character device behind a path such as fd/0.
 func (d Dir) CharDevice(name string) (dev uint64, ok bool) {
 	var st unix.Stat_t
 	_, err := retry(func() (int, error) { return 0, unix.Fstatat(d.fd, name, &st, 0) })

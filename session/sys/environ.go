@@ -25,7 +25,7 @@ func (e Environ) Lookup(name string) (value string, ok bool) {
 	return "", false
 }
 
-// All are the variables in their order; what is no NAME=value is left out.
+// All iterates over the variables in order; it skips text that is not NAME=value.
 func (e Environ) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for kv := range strings.SplitSeq(string(e), "\x00") {

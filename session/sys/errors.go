@@ -8,16 +8,15 @@ import (
 	"syscall"
 )
 
-// What reading a process's files may say besides the answer. A kernel without some file says
-// ErrGone of it, too: both are "not there".
+// Errors of reading a process's files. A kernel without some file yields ErrGone for it too.
 var (
 	ErrGone      = errors.New("the process has ended")
 	ErrHidden    = errors.New("the process may not be seen by us")
 	ErrMalformed = errors.New("not in the format that the kernel documents")
 )
 
-// Error is a failure to read of a process. It is one of ErrGone, ErrHidden, ErrMalformed and
-// errors.ErrUnsupported for errors.Is, or whatever else the system said.
+// Error is a failed read of a process file. With errors.Is it matches ErrGone, ErrHidden, ErrMalformed,
+// errors.ErrUnsupported or the system's error.
 type Error struct {
 	PID  int    // 0: of no process, or our own
 	File string // below /proc/PID, or /proc

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FileID tells a file, links followed, from all others, and from what it is after a change. Empty: there is no such file.
+// FileID identifies a file, following links, and its current version. It returns "" for a missing file.
 func FileID(path string) string {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadPath reads a path in a process's memory; empty: there is none to be read.
+// ReadPath reads a path in a process's memory, or returns "".
 func ReadPath(pid int, at uint64) string {
 	path, whole, err := (&texts{read: memoryOf(pid)}).text(at, unix.PathMax)
 	if err != nil || !whole {
@@ -32,17 +32,17 @@ func ReadBytes(pid int, at uint64, n int) []byte {
 	return b[:got]
 }
 
-// DescriptorTarget is what a process's descriptor is of: a path, or the kernel's word for it.
+// DescriptorTarget returns the target of a process's descriptor: a path, or the kernel's name for it.
 func DescriptorTarget(pid, fd int) (string, error) { return readLink(pid, "fd/"+strconv.Itoa(fd)) }
 
-// Machine is how busy this machine is. What cannot be known is 0.
-type Machine struct {
+// MachineLoad is the load of this machine. A figure that is unknown is 0.
+type MachineLoad struct {
 	Load         float64 // processes that want a processor, over a minute
 	Memory, Free uint64  // bytes; free is what programs could have
 }
 
-// LookAtMachine tells how busy this machine is.
-func LookAtMachine() (m Machine) {
+// LookAtMachine returns the load of this machine.
+func LookAtMachine() (m MachineLoad) {
 	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
 		first, _, _ := strings.Cut(string(b), " ")
 		m.Load, _ = strconv.ParseFloat(first, 64)
@@ -64,7 +64,7 @@ func LookAtMachine() (m Machine) {
 	return m
 }
 
-// PageFaults is how many pages this process had mapped that were in memory already (getrusage(2), ru_minflt).
+// PageFaults returns the number of page faults of this process without I/O (getrusage(2), ru_minflt).
 func PageFaults() uint64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
@@ -73,7 +73,7 @@ func PageFaults() uint64 {
 	return uint64(u.Minflt)
 }
 
-// Threads is how many threads this process has; 0: it is not known.
+// Threads returns the number of threads of this process; 0: unknown.
 func Threads() int {
 	f, err := os.Open("/proc/self/task")
 	if err != nil {
@@ -114,7 +114,7 @@ var ownSpans = sync.OnceValue(func() (spans [][2]uintptr) {
 	return spans
 })
 
-// readOnlyOf is where a line of /proc/PID/maps (proc_pid_maps(5)) has a file mapped that nobody writes there.
+// readOnlyOf returns the addresses of a read-only mapping of a file, from a line of /proc/PID/maps (proc_pid_maps(5)).
 func readOnlyOf(file, line string) (start, end uintptr, ok bool) {
 	// start-end perms offset dev inode path
 	span, rest, _ := strings.Cut(line, " ")

@@ -4,22 +4,22 @@ package sys
 
 import "errors"
 
-// DescriptorTarget is what a descriptor of a process is open on: not told here.
+// DescriptorTarget is unsupported here.
 func DescriptorTarget(int, int) (string, error) { return "", errors.ErrUnsupported }
 
-// Machine is how busy this machine is. What cannot be known is 0.
-type Machine struct {
+// MachineLoad is the load of this machine. A figure that is unknown is 0.
+type MachineLoad struct {
 	Load         float64 // processes that want a processor, over a minute
 	Memory, Free uint64  // bytes; free is what programs could have
 }
 
-// LookAtMachine knows nothing of machines of this system.
-func LookAtMachine() Machine { return Machine{} }
+// LookAtMachine returns zeros: unsupported here.
+func LookAtMachine() MachineLoad { return MachineLoad{} }
 
-// PageFaults is not known here.
+// PageFaults returns 0: unknown here.
 func PageFaults() uint64 { return 0 }
 
-// Threads is not known here.
+// Threads returns 0: unknown here.
 func Threads() int { return 0 }
 
 // LeaveOwnPages leaves nothing here.

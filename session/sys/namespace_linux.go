@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Executable is the path by which this process executes its own program again, whatever became of its file.
+// Executable is the path by which this process executes its own program again, even if the file has changed.
 const Executable = "/proc/self/exe"
 
-// TerminalOf is the path of the terminal that a descriptor is of; empty: it is none.
+// TerminalOf returns the path of a descriptor's terminal, or "".
 func TerminalOf(fd int) string {
 	if _, err := unix.IoctlGetTermios(fd, getTermios); err != nil {
 		return ""
@@ -24,8 +24,8 @@ func TerminalOf(fd int) string {
 	return path
 }
 
-// GiveUpTerminal has this process, the leader of a session, lead one without a terminal: another process can take it
-// then. The caller ignores SIGHUP, which the kernel sends to the foreground group.
+// GiveUpTerminal detaches this session leader from its terminal, so that another process can take it. The caller must
+// ignore SIGHUP, which the kernel sends to the foreground group.
 func GiveUpTerminal(fd int) error {
 	if err := unix.IoctlSetInt(fd, unix.TIOCNOTTY, 0); err != nil {
 		return fmt.Errorf("give the terminal up: %w", err)
@@ -51,8 +51,8 @@ func LoopbackUp() error {
 	return nil
 }
 
-// UserMaps are mappings for a user namespace in which everybody is who they are outside, as far as this process may
-// make them: all users for one with privileges, else its own alone.
+// UserMaps returns identity mappings for a user namespace, as far as this process may create them: all users with
+// privileges, else only its own.
 func UserMaps() (users, groups []syscall.SysProcIDMap) {
 	if os.Geteuid() == 0 {
 		users, groups = idMap("uid_map"), idMap("gid_map")

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerOf is who is at the other end of a Unix socket, as the kernel knows it: who connected,
-// or who began to listen.
+// PeerOf returns the process at the other end of a Unix socket, from the kernel: the connecting or the listening one.
 func PeerOf(uc syscall.Conn) (uid, pid int, err error) {
 	raw, err := uc.SyscallConn()
 	if err != nil {
@@ -28,8 +27,8 @@ func PeerOf(uc syscall.Conn) (uid, pid int, err error) {
 	return int(cred.Uid), int(cred.Pid), nil
 }
 
-// PeerLives says that the process that PeerOf names is still that one: it has not been waited for, so that its number was
-// not used again. Kernels before 6.5 do not tell; it is believed then.
+// PeerLives reports whether the process of PeerOf still exists, so that its pid was not reused. It assumes so on
+// kernels before 6.5.
 func PeerLives(uc syscall.Conn) bool {
 	raw, err := uc.SyscallConn()
 	if err != nil {

@@ -27,7 +27,7 @@ func readBy(f func(name string) ([]byte, error), pid int, file string) ([]byte, 
 	return b, nil
 }
 
-// path is empty where there is no /proc.
+// path returns "" on systems without /proc.
 func path(pid int, file string) string {
 	switch {
 	case root == "":
@@ -51,13 +51,13 @@ func ReadStat(pid int) (Stat, error) {
 	return s, nil
 }
 
-// statParent is Stat.Parent.
+// statParent returns Stat.Parent.
 func statParent(pid int) (int, error) {
 	st, err := ReadStat(pid)
 	return st.Parent, err
 }
 
-// Age is how long ago a process started.
+// Age returns how long ago a process started.
 func Age(pid int) (time.Duration, error) {
 	s, err := ReadStat(pid)
 	if err != nil {
@@ -73,14 +73,13 @@ func Age(pid int) (time.Duration, error) {
 // maxCmdline bounds what is taken for an argument vector.
 const maxCmdline = 1 << 16
 
-// Exe is the file that a process executes; empty: it is not known.
+// Exe returns the file that a process executes; empty if unknown.
 func Exe(pid int) string {
 	file, _ := readLink(pid, "exe") // it may have ended
 	return file
 }
 
-// Cmdline is a process's argument vector, as far as it left it alone: empty of a zombie and of the
-// kernel's own.
+// Cmdline returns a process's argument vector in its current form; empty for zombies and kernel threads.
 func Cmdline(pid int) ([]string, error) {
 	b, err := readBy(readRecord, pid, "cmdline") // cut short only where the memory ends
 	if err != nil || len(b) == 0 {
@@ -110,8 +109,8 @@ func ReadEnviron(pid int) (Environ, error) {
 	return Environ(b), err
 }
 
-// Cwd is a process's working directory. Of one that was removed the kernel's " (deleted)" is left on:
-// a directory may be called so.
+// Cwd returns a process's working directory. For a removed one the kernel's suffix " (deleted)" stays: a directory may
+// have that name.
 func Cwd(pid int) (string, error) { return readLink(pid, "cwd") }
 
 func readLink(pid int, file string) (string, error) {
@@ -125,7 +124,7 @@ func readLink(pid int, file string) (string, error) {
 	return to, nil
 }
 
-// Children are a process's own children, whichever of its threads made them, by the kernel's lists.
+// Children returns a process's direct children, created by any of its threads, from the kernel's lists.
 func Children(pid int) ([]int, error) {
 	tids, err := numbers(path(pid, "task"))
 	if err != nil {
@@ -142,17 +141,17 @@ func Children(pid int) ([]int, error) {
 	return all, nil
 }
 
-// Descendants are a process's children and theirs, parents first.
+// Descendants returns a process's children and their descendants, parents first.
 func Descendants(pid int) []int {
 	var all []int
 	for next := []int{pid}; len(next) > 0; next = next[1:] {
-		children, _ := Children(next[0]) // gone meanwhile: its children are another's
+		children, _ := Children(next[0]) // if it exited, its children have another parent
 		all, next = append(all, children...), append(next, children...)
 	}
 	return all
 }
 
-// PIDs are all processes there are.
+// PIDs returns all processes.
 func PIDs() ([]int, error) {
 	pids, err := numbers(root)
 	if err != nil {
@@ -161,7 +160,7 @@ func PIDs() ([]int, error) {
 	return pids, nil
 }
 
-// numbers are the names in a directory that are numbers.
+// numbers returns the numeric names in a directory.
 func numbers(dir string) ([]int, error) {
 	if dir == "" {
 		return nil, errors.ErrUnsupported
@@ -191,8 +190,8 @@ func parseNumbers(b []byte) []int {
 	return list
 }
 
-// Field is the first word behind "name:" in one of a process's files of such lines (status,
-// smaps_rollup, limits' kin); pid 0 is ourselves. ErrGone: there is no such line.
+// Field returns the first word after "name:" in a process file of such lines (status, smaps_rollup); pid 0 is this
+// process. ErrGone reports a missing line.
 func Field(pid int, file, name string) (string, error) {
 	b, err := read(pid, file)
 	if err != nil {
@@ -217,18 +216,18 @@ func parseField(b []byte, name string) (value string, ok bool) {
 	return "", false
 }
 
-// Number is a Field that is a decimal number; 0: it is not there.
+// Number returns a decimal Field, or 0.
 func Number(pid int, file, name string) int64 {
 	value, _ := Field(pid, file, name)
 	n, _ := strconv.ParseInt(value, 10, 64) // the kernel's
 	return n
 }
 
-// Descriptors are the open files of a process, by their numbers; pid 0 is ourselves.
+// Descriptors returns the open file numbers of a process; pid 0 is this process.
 func Descriptors(pid int) ([]int, error) {
 	fds, err := numbers(path(pid, "fd"))
 	if err != nil && pid == 0 {
-		fds, err = numbers("/dev/fd") // where there is no /proc
+		fds, err = numbers("/dev/fd") // without /proc
 	}
 	if err != nil {
 		return nil, &Error{pid, "fd", err}
@@ -236,14 +235,13 @@ func Descriptors(pid int) ([]int, error) {
 	return fds, nil
 }
 
-// Maps is how many mappings of memory a process has.
+// Maps returns the number of a process's memory mappings.
 func Maps(pid int) (int, error) {
 	b, err := read(pid, "maps")
 	return bytes.Count(b, []byte{'\n'}), err
 }
 
-// OOMKills counts the processes that the system has killed for want of memory; 0 where it does not
-// say.
+// OOMKills returns how many processes the system has killed for lack of memory; 0 if unknown.
 func OOMKills() uint64 {
 	if root == "" {
 		return 0
@@ -260,8 +258,7 @@ func OOMKills() uint64 {
 
 const oomFile = "oom_score_adj"
 
-// OOMScore is what is added to a process's chance to be chosen by the out-of-memory killer; pid 0 is
-// ourselves.
+// OOMScore returns a process's adjustment for the out-of-memory killer; pid 0 is this process.
 func OOMScore(pid int) (int, error) {
 	b, err := read(pid, oomFile)
 	if err != nil {
@@ -285,7 +282,7 @@ func SetOOMScore(pid, score int) error {
 	return nil
 }
 
-// DescriptorPath is the path of an open file, for calls that take none. Linux has it.
+// DescriptorPath returns the path of an open file, for calls that need a path. Linux only.
 func DescriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // File is what a path means to another process: its own root and mounts, and "self" its own.
@@ -293,20 +290,20 @@ type File struct {
 	Path string // without symbolic links, as that process sees it
 	Mode fs.FileMode
 	At   string // where it is for us
-	// Elsewhere says that the process has mounts or a root of its own, and that Path is another file for us.
+	// Elsewhere states that the process has other mounts or another root, so that Path names another file for us.
 	Elsewhere bool
 	// Inode and Dir are the file and the directory that it is in, as they were on the way to it.
 	Inode, Dir Inode
 }
 
-// Inode is what the system says of a file. One that is not Known was not looked at.
+// Inode is the system's data on a file. It is unset unless Known.
 type Inode struct {
 	Known       bool
 	Dev, Number uint64
 	Size        int64
 	UID         uint32
 	Regular     bool
-	Perm        fs.FileMode // bits of who may do what, no others
+	Perm        fs.FileMode // permission bits only
 	Written     time.Time   // its content, which may be set
 	Changed     time.Time   // anything of it
 }

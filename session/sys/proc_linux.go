@@ -11,7 +11,7 @@ import (
 
 const root = "/proc"
 
-// uptime is how long ago the machine was started, with the time it slept.
+// uptime returns the time since boot, sleep included.
 func uptime() (time.Duration, error) {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
@@ -20,11 +20,11 @@ func uptime() (time.Duration, error) {
 	return time.Duration(now.Nano()), nil
 }
 
-// noPidfdInfo is set where the kernel tells nothing of a process by its descriptor (before Linux 6.13).
+// noPidfdInfo is set if the kernel reports nothing by a pidfd (before Linux 6.13).
 var noPidfdInfo atomic.Bool
 
-// Parent is the process that a process or thread was started by, or that has it since that one ended. It is Stat.Parent
-// for a tenth of what that costs: somebody waits for it in execve.
+// Parent returns the current parent of a process or thread. It is ten times cheaper than Stat.Parent: a process in
+// execve waits for it.
 func Parent(pid int) (int, error) {
 	if noPidfdInfo.Load() {
 		return statParent(pid)

@@ -39,7 +39,7 @@ func TestWhatAProcessIs(t *testing.T) {
 	cmd := start(t, "trap '' HUP; sleep 600 & echo; wait", "MARK=the mark")
 	pid := cmd.Process.Pid
 	st, err := ReadStat(pid)
-	if err != nil || st.Parent != os.Getpid() || st.Session != pid || st.Group != pid || st.Ended() || st.Threads != 1 {
+	if err != nil || st.Parent != os.Getpid() || st.Session != pid || st.Group != pid || st.IsDead() || st.Threads != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if age, err := Age(pid); err != nil || age < 0 {

@@ -4,13 +4,17 @@ package sys
 
 import (
 	"errors"
+	"os"
 	"time"
 )
 
-// root is empty: what others have at /proc, if anything, is of another format.
+// root is empty: /proc of other systems, if any, has another format.
 const root = ""
 
 func uptime() (time.Duration, error) { return 0, errors.ErrUnsupported }
 
-// Parent is Stat.Parent.
+// Parent returns Stat.Parent.
 func Parent(pid int) (int, error) { return statParent(pid) }
+
+// OpenDirOf returns an error: the mounts of other processes cannot be reached on this system.
+func OpenDirOf(int, string) (*os.File, error) { return nil, errors.ErrUnsupported }

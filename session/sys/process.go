@@ -15,13 +15,13 @@ type Process struct {
 	Start uint64 // Stat.Start
 }
 
-// Lives says that a process has not ended; one that only waits for its parent has.
+// Lives reports whether a process has not ended; a zombie has.
 func (p Process) Lives() bool {
 	st, err := ReadStat(p.PID)
-	return err == nil && st.Start == p.Start && !st.Ended()
+	return err == nil && st.Start == p.Start && !st.IsDead()
 }
 
-// Ignores says that a signal does nothing to a process (SigIgn of /proc/PID/status).
+// Ignores reports whether a process ignores a signal (SigIgn of /proc/PID/status).
 func (p Process) Ignores(sig syscall.Signal) bool {
 	mask, err := Field(p.PID, "status", "SigIgn")
 	if err != nil {
@@ -31,8 +31,8 @@ func (p Process) Ignores(sig syscall.Signal) bool {
 	return err == nil && sig > 0 && set>>(uint(sig)-1)&1 == 1
 }
 
-// Signal signals a process that is still who it was. What is stopped hears a signal only when it
-// goes on.
+// Signal signals a process unless its pid was reused. It resumes a stopped one, which otherwise receives the signal
+// later.
 func (p Process) Signal(sig syscall.Signal) {
 	st, err := ReadStat(p.PID)
 	if err != nil || st.Start != p.Start {
@@ -44,14 +44,14 @@ func (p Process) Signal(sig syscall.Signal) {
 	}
 }
 
-// SignalAll signals each of those that are still who they were.
+// SignalAll signals each process whose pid was not reused.
 func SignalAll(procs []Process, sig syscall.Signal) {
 	for _, p := range procs {
 		p.Signal(sig)
 	}
 }
 
-// Living are those that have not ended.
+// Living returns the processes that have not ended.
 func Living(all []Process) []Process {
 	return slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return !p.Lives() })
 }

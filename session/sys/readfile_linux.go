@@ -7,12 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile is os.ReadFile without a poller: files of /proc are always ready, and what is about to be executed waits for
-// what is read there.
+// readFile is os.ReadFile without the poller: files of /proc are always ready, and a process in execve may wait for the
+// read.
 func readFile(name string) ([]byte, error) { return readAll(name, false) }
 
-// readRecord is readFile of what the kernel gives at once: less than there is room for is all of it, and the end is not
-// asked for.
+// readRecord is readFile for files that the kernel returns in one read: a short read is complete.
 func readRecord(name string) ([]byte, error) { return readAll(name, true) }
 
 func readAll(name string, atOnce bool) ([]byte, error) {

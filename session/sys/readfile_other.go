@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// readFile is only used where there is /proc.
+// readFile is only used with /proc.
 func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
 // readRecord likewise.

@@ -2,7 +2,7 @@ package sys
 
 import "errors"
 
-// Notification is a system call that waits for the word of whoever holds the listener (seccomp_unotify(2)).
+// Notification is a system call that waits for the owner of the listener (seccomp_unotify(2)).
 type Notification struct {
 	ID   uint64 // the kernel's, until it is answered or its process ends
 	PID  int    // of the thread that waits
@@ -12,8 +12,8 @@ type Notification struct {
 
 // Errors of ReceiveNotification.
 var (
-	ErrNoNotification = errors.New("nobody waits now")
-	ErrNobodyLeft     = errors.New("everybody under the filter has ended")
+	ErrNoNotification = errors.New("no call is waiting")
+	ErrNobodyLeft     = errors.New("all processes under the filter have ended")
 )
 
 // Execution is what a process is about to execute, as it asked the kernel to.

@@ -38,13 +38,13 @@ func ReceiveNotification(listener int) (Notification, error) {
 // NotificationSize is what the kernel writes of a call that waits.
 const NotificationSize = int(unsafe.Sizeof(notification{}))
 
-// ReceiveNotificationInto does so with memory that other processes share, which is zero and aligned to eight bytes: the
-// kernel has written there what it gave when it has given it, whatever becomes of us.
+// ReceiveNotificationInto does so with zeroed shared memory, aligned to eight bytes: the kernel stores the notification
+// there when it delivers it, even if this process dies.
 func ReceiveNotificationInto(listener int, memory []byte) (Notification, error) {
 	return (*notification)(unsafe.Pointer(&memory[:NotificationSize][0])).receive(listener)
 }
 
-// NotificationIn is what such memory holds.
+// NotificationIn returns the notification in such memory.
 func NotificationIn(memory []byte) Notification {
 	return (*notification)(unsafe.Pointer(&memory[:NotificationSize][0])).public()
 }
@@ -53,13 +53,13 @@ func (raw *notification) public() Notification {
 	return Notification{ID: raw.id, PID: int(raw.pid), Nr: raw.nr, Args: raw.args}
 }
 
-// NotificationComes says that a call waits at a listener to be taken.
+// NotificationComes reports whether a call waits at a listener.
 func NotificationComes(listener int) bool {
 	events, err := pollListener(listener)
 	return err == nil && events&unix.POLLIN != 0
 }
 
-// pollListener never blocks, so that the runtime need not be told of it.
+// pollListener never blocks, so it bypasses the runtime's scheduler.
 func pollListener(listener int) (int16, error) {
 	for {
 		poll := [1]unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
@@ -97,7 +97,7 @@ func (raw *notification) receive(listener int) (n Notification, err error) {
 	}
 }
 
-// AnswerNotification lets a call happen (errno 0) or fail. fs.ErrNotExist: nobody waits for it any more.
+// AnswerNotification lets a call happen (errno 0) or fail. fs.ErrNotExist reports that it no longer waits.
 func AnswerNotification(listener int, id uint64, errno unix.Errno) error {
 	r := response{id: id, errno: -int32(errno)}
 	if errno == 0 {
@@ -106,12 +106,13 @@ func AnswerNotification(listener int, id uint64, errno unix.Errno) error {
 	return notificationIoctl(listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
-// NotificationWaits says that a call still waits: what was read of its process in the meantime was its own.
-func NotificationWaits(listener int, id uint64) bool {
+// NotificationValid reports whether the call of a notification still waits. Only then is valid what was read from its
+// process in the meantime.
+func NotificationValid(listener int, id uint64) bool {
 	return notificationIoctl(listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// WakeAtOnce has the kernel switch from who waits to the listener and back without a detour (Linux 6.6). Without, it is
+// WakeAtOnce lets the kernel switch directly between the caller and the listener (Linux 6.6). Without it, answers are
 // only slower.
 func WakeAtOnce(listener int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
@@ -130,7 +131,7 @@ func notificationIoctl(listener int, request uint, arg unsafe.Pointer) error {
 	}
 }
 
-// IsExecution says that the call executes a program. Others act on a process.
+// IsExecution reports whether the call executes a program. Other calls affect a process.
 func (n Notification) IsExecution() bool { return n.Nr == unix.SYS_EXECVE || n.Nr == unix.SYS_EXECVEAT }
 
 // Whose priority ioprio_set sets (linux/ioprio.h).
@@ -139,8 +140,8 @@ const (
 	IOPriorityOfUser  = 3
 )
 
-// Aim is whom a call acts on that is no execution. What its process may change meanwhile is what its descriptors stand for.
-// Numbers are those of the caller's namespace of processes.
+// Aim returns the target of a call other than an execution. The process may meanwhile change its descriptors. Numbers
+// are those of the caller's pid namespace.
 func (n Notification) Aim() Aim {
 	first, second := int(int32(n.Args[0])), int(int32(n.Args[1]))
 	switch n.Nr {
@@ -163,7 +164,7 @@ func (n Notification) Aim() Aim {
 	return Aim{PID: first}
 }
 
-// pidOfDescriptor is the process that a descriptor of a process stands for: by pidfd_open, or as its directory in /proc.
+// pidOfDescriptor returns the process behind a descriptor: from pidfd_open, or its directory in /proc.
 func pidOfDescriptor(of, fd int) int {
 	number := strconv.Itoa(fd)
 	if pid := Number(of, "fdinfo/"+number, "Pid"); pid > 0 {
@@ -174,7 +175,7 @@ func pidOfDescriptor(of, fd int) int {
 	return pid
 }
 
-// SharesPIDs says that numbers of processes mean the same to a process as to us, for all that is known.
+// SharesPIDs reports whether a process is in our pid namespace, as far as known.
 func SharesPIDs(pid int) bool {
 	theirs, err := readLink(pid, "ns/pid")
 	ours, err2 := readLink(0, "ns/pid")
@@ -184,7 +185,7 @@ func SharesPIDs(pid int) bool {
 // textsOf has those of executions before, which are too large to be made for each.
 var textsOf = sync.Pool{New: func() any { return new(texts) }}
 
-// ReadExecution reads what a call of execve or execveat is about, with at most so many bytes of arguments.
+// ReadExecution reads the arguments of an execve or execveat call, with at most most bytes of argv.
 func ReadExecution(n Notification, most int) (e Execution, err error) {
 	t, _ := textsOf.Get().(*texts) // it makes no others
 	defer textsOf.Put(t)
@@ -213,7 +214,7 @@ func ReadExecution(n Notification, most int) (e Execution, err error) {
 	return e, err
 }
 
-// memoryOf reads a process's memory, which must be ours to look at: of our user, and of a program that anybody may read.
+// memoryOf returns a reader of a process's memory, which needs the same user and a readable program.
 func memoryOf(pid int) Reader {
 	return func(at uint64, into []byte) (int, error) {
 		local := []unix.Iovec{{Base: &into[0]}}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ReceiveNotification fails: system calls wait for nobody here.
+// ReceiveNotification fails: unsupported here.
 func ReceiveNotification(int) (Notification, error) { return Notification{}, errors.ErrUnsupported }
 
 // NotificationSize is that of nothing.
@@ -18,26 +18,26 @@ func ReceiveNotificationInto(int, []byte) (Notification, error) {
 	return Notification{}, errors.ErrUnsupported
 }
 
-// NotificationComes is false.
+// NotificationComes returns false.
 func NotificationComes(int) bool { return false }
 
-// NotificationIn is nothing.
+// NotificationIn returns the zero value.
 func NotificationIn([]byte) Notification { return Notification{} }
 
 // AnswerNotification fails likewise.
 func AnswerNotification(int, uint64, syscall.Errno) error { return errors.ErrUnsupported }
 
-// IsExecution is true of all, of which there are none.
+// IsExecution returns true; no notification exists here.
 func (Notification) IsExecution() bool { return true }
 
-// Aim is nobody.
+// Aim returns the zero value.
 func (Notification) Aim() Aim { return Aim{} }
 
-// SharesPIDs is true: there is one namespace.
+// SharesPIDs returns true: this system has one namespace.
 func SharesPIDs(int) bool { return true }
 
-// NotificationWaits is false of all.
-func NotificationWaits(int, uint64) bool { return false }
+// NotificationValid returns false.
+func NotificationValid(int, uint64) bool { return false }
 
 // WakeAtOnce does nothing.
 func WakeAtOnce(int) {}

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// SelfExe is how a new process of this very executable is started, even when its file was removed
-// or replaced.
+// SelfExe returns a path that starts this executable again, even if its file was removed or replaced.
 func SelfExe() string {
 	if root != "" {
 		return root + "/self/exe"
@@ -18,8 +17,8 @@ func SelfExe() string {
 	return exe
 }
 
-// SharedExe is how other processes start this very executable while we run, even when its file was removed or replaced;
-// empty where there is no such way.
+// SharedExe returns a path by which other processes start this executable while this process runs, even if its file was
+// removed or replaced; empty if impossible.
 func SharedExe() string { return path(os.Getpid(), "exe") }
 
 // OwnFile names a file by a descriptor of ours, for this process; ok is false where descriptors have

@@ -24,11 +24,11 @@ type Stat struct {
 	Start   uint64 // when it started, in ticks since the machine did
 }
 
-// Ended says that a process is dead: a zombie is its parent's business.
-func (s *Stat) Ended() bool { return s.State == 'Z' || s.State == 'X' || s.State == 'x' }
+// IsDead reports whether a process is dead; a zombie is.
+func (s *Stat) IsDead() bool { return s.State == 'Z' || s.State == 'X' || s.State == 'x' }
 
-// Used is the processor's time that it and its threads took.
-func (s *Stat) Used() time.Duration { return time.Duration(s.User+s.System) * Tick }
+// CPUTime returns the processor time of the process and its threads.
+func (s *Stat) CPUTime() time.Duration { return time.Duration(s.User+s.System) * Tick }
 
 // ParseStat reads a stat line. The name in it may hold anything, parentheses too, so that its end is
 // the last one. It allocates nothing. The line may be cut off: its process ends while it is read.

@@ -15,7 +15,7 @@ func TestParseStat(t *testing.T) {
 	} {
 		s, err := ParseStat([]byte(in))
 		if err != nil || string(s.Name) != name || s.State != 'S' || s.Parent != 10 || s.Group != 20 || s.Session != 30 || s.Front != 20 ||
-			s.Threads != 3 || s.Start != 46602 || s.Used() != 12*Tick || s.Ended() {
+			s.Threads != 3 || s.Start != 46602 || s.CPUTime() != 12*Tick || s.IsDead() {
 			t.Errorf("%q: %+v, %v", in, s, err)
 		}
 		if major, minor := Device(s.TTY); major != 136 || minor != 0 {
@@ -34,7 +34,7 @@ func TestParseStat(t *testing.T) {
 		t.Errorf("%x:%x", major, minor)
 	}
 	for state, ended := range map[byte]bool{'R': false, 'S': false, 'D': false, 'T': false, 't': false, 'Z': true, 'X': true, 'x': true} {
-		if s := (Stat{State: state}); s.Ended() != ended {
+		if s := (Stat{State: state}); s.IsDead() != ended {
 			t.Errorf("state %c: %v", state, !ended)
 		}
 	}
@@ -61,7 +61,7 @@ func FuzzParseStat(f *testing.F) {
 			t.Errorf("half a line is no answer: %+v", s)
 		}
 		named := append(append([]byte("7 ("), b...), ") S 10 20 30 0 -1 0 0 0 0 0 1 2 0 0 20 0 3 0 46602 0\n"...)
-		if s, err := ParseStat(named); err != nil || string(s.Name) != string(b) || s.Parent != 10 || s.Start != 46602 || s.Used() != 30*time.Millisecond {
+		if s, err := ParseStat(named); err != nil || string(s.Name) != string(b) || s.Parent != 10 || s.Start != 46602 || s.CPUTime() != 30*time.Millisecond {
 			t.Errorf("named %q: %+v, %v", b, s, err)
 		}
 	})

@@ -20,8 +20,8 @@ type Table struct {
 // kthreadd is the parent of the kernel's own.
 const kthreadd = 2
 
-// Look reads the table. variable is the one in processes' environments that tells whose they are;
-// empty: no environment is read. Where the system does not tell it finds no process.
+// Look reads the table. variable is the environment variable that marks processes; empty: environments are not read. On
+// systems without process data the table is empty.
 func Look(variable string) *Table {
 	pids, _ := PIDs()
 	t := &Table{stats: make(map[int]Stat, len(pids)), children: map[int][]int{}, marked: map[string][]int{}}
@@ -56,8 +56,8 @@ func (t *Table) add(pid int, st Stat, mark string) {
 	}
 }
 
-// MarkOf is the value of a variable that a process was started with; empty: it has none, or may not
-// be read. In the middle of execve a process has no environment: it is looked at again then.
+// MarkOf returns the value of a variable in a process's initial environment, or "" if unset or unreadable. During
+// execve a process has no environment: MarkOf then retries.
 func MarkOf(pid int, variable string) string {
 	const looks, pause = 100, time.Millisecond // it may wait long for its turn on a busy machine
 	for range looks {
@@ -77,16 +77,15 @@ func MarkOf(pid int, variable string) string {
 	return ""
 }
 
-// environment reports whether a process has an environment, by where it lies in its memory (env_start and
-// env_end of proc_pid_stat(5)). In the middle of execve that is not settled: both are 0, then the same, while the
-// process runs. What has ended has none.
+// environment reports whether a process has an environment, by its memory addresses (env_start and env_end of
+// proc_pid_stat(5)). During execve the answer is unsettled: both are 0, then equal. A dead process has none.
 func environment(pid int) (there, settled bool) {
 	b, err := read(pid, "stat")
 	if err != nil {
 		return false, true
 	}
 	st, err := ParseStat(b)
-	if err != nil || st.Ended() {
+	if err != nil || st.IsDead() {
 		return false, true
 	}
 	const from, first = 3, 50 // the number of the field behind the name, and of the first that is wanted
@@ -112,13 +111,13 @@ func (t *Table) Of(leader int, mark string) []Process {
 	return t.below(roots)
 }
 
-// Process is a process of that moment; ok is false when there was none of that number.
+// Process returns a process of that moment; ok is false if the pid was unused.
 func (t *Table) Process(pid int) (p Process, ok bool) {
 	st, ok := t.stats[pid]
 	return Process{pid, st.Start}, ok
 }
 
-// below are those of the roots that there are, and their descendants.
+// below returns the existing roots and their descendants.
 func (t *Table) below(roots []int) []Process {
 	found := map[int]bool{}
 	var list []Process

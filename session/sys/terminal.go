@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Modes are the settings of a terminal that say what kind of input is expected.
+// Modes are the terminal settings that show what kind of input is expected.
 type Modes struct {
 	Echo      bool // what is typed is shown (ECHO)
 	Canonical bool // input arrives in lines (ICANON)

@@ -11,8 +11,7 @@ import (
 
 const getTermios = unix.TCGETS
 
-// settings are a terminal's. They are asked for with each key: the runtime is not told of a call that takes no time (package
-// nowait says what that would cost).
+// settings returns a terminal's settings. It runs for each key, so it bypasses the scheduler (see package rawio).
 func settings(fd int) (*unix.Termios, error) {
 	t := &unix.Termios{}
 	if _, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), getTermios, uintptr(unsafe.Pointer(t))); errno != 0 {
@@ -28,7 +27,7 @@ func OutputPending(master int) bool {
 	return err == nil && n > 0
 }
 
-// TerminalNumber is which of the system's pseudo-terminals a master belongs to: /dev/pts/N.
+// TerminalNumber returns the number N of a master's terminal /dev/pts/N.
 func TerminalNumber(master int) (int, error) {
 	n, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
 	if err != nil {
@@ -37,12 +36,12 @@ func TerminalNumber(master int) (int, error) {
 	return n, nil
 }
 
-// TerminalDevice is the device number of /dev/pts/n: the majors from 136 on have 256 each, of which
-// devpts uses the first with all the minors there are.
+// TerminalDevice returns the device number of /dev/pts/n. Majors from 136 on have 256 minors each; devpts uses the
+// first one with all minors.
 func TerminalDevice(n int) uint64 { return unix.Mkdev(136, uint32(n)) }
 
-// ModesOf reads the settings of a terminal by its number. Another process has it open: it is not we who open
-// it first, or last as long as they live.
+// ModesOf reads the settings of a terminal by its number. Another process must have it open, so that this open is
+// neither the first nor the last.
 func ModesOf(n int) (Modes, error) {
 	name := "/dev/pts/" + strconv.Itoa(n)
 	fd, err := retry(func() (int, error) {
@@ -65,8 +64,8 @@ func SessionLeader(fd int) (int, error) {
 	return n, os.NewSyscallError("TIOCGSID", err)
 }
 
-// peer calls f with the other end of the PTY whose master is fd, wherever that is mounted
-// (tty_ioctl(4)). It never becomes anybody's controlling terminal.
+// peer calls f with the other end of the PTY whose master is fd, wherever it is mounted (tty_ioctl(4)). That end never
+// becomes a controlling terminal.
 func peer(fd int, f func(tty int) error) error {
 	tty, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCGPTPEER,
 		unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC)
@@ -77,9 +76,9 @@ func peer(fd int, f func(tty int) error) error {
 	return f(int(tty))
 }
 
-// UnreadInput is how many bytes of input stand ready for a reader of the terminal whose master is
-// fd: in line mode those of whole lines only. What was written to the master has reached the terminal by then, and keys
-// that send signals have sent them: on a busy machine the kernel hands input on milliseconds after it was written.
+// UnreadInput returns how many bytes of input a reader of the terminal could read; in line mode only whole lines count.
+// Bytes written to the master have reached the terminal by then, and signal keys have sent their signals: on a busy
+// machine the kernel forwards input milliseconds late.
 func UnreadInput(fd int) (n int, err error) {
 	err = peer(fd, func(tty int) (err error) {
 		handOn(tty)
@@ -103,8 +102,7 @@ func FlushUnread(fd int) error {
 	})
 }
 
-// Sane puts a terminal back into line mode when a program has left it in another one, as
-// "stty sane" does. It reports whether that was so.
+// Sane resets a terminal to line mode, like "stty sane", and reports whether it was in another mode.
 func Sane(fd int) (was bool, err error) {
 	t, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil || t.Lflag&unix.ICANON != 0 && t.Iflag&unix.ICRNL != 0 {

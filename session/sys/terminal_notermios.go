@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// ReadModes fails here: the terminal does not say.
+// ReadModes fails: unsupported here.
 func ReadModes(int) (Modes, error) {
 	return Modes{}, fmt.Errorf("read the terminal's settings: not possible on %s", runtime.GOOS)
 }
@@ -19,5 +19,5 @@ func DropsLine(int, byte) (bool, error) {
 
 // Size fails as ReadModes does.
 func Size(int) (cols, rows int, err error) {
-	return 0, 0, fmt.Errorf("ask a terminal for its size: not possible on %s", runtime.GOOS)
+	return 0, 0, fmt.Errorf("read a terminal's size: not possible on %s", runtime.GOOS)
 }

@@ -4,20 +4,20 @@ package sys
 
 import "errors"
 
-// OutputPending is not known here.
+// OutputPending returns false: unknown here.
 func OutputPending(int) bool { return false }
 
 // errNoPeer is why what is done at a terminal's other end cannot be done here.
 var errNoPeer = errors.Join(errors.New("the terminal's other end cannot be reached on this system"), errors.ErrUnsupported)
 
-// UnreadInput is not known here.
+// UnreadInput fails: unknown here.
 func UnreadInput(int) (int, error) { return 0, errNoPeer }
 
-// FlushUnread is not possible here.
+// FlushUnread fails: unsupported here.
 func FlushUnread(int) error { return errNoPeer }
 
-// Sane is not possible here.
+// Sane fails: unsupported here.
 func Sane(int) (bool, error) { return false, errNoPeer }
 
-// RawOutput is not known here.
+// RawOutput returns false: unknown here.
 func RawOutput(int) bool { return false }

@@ -27,8 +27,8 @@ func ReadModes(fd int) (Modes, error) {
 	return m, nil
 }
 
-// DropsLine says whether the terminal takes a character for Ctrl-C or Ctrl-\: it sends a signal, and whatever was typed
-// before it and not read is gone.
+// DropsLine reports whether the terminal treats a character as Ctrl-C or Ctrl-\, which sends a signal and discards
+// unread input.
 func DropsLine(fd int, c byte) (bool, error) {
 	t, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
@@ -37,11 +37,11 @@ func DropsLine(fd int, c byte) (bool, error) {
 	return c != 0 && t.Lflag&unix.ISIG != 0 && t.Lflag&unix.NOFLSH == 0 && (c == t.Cc[unix.VINTR] || c == t.Cc[unix.VQUIT]), nil
 }
 
-// Size is the size of a terminal in cells.
+// Size returns the size of a terminal in cells.
 func Size(fd int) (cols, rows int, err error) {
 	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if err != nil {
-		return 0, 0, fmt.Errorf("ask a terminal for its size: %w", err)
+		return 0, 0, fmt.Errorf("read a terminal's size: %w", err)
 	}
 	return int(ws.Col), int(ws.Row), nil
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ForegroundGroup is the foreground process group of a terminal, asked at either end. Where there is
-// none it is 0, or no process's number.
+// ForegroundGroup returns the foreground process group of a terminal, read at either end. Without one it is 0, or not a
+// process's number.
 func ForegroundGroup(fd int) (int, error) {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	if err != nil {

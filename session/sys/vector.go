@@ -6,23 +6,23 @@ import (
 	"errors"
 )
 
-// Reader reads another process's memory at an address, less than asked for where that ends.
+// Reader reads another process's memory at an address, and less than requested at its end.
 type Reader func(at uint64, into []byte) (int, error)
 
 var errNoMemory = errors.New("the address is not in the process's memory")
 
 const page = 4096
 
-// texts reads texts of another process's memory. Words of a command mostly lie beside each other: each call of the system
-// costs who waits for it more than the bytes.
+// texts reads strings of another process's memory. Words of a command are mostly adjacent, and system calls cost the
+// waiting process more than bytes.
 type texts struct {
 	read  Reader
-	at    uint64 // of what was read last
+	at    uint64 // of the last read
 	last  []byte
 	chunk [page]byte
 }
 
-// some is what there is at an address, to the end of a page at most: the next one may not be there.
+// some returns the bytes at an address, up to the end of the page: the next page may not exist.
 func (t *texts) some(at uint64) ([]byte, error) {
 	if at >= t.at && at-t.at < uint64(len(t.last)) {
 		return t.last[at-t.at:], nil
@@ -36,7 +36,7 @@ func (t *texts) some(at uint64) ([]byte, error) {
 	return t.last, nil
 }
 
-// text reads a text that ends with a zero byte, of at most so many bytes; whole is false of one that is longer.
+// text reads a zero-terminated string of at most most bytes; whole is false for a longer one.
 func (t *texts) text(at uint64, most int) (text string, whole bool, err error) {
 	var b []byte
 	for len(b) < most {
@@ -56,8 +56,8 @@ func (t *texts) text(at uint64, most int) (text string, whole bool, err error) {
 	return string(b), false, nil
 }
 
-// vector reads a vector of texts as execve takes it, addresses up to a zero one, of at most so many bytes in all. A
-// text costs some bytes besides its own, so that empty ones are bounded too. whole is false where there is more.
+// vector reads an execve vector (addresses up to a zero one) of at most most bytes in total. Each string counts some
+// extra bytes, so that empty ones are bounded too. whole is false if more exist.
 func (t *texts) vector(at uint64, most int) (all []string, whole bool, err error) {
 	const pointer = 8
 	if at == 0 { // Linux takes that for an empty one

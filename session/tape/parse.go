@@ -9,11 +9,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Read reads a tape. open reads a file that Source names; nil: there are none.
+// Read parses a tape. open reads a file that Source names; nil: not allowed.
 func Read(file string, src []byte, open func(name string) ([]byte, error)) (*Tape, error) {
 	p := parser{t: &Tape{}, open: open, speed: defaultSpeed}
 	if err := p.read(file, src, 0); err != nil {
@@ -37,7 +37,7 @@ type parser struct {
 	sources int           // tapes that were read within it
 
 	file  string
-	words []word // what is left of the line
+	words []word // the rest of the line
 	at    word   // the newest one taken
 }
 
@@ -83,7 +83,7 @@ func split(file, line string, n int) (words []word, err error) {
 				end++
 			}
 			if end >= len(line) {
-				return nil, &Error{file, n, i + 1, fmt.Sprintf("the %c that begins here has no end on its line", c)}
+				return nil, &Error{file, n, i + 1, fmt.Sprintf("the %c that starts here has no end on its line", c)}
 			}
 			words = append(words, word{line[i+1 : end], c, n, i + 1})
 			i = end + 1
@@ -99,7 +99,7 @@ func split(file, line string, n int) (words []word, err error) {
 	return words, nil
 }
 
-// patternHere says that a slash begins a pattern, and no path: after Wait and WaitPattern.
+// patternHere reports whether a slash starts a pattern, not a path: after Wait and WaitPattern.
 func patternHere(before []word) bool {
 	if len(before) == 0 {
 		return false
@@ -112,7 +112,7 @@ func (p *parser) fail(format string, args ...any) error {
 	return &Error{p.file, p.at.line, p.at.column, fmt.Sprintf(format, args...)}
 }
 
-// next takes a word that has to be there.
+// next returns the next word, which must exist.
 func (p *parser) next(what string) (word, error) {
 	if len(p.words) == 0 {
 		return word{}, p.fail("%s wants %s", p.at.text, what)
@@ -121,7 +121,7 @@ func (p *parser) next(what string) (word, error) {
 	return p.at, nil
 }
 
-// commands are what may begin a command, besides keys.
+// commands are the words that may start a command, besides keys.
 var commands = map[string]func(p *parser, mods, at string, depth int) error{
 	"Output":     func(p *parser, _, _ string, _ int) error { return p.path(&p.t.Outputs) },
 	"Require":    func(p *parser, _, _ string, _ int) error { return p.path(&p.t.Requires) },
@@ -174,7 +174,7 @@ func (p *parser) command(depth int) error {
 			known = append(known, k)
 		}
 		slices.Sort(known)
-		if near := spelling.Nearest(w.text, known); near != "" {
+		if near := suggestname.Nearest(w.text, known); near != "" {
 			return p.fail("%s is no command of a tape; did you mean %s?", w.text, near)
 		}
 		return p.fail("%s is no command of a tape; there are %s", w.text, strings.Join(known, ", "))
@@ -192,7 +192,7 @@ func (p *parser) command(depth int) error {
 	return p.add(s)
 }
 
-// keyOf is a key with modifiers, as vterm/input names it.
+// keyOf returns a key with modifiers in the notation of vterm/input.
 func keyOf(s string) (string, error) {
 	parts := strings.Split(s, "+")
 	last := parts[len(parts)-1]
@@ -367,7 +367,7 @@ func (p *parser) source(depth int) error {
 	words, at := p.words, p.at
 	outputs := len(p.t.Outputs)
 	err = p.read(w.text, b, depth+1)
-	p.t.Outputs = p.t.Outputs[:outputs] // as VHS has it: the tape that is played says what is made
+	p.t.Outputs = p.t.Outputs[:outputs] // as in VHS: the played tape defines the outputs
 	p.words, p.at = words, at
 	return err
 }

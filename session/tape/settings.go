@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/render"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// settings are what Set sets, each with what it makes of a value: false says that it cannot.
+// settings are the settings of Set; set parses a value and reports whether it is valid.
 var settings = map[string]struct {
 	want string
 	set  func(p *parser, v string) bool
@@ -27,7 +27,7 @@ var settings = map[string]struct {
 	"FontSize": {"4 to 100 pixels", func(p *parser, v string) bool { return number(v, 4, 100, &p.t.Settings.FontSize) }},
 	"Framerate": {"1 to 50 pictures a second", func(p *parser, v string) bool {
 		ok := number(v, 1, 240, &p.t.Settings.FPS)
-		p.t.Settings.FPS = min(p.t.Settings.FPS, 50) // VHS's tapes say 60
+		p.t.Settings.FPS = min(p.t.Settings.FPS, 50) // VHS tapes often use 60
 		return ok
 	}},
 	"PlaybackSpeed": {"0.1 to 20", func(p *parser, v string) bool { return number(v, 0.1, 20, &p.t.Settings.Speed) }},
@@ -73,7 +73,7 @@ func (p *parser) set() error {
 	s, known := settings[name.text]
 	if !known && !slices.Contains(ignored, name.text) {
 		all := slices.Sorted(maps.Keys(settings))
-		if near := spelling.Nearest(name.text, all); near != "" {
+		if near := suggestname.Nearest(name.text, all); near != "" {
 			return p.fail("%s is no setting; did you mean %s?", name.text, near)
 		}
 		return p.fail("%s is no setting; there are %s", name.text, strings.Join(all, ", "))

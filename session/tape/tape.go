@@ -1,6 +1,6 @@
-// Package tape reads tapes: scripts that type into a terminal and make pictures of it for documentation, in the
-// language of VHS (github.com/charmbracelet/vhs), whose tapes mostly play unchanged. It only reads; a player does
-// what the steps say (cmd/internal/tapeplay).
+// Package tape parses tapes: scripts that type into a terminal and record it for documentation, in the language of VHS
+// (github.com/charmbracelet/vhs), whose tapes mostly play unchanged. It only parses; cmd/internal/tapeplay plays the
+// steps.
 //
 //	Output demo.gif
 //	Set FontSize 20
@@ -9,8 +9,8 @@
 //	Wait
 //	Screenshot made.png
 //
-// A line has one command or several; # begins a comment. Settings hold for the whole tape, but for TypingSpeed,
-// which holds from where it is. Lines and columns of errors are 1-based, columns in bytes.
+// A line has one or more commands; # starts a comment. Settings apply to the whole tape, except TypingSpeed, which
+// applies from its place on. Lines and columns of errors are 1-based, columns in bytes.
 package tape
 
 import (
@@ -30,7 +30,7 @@ type Tape struct {
 	Ignored []string
 }
 
-// Settings are what the whole tape has. Zero values stand for what the player takes where nothing is set.
+// Settings apply to the whole tape. Zero values mean the player's defaults.
 type Settings struct {
 	Shell         string // bash, zsh, fish, sh or a path
 	Cols, Rows    int    // cells

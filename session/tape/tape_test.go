@@ -111,7 +111,7 @@ func TestMistakes(t *testing.T) {
 		"\n  Tpye \"x\"":                      `t:2:3: Tpye is no command of a tape; did you mean Type?`,
 		"Type x":                              `t:1:1: Type wants a text in quotes, as in Type "x"`,
 		"Type":                                "Type wants a text in quotes",
-		"Type \"x":                            `t:1:6: the " that begins here has no end on its line`,
+		"Type \"x":                            `t:1:6: the " that starts here has no end on its line`,
 		"\"x\"":                               `a command is wanted here`,
 		"Set FontSise 3":                      "did you mean FontSize?",
 		"Set Nothing":                         "is no setting; there are Columns, FontSize",
@@ -196,5 +196,16 @@ func TestThemes_OfVHS(t *testing.T) {
 		if err != nil || tape.Settings.Theme != c.theme || strings.Join(tape.Ignored, "|") != c.ignored || len(tape.Steps) != 1 {
 			t.Errorf("%s: %+v, %v", c.set, tape, err)
 		}
+	}
+}
+
+// The tape of README's picture is one that longterm plays.
+func TestRead_TapeOfReadme(t *testing.T) {
+	src, err := os.ReadFile("../../docs/pictures/readme.tape")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read("readme.tape", src, nil); err != nil {
+		t.Error(err)
 	}
 }

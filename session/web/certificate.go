@@ -17,7 +17,7 @@ type Certificate struct {
 	have *tls.Certificate
 }
 
-// Get is for tls.Config.
+// Get implements tls.Config.GetCertificate.
 func (c *Certificate) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

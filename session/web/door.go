@@ -11,23 +11,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 )
 
 // Config is what a door stands between.
 type Config struct {
-	Tokens *access.Store
-	// Source says which hosts and origins are ours, as configured now.
-	Source func() access.Source
-	// Proxies says whether a peer is a proxy of ours, whose word on the client's address and scheme counts.
+	Tokens *apitoken.Store
+	// Source returns the configured hosts and origins of this daemon.
+	Source func() apitoken.Source
+	// Proxies reports whether a peer is a trusted proxy, whose headers give the client's address and scheme.
 	Proxies func(peer string) bool
 	// Serve serves a request below /v1, or the socket, within what a grant allows.
-	Serve func(w http.ResponseWriter, r *http.Request, g access.Grant)
+	Serve func(w http.ResponseWriter, r *http.Request, g apitoken.Grant)
 	// ServeOther serves the same of another host.
-	ServeOther func(w http.ResponseWriter, r *http.Request, g access.Grant, host string)
-	// Made is told of each login that is made or ended, for the audit log.
-	Made func(r *http.Request, t access.Token, what string)
+	ServeOther func(w http.ResponseWriter, r *http.Request, g apitoken.Grant, host string)
+	// Made receives each login that is created or ended, for the audit log.
+	Made func(r *http.Request, t apitoken.Token, what string)
 	Log  *slog.Logger
 	Now  func() time.Time // nil: time.Now
 }
@@ -44,31 +44,31 @@ const (
 	failRefill = 6 * time.Second
 )
 
-// Door is where the page comes in. Any goroutine may use it.
-type Door struct {
+// Server is where the page comes in. Any goroutine may use it.
+type Server struct {
 	Config
 	files   func() *Files // made when the first visitor comes
-	links   *once[access.Token]
-	tickets *once[string] // keys of logins
-	fails   *knocks
+	links   *oneTimeCodes[apitoken.Token]
+	tickets *oneTimeCodes[string] // keys of logins
+	fails   *loginLimiter
 }
 
-// New is a door.
-func New(c Config) *Door {
+// New returns a web server.
+func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Door{
-		Config: c, files: Embedded, links: newOnce[access.Token](maxLinks, c.Now), tickets: newOnce[string](maxTickets, c.Now),
-		fails: &knocks{burst: failBurst, refill: failRefill, most: 10_000, now: c.Now},
+	return &Server{
+		Config: c, files: Embedded, links: newOnce[apitoken.Token](maxLinks, c.Now), tickets: newOnce[string](maxTickets, c.Now),
+		fails: &loginLimiter{burst: failBurst, refill: failRefill, most: 10_000, now: c.Now},
 	}
 }
 
 // Link makes a code that is good for one login, with which a token like t is made. It counts for LinkTime.
-func (d *Door) Link(t access.Token) (code string) { return d.links.add(t, d.Now().Add(LinkTime)) }
+func (d *Server) Link(t apitoken.Token) (code string) { return d.links.add(t, d.Now().Add(LinkTime)) }
 
 // ServeHTTP implements http.Handler.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	guard(w.Header())
 	v := d.visitorOf(r)
 	v.host = hostIn(r)
@@ -84,11 +84,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST /web/login":
 		d.login(w, r, v)
 	case "GET /web/me":
-		d.as(w, r, v, func(g access.Grant, _ string) { Me(w, g) })
+		d.as(w, r, v, func(g apitoken.Grant, _ string) { Me(w, g) })
 	case "POST /web/logout":
-		d.as(w, r, v, func(g access.Grant, secret string) { d.logout(w, r, v, g, secret) })
+		d.as(w, r, v, func(g apitoken.Grant, secret string) { d.logout(w, r, v, g, secret) })
 	case "POST /web/ticket":
-		d.as(w, r, v, func(_ access.Grant, secret string) {
+		d.as(w, r, v, func(_ apitoken.Grant, secret string) {
 			ticket := d.tickets.add(keyOf(secret), d.Now().Add(ticketTime))
 			answer(w, map[string]any{"ticket": ticket, "seconds": int(ticketTime / time.Second)})
 		})
@@ -96,7 +96,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.socket(w, r, v)
 	default:
 		if !strings.HasPrefix(r.URL.Path, api.Version+"/") {
-			refuse(w, http.StatusNotFound, api.Errorf(api.CodeNotFound, "there is nothing at %q", cut(r.URL.Path)).WithHint("the page is at /"))
+			refuse(w, http.StatusNotFound, api.Errorf(api.CodeNotFound, "page %q not found", cut(r.URL.Path)).WithHint("the page is at /"))
 			return
 		}
 		d.api(w, r, v)
@@ -104,23 +104,23 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // api serves a request of the API: of the page, or of a program that shows a token.
-func (d *Door) api(w http.ResponseWriter, r *http.Request, v visitor) {
-	if secret, ok := access.BearerOf(r); ok {
+func (d *Server) api(w http.ResponseWriter, r *http.Request, v visitor) {
+	if secret, ok := apitoken.BearerOf(r); ok {
 		if g, ok := d.verify(w, v, secret); ok {
 			d.serve(w, r, v, g)
 		}
 		return
 	}
-	d.as(w, r, v, func(g access.Grant, _ string) {
+	d.as(w, r, v, func(g apitoken.Grant, _ string) {
 		p := pack(w, r)
 		defer p.close()
 		d.serve(p, r, v, g)
 	})
 }
 
-// socket opens the page's socket, once for a ticket. The cookie has to be of the same login: a ticket that somebody
-// else sees opens nothing.
-func (d *Door) socket(w http.ResponseWriter, r *http.Request, v visitor) {
+// socket opens the page's socket, once per ticket. The cookie must belong to the same login, so that a stolen ticket
+// opens nothing.
+func (d *Server) socket(w http.ResponseWriter, r *http.Request, v visitor) {
 	ticket := ""
 	for _, p := range protocols(r) {
 		if t, ok := strings.CutPrefix(p, ticketPrefix); ok {
@@ -131,14 +131,14 @@ func (d *Door) socket(w http.ResponseWriter, r *http.Request, v visitor) {
 	secret, had := secretOf(r, v, key)
 	switch {
 	case !ok || !had:
-		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the ticket is not known: it was used, or is too old").WithHint("ask for another one at web/ticket"))
+		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "ticket unknown (used or expired)").WithHint("request a new one at web/ticket"))
 		return
-	case r.Header.Get("Origin") == "": // browsers always say it
+	case r.Header.Get("Origin") == "": // browsers always send it
 		refuse(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a socket needs an origin").WithHint("programs use %s/page with a token", api.Version))
 		return
 	}
 	if secret == "" {
-		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "the ticket is of another login").WithHint("ask for another one at web/ticket"))
+		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "ticket belongs to another login").WithHint("request a new one at web/ticket"))
 		return
 	}
 	g, ok := d.verify(w, v, secret)
@@ -149,7 +149,7 @@ func (d *Door) socket(w http.ResponseWriter, r *http.Request, v visitor) {
 	d.serve(w, r, v, g)
 }
 
-// Protocol is the WebSocket subprotocol of the page; a ticket comes as another one, so that no address has it.
+// Protocol is the WebSocket subprotocol of the page. The ticket comes as a second one, so that no URL contains it.
 const (
 	Protocol     = "longterm.page.1"
 	ticketPrefix = "ticket."
@@ -169,11 +169,11 @@ func protocols(r *http.Request) []string {
 type visitor struct {
 	addr   string // the client's, as far as known
 	secure bool   // it comes by TLS
-	cookie string // name of its cookie, and what those of single sessions begin with: ports of a host share their cookies
-	host   string // another host, whose sessions it asks for; "": this one's
+	cookie string // name of its cookie, and prefix of those of single sessions: ports of a host share their cookies
+	host   string // remote host of the requested sessions; empty for the local one
 }
 
-// scheme is that of the page's own address, as the browser sees it.
+// scheme returns the scheme of the page's address in the browser.
 func (v visitor) scheme() string {
 	if v.secure {
 		return "https"
@@ -181,7 +181,7 @@ func (v visitor) scheme() string {
 	return "http"
 }
 
-func (d *Door) visitorOf(r *http.Request) visitor {
+func (d *Server) visitorOf(r *http.Request) visitor {
 	v := visitor{addr: hostOnly(r.RemoteAddr), secure: r.TLS != nil}
 	if d.Proxies != nil && d.Proxies(v.addr) {
 		v.secure = v.secure || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
@@ -203,16 +203,16 @@ func (d *Door) visitorOf(r *http.Request) visitor {
 	return v
 }
 
-// checkSource refuses requests that a page of somebody else's has a browser make. Other ports of this host are
-// others: what listens there may be anybody's.
-func (d *Door) checkSource(r *http.Request, v visitor) error {
+// checkSource rejects requests that another site's page made the browser send. Other ports of this host count as other
+// sites: they may run any program.
+func (d *Server) checkSource(r *http.Request, v visitor) error {
 	source := d.Source()
 	if host := localHost(r); host != "" { // an address is no name that could be pointed here
 		source.Hosts = append(slices.Clone(source.Hosts), host)
 	}
 	if err := source.Check(r); err != nil {
 		e := api.Errorf(api.CodeDenied, "%v", err)
-		var of *access.SourceError
+		var of *apitoken.SourceError
 		if errors.As(err, &of) && of.What == "origin" {
 			return e.WithHint("if the page is yours, name its origin in http.origins (`longterm config set`)")
 		}
@@ -231,19 +231,19 @@ func (d *Door) checkSource(r *http.Request, v visitor) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
 	case "", "same-origin", "none":
 	default:
-		// Somebody follows a link here: the page alone is served, and nothing with a login.
+		// A followed link: serve the page alone, without any login.
 		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Method == http.MethodGet && r.URL.Path == "/" {
 			return nil
 		}
 		if len(r.Header.Values("Origin")) > 0 && slices.Contains(source.Origins, r.Header.Get("Origin")) {
 			return nil
 		}
-		return api.Errorf(api.CodeDenied, "this was asked for by a page of another site (%s)", cut(site)).WithHint("open the page that `longterm web` names")
+		return api.Errorf(api.CodeDenied, "request from a page of another site (%s)", cut(site)).WithHint("open the page that `longterm web` names")
 	}
 	return nil
 }
 
-// localHost is the request's host, if that is the address at which the connection came in.
+// localHost returns the request's host if it is the address of the connection, else "".
 func localHost(r *http.Request) string {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	host := strings.Trim(hostOnly(r.Host), "[]")

@@ -13,27 +13,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 )
 
 // house is a door with what it leads to, in a time of its own.
 type house struct {
-	*Door
+	*Server
 	t      *testing.T
 	now    time.Time
-	source access.Source
+	source apitoken.Source
 	proxy  string
-	served []access.Grant
+	served []apitoken.Grant
 	paths  []string
 }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, now: time.Now()}
-	h.Door = New(Config{
-		Tokens: access.Open(filepath.Join(t.TempDir(), "tokens.json")), Now: func() time.Time { return h.now },
-		Source: func() access.Source { return h.source }, Proxies: func(peer string) bool { return peer == h.proxy },
-		Serve: func(w http.ResponseWriter, r *http.Request, g access.Grant) {
+	h.Server = New(Config{
+		Tokens: apitoken.Open(filepath.Join(t.TempDir(), "tokens.json")), Now: func() time.Time { return h.now },
+		Source: func() apitoken.Source { return h.source }, Proxies: func(peer string) bool { return peer == h.proxy },
+		Serve: func(w http.ResponseWriter, r *http.Request, g apitoken.Grant) {
 			h.served, h.paths = append(h.served, g), append(h.paths, r.URL.Path)
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"served":true}`)
@@ -63,10 +63,10 @@ func (h *house) do(r *http.Request) *httptest.ResponseRecorder {
 }
 
 // login logs in by a fresh link, and makes the requests of whoever did.
-func (h *house) login(t access.Token) func(method, path string) *http.Request {
+func (h *house) login(t apitoken.Token) func(method, path string) *http.Request {
 	h.t.Helper()
 	if t.Name = "web"; len(t.May) == 0 {
-		t.May = access.Everything.Names()
+		t.May = apitoken.Everything.Names()
 	}
 	w := h.do(request("POST", "/web/login", `{"code":"`+h.Link(t)+`"}`))
 	var me struct{ Key string }
@@ -96,15 +96,15 @@ func (h *house) ticket(as func(method, path string) *http.Request) string {
 // FEATURES: R83
 func TestCookie(t *testing.T) {
 	h := newHouse(t)
-	w := h.do(request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}, Expires: h.now.Add(time.Hour)})+`"}`))
+	w := h.do(request("POST", "/web/login", `{"code":"`+h.Link(apitoken.Token{Name: "web", May: []string{"look"}, Expires: h.now.Add(time.Hour)})+`"}`))
 	c := w.Result().Cookies()[0]
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Secure || c.Path != "/" || c.Domain != "" || c.MaxAge < 3500 || c.MaxAge > 3600 || c.Name != "longterm_7719" {
 		t.Errorf("%+v", c)
 	}
-	if strings.Contains(w.Body.String(), c.Value) || strings.Contains(w.Body.String(), access.Prefix) {
+	if strings.Contains(w.Body.String(), c.Value) || strings.Contains(w.Body.String(), apitoken.Prefix) {
 		t.Errorf("%s", w.Body)
 	}
-	r := request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}})+`"}`)
+	r := request("POST", "/web/login", `{"code":"`+h.Link(apitoken.Token{Name: "web", May: []string{"look"}})+`"}`)
 	r.TLS = &tls.ConnectionState{}
 	r.Header.Set("Origin", "https://127.0.0.1:7719")
 	if c := h.do(r).Result().Cookies()[0]; !c.Secure || !strings.HasPrefix(c.Name, "__Host-") || c.MaxAge <= 0 {
@@ -113,7 +113,7 @@ func TestCookie(t *testing.T) {
 	// A proxy of ours says that it has TLS; anybody else does not.
 	for peer, secure := range map[string]bool{"127.0.0.1": true, "10.0.0.9": false} {
 		h.proxy = "127.0.0.1"
-		r := request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}})+`"}`)
+		r := request("POST", "/web/login", `{"code":"`+h.Link(apitoken.Token{Name: "web", May: []string{"look"}})+`"}`)
 		r.RemoteAddr = peer + ":1"
 		r.Header.Set("X-Forwarded-Proto", "https")
 		r.Header.Set("Origin", "https://127.0.0.1:7719")
@@ -132,18 +132,18 @@ func TestCookie(t *testing.T) {
 // FEATURES: R83
 func TestReplay(t *testing.T) {
 	h := newHouse(t)
-	code := h.Link(access.Token{Name: "web", May: []string{"look"}})
+	code := h.Link(apitoken.Token{Name: "web", May: []string{"look"}})
 	for i, want := range []int{http.StatusOK, http.StatusUnauthorized} {
 		if w := h.do(request("POST", "/web/login", `{"code":"`+code+`"}`)); w.Code != want {
 			t.Errorf("login %d: %d %s", i, w.Code, w.Body)
 		}
 	}
-	late := h.Link(access.Token{Name: "web", May: []string{"look"}})
+	late := h.Link(apitoken.Token{Name: "web", May: []string{"look"}})
 	h.now = h.now.Add(LinkTime)
 	if w := h.do(request("POST", "/web/login", `{"code":"`+late+`"}`)); w.Code != http.StatusUnauthorized {
 		t.Errorf("a link that is too old: %d", w.Code)
 	}
-	alice, bob := h.login(access.Token{}), h.login(access.Token{})
+	alice, bob := h.login(apitoken.Token{}), h.login(apitoken.Token{})
 	socket := func(as func(method, path string) *http.Request, ticket string) *http.Request {
 		r := as("GET", "/web/socket")
 		r.Header.Set("Origin", origin)
@@ -188,7 +188,7 @@ func TestReplay(t *testing.T) {
 // FEATURES: R83
 func TestOtherPages(t *testing.T) {
 	h := newHouse(t)
-	as := h.login(access.Token{})
+	as := h.login(apitoken.Token{})
 	h.served = nil
 	ticket := h.ticket(as)
 	own := func(r *http.Request) {}
@@ -280,7 +280,7 @@ func TestSchemeOfOrigins(t *testing.T) {
 		{"a proxy that nobody named", func(_ *house, r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }, withTLS, false},
 	} {
 		h := newHouse(t)
-		r := request("POST", "/web/login", `{"code":"`+h.Link(access.Token{Name: "web", May: []string{"look"}})+`"}`)
+		r := request("POST", "/web/login", `{"code":"`+h.Link(apitoken.Token{Name: "web", May: []string{"look"}})+`"}`)
 		c.setup(h, r)
 		r.Header.Set("Origin", c.origin)
 		want := http.StatusForbidden
@@ -299,7 +299,7 @@ func TestSchemeOfOrigins(t *testing.T) {
 // FEATURES: R83
 func TestHeaders(t *testing.T) {
 	h := newHouse(t)
-	as := h.login(access.Token{})
+	as := h.login(apitoken.Token{})
 	for _, r := range []*http.Request{request("GET", "/", ""), request("GET", "/none", ""), as("GET", "/v1/sessions"), as("GET", "/web/me"), request("GET", "/v1/sessions", "")} {
 		got := h.do(r).Header()
 		csp := got.Get("Content-Security-Policy")
@@ -341,7 +341,7 @@ func TestFailedLogins(t *testing.T) {
 	if w := try("10.0.0.1", "WRONG"); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	made, secret, err := h.Tokens.Make(access.Token{Name: "mine", May: []string{"look"}})
+	made, secret, err := h.Tokens.Make(apitoken.Token{Name: "mine", May: []string{"look"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestFailedLogins(t *testing.T) {
 			t.Errorf("by a token (%s): %d, want %d", made.Name, w.Code, want)
 		}
 	}
-	for _, body := range []string{`{"token":"` + secret + `"}`, `{"code":"` + h.Link(access.Token{Name: "web", May: []string{"look"}}) + `"}`} {
+	for _, body := range []string{`{"token":"` + secret + `"}`, `{"code":"` + h.Link(apitoken.Token{Name: "web", May: []string{"look"}}) + `"}`} {
 		r := request("POST", "/web/login", body)
 		r.RemoteAddr = "10.0.0.1:3"
 		w := h.do(r)
@@ -380,7 +380,7 @@ func TestFailedLogins(t *testing.T) {
 		t.Errorf("after a while: %d %s", w.Code, w.Body)
 	}
 	for i := range 30_000 { // addresses are not remembered without end
-		h.fails.failed(net.IPv4(1, byte(i>>16), byte(i>>8), byte(i)).String())
+		h.fails.recordFailure(net.IPv4(1, byte(i>>16), byte(i>>8), byte(i)).String())
 	}
 	if n := len(h.fails.all); n > 10_000 {
 		t.Errorf("%d addresses", n)
@@ -393,7 +393,7 @@ func TestFailedLogins(t *testing.T) {
 // FEATURES: R83
 func TestLoginForOneSessionIsBeside(t *testing.T) {
 	h := newHouse(t)
-	owner, shared := h.login(access.Token{}), h.login(access.Token{Session: "one", May: []string{"look"}})
+	owner, shared := h.login(apitoken.Token{}), h.login(apitoken.Token{Session: "one", May: []string{"look"}})
 	both := func(as func(method, path string) *http.Request, method, path string) *http.Request {
 		r := as(method, path)
 		for _, of := range []func(method, path string) *http.Request{owner, shared} {
@@ -433,7 +433,7 @@ func TestLoginForOneSessionIsBeside(t *testing.T) {
 // FEATURES: R83
 func TestLoginsEnd(t *testing.T) {
 	h := newHouse(t)
-	as, other := h.login(access.Token{}), h.login(access.Token{})
+	as, other := h.login(apitoken.Token{}), h.login(apitoken.Token{})
 	if w := h.do(as("POST", "/web/logout")); w.Code != http.StatusOK || w.Result().Cookies()[0].MaxAge >= 0 {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}

@@ -16,19 +16,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// The page's files as gen.go made them of its sources in the directory page.
+// embedded holds the page's files, which gen.go makes from the sources in the directory page.
 //
 //go:embed packed
 var embedded embed.FS
 
-// placeholder stands in files at the top for the directory of all others.
+// placeholder stands for the directory of the other files in files at the top.
 const placeholder = "{{assets}}"
 
-// tops are files that are served at the top, with the placeholder replaced: their place is what counts of them, or
-// they are asked for by a name that cannot change.
+// tops are files served at the top with the placeholder replaced: their path matters, or their name is fixed.
 var tops = []string{"index.html", "sw.js", "manifest.webmanifest"}
 
-// Files are the page's files. They are public: there is nothing in them but the program.
+// Files are the page's files. They are public and contain only the program.
 type Files struct {
 	hash string // of all files
 	all  map[string]*asset
@@ -53,12 +52,12 @@ var Embedded = sync.OnceValue(func() *Files {
 	return f
 })
 
-// newFiles are the files of a directory; those with the ending .gz are packed already.
+// newFiles reads the files of a directory; those that end in .gz are already compressed.
 func newFiles(dir fs.FS) (*Files, error) {
 	content, packed := map[string][]byte{}, map[string][]byte{}
 	err := fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
 		name, isPacked := strings.CutSuffix(file, ".gz")
-		if err != nil || d.IsDir() || !served(name) {
+		if err != nil || d.IsDir() || !isServed(name) {
 			return err
 		}
 		b, err := fs.ReadFile(dir, file)
@@ -92,8 +91,8 @@ func newFiles(dir fs.FS) (*Files, error) {
 	return f, nil
 }
 
-// served says that a file of the directory is one of the page: notes and tests beside it are not.
-func served(name string) bool {
+// isServed reports whether a file of the directory belongs to the page: notes and tests do not.
+func isServed(name string) bool {
 	_, known := types[path.Ext(name)]
 	return known
 }
@@ -105,7 +104,7 @@ var types = map[string]string{
 	".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
 }
 
-// Hash tells these files from those of another version of the program.
+// Hash identifies this version of the files.
 func (f *Files) Hash() string { return f.hash }
 
 func unpack(b []byte) ([]byte, error) {
@@ -116,7 +115,7 @@ func unpack(b []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// newAsset is a file, packed where it is not yet.
+// newAsset returns a file, compressed if it is not yet.
 func newAsset(name string, b, had []byte) *asset {
 	sum := sha256.Sum256(b)
 	a := &asset{plain: b, packed: had, mime: types[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
@@ -133,8 +132,8 @@ func newAsset(name string, b, had []byte) *asset {
 	return a
 }
 
-// find is the file of a path, without its first slash, and whether it may be kept for ever. Paths are names of a
-// map: nothing in one leads anywhere else.
+// find returns the file of a path, without its first slash, and whether browsers may cache it forever. Paths are map
+// keys, so no path leads elsewhere.
 func (f *Files) find(p string) (a *asset, kept bool) {
 	if p == "" {
 		p = "index.html"
@@ -149,7 +148,7 @@ func (f *Files) find(p string) (a *asset, kept bool) {
 	return f.all[name], true
 }
 
-// serve answers with a file, if the path is one's.
+// serve responds with the file of the path, and reports whether one exists.
 func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 	a, kept := f.find(strings.TrimPrefix(r.URL.Path, "/"))
 	if a == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -178,7 +177,7 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// First are the paths of what a browser asks for before it shows anything, in a browser that kept nothing.
+// First returns the paths that a browser without a cache requests before it shows anything.
 func (f *Files) First() []string {
 	paths := []string{"", "manifest.webmanifest"}
 	for _, name := range []string{"style.css", "old.js", "app.js", "icon.svg"} {
@@ -187,14 +186,14 @@ func (f *Files) First() []string {
 	return paths
 }
 
-// Public answers with a file of the page, if the path is one's, under the headers that guard it: for those who serve
-// the page and have no sessions.
+// Public responds with a file of the page under its security headers, and reports whether one exists. It is for servers
+// without sessions.
 func Public(w http.ResponseWriter, r *http.Request) bool {
 	guard(w.Header())
 	return Embedded().serve(w, r)
 }
 
-// acceptsGzip says that the answer may be packed.
+// acceptsGzip reports whether the response may be compressed.
 func acceptsGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")

@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Command gen writes what the page has of the tables of drawing: the themes of pictures as style sheet, and, as a module,
-// the palette they stand in for and the arms of box-drawing characters. So there is one table of each. Then it writes what
-// browsers are sent of the page.
+// Command gen generates what the page takes from the drawing tables: the themes as a style sheet and, as a module, the
+// palette and the arms of box-drawing characters. So each table exists once. It also builds the files that browsers
+// receive.
 package main
 
 import (
@@ -27,11 +27,11 @@ const mark = "/* Made by gen.go from the tables of render; do not edit. */\n"
 func main() {
 	write("page/theme_gen.css", themes())
 	write("page/tables_gen.js", tables())
-	packed()
+	packPage()
 }
 
-// packed writes the files of the page as they are sent.
-func packed() {
+// packPage writes the files of the page as they are sent.
+func packPage() {
 	files, err := pack.Page("page")
 	if err == nil {
 		err = os.RemoveAll("packed")
@@ -68,7 +68,7 @@ func write(name string, b []byte) {
 	}
 }
 
-// themes are the colours as custom properties: by what the system prefers, and by name where one was chosen.
+// themes returns the colours as custom properties: by system preference, and by name for a chosen theme.
 func themes() []byte {
 	var b bytes.Buffer
 	b.WriteString(mark)
@@ -98,7 +98,7 @@ func themes() []byte {
 	return b.Bytes()
 }
 
-// strongest is the colour of the button that is meant: the theme's blue, darker where white is not well read on it.
+// strongest returns the colour of the primary button: the theme's blue, darkened until white is readable on it.
 func strongest(t render.Theme) uint32 {
 	c := t.Colors[4]
 	for readable(c) != 0 && 1.05/(luminance(c)+0.05) < 4.6 {
@@ -111,8 +111,8 @@ func strongest(t render.Theme) uint32 {
 	return c
 }
 
-// legible is a colour for words of the page's own: the theme's, moved towards its foreground until it is well read on
-// the background, and on what is raised from that (AA of WCAG 2, and a little more).
+// legible returns a text colour: the theme's, moved towards the foreground until it is readable on the background and
+// on raised areas (slightly more than AA of WCAG 2).
 func legible(c uint32, t render.Theme) uint32 {
 	raised := luminance(mix(t.BG, t.FG, 12))
 	for step := 0; step < 32; step++ {
@@ -125,7 +125,7 @@ func legible(c uint32, t render.Theme) uint32 {
 	return t.FG
 }
 
-// mix is a colour with so many percent of another.
+// mix blends percent of another colour into c.
 func mix(c, with uint32, percent float64) (out uint32) {
 	for shift := 0; shift < 24; shift += 8 {
 		a, b := float64(c>>shift&0xff), float64(with>>shift&0xff)
@@ -134,7 +134,7 @@ func mix(c, with uint32, percent float64) (out uint32) {
 	return out
 }
 
-// readable is black or white, whichever is read well on a colour; white where both are.
+// readable returns black or white, whichever is readable on a colour; white if both are.
 func readable(c uint32) uint32 {
 	if luminance(c) > 0.3 {
 		return 0
@@ -142,7 +142,7 @@ func readable(c uint32) uint32 {
 	return 0xffffff
 }
 
-// luminance is relative, as WCAG 2 has it.
+// luminance returns the relative luminance of WCAG 2.
 func luminance(c uint32) float64 {
 	part := func(shift int) float64 {
 		v := float64(c>>shift&0xff) / 255

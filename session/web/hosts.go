@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 )
 
-// hostsAt is where the page of another host's sessions is: all that is at the top is below hostsAt and the host's name,
-// too. Files, logins and tickets are this host's, and so is who may ask; the API and the socket are the other's.
+// hostsAt is the prefix of a remote host's page: everything at the top is also below hostsAt and the host's name.
+// Files, logins, tickets and permissions are this host's; the API and the socket are the remote one's.
 const hostsAt = "/h/"
 
 // OverSSH is before the name of a host that is reached over ssh: one of the fleet may have the same.
@@ -29,8 +29,8 @@ func hostIn(r *http.Request) string {
 	return host
 }
 
-// serve serves who is logged in: here, or of another host.
-func (d *Door) serve(w http.ResponseWriter, r *http.Request, v visitor, g access.Grant) {
+// serve serves a logged-in client: the local API, or a remote host's.
+func (d *Server) serve(w http.ResponseWriter, r *http.Request, v visitor, g apitoken.Grant) {
 	if v.host != "" {
 		d.ServeOther(w, r, g, v.host)
 		return

@@ -12,21 +12,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 )
 
-// KeyHeader carries the page's key. Cookies go with requests to every port of a host, and with some that other pages
-// cause; what the page keeps in its own storage and says in a header of its own does not.
+// KeyHeader carries the page's key. Browsers send cookies to every port of a host, and with some requests of other
+// pages; they never add this header, whose key the page keeps in its own storage.
 const KeyHeader = "Longterm-Page"
 
-// keyOf is the key that belongs to a login's secret. The secret cannot be told from it.
+// keyOf returns the key of a login's secret. The secret cannot be derived from it.
 func keyOf(secret string) string {
 	sum := sha256.Sum256([]byte("longterm page\x00" + secret))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// me is what a login is, as the page is told.
+// me describes a login to the page.
 type me struct {
 	Name    string    `json:"name"`
 	Key     string    `json:"key,omitempty"`
@@ -37,15 +37,15 @@ type me struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-func described(g access.Grant) me {
+func describeGrant(g apitoken.Grant) me {
 	return me{Name: g.Name, May: g.Rights().Names(), Session: g.Session, Label: g.Label, Masked: g.Masked, Expires: g.Expires}
 }
 
 // Me answers with what a login is.
-func Me(w http.ResponseWriter, g access.Grant) { answer(w, described(g)) }
+func Me(w http.ResponseWriter, g apitoken.Grant) { answer(w, describeGrant(g)) }
 
-// login makes a cookie of a code, which makes a login of its own, or of a token.
-func (d *Door) login(w http.ResponseWriter, r *http.Request, v visitor) {
+// login sets a cookie for a code, which creates a login, or for a token.
+func (d *Server) login(w http.ResponseWriter, r *http.Request, v visitor) {
 	if r.Header.Get("Origin") == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		refuse(w, http.StatusForbidden, api.Errorf(api.CodeDenied, "a login comes from the page").WithHint("open the link that `longterm web` prints"))
 		return
@@ -62,31 +62,31 @@ func (d *Door) login(w http.ResponseWriter, r *http.Request, v visitor) {
 	secret := in.Token
 	if in.Code != "" {
 		if secret, err = d.redeem(r, in.Code); err != nil {
-			d.failed(w, v, err)
+			d.loginFailed(w, v, err)
 			return
 		}
 	}
 	g, err := d.Tokens.Verify(secret)
 	if err != nil {
-		d.failed(w, v, unauthorized(err))
+		d.loginFailed(w, v, unauthorizedError(err))
 		return
 	}
 	d.setCookie(w, v, cookieOf(v, g, secret), secret, g.Expires)
-	m := described(g)
+	m := describeGrant(g)
 	m.Key = keyOf(secret)
 	answer(w, m)
 }
 
 // redeem makes the login that a link's code is good for.
-func (d *Door) redeem(r *http.Request, code string) (secret string, err error) {
+func (d *Server) redeem(r *http.Request, code string) (secret string, err error) {
 	t, ok := d.links.take(code)
 	if !ok {
 		return "", api.Errorf(api.CodeUnauthorized, "the link is not known: it was used, or is older than %d minutes", LinkTime/time.Minute).
-			WithHint("make another one with `longterm web`")
+			WithHint("create a new link with `longterm web`")
 	}
 	t.Name += "-" + strings.ToLower(rand.Text()[:6])
 	made, secret, err := d.Tokens.Make(t)
-	if errors.Is(err, access.ErrFull) {
+	if errors.Is(err, apitoken.ErrFull) {
 		return "", api.Errorf(api.CodeLimit, "%v", err).WithHint("revoke some of them with `longterm token revoke`")
 	}
 	if err != nil {
@@ -98,9 +98,9 @@ func (d *Door) redeem(r *http.Request, code string) (secret string, err error) {
 	return secret, nil
 }
 
-// failed refuses a login that is not valid, at most so often for an address. A valid one is never limited: a local program shares
+// loginFailed rejects a login that is not valid, at most so often for an address. A valid one is never limited: a local program shares
 // its address with the owner's browser.
-func (d *Door) failed(w http.ResponseWriter, v visitor, err error) {
+func (d *Server) loginFailed(w http.ResponseWriter, v visitor, err error) {
 	status := http.StatusUnauthorized
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -111,7 +111,7 @@ func (d *Door) failed(w http.ResponseWriter, v visitor, err error) {
 			tooMany(w, wait)
 			return
 		}
-		d.fails.failed(v.addr)
+		d.fails.recordFailure(v.addr)
 		if d.Log != nil {
 			d.Log.Warn("refused a login of the page", "from", v.addr, "err", err)
 		}
@@ -119,16 +119,16 @@ func (d *Door) failed(w http.ResponseWriter, v visitor, err error) {
 	refuse(w, status, err)
 }
 
-// cookieOf is the name of a login's cookie. One for a single session has a cookie of its own: whoever follows such a link stays
-// who he is in the browser's other tabs.
-func cookieOf(v visitor, g access.Grant, secret string) string {
+// cookieOf returns the cookie name of a login. A login for one session gets a separate cookie, so that following its
+// link leaves other tabs logged in.
+func cookieOf(v visitor, g apitoken.Grant, secret string) string {
 	if g.Session == "" {
 		return v.cookie
 	}
 	return v.cookie + "." + keyOf(secret)[:8]
 }
 
-// secretOf is the secret among a request's cookies that a key belongs to; "": of none. had says that there are logins at all.
+// secretOf returns the secret of the cookie that a key belongs to, or "". had reports whether any login cookie exists.
 func secretOf(r *http.Request, v visitor, key string) (secret string, had bool) {
 	for _, c := range r.Cookies() {
 		if c.Name != v.cookie && !strings.HasPrefix(c.Name, v.cookie+".") {
@@ -142,7 +142,7 @@ func secretOf(r *http.Request, v visitor, key string) (secret string, had bool) 
 	return secret, had
 }
 
-func (d *Door) setCookie(w http.ResponseWriter, v visitor, name, secret string, expires time.Time) {
+func (d *Server) setCookie(w http.ResponseWriter, v visitor, name, secret string, expires time.Time) {
 	c := &http.Cookie{Name: name, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.secure}
 	switch {
 	case secret == "":
@@ -155,30 +155,30 @@ func (d *Door) setCookie(w http.ResponseWriter, v visitor, name, secret string, 
 	http.SetCookie(w, c)
 }
 
-// logout ends a login that a link made; a token that somebody gave is theirs.
-func (d *Door) logout(w http.ResponseWriter, r *http.Request, v visitor, g access.Grant, secret string) {
+// logout ends a login that a link created; it leaves explicit tokens alone.
+func (d *Server) logout(w http.ResponseWriter, r *http.Request, v visitor, g apitoken.Grant, secret string) {
 	if strings.HasPrefix(g.Name, LoginPrefix) {
 		if _, err := d.Tokens.Revoke(g.Name); err != nil {
 			refuse(w, http.StatusInternalServerError, api.Errorf(api.CodeStorage, "%v", err))
 			return
 		}
 		if d.Made != nil {
-			d.Made(r, access.Token{Name: g.Name}, "logged out")
+			d.Made(r, apitoken.Token{Name: g.Name}, "logged out")
 		}
 	}
 	d.setCookie(w, v, cookieOf(v, g, secret), "", time.Time{})
 	answer(w, map[string]bool{"ok": true})
 }
 
-// LoginPrefix begins the names of tokens that links of `longterm web` make.
+// LoginPrefix starts the names of tokens that links of `longterm web` create.
 const LoginPrefix = "web-"
 
 // as calls f with what the login of a request allows, or refuses the request.
-func (d *Door) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g access.Grant, secret string)) {
+func (d *Server) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g apitoken.Grant, secret string)) {
 	key := r.Header.Get(KeyHeader)
 	secret, had := secretOf(r, v, key)
 	if !had || key == "" {
-		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "nobody is logged in").WithHint("open the link that `longterm web` prints"))
+		refuse(w, http.StatusUnauthorized, api.Errorf(api.CodeUnauthorized, "not logged in").WithHint("open the link that `longterm web` prints"))
 		return
 	}
 	if secret == "" {
@@ -191,17 +191,17 @@ func (d *Door) as(w http.ResponseWriter, r *http.Request, v visitor, f func(g ac
 }
 
 // verify returns what a secret allows, or refuses the request.
-func (d *Door) verify(w http.ResponseWriter, v visitor, secret string) (access.Grant, bool) {
+func (d *Server) verify(w http.ResponseWriter, v visitor, secret string) (apitoken.Grant, bool) {
 	g, err := d.Tokens.Verify(secret)
 	if err != nil {
-		d.failed(w, v, unauthorized(err))
-		return access.Grant{}, false
+		d.loginFailed(w, v, unauthorizedError(err))
+		return apitoken.Grant{}, false
 	}
 	return g, true
 }
 
-func unauthorized(err error) error {
-	if !errors.Is(err, access.ErrUnknown) && !errors.Is(err, access.ErrExpired) {
+func unauthorizedError(err error) error {
+	if !errors.Is(err, apitoken.ErrNotFound) && !errors.Is(err, apitoken.ErrExpired) {
 		return api.Errorf(api.CodeStorage, "%v", err)
 	}
 	return api.Errorf(api.CodeUnauthorized, "%v", err).WithHint("make another link with `longterm web`")

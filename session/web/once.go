@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// once hands out codes that are good one time, for a while. They are held by their hashes: a code can be told from
-// memory by nobody, and looking one up takes as long whether it is there or not.
-type once[T any] struct {
+// oneTimeCodes issues codes that are valid once, for a while. It stores only their hashes, so that memory reveals no
+// code and a lookup takes constant time.
+type oneTimeCodes[T any] struct {
 	most int // held at a time; the oldest goes
 	now  func() time.Time
 
@@ -22,12 +22,12 @@ type held[T any] struct {
 	until time.Time
 }
 
-func newOnce[T any](most int, now func() time.Time) *once[T] {
-	return &once[T]{most: most, now: now, all: map[[sha256.Size]byte]held[T]{}}
+func newOnce[T any](most int, now func() time.Time) *oneTimeCodes[T] {
+	return &oneTimeCodes[T]{most: most, now: now, all: map[[sha256.Size]byte]held[T]{}}
 }
 
-// add makes a code that stands for a value until a time.
-func (o *once[T]) add(value T, until time.Time) (code string) {
+// add creates a code for a value until a time.
+func (o *oneTimeCodes[T]) add(value T, until time.Time) (code string) {
 	code = rand.Text()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +43,7 @@ func (o *once[T]) add(value T, until time.Time) (code string) {
 	return code
 }
 
-func (o *once[T]) dropOldest() {
+func (o *oneTimeCodes[T]) dropOldest() {
 	var oldest [sha256.Size]byte
 	var until time.Time
 	for k, h := range o.all {
@@ -54,8 +54,8 @@ func (o *once[T]) dropOldest() {
 	delete(o.all, oldest)
 }
 
-// take is what a code stands for. It stands for nothing afterwards.
-func (o *once[T]) take(code string) (value T, ok bool) {
+// take returns the value of a code and invalidates the code.
+func (o *oneTimeCodes[T]) take(code string) (value T, ok bool) {
 	key := sha256.Sum256([]byte(code))
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// What of a request's and an answer's headers is passed on, besides those of an upgrade: no login goes to another host, and
-// nothing that comes from there says how a browser is to treat this one.
+// Headers that are forwarded besides those of an upgrade. No login reaches another host, and no header from there
+// changes how the browser treats this one.
 var (
 	passedOn   = []string{"Accept", "Content-Type", "Range"}
 	passedBack = []string{"Content-Type", "Content-Length", "Content-Range", "Content-Disposition", "Retry-After", api.CopyHeader}
@@ -45,7 +45,7 @@ type Beyond struct {
 	Header http.Header // what requests have besides
 }
 
-// NewOnward is one for such hosts; fail answers where one cannot be asked.
+// NewOnward returns a proxy to such hosts; fail responds if a host is unreachable.
 func NewOnward(b Beyond, fail func(w http.ResponseWriter, err error), log *slog.Logger) *Onward {
 	return &Onward{httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -73,7 +73,7 @@ func NewOnward(b Beyond, fail func(w http.ResponseWriter, err error), log *slog.
 			// Connections that rest are kept for the next request only for a while.
 			MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, DisableCompression: true,
 		},
-		FlushInterval: -1, // events go on at once
+		FlushInterval: -1, // forward events at once
 		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			var said *api.Error

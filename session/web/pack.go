@@ -7,45 +7,45 @@ import (
 	"sync"
 )
 
-// packed packs an answer while it is written, once it is known to be text.
-type packed struct {
+// gzipWriter compresses an answer while it is written, once it is known to be text.
+type gzipWriter struct {
 	http.ResponseWriter
 	takes bool // the client unpacks
 	z     *gzip.Writer
 	begun bool
 }
 
-var packers = sync.Pool{New: func() any {
+var gzipWriters = sync.Pool{New: func() any {
 	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	return z
 }}
 
-func pack(w http.ResponseWriter, r *http.Request) *packed {
-	return &packed{ResponseWriter: w, takes: acceptsGzip(r)}
+func pack(w http.ResponseWriter, r *http.Request) *gzipWriter {
+	return &gzipWriter{ResponseWriter: w, takes: acceptsGzip(r)}
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (p *packed) WriteHeader(code int) {
+func (p *gzipWriter) WriteHeader(code int) {
 	h := p.Header()
 	if !p.begun && p.takes && h.Get("Content-Encoding") == "" && packable(h.Get("Content-Type")) && code != http.StatusNoContent && code != http.StatusNotModified {
 		h.Set("Content-Encoding", "gzip")
 		h.Add("Vary", "Accept-Encoding")
 		h.Del("Content-Length")
-		p.z, _ = packers.Get().(*gzip.Writer)
+		p.z, _ = gzipWriters.Get().(*gzip.Writer)
 		p.z.Reset(p.ResponseWriter)
 	}
 	p.begun = true
 	p.ResponseWriter.WriteHeader(code)
 }
 
-// packable says that a type is worth it. Streams of events are not: what is packed waits for more.
+// packable reports whether a type is worth compressing. Event streams are not: compression would delay them.
 func packable(mime string) bool {
 	return strings.HasPrefix(mime, "application/json") || strings.HasPrefix(mime, "application/x-ndjson") ||
 		strings.HasPrefix(mime, "text/") && !strings.HasPrefix(mime, "text/event-stream") || strings.HasPrefix(mime, "image/svg")
 }
 
 // Write implements http.ResponseWriter.
-func (p *packed) Write(b []byte) (int, error) {
+func (p *gzipWriter) Write(b []byte) (int, error) {
 	if !p.begun {
 		p.WriteHeader(http.StatusOK)
 	}
@@ -56,22 +56,22 @@ func (p *packed) Write(b []byte) (int, error) {
 }
 
 // Flush implements http.Flusher.
-func (p *packed) Flush() {
+func (p *gzipWriter) Flush() {
 	if p.z != nil {
 		_ = p.z.Flush()
 	}
 	_ = http.NewResponseController(p.ResponseWriter).Flush()
 }
 
-// Unwrap is for http.ResponseController.
-func (p *packed) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+// Unwrap supports http.ResponseController.
+func (p *gzipWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-func (p *packed) close() {
+func (p *gzipWriter) close() {
 	if p.z == nil {
 		return
 	}
 	_ = p.z.Close()
 	p.z.Reset(nil)
-	packers.Put(p.z)
+	gzipWriters.Put(p.z)
 	p.z = nil
 }

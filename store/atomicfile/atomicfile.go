@@ -1,13 +1,13 @@
-// Package atomicfile replaces a file's content in one step: readers, and whatever is left after a
-// crash, have the old content or the new, never a part of it.
+// Package atomicfile replaces a file's content in one step: readers see the old content or the new, never a part of it,
+// also after a crash.
 //
 //	open PATH.tmp → write → [sync it] → close → rename to PATH → [sync the directory]
 //
-// It is the one way in which longterm replaces a file; the journal alone has its own, through the
-// file system that it is tested with. What a caller chooses is how much outlives a loss of power
-// (Sync), and whether other processes may be writing the same file (Options.Shared). It knows no
-// format, keeps no state and takes no lock. What fails leaves the old content, and no temporary file
-// as far as that can be removed.
+// All of longterm replaces files by it, except the journal, which uses its own tested file system.
+// pending.go writes content that arrives in parts, under a name that is free. A caller chooses
+// what survives a loss of power (Sync), and whether other processes may write the same file (Options.Shared). The
+// package has no state and takes no lock. A failed write leaves the old content, and removes its temporary file if
+// possible.
 package atomicfile
 
 import (
@@ -17,35 +17,33 @@ import (
 	"path/filepath"
 )
 
-// Sync is what a write waits for. The end of a process never harms a file; a loss of power may.
+// Sync selects what a write waits for. The end of a process never damages a file; a loss of power may.
 type Sync uint8
 
 const (
-	// NoSync waits for nothing. After a loss of power the content may be the old one, or, on file
-	// systems that rename before they write, damaged: for what can be made again, or whose loss is
-	// only time.
+	// NoSync waits for nothing. After a loss of power the content may be old, or damaged on file systems that rename
+	// before they write. Use it for content that can be recreated.
 	NoSync Sync = iota
-	// Content is on the disk before its name is: after a loss of power it is the old or the new one.
+	// Content syncs the content before the rename: after a loss of power the file has the old or the new content.
 	Content
-	// ContentAndName waits for the directory too: once it is written it is not the old one any more.
+	// ContentAndName syncs the directory too, so that the new name survives.
 	ContentAndName
 )
 
-// Options are how a file is written. The zero value is for a file of one process that may be lost.
+// Options control a write. The zero value is for a file of one process whose loss is acceptable.
 type Options struct {
 	Sync Sync
-	Mode fs.FileMode // of the file, whatever it was; 0: 0600
-	// Shared: other processes may write the file at the same time. Then the temporary file has a name
-	// of its own, and what a crash leaves of it stays; otherwise it is PATH.tmp, and the next write
-	// overwrites it.
+	Mode fs.FileMode // of the new file; 0: 0600
+	// Shared allows other processes to write the file at the same time. Then the temporary file has a unique name and
+	// stays after a crash. Otherwise it is PATH.tmp, which the next write overwrites.
 	Shared bool
 }
 
-// Write replaces the content of the file at path, made if it is not there, by the parts, in order. Its
-// directory has to be there. A link is replaced, not followed.
+// Write replaces or creates the file at path with the concatenated parts. Its directory must exist. A symbolic link is
+// replaced, not followed.
 func Write(path string, o Options, parts ...[]byte) error { return disk{}.write(path, o, parts) }
 
-// file is what is asked of one that is being written.
+// file is the interface of a file being written.
 type file interface {
 	Write(p []byte) (int, error)
 	Chmod(mode fs.FileMode) error
@@ -54,12 +52,13 @@ type file interface {
 	Name() string
 }
 
-// disk is the file system, or in tests one that fails.
+// disk is the file system. Tests use one that fails.
 type disk struct {
 	wrap   func(*os.File) file // nil: the file itself
 	rename func(from, to string) error
 }
 
+// write implements Write.
 func (d disk) write(path string, o Options, parts [][]byte) error {
 	if o.Mode == 0 {
 		o.Mode = 0o600
@@ -69,14 +68,14 @@ func (d disk) write(path string, o Options, parts [][]byte) error {
 		return err
 	}
 	if err := errors.Join(fill(f, o, parts), f.Close()); err != nil {
-		return errors.Join(err, removed(f.Name()))
+		return errors.Join(err, removeIfExists(f.Name()))
 	}
 	rename := d.rename
 	if rename == nil {
 		rename = os.Rename
 	}
 	if err := rename(f.Name(), path); err != nil {
-		return errors.Join(err, removed(f.Name()))
+		return errors.Join(err, removeIfExists(f.Name()))
 	}
 	if o.Sync == ContentAndName {
 		return d.syncDir(filepath.Dir(path))
@@ -95,18 +94,20 @@ func (d disk) open(path string, o Options) (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.wrapped(f), nil
+	return d.wrapFile(f), nil
 }
 
-func (d disk) wrapped(f *os.File) file {
+// wrapFile returns f, or the test's wrapper of it.
+func (d disk) wrapFile(f *os.File) file {
 	if d.wrap == nil {
 		return f
 	}
 	return d.wrap(f)
 }
 
+// fill writes the content and syncs it if required.
 func fill(f file, o Options, parts [][]byte) error {
-	if err := f.Chmod(o.Mode); err != nil { // the umask has no say, nor what a crash left
+	if err := f.Chmod(o.Mode); err != nil { // overrides the umask and the mode of a crash's remains
 		return err
 	}
 	for _, p := range parts {
@@ -120,14 +121,13 @@ func fill(f file, o Options, parts [][]byte) error {
 	return f.Sync()
 }
 
-// syncDir has the names in a directory on the disk. Where directories cannot be opened for that the
-// system sees to it.
+// syncDir syncs a directory's names. It ignores systems that do not support this.
 func (d disk) syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	w := d.wrapped(f)
+	w := d.wrapFile(f)
 	err = w.Sync()
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid) {
 		err = nil
@@ -135,7 +135,7 @@ func (d disk) syncDir(dir string) error {
 	return errors.Join(err, w.Close())
 }
 
-func removed(name string) error {
+func removeIfExists(name string) error {
 	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -5,11 +5,11 @@ import (
 	"os"
 )
 
-// roomWanted is what there has to be room for, bytes: a small database and what belongs to it.
-const roomWanted = 64 << 10
+// wantedSpace is the space in bytes that a small database with its side files needs.
+const wantedSpace = 64 << 10
 
-// Room tries whether a file of a few pages can be written to a directory, and is why it cannot: no space is left, nobody may
-// write there. For who has to say why something else failed, whose own words for it went to a log on the same disk.
+// Room returns an error if a file of a few pages cannot be written to a directory. Callers use it to explain failures
+// whose own error does not name a full disk.
 func Room(dir string) error { return disk{}.room(dir) }
 
 func (d disk) room(dir string) error {
@@ -17,7 +17,7 @@ func (d disk) room(dir string) error {
 	if err != nil {
 		return err
 	}
-	w := d.wrapped(f)
-	_, err = w.Write(make([]byte, roomWanted))
-	return errors.Join(err, w.Close(), removed(f.Name()))
+	w := d.wrapFile(f)
+	_, err = w.Write(make([]byte, wantedSpace))
+	return errors.Join(err, w.Close(), removeIfExists(f.Name()))
 }

@@ -1,6 +1,5 @@
-// Package checkpoint keeps states of an emulator at journal offsets in files, so that
-// only what came after them is to be replayed: the newest one, with all its scrollback,
-// for a restart (Write, Read), and a Series of past screens.
+// Package checkpoint stores emulator states at journal offsets in files, so that only later output must be replayed:
+// the newest one, with all its scrollback, for a restart (Write, Read), and a Series of past screens.
 //
 //	sessions/ID/checkpoint                             the newest
 //	sessions/ID/checkpoints/00000000000067108864.ltc   one of the series
@@ -14,8 +13,8 @@
 //	    i64  time, Unix ns
 //	    the snapshot
 //
-// Integers are little endian. A file that does not check is no checkpoint: the caller
-// replays from further back. Files are replaced atomically, mode 0600.
+// Integers are little endian. A file with a bad checksum is ignored: the caller replays from further back. Files are
+// replaced atomically, mode 0600.
 package checkpoint
 
 import (
@@ -35,28 +34,28 @@ const (
 	magic = "LTCKPT1\n"
 	// Name is the file's name in a session's directory.
 	Name = "checkpoint"
-	// maxSize bounds what Read takes into memory.
+	// maxSize is the largest file that Read accepts, in bytes.
 	maxSize = 256 << 20
 )
 
-// ErrInvalid is returned for files that are no (whole) checkpoint.
+// ErrInvalid is returned for a file that is not a complete checkpoint.
 var ErrInvalid = errors.New("not a valid checkpoint")
 
-// castagnoli is made on first use: most verbs never need it.
+// castagnoli returns the CRC table, which is created on first use: most verbs never need it.
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // Checkpoint is an emulator's state at an offset.
 type Checkpoint struct {
-	Engine   string // which engine's format Snapshot has
+	Engine   string // engine that wrote Snapshot
 	Offset   uint64
 	Time     time.Time
 	Snapshot []byte
 }
 
-// Encode is the file's content.
+// Encode returns the file's content.
 func Encode(c Checkpoint) []byte { return append(preamble(c), c.Snapshot...) }
 
-// preamble is what stands before the snapshot.
+// preamble returns the file's content before the snapshot.
 func preamble(c Checkpoint) []byte {
 	b := append([]byte(nil), magic...)
 	b = append(b, 0, 0, 0, 0)
@@ -69,7 +68,7 @@ func preamble(c Checkpoint) []byte {
 	return b
 }
 
-// Decode reads a file's content. The snapshot is a part of b.
+// Decode decodes a file's content. The snapshot is a slice of b.
 func Decode(b []byte) (Checkpoint, error) {
 	if len(b) < 16 || string(b[:8]) != magic {
 		return Checkpoint{}, ErrInvalid
@@ -90,8 +89,8 @@ func Decode(b []byte) (Checkpoint, error) {
 	}, nil
 }
 
-// Write replaces the checkpoint in dir. It is not synced: after a power loss an older
-// or no checkpoint is as good, only slower.
+// Write replaces the checkpoint in dir. It does not sync: after a power loss an older checkpoint, or none, only costs
+// replay time.
 func Write(dir string, c Checkpoint) error {
 	// In parts: the snapshot is too large to be copied for it.
 	if err := atomicfile.Write(filepath.Join(dir, Name), atomicfile.Options{}, preamble(c), c.Snapshot); err != nil {
@@ -100,7 +99,7 @@ func Write(dir string, c Checkpoint) error {
 	return nil
 }
 
-// Read reads the checkpoint in dir; an error that is os.ErrNotExist means there is none.
+// Read reads the checkpoint in dir. The error is os.ErrNotExist if the directory has none.
 func Read(dir string) (Checkpoint, error) {
 	path := filepath.Join(dir, Name)
 	st, err := os.Stat(path)

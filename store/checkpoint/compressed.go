@@ -28,13 +28,13 @@ const (
 	maxName   = 256
 )
 
-// head is what stands before name and snapshot.
+// head is the fixed part before name and snapshot.
 type head struct {
 	offset uint64
 	time   time.Time
-	length int
-	name   int
-	sum    uint32
+	length int    // of the decoded snapshot, in bytes
+	name   int    // length of the engine's name
+	sum    uint32 // checksum of all bytes after the head
 }
 
 var encoders = sync.Pool{New: func() any {
@@ -55,7 +55,7 @@ var decoders = sync.Pool{New: func() any {
 	return d
 }}
 
-// EncodeCompressed is the content of a series' file.
+// EncodeCompressed returns the content of a series' file.
 func EncodeCompressed(c Checkpoint) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, seriesHead, seriesHead+len(c.Engine)+len(c.Snapshot)/4+64)

@@ -15,48 +15,46 @@ import (
 )
 
 const (
-	// SeriesName is the name of a series' folder in a session's directory.
+	// SeriesName is the name of a series' directory in a session's directory.
 	SeriesName = "checkpoints"
 
 	seriesSuffix = ".ltc"
 
-	// DefaultSpacing is the output, in bytes, that lies at most between two checkpoints
-	// of a series: about what is replayed within a second.
+	// DefaultSpacing is the largest amount of output between two checkpoints of a series, in bytes: about what is
+	// replayed within a second.
 	DefaultSpacing = 8 << 20
-	// DefaultMaxBytes bounds a series on disk.
+	// DefaultMaxBytes limits the size of a series on disk.
 	DefaultMaxBytes = 64 << 20
-	// denseBytes is the least output that Thin keeps between two checkpoints, right at
-	// the end.
+	// denseBytes is the smallest amount of output that Thin leaves between two checkpoints at the end.
 	denseBytes = 64 << 10
-	// density is how the distance of two checkpoints grows with that to the end.
+	// density is the factor by which Thin's spacing may be smaller than the distance to the end.
 	density = 8
 )
 
-// ErrNone is returned when there is no checkpoint to begin with.
+// ErrNone is returned if no checkpoint precedes the offset.
 var ErrNone = errors.New("no checkpoint at or before this offset")
 
-// Series is a row of checkpoints of past screens: to show the screen as it was at an
-// offset, the nearest one before it is restored and the output from there is replayed.
-// A file each, named after the offset in 20 decimal digits; the folder is all there is to
-// it. Methods may not be called at the same time.
+// Series is a sequence of checkpoints of past screens. To show the screen at an offset, the nearest earlier checkpoint
+// is restored and the output from there is replayed. Each is a file named after its offset in 20 decimal digits, and no
+// other state exists. Methods must not be called concurrently.
 type Series struct {
 	dir string
 	opt SeriesOptions
 }
 
-// SeriesOptions bound a series. Zero means the default.
+// SeriesOptions limit a series. Zero means the default.
 type SeriesOptions struct {
-	Spacing  uint64 // DefaultSpacing
-	MaxBytes int64  // DefaultMaxBytes
+	Spacing  uint64 // largest output between checkpoints, in bytes; 0: DefaultSpacing
+	MaxBytes int64  // limit on disk; 0: DefaultMaxBytes
 }
 
-// Entry is what a listing tells of a checkpoint.
+// Entry describes a checkpoint in a listing.
 type Entry struct {
 	Offset uint64
 	Bytes  int64 // on disk
 }
 
-// NewSeries is the series in a session's directory. Nothing is made before the first Add.
+// NewSeries returns the series in a session's directory. Add creates its files.
 func NewSeries(dir string, o SeriesOptions) *Series {
 	o.Spacing = cmp.Or(o.Spacing, DefaultSpacing)
 	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
@@ -67,8 +65,7 @@ func (s *Series) path(offset uint64) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%020d%s", offset, seriesSuffix))
 }
 
-// Add keeps c. One of the same offset is replaced. Like Write it does not sync: what a
-// loss of power takes is only time.
+// Add stores c, replacing a checkpoint at the same offset. It does not sync: a loss of power only costs replay time.
 func (s *Series) Add(c Checkpoint) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
@@ -82,7 +79,7 @@ func (s *Series) Add(c Checkpoint) error {
 	return nil
 }
 
-// List is what there is, by offset.
+// List returns all checkpoints, by offset.
 func (s *Series) List() ([]Entry, error) {
 	files, err := os.ReadDir(s.dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -118,7 +115,7 @@ func offsetOf(name string) (uint64, bool) {
 	return offset, err == nil
 }
 
-// TimeOf reads when the checkpoint at an offset was made, from its head alone.
+// TimeOf returns the creation time of the checkpoint at an offset. It reads only the head.
 func (s *Series) TimeOf(offset uint64) (time.Time, error) {
 	f, err := os.Open(s.path(offset))
 	if err != nil {
@@ -139,8 +136,7 @@ func (s *Series) TimeOf(offset uint64) (time.Time, error) {
 	return h.time, nil
 }
 
-// Nearest is the newest checkpoint at or before an offset that can be decoded; ErrNone
-// when there is none.
+// Nearest returns the newest decodable checkpoint at or before an offset, or ErrNone.
 func (s *Series) Nearest(offset uint64) (Checkpoint, error) {
 	all, err := s.List()
 	if err != nil {
@@ -172,8 +168,7 @@ func (s *Series) Thin(end uint64) error {
 	return s.remove(thin(all, end, s.opt))
 }
 
-// DropBefore removes the checkpoints before an offset: the output to replay after them
-// is gone.
+// DropBefore removes the checkpoints before an offset, where retention removed the output that would be replayed.
 func (s *Series) DropBefore(offset uint64) error {
 	all, err := s.List()
 	if err != nil {
@@ -182,9 +177,9 @@ func (s *Series) DropBefore(offset uint64) error {
 	return s.remove(slices.DeleteFunc(all, func(e Entry) bool { return e.Offset >= offset }))
 }
 
-func (s *Series) remove(some []Entry) error {
+func (s *Series) remove(entries []Entry) error {
 	var err error
-	for _, e := range some {
+	for _, e := range entries {
 		if rerr := os.Remove(s.path(e.Offset)); !errors.Is(rerr, os.ErrNotExist) {
 			err = errors.Join(err, rerr)
 		}
@@ -195,23 +190,24 @@ func (s *Series) remove(some []Entry) error {
 	return nil
 }
 
-// thin chooses what to remove.
-func thin(all []Entry, end uint64, o SeriesOptions) (gone []Entry) {
-	kept := spaced(all, end, o.Spacing, 1)
+// thin returns the checkpoints to remove.
+func thin(all []Entry, end uint64, o SeriesOptions) (removed []Entry) {
+	kept := thinOut(all, end, o.Spacing, 1)
 	for wide := uint64(2); total(kept) > o.MaxBytes && len(kept) > 2; wide *= 2 {
-		kept = spaced(all, end, o.Spacing, wide)
+		kept = thinOut(all, end, o.Spacing, wide)
 	}
 	for total(kept) > o.MaxBytes && len(kept) > 1 {
 		kept = kept[1:]
 	}
 	for _, e := range all {
 		if !slices.Contains(kept, e) {
-			gone = append(gone, e)
+			removed = append(removed, e)
 		}
 	}
-	return gone
+	return removed
 }
 
+// total returns the size of the checkpoints on disk.
 func total(all []Entry) (bytes int64) {
 	for _, e := range all {
 		bytes += e.Bytes
@@ -219,13 +215,12 @@ func total(all []Entry) (bytes int64) {
 	return bytes
 }
 
-// spaced chooses what to keep: the first, the last, and of those between as few as leave
-// no two neighbours further apart than an eighth of their distance to the end, or
-// spacing, wide times that. So the count grows with the logarithm of the output at first
-// and then by one for each spacing.
-func spaced(all []Entry, end, spacing, wide uint64) (kept []Entry) {
+// thinOut returns the checkpoints to keep: the first, the last, and as few as possible between them. Neighbours are at
+// most wide times as far apart as the larger of spacing and an eighth of their distance to the end. So at first the
+// count grows with the logarithm of the output, and then by one for each spacing.
+func thinOut(all []Entry, end, spacing, factor uint64) (kept []Entry) {
 	for _, e := range all {
-		for n := len(kept); n >= 2 && near(kept[n-2].Offset, e.Offset, end, spacing, wide); n-- {
+		for n := len(kept); n >= 2 && isNear(kept[n-2].Offset, e.Offset, end, spacing, factor); n-- {
 			kept = kept[:n-1]
 		}
 		kept = append(kept, e)
@@ -233,8 +228,8 @@ func spaced(all []Entry, end, spacing, wide uint64) (kept []Entry) {
 	return kept
 }
 
-// near reports whether nothing is needed between two checkpoints.
-func near(from, to, end, spacing, wide uint64) bool {
+// isNear reports whether two checkpoints are close enough that none between them is needed.
+func isNear(from, to, end, spacing, factor uint64) bool {
 	apart := max((end-min(to, end))/density, denseBytes)
-	return (to-from)/wide < min(apart, spacing)
+	return (to-from)/factor < min(apart, spacing)
 }

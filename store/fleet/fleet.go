@@ -1,18 +1,17 @@
-// Package fleet is what several machines share over NATS: who belongs to them, what each says of itself, and the way of
-// a byte from one to another. It knows no session: what is published are keys and opaque values.
+// Package fleet connects several machines over NATS: membership, published state, and streams of bytes. It knows no
+// sessions: published keys hold opaque values.
 //
-//	ident     the fleet's certificate authority, its members' certificates, join codes, revocations
-//	server    nats-server in this process: members by certificate, each with subjects of its own
+//	certs     the fleet's certificate authority, its members' certificates, join codes, revocations
+//	server    nats-server in this process: members by certificate, each restricted to its subjects
 //	link      a member's one connection: joining, the listener and the dialer, revocations
-//	conn      a reliable ordered stream of bytes (net.Conn) over messages that may be lost
+//	stream    a reliable ordered stream of bytes (net.Conn) over messages that may be lost
 //	registry  hosts and their records in a JetStream key-value bucket; events in a stream
-//	copies    what sessions printed, signed by their host, in streams that outlive it
+//	replica   session output, signed by its host, in streams that outlive the host
 //
-// Who is who is told by certificates of the fleet's own authority, twice: to the server, which gives a connection the
-// subjects that its certificate allows and no more; and end to end, in TLS from one host to the other inside the stream
-// of bytes. So a server relays what it cannot read, and neither it nor another member can pose as a host.
+// Certificates identify members twice: to the server, which restricts a connection to its subjects, and end to end by
+// TLS inside the stream. So neither a server nor another member can read a stream or pose as a host.
 //
-// The local disk stays the truth: what is published can be lost and is published again.
+// The local disk is authoritative: lost published state is published again.
 package fleet
 
 import (
@@ -21,67 +20,68 @@ import (
 	"strings"
 )
 
-// Names on NATS. A token FROM of a subject is enforced by the server: nobody else may publish there.
+// Names on NATS. The server enforces FROM tokens in subjects: only that member may publish there.
 const (
 	prefix = "lt"
 	// Bucket holds the registry, Stream the events.
 	Bucket = "LT_REGISTRY"
 	Stream = "LT_EVENTS"
-	// CopyStream holds what sessions printed, CopyRecords what is recorded of them.
+	// CopyStream holds replicated session output, CopyRecords the records of those sessions.
 	CopyStream  = "LT_COPIES"
 	CopyRecords = "LT_COPY_RECORDS"
-	// JoinSubject is where somebody with a join code asks for a certificate.
+	// JoinSubject receives certificate requests with join codes.
 	JoinSubject = prefix + ".join"
-	// JoinedSubjects are where answers to that come in: below the token of the code (ident.Code.Inbox). Older clients
-	// get their answers directly below it.
+	// JoinedSubjects is the prefix of the inboxes that receive answers to join requests: below it, the token of the
+	// code (certs.Code.Inbox). Older clients receive their answers directly below the prefix.
 	JoinedSubjects = "_INBOX_JOIN"
 )
 
-// Data is where packets from one member to another of one stream of bytes go.
+// Data returns the subject of one stream's packets from one member to another.
 func Data(to, from, id string) string { return prefix + ".c." + to + "." + from + "." + id }
 
-// DataTo are all packets for a member.
+// DataTo returns the pattern of all packets for a member.
 func DataTo(to string) string { return prefix + ".c." + to + ".>" }
 
-// DataFrom are all packets that a member may send.
+// DataFrom returns the pattern of all packets that a member may send.
 func DataFrom(from string) string { return prefix + ".c.*." + from + ".>" }
 
-// Hello is where who has a member's name answers.
+// Hello returns the subject on which the owner of a name answers.
 func Hello(name string) string { return prefix + ".hello." + name }
 
-// Event is where a member's events of a kind go, and EventsOf are all of them.
+// Event returns the subject of a member's events of one kind.
 func Event(name, kind string) string { return prefix + ".ev." + name + "." + kind }
 
-// EventsOf are the subjects of all events of a member; "*" is for all members.
+// EventsOf returns the pattern of all events of a member, or of all members for "*".
 func EventsOf(name string) string { return prefix + ".ev." + name + ".>" }
 
-// Copy is where what a member's session printed goes, and CopyRecord what is recorded of it; "*" is for all of them.
+// Copy returns the subject of a session's replicated output, CopyRecord that of its record. Both accept "*".
 func Copy(host, session string) string       { return prefix + ".cp." + host + "." + session }
 func CopyRecord(host, session string) string { return prefix + ".cr." + host + "." + session }
 
-// APIOf is the prefix of what a member asks of JetStream: the fleet's servers look at it before they pass it on.
+// APIOf returns the prefix of a member's JetStream requests, which the fleet's servers check before they forward them.
 func APIOf(name string) string { return prefix + ".js." + name }
 
-// InboxOf is the prefix of answers to a member.
+// InboxOf returns the prefix of answers to a member.
 func InboxOf(name string) string { return "_INBOX_" + name }
 
-// KeySubject is where a key of the bucket is written.
+// KeySubject returns the subject that a key of the bucket is written to.
 func KeySubject(key string) string { return "$KV." + Bucket + "." + key }
 
-// Keys of the registry: one of each host, one of each block of its records, and cursors of readers of events. Hosts of an
-// older version have a key for each record.
+// HostKey and the functions below return keys of the registry: one per host, one per block of its records, and the
+// cursors of event readers. Hosts of an older version have a key for each record.
 func HostKey(host string) string           { return "h." + host }
 func RecordKey(host, record string) string { return "r." + host + "." + record }
 func BlockKey(host string, n int) string   { return RecordKey(host, BlockMark+strconv.Itoa(n)) }
 func CursorKey(host, reader string) string { return "c." + host + "." + reader }
 
-// BlockMark begins what a block has below its host's name, where an older version has a record's: no record begins so.
+// BlockMark is the start of a block's key after the host's name. No record's name starts with it, so records of older
+// hosts are distinct.
 const BlockMark = "_."
 
-// RevokedKey holds the signed list of certificates that no longer count.
+// RevokedKey is the key of the signed list of revoked certificates.
 const RevokedKey = "a.revoked"
 
-// CheckName says what is wrong with the name of a fleet, a host or a reader: names are parts of subjects and of
+// CheckName returns an error unless name is valid for a fleet, a host or a reader: names are parts of subjects and of
 // certificates' host names.
 func CheckName(name string) error {
 	if name == "" || len(name) > 40 {
@@ -93,7 +93,7 @@ func CheckName(name string) error {
 		}
 	}
 	if name[0] == '-' || name[len(name)-1] == '-' {
-		return fmt.Errorf("the name %q begins or ends with a hyphen", name)
+		return fmt.Errorf("the name %q starts or ends with a hyphen", name)
 	}
 	return nil
 }

@@ -9,26 +9,25 @@ import (
 	"time"
 )
 
-// batch is what one append writes: records, and before them the header of a segment
-// when they begin a new one.
+// batch is the content of one append: records, preceded by a segment header if they start a new segment.
 type batch struct {
 	buf []byte
 	scratch
-	header header
-	fresh  bool // begins a segment
-	plain  bool // makes no blocks
-	exit   bool // has an exit record
-	off    uint64
-	time   int64
-	dims   dims
+	header        header
+	startsSegment bool // the batch starts a segment
+	uncompressed  bool // do not compress records into blocks
+	hasExit       bool // the batch has an exit record
+	off           uint64
+	time          int64
+	dims          dims
 }
 
-// scratch is memory to compress in.
+// scratch holds buffers for compression.
 type scratch struct{ piece, body []byte }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
-// maxPooled bounds the buffers that are kept for reuse.
+// maxPooled limits the buffers that the pool keeps, in bytes.
 const maxPooled = 1 << 20
 
 func (b *batch) free() {
@@ -37,7 +36,7 @@ func (b *batch) free() {
 	}
 }
 
-// end completes the record that was begun at start and stands for span bytes.
+// end completes the record at start, which stands for span bytes.
 func (b *batch) end(start int, kind Kind, span uint64) {
 	b.buf = endRecord(b.buf, start, b.header.id, kind, b.off, b.time)
 	b.off += span
@@ -67,11 +66,11 @@ func (b *batch) output(parts [][]byte) {
 	b.piece = piece
 }
 
-// outputPiece adds one record of output, or a block with one when that is shorter.
+// outputPiece adds one record of output, compressed in a block if that is shorter.
 func (b *batch) outputPiece(p []byte) {
 	var start int
 	b.buf, start = beginRecord(b.buf)
-	if len(p) >= hotBytes && !b.plain {
+	if len(p) >= minCompress && !b.uncompressed {
 		var small bool
 		if b.buf, b.body, small = appendOutputBlock(b.buf, b.body, p, b.dims); small {
 			b.end(start, kindBlock, uint64(len(p)))
@@ -82,8 +81,8 @@ func (b *batch) outputPiece(p []byte) {
 	b.end(start, KindOutput, uint64(len(p)))
 }
 
-// AppendOutput appends what the program printed, all parts or none of them, with one
-// write. When it returns nil a crash of this process loses nothing of it.
+// AppendOutput appends program output, all parts or none, with one write. After it returns nil, a crash of this process
+// loses none of it.
 func (j *Journal) AppendOutput(parts ...[]byte) error {
 	n := 0
 	for _, p := range parts {
@@ -114,7 +113,7 @@ func (j *Journal) AppendResize(cols, rows int) error {
 // AppendExit records how the program ended.
 func (j *Journal) AppendExit(e Exit) error { return j.append(KindExit, appendExit(nil, e), 0) }
 
-// AppendGap records that the n bytes printed next could not be kept.
+// AppendGap records that the next n bytes of output could not be stored.
 func (j *Journal) AppendGap(n uint64) error {
 	if n == 0 {
 		return nil
@@ -122,7 +121,7 @@ func (j *Journal) AppendGap(n uint64) error {
 	return j.append(KindGap, le.AppendUint64(nil, n), n)
 }
 
-// AppendMark records up to MaxPayload bytes that mean something to the caller.
+// AppendMark records up to MaxPayload bytes of the caller's data.
 func (j *Journal) AppendMark(data []byte) error {
 	if len(data) > MaxPayload {
 		return fmt.Errorf("journal mark of %d bytes: at most %d are possible", len(data), MaxPayload)
@@ -145,14 +144,14 @@ func (j *Journal) append(kind Kind, payload []byte, span uint64) error {
 	b.buf, start = beginRecord(b.buf)
 	b.buf = append(b.buf, payload...)
 	b.end(start, kind, span)
-	b.exit = kind == KindExit
-	if d, ok := (&raw{kind: kind, payload: payload}).resized(); ok {
+	b.hasExit = kind == KindExit
+	if d, ok := (&raw{kind: kind, payload: payload}).resizeDims(); ok {
 		b.dims = d
 	}
 	return j.commitLocked(b)
 }
 
-// beginLocked starts a batch at the end, in a new segment when the last one is full.
+// beginLocked starts a batch at the end, in a new segment if the last one is full.
 func (j *Journal) beginLocked() (*batch, error) {
 	t := &j.tail
 	if t.closed {
@@ -166,20 +165,20 @@ func (j *Journal) beginLocked() (*batch, error) {
 		buf: b.buf[:0], scratch: b.scratch, header: t.header,
 		off: t.off, time: j.opt.Now().UnixNano(), dims: t.dims,
 	}
-	// Without new output a new segment would get the old one's name.
-	if full := (t.size >= j.opt.SegmentBytes || t.roll) && t.off > t.base; t.id == 0 || full {
-		b.fresh = true
+	// Without new output the new segment's name would be that of the old one.
+	if full := (t.size >= j.opt.SegmentBytes || t.startNew) && t.off > t.base; t.id == 0 || full {
+		b.startsSegment = true
 		b.dims = j.dimsLocked()
 		b.header = header{
 			version: version, length: headerSize, base: t.off, created: b.time, id: j.newID(), dims: b.dims,
 		}
 		b.buf = appendHeader(b.buf, b.header)
 	}
-	b.plain = j.opt.Plain || b.header.version < versionBlocks
+	b.uncompressed = j.opt.Plain || b.header.version < versionBlocks
 	return b, nil
 }
 
-// newID is 0 for nothing: an id marks the beginning of records.
+// newID returns a random ID. 0 is reserved: an ID marks where records start.
 func (j *Journal) newID() uint32 {
 	for {
 		if id := j.opt.id(); id != 0 {
@@ -188,11 +187,10 @@ func (j *Journal) newID() uint32 {
 	}
 }
 
-// commitLocked writes b with one write and shows it to readers, or leaves everything
-// as it was.
+// commitLocked writes b with one write and shows it to readers. On failure it changes nothing.
 func (j *Journal) commitLocked(b *batch) error {
 	var err error
-	if b.fresh {
+	if b.startsSegment {
 		err = j.startLocked(b)
 	} else {
 		err = j.extendLocked(b)
@@ -205,18 +203,18 @@ func (j *Journal) commitLocked(b *batch) error {
 	t.dimsRead = t.dimsRead || b.dims.known()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if b.fresh {
+	if b.startsSegment {
 		j.segments = append(j.segments, t.base)
 		j.others += j.size
 		j.markUnsyncedLocked(0, true, time.Unix(0, b.time))
 	}
 	j.markUnsyncedLocked(t.base, false, time.Unix(0, b.time))
-	j.unsynced.exit = j.unsynced.exit || b.exit
+	j.unsynced.exit = j.unsynced.exit || b.hasExit
 	j.size, j.id, j.end = t.size, t.id, t.off
 	return nil
 }
 
-// extendLocked writes to the segment that is there.
+// extendLocked appends b to the current segment.
 func (j *Journal) extendLocked(b *batch) error {
 	f, err := j.openLocked()
 	if err != nil {
@@ -231,8 +229,7 @@ func (j *Journal) extendLocked(b *batch) error {
 	return nil
 }
 
-// startLocked writes a new segment. A file of that name can only be what an earlier
-// attempt left.
+// startLocked writes b as a new segment. An existing file of that name is the rest of a failed attempt.
 func (j *Journal) startLocked(b *batch) error {
 	name := j.path(b.header.base)
 	f, err := j.opt.FS.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -246,7 +243,7 @@ func (j *Journal) startLocked(b *batch) error {
 	t := &j.tail
 	j.opt.handles.admit(&t.handle)
 	t.file, t.header, t.size = f, b.header, int64(len(b.buf))
-	t.roll = false
+	t.startNew = false
 	t.used.Store(true)
 	return nil
 }
@@ -259,7 +256,7 @@ func writeAt(f File, p []byte, at int64) error {
 	return err
 }
 
-// openLocked is the segment appended to, open.
+// openLocked returns the tail segment's file and opens it if needed.
 func (j *Journal) openLocked() (File, error) {
 	t := &j.tail
 	t.used.Store(true)
@@ -275,8 +272,8 @@ func (j *Journal) openLocked() (File, error) {
 	return f, nil
 }
 
-// trimLocked cuts off what a failed write or a crash left after the last record. As
-// long as that fails nothing may be written: a longer leftover would show behind it.
+// trimLocked removes the bytes that a failed write or a crash left after the last record. Until it succeeds nothing may
+// be written: a longer rest would appear after the new data.
 func (j *Journal) trimLocked() error {
 	t := &j.tail
 	if !t.untrimmed {

@@ -7,27 +7,26 @@ import (
 	"sync"
 )
 
-// kindBlock is a record that holds others. Readers of a journal never see it:
+// kindBlock is a record that contains other records. Readers of a journal never see it:
 //
-//	0   u8   encoding of the body: 0 as it is, 1 a zstd frame
-//	1   u8   flags: 1 made by compaction, not worth doing again; 2 has resizes
+//	0   u8   encoding of the body: 0 raw, 1 a zstd frame
+//	1   u8   flags: 1 made by compaction, do not repeat; 2 has resizes
 //	2   u16  zero
 //	4   u32  length of the body when decoded
-//	8   u64  span: the output bytes it stands for, gaps counted
-//	16  u16  columns, u16 rows: the terminal's size before it; 0: not known
+//	8   u64  span: the output bytes it stands for, with gaps
+//	16  u16  columns, u16 rows: the terminal's size before it; 0: unknown
 //	20  u32  count of records
 //	24  u32  length of the table
 //	28  the body: table, then the records' payloads one after the other
 //
-// The table has four columns of count values each: kinds (u8), lengths of payloads
-// (uvarint), how far each offset lies after the end of the record before (uvarint, 0
-// but for gaps), times since the record before (varint, ns). The first ones are
-// relative to the offset and time of the block itself.
+// The table has four columns of count values each: kinds (u8), lengths of payloads (uvarint), how far each offset lies
+// after the end of the record before (uvarint, 0 but for gaps), times since the record before (varint, ns). The first
+// ones are relative to the offset and time of the block itself.
 const kindBlock Kind = 6
 
 const (
 	blockHead   = 28
-	minTableRow = 4 // bytes a record takes in the table at least
+	minTableRow = 4 // smallest size of a record's row in the table, in bytes
 
 	blockPlain = 0
 	blockZstd  = 1
@@ -35,49 +34,50 @@ const (
 	flagDense   = 1
 	flagResizes = 2
 
-	// blockBytes bounds the payloads in a block that is written.
+	// blockBytes limits the payloads in a written block, in bytes.
 	blockBytes = MaxPayload
-	// blockRecords bounds the records in a block that is written.
+	// blockRecords limits the records in a written block.
 	blockRecords = 4096
-	// hotBytes is the output from which on compressing at once is worth while.
-	hotBytes = 4 << 10
+	// minCompress is the size of an output record from which it is compressed at once.
+	minCompress = 4 << 10
 )
 
-var errBlock = errors.New("a block does not say what its head promises")
+var errBlock = errors.New("block: content contradicts its header")
 
-// dims is a terminal's size in cells. The zero value: not known.
+// dims is a terminal's size in cells. Zero means unknown.
 type dims struct{ cols, rows int32 }
 
+// known reports whether the size is known.
 func (d dims) known() bool { return d.cols > 0 && d.rows > 0 }
 
-// kept is d if it fits where sizes are kept: more cells than 16 bits count are taken
-// for not known.
-func (d dims) kept() dims {
+// orUnknown returns d, or the unknown size if d does not fit the stored 16 bits.
+func (d dims) orUnknown() dims {
 	if d.cols < 0 || d.rows < 0 || max(d.cols, d.rows) > math.MaxUint16 {
 		return dims{}
 	}
 	return d
 }
 
-// resized is the size that a resize record tells.
-func (r *raw) resized() (dims, bool) {
+// resizeDims returns the size in a resize record, or false for other records.
+func (r *raw) resizeDims() (dims, bool) {
 	if r.kind != KindResize || len(r.payload) < 8 {
 		return dims{}, false
 	}
-	return dims{int32(le.Uint32(r.payload)), int32(le.Uint32(r.payload[4:]))}.kept(), true
+	return dims{int32(le.Uint32(r.payload)), int32(le.Uint32(r.payload[4:]))}.orUnknown(), true
 }
 
-// blockMeta is the head of a block's payload.
+// blockMeta is the decoded head of a block.
 type blockMeta struct {
 	encoding byte
 	flags    byte
-	length   int
+	length   int // length of the decoded body
 	span     uint64
 	dims     dims
-	count    int
-	table    int
+	count    int // number of records
+	table    int // length of the table
 }
 
+// put encodes the head into b.
 func (m *blockMeta) put(b []byte) {
 	b[0], b[1] = m.encoding, m.flags
 	le.PutUint16(b[2:], 0)
@@ -89,8 +89,7 @@ func (m *blockMeta) put(b []byte) {
 	le.PutUint32(b[24:], uint32(m.table))
 }
 
-// decodeBlockMeta reads the head of a block. It checks what can be checked without the
-// body.
+// decodeBlockMeta decodes the head of a block. It validates what is possible without the body.
 func decodeBlockMeta(p []byte) (blockMeta, bool) {
 	if len(p) < blockHead {
 		return blockMeta{}, false
@@ -108,7 +107,7 @@ func decodeBlockMeta(p []byte) (blockMeta, bool) {
 	return m, ok
 }
 
-// block is a decoded block. Payloads of records are parts of body.
+// block is a decoded block. The records' payloads are slices of body.
 type block struct {
 	body    []byte
 	records []raw
@@ -122,7 +121,7 @@ func (b *block) free() {
 	}
 }
 
-// unpack decodes the records of r, a block. All of them or none are good.
+// unpack decodes all records of the block r, or none.
 func unpack(r *raw) (*block, error) {
 	m, ok := decodeBlockMeta(r.payload)
 	if !ok {
@@ -189,22 +188,22 @@ func (b *block) index(m *blockMeta, r *raw) error {
 		at += t.signed()
 		b.records[i].time = at
 	}
-	if t.bad || len(t.b) > 0 || len(payloads) > 0 || end != r.offset+m.span {
+	if t.invalid || len(t.b) > 0 || len(payloads) > 0 || end != r.offset+m.span {
 		return errBlock
 	}
 	return nil
 }
 
-// varints reads numbers of variable length until one is bad; those after it are 0.
+// varints reads variable-length integers. After an invalid one it returns only zeros.
 type varints struct {
-	b   []byte
-	bad bool
+	b       []byte
+	invalid bool
 }
 
 func (v *varints) unsigned() uint64 {
 	x, n := binary.Uvarint(v.b)
 	if n <= 0 {
-		v.bad = true
+		v.invalid = true
 		return 0
 	}
 	v.b = v.b[n:]
@@ -214,16 +213,15 @@ func (v *varints) unsigned() uint64 {
 func (v *varints) signed() int64 {
 	x, n := binary.Varint(v.b)
 	if n <= 0 {
-		v.bad = true
+		v.invalid = true
 		return 0
 	}
 	v.b = v.b[n:]
 	return x
 }
 
-// appendOutputBlock appends a block's payload that holds one record of output. small is
-// false, and nothing is appended, when that would not be shorter than data. body is
-// memory to use.
+// appendOutputBlock appends a block with one record of output. If that would not be shorter than data, it appends
+// nothing and returns small = false. body is a scratch buffer.
 func appendOutputBlock(dst, body, data []byte, d dims) (payload, usedBody []byte, small bool) {
 	body = append(body[:0], byte(KindOutput))
 	body = binary.AppendUvarint(body, uint64(len(data)))

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// Usage is what a journal takes, for Plan.
+// Usage is the disk usage of a journal, for Plan.
 type Usage struct {
 	Dir   string
 	Bytes int64     // on disk
-	Last  time.Time // when it was written to last
-	Live  bool      // its session goes on
+	Last  time.Time // time of the last write
+	Live  bool      // its session has not ended
 }
 
-// Measure tells what the journal in dir takes by listing it. Live is the caller's to
-// say.
+// Measure lists dir and returns the disk usage of its journal. The caller sets Live.
 func Measure(dir string) (Usage, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -37,27 +36,25 @@ func Measure(dir string) (Usage, error) {
 	return u, nil
 }
 
-// Budget is what all journals together may take. Zero: no limit.
+// Budget limits all journals together. Zero means no limit.
 type Budget struct {
-	MaxBytes   int64         // of all
-	MaxDead    int           // journals of sessions that are over
-	MaxDeadAge time.Duration // since they were written to last
+	MaxBytes   int64         // size of all journals
+	MaxDead    int           // number of journals of ended sessions
+	MaxDeadAge time.Duration // age of journals of ended sessions, since their last write
 }
 
-// MinLiveBytes is what Plan leaves to a session that goes on.
+// MinLiveBytes is the smallest size to which Plan reduces a live session's journal.
 const MinLiveBytes = 1 << 20
 
-// Drop is something to remove: a journal as a whole, or all of one but Keep bytes, which
-// is for Journal.Retain.
+// Drop is a decision of Plan: to remove a journal, or to reduce it to Keep bytes by Journal.Retain.
 type Drop struct {
 	Dir  string
-	Keep int64 // 0: nothing
-	Why  string
+	Keep int64  // bytes to keep; 0: remove the journal
+	Why  string // reason for the log
 }
 
-// Plan decides what to remove so that all journals fit the budget. Of sessions that are
-// over the oldest goes first, and as a whole; only when there are none left, those that
-// go on are cut, the largest first, to an equal size.
+// Plan decides what to remove so that all journals fit the budget. It first removes whole journals of ended sessions,
+// oldest first. If that is not enough, it cuts the largest live journals to an equal size.
 func Plan(now time.Time, all []Usage, b Budget) []Drop {
 	var drops []Drop
 	var dead, live []Usage
@@ -86,11 +83,12 @@ func Plan(now time.Time, all []Usage, b Budget) []Drop {
 		dead = dead[1:]
 	}
 	if over > 0 {
-		drops = append(drops, level(live, b.MaxBytes)...)
+		drops = append(drops, levelLargest(live, b.MaxBytes)...)
 	}
 	return drops
 }
 
+// total returns the size of all journals.
 func total(all []Usage) (bytes int64) {
 	for _, u := range all {
 		bytes += u.Bytes
@@ -98,11 +96,11 @@ func total(all []Usage) (bytes int64) {
 	return bytes
 }
 
-// level cuts the largest to one size, so that all take at most so many bytes.
-func level(all []Usage, bytes int64) (drops []Drop) {
+// levelLargest reduces the largest journals to one common size, so that all together fit in bytes.
+func levelLargest(all []Usage, bytes int64) (drops []Drop) {
 	slices.SortFunc(all, func(a, b Usage) int { return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Dir, b.Dir)) })
 	for i, u := range all {
-		share := bytes / int64(len(all)-i) // of each that is left
+		share := bytes / int64(len(all)-i) // for each journal not yet counted
 		if u.Bytes <= share {
 			bytes -= u.Bytes
 			continue

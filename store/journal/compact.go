@@ -12,30 +12,26 @@ import (
 )
 
 const (
-	// unfinished ends the name of a segment that is being written to replace another.
-	unfinished = suffix + ".new"
-	// looseBytes is what has to be appended to the last segment before it is compacted
-	// (again).
-	looseBytes = 16 << 10
-	// compactRounds bounds how often compaction catches up with a last segment that
-	// goes on being appended to.
+	// tempSuffix is the suffix of a segment that is being written to replace another segment.
+	tempSuffix = suffix + ".new"
+	// minUncompacted is how much must be appended to the last segment before it is compacted again.
+	minUncompacted = 16 << 10
+	// compactRounds limits how often compaction catches up with appends to the last segment.
 	compactRounds = 4
 )
 
-// Compaction says what Compact did.
+// Compaction reports what Compact did.
 type Compaction struct {
-	Segments      int   // rewritten
-	Before, After int64 // bytes of those
-	// Damaged segments stay as they are; Repair is for them.
+	Segments      int   // number of rewritten segments
+	Before, After int64 // their size in bytes before and after
+	// Damaged counts damaged segments, which stay unchanged for Repair.
 	Damaged int
 }
 
-// Compact rewrites segments into dense blocks; of a build's log a tenth stays.
-// Readers see the same records at the same offsets before, while and after. It is for
-// the background: appends and readers go on, and a crash at any instant leaves either
-// version of a segment. The last segment is rewritten as well if it has grown enough to
-// be worth it and rests; it goes on being appended to. Compact may be called after
-// Close, as long as no other process opened the journal.
+// Compact rewrites segments into dense blocks; a build log shrinks to a tenth. Readers see the same records at the same
+// offsets before, during and after. Appends and readers continue, and a crash leaves either version of a segment. The
+// last segment is rewritten too if it has grown enough and is idle; appends to it continue. Compact may be called after
+// Close while no other process has the journal open.
 func (j *Journal) Compact(ctx context.Context) (Compaction, error) {
 	j.compacting.Lock()
 	defer j.compacting.Unlock()
@@ -61,7 +57,7 @@ var (
 	errBusy    = errors.New("the segment is being appended to")
 )
 
-// compact rewrites one segment, if that is worth it.
+// compact rewrites one segment if that saves enough space.
 func (j *Journal) compact(ctx context.Context, base uint64, all *Compaction) error {
 	tailSize, last := j.tailSize(base) // asked first: once it is sealed its file has all of it
 	f, size, err := j.openSegment(base)
@@ -72,7 +68,7 @@ func (j *Journal) compact(ctx context.Context, base uint64, all *Compaction) err
 	if last {
 		size = tailSize
 	}
-	w := walker{scanner: scanner{window: window{file: f, limit: size, ahead: chunk}}}
+	w := walker{scanner: scanner{window: window{file: f, limit: size, ahead: readSize}}}
 	defer w.free()
 	intact, err := w.readHeader(base)
 	if err != nil {
@@ -94,36 +90,37 @@ func (j *Journal) compact(ctx context.Context, base uint64, all *Compaction) err
 	return nil
 }
 
+// worthCompacting reports whether rewriting a segment saves enough space.
 func worthCompacting(size, dense int64, last bool) bool {
 	loose := size - dense
 	if last {
-		return loose >= looseBytes && loose >= size/4
+		return loose >= minUncompacted && loose >= size/4
 	}
 	return loose > size/16
 }
 
-// tailSize tells whether a segment is the one appended to, and how much of it is there.
+// tailSize returns how much of the tail segment exists, and whether base is that segment.
 func (j *Journal) tailSize(base uint64) (size int64, last bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.size, j.size > 0 && j.segments[len(j.segments)-1] == base
 }
 
-// compaction is the rewriting of a segment.
+// compaction is the rewriting of one segment.
 type compaction struct {
-	j    *Journal
-	base uint64
-	last bool // it was the last one at the beginning
-	w    *walker
-	head header   // of the new version
-	size int64    // of it
-	mend *mending // nil: the segment is whole
+	j        *Journal
+	base     uint64
+	last     bool // it was the last segment at the start
+	w        *walker
+	head     header    // header of the new version
+	size     int64     // size of the new version
+	repairer *repairer // repairs the segment; nil: the segment is intact
 }
 
-// run writes the new version beside the old one and puts it in its place.
+// run writes the new version of the segment next to the old one, and then replaces the old one.
 func (c *compaction) run(ctx context.Context) error {
 	fsys, name := c.j.opt.FS, c.j.path(c.base)
-	temp := strings.TrimSuffix(name, suffix) + unfinished
+	temp := strings.TrimSuffix(name, suffix) + tempSuffix
 	f, err := fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -142,7 +139,7 @@ func (c *compaction) run(ctx context.Context) error {
 	return err
 }
 
-// write writes the new version and catches up with what is appended meanwhile.
+// write writes the new version and catches up with concurrent appends.
 func (c *compaction) write(ctx context.Context, f File) error {
 	dims, err := c.dims()
 	if err != nil {
@@ -164,7 +161,7 @@ func (c *compaction) write(ctx context.Context, f File) error {
 			c.size = p.size
 			return nil
 		}
-		if !last { // the next one was begun: another time
+		if !last { // a newer segment exists: leave the rest to the next run
 			break
 		}
 		c.w.limit = size
@@ -172,7 +169,7 @@ func (c *compaction) write(ctx context.Context, f File) error {
 	return errBusy
 }
 
-// dims is the terminal's size before the segment.
+// dims returns the terminal's size before the segment.
 func (c *compaction) dims() (dims, error) {
 	if c.w.header.dims.known() || c.base == 0 {
 		return c.w.header.dims, nil
@@ -180,11 +177,11 @@ func (c *compaction) dims() (dims, error) {
 	return c.j.dimsAt(c.base, c.base)
 }
 
-// fill adds the segment's records from where the walker is.
+// fill adds the segment's records from the walker's position on.
 func (c *compaction) fill(ctx context.Context, p *packer) error {
-	if c.mend != nil {
-		err := c.mend.fill(c.w, p)
-		c.head.created = cmp.Or(c.head.created, c.mend.created)
+	if c.repairer != nil {
+		err := c.repairer.fill(c.w, p)
+		c.head.created = cmp.Or(c.head.created, c.repairer.created)
 		return err
 	}
 	for {
@@ -207,16 +204,16 @@ func (c *compaction) fill(ctx context.Context, p *packer) error {
 	}
 }
 
-// put adds a record, or those in a block.
+// put adds a record, or all records of a block.
 func (p *packer) put(f *raw) error {
 	if f.kind != kindBlock {
 		return p.add(f)
 	}
 	m, _ := decodeBlockMeta(f.payload)
-	if err := p.adopt(m.dims); err != nil {
+	if err := p.recordDims(m.dims); err != nil {
 		return err
 	}
-	if kept, err := p.keep(f); kept || err != nil {
+	if kept, err := p.addDense(f); kept || err != nil {
 		return err
 	}
 	b, err := unpack(f)
@@ -232,8 +229,8 @@ func (p *packer) put(f *raw) error {
 	return nil
 }
 
-// seal ends the new version, with the header that says so. Both versions are synced:
-// a sync of the journal may go to either while they are exchanged.
+// seal completes the new version and its header. It syncs both versions, because a sync of the journal may reach either
+// during the exchange.
 func (c *compaction) seal(p *packer) error {
 	if err := p.finish(c.head); err != nil {
 		return err
@@ -245,8 +242,8 @@ func (c *compaction) seal(p *packer) error {
 	return err
 }
 
-// replace puts the new version in the old one's place, unless the segment was retired. A
-// reader that finds the new file before it is told so waits for names.
+// replace renames the new version over the old one, unless the segment was retired. It holds names, on which a reader
+// waits if it finds the new file too early.
 func (c *compaction) replace(temp, name string) error {
 	j := c.j
 	j.names.Lock()
@@ -267,7 +264,7 @@ func (c *compaction) replace(temp, name string) error {
 	return nil
 }
 
-// replaceTail does so with the segment appended to, unless that went on.
+// replaceTail does the same for the tail segment, unless it was appended to.
 func (c *compaction) replaceTail(temp, name string) error {
 	t := &c.j.tail
 	t.mu.Lock()

@@ -337,7 +337,7 @@ func TestCompactRetired(t *testing.T) {
 		must(t, j.AppendOutput(prose(rnd, 3000)))
 	}
 	d.create = func(name string) error {
-		if strings.HasSuffix(name, unfinished) {
+		if strings.HasSuffix(name, tempSuffix) {
 			return j.DropBefore(100_000)
 		}
 		return nil
@@ -365,7 +365,7 @@ func TestCompactWhileAppending(t *testing.T) {
 		}
 		left := times
 		meanwhile := func(name string) {
-			if strings.HasSuffix(name, unfinished) && left > 0 {
+			if strings.HasSuffix(name, tempSuffix) && left > 0 {
 				left--
 				must(t, j.AppendOutput(prose(rnd, 3000)))
 			}
@@ -466,7 +466,7 @@ func TestCompactBeforeAnnounced(t *testing.T) {
 	for range 50 {
 		must(t, j.AppendOutput(prose(rnd, 3000)))
 	}
-	opened, result := make(chan struct{}, 2*maxEnter), make(chan error, 1)
+	opened, result := make(chan struct{}, 2*maxOpenTries), make(chan error, 1)
 	d.renamed = func() {
 		d.mu.Lock()
 		d.opening = func(string) { opened <- struct{}{} }

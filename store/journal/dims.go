@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// SizeAt is the terminal's size, in cells, that was in force when the byte at off was
-// printed: what the last resize at or before off says. 0, 0: what is kept does not tell.
+// SizeAt returns the terminal's size in cells when the byte at off was printed, by the last resize at or before off. It
+// returns 0, 0 if the journal does not record it.
 func (j *Journal) SizeAt(off uint64) (cols, rows int, err error) {
 	if end := j.End(); off > end {
 		return 0, 0, fmt.Errorf("%w: %d, the end is %d", ErrFuture, off, end)
@@ -19,12 +19,11 @@ func (j *Journal) SizeAt(off uint64) (cols, rows int, err error) {
 	return int(d.cols), int(d.rows), nil
 }
 
-// dimsAt asks the segments with a base less than below, the last one first, as long as
-// none knows.
-func (j *Journal) dimsAt(off, below uint64) (dims, error) {
+// dimsAt searches the segments with a base below maxBase, newest first, until one records the size.
+func (j *Journal) dimsAt(off, maxBase uint64) (dims, error) {
 	bases := j.bases()
 	for i := len(bases) - 1; i >= 0; i-- {
-		if bases[i] >= below {
+		if bases[i] >= maxBase {
 			continue
 		}
 		d, err := j.dimsIn(bases[i], off)
@@ -35,8 +34,8 @@ func (j *Journal) dimsAt(off, below uint64) (dims, error) {
 	return dims{}, nil
 }
 
-// dimsIn looks in the segment with a base: a little before off first, where blocks
-// mostly tell, then in all of it.
+// dimsIn searches the segment with that base: first shortly before off, where blocks mostly record the size, then from
+// its start.
 func (j *Journal) dimsIn(base, off uint64) (dims, error) {
 	r := j.NewReader(0)
 	defer r.Close()
@@ -54,15 +53,14 @@ func (j *Journal) dimsIn(base, off uint64) (dims, error) {
 	return r.scan.lastDims(r.scan.header.dims, off)
 }
 
-// enterAt opens the segment with a base, from its beginning. False: it is gone.
+// enterAt opens the segment with that base at its start. It returns false if the segment was removed.
 func (r *Reader) enterAt(base uint64) (bool, error) {
-	r.base, r.off, r.resume, r.seen = base, base, place{}, 0
+	r.base, r.off, r.resume, r.marksSeen = base, base, place{}, 0
 	ok, err := r.enter()
 	return ok && r.ext.base == base && r.file != nil, err
 }
 
-// lastDims walks on to off and tells the size in force there: d unless there is a
-// later one.
+// lastDims reads up to off and returns the size there, or d without a later resize.
 func (w *walker) lastDims(d dims, off uint64) (dims, error) {
 	for {
 		f, _, err := w.scanner.record(w.limit)
@@ -73,7 +71,7 @@ func (w *walker) lastDims(d dims, off uint64) (dims, error) {
 			return dims{}, err
 		}
 		if f.kind != kindBlock {
-			if to, ok := f.resized(); ok {
+			if to, ok := f.resizeDims(); ok {
 				d = to
 			}
 			continue
@@ -84,7 +82,7 @@ func (w *walker) lastDims(d dims, off uint64) (dims, error) {
 	}
 }
 
-// blockDims is the size in force at off after r, a block that begins at or before it.
+// blockDims returns the size at off, where r is a block that starts at or before off.
 func (r *raw) blockDims(d dims, off uint64) (dims, error) {
 	if m, ok := decodeBlockMeta(r.payload); ok && m.dims.known() {
 		d = m.dims
@@ -98,15 +96,15 @@ func (r *raw) blockDims(d dims, off uint64) (dims, error) {
 		if b.records[i].offset > off {
 			break
 		}
-		if to, ok := b.records[i].resized(); ok {
+		if to, ok := b.records[i].resizeDims(); ok {
 			d = to
 		}
 	}
 	return d, nil
 }
 
-// dimsLocked is the size in force at the end, which a new segment begins with. After
-// Open it has to be looked for once; tail.mu is held.
+// dimsLocked returns the size in force at the end, for the header of a new segment. After Open it is searched once. The
+// caller holds tail.mu.
 func (j *Journal) dimsLocked() dims {
 	t := &j.tail
 	if !t.dimsRead {

@@ -2,32 +2,31 @@ package journal
 
 import "slices"
 
-// extent is how far a segment can be read.
+// extent is the readable part of a segment.
 type extent struct {
 	base   uint64
 	end    uint64 // offset after it
-	size   int64  // bytes; of a sealed one its file tells
-	id     uint32 // of one that is not sealed; of others their files tell
+	size   int64  // size of the tail segment in bytes; a sealed segment's file has its own size
+	id     uint32 // id of the tail; other segments contain theirs
 	sealed bool
 }
 
-// mark is where a record lies.
-type mark struct {
+// readPos is the position of a record in a segment file and in the journal.
+type readPos struct {
 	place
 	base     uint64
 	off, end uint64
 }
 
-// hints remember where reads left off, so that the next one need not search.
+// hints caches positions at which reads ended, so that the next read need not search.
 type hints struct {
-	marks [4]mark
-	turn  int
+	marks [4]readPos
+	next  int // index of the next mark to replace
 }
 
-// extent is the segment to begin with when reading from off, but none before base. That
-// is the last one with a base less than off: where off is a base itself, records
-// without output may stand at the end of the segment before. False: there is none; the
-// end is told all the same.
+// extent returns the segment from which to read off, at or after base. That is the last one with a base below off: if
+// off is itself a base, records without output may be at the end of the segment before. It returns false without such a
+// segment, with end set.
 func (j *Journal) extent(base, off uint64) (extent, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -43,7 +42,8 @@ func (j *Journal) extent(base, off uint64) (extent, bool) {
 	return extent{base: j.segments[i], end: j.end, size: j.size, id: j.id, sealed: j.size == 0}, true
 }
 
-func (j *Journal) hint(id uint32, base, off uint64) (mark, bool) {
+// hint returns a cached position at or before off.
+func (j *Journal) hint(id uint32, base, off uint64) (readPos, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, m := range j.hints.marks {
@@ -51,17 +51,18 @@ func (j *Journal) hint(id uint32, base, off uint64) (mark, bool) {
 			return m, true
 		}
 	}
-	return mark{}, false
+	return readPos{}, false
 }
 
-func (j *Journal) remember(m mark) {
+// remember caches a position.
+func (j *Journal) remember(m readPos) {
 	if m.pos == 0 {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.hints.turn = (j.hints.turn + 1) % len(j.hints.marks)
-	j.hints.marks[j.hints.turn] = m
+	j.hints.next = (j.hints.next + 1) % len(j.hints.marks)
+	j.hints.marks[j.hints.next] = m
 }
 
 func (j *Journal) bases() []uint64 {
@@ -70,8 +71,8 @@ func (j *Journal) bases() []uint64 {
 	return slices.Clone(j.segments)
 }
 
-// awaitNames waits until no segment's file is being exchanged.
-func (j *Journal) awaitNames() {
+// awaitReplace waits until no segment file is being replaced.
+func (j *Journal) awaitReplace() {
 	j.names.Lock()
 	defer j.names.Unlock()
 }

@@ -14,12 +14,11 @@ const (
 	headerSize = 48
 	recordHead = 32
 	recordTail = 4
-	// MaxPayload bounds the payload of a record that is written; longer output
-	// becomes several records.
+	// MaxPayload is the largest payload of a written record, in bytes; longer output becomes several records.
 	MaxPayload = 64 << 10
-	// maxLength bounds the payload of a record that is believed.
+	// maxLength is the largest payload of a record that readers accept.
 	maxLength = 1 << 20
-	// maxHeader bounds a segment header that is believed.
+	// maxHeader is the largest segment header that readers accept.
 	maxHeader = 4096
 )
 
@@ -29,7 +28,7 @@ const (
 	// versionBlocks is the first format whose readers know blocks.
 	versionBlocks = 2
 	suffix        = ".ltj"
-	// maxOffset keeps sums of offsets and lengths from wrapping around.
+	// maxOffset keeps sums of offsets and lengths from overflowing.
 	maxOffset = 1 << 62
 )
 
@@ -39,15 +38,15 @@ var errHeader = errors.New("damaged segment header")
 
 var le = binary.LittleEndian
 
-// header is the head of a segment.
+// header is the header of a segment.
 type header struct {
-	version uint32 // 0: not known
-	length  int64  // where records begin
+	version uint32 // 0: unknown
+	length  int64  // file position of the first record
 	base    uint64
 	created int64
 	id      uint32
 	dims    dims   // the terminal's size before the first record
-	dense   uint32 // bytes of the file that compaction wrote, 0: none
+	dense   uint32 // bytes that compaction wrote; 0: none
 }
 
 func appendHeader(dst []byte, h header) []byte {
@@ -89,19 +88,20 @@ func decodeHeader(b []byte) (header, error) {
 	return h, nil
 }
 
-// raw is a record as it lies in a file.
+// raw is a record in its encoded form.
 type raw struct {
 	kind    Kind
 	offset  uint64
 	time    int64
 	payload []byte
-	pos     int64 // in the file
-	index   int   // in the block at pos
+	pos     int64 // position in the file
+	index   int   // index in the block at pos
 }
 
+// size returns the record's size in the file.
 func (r *raw) size() int64 { return recordHead + int64(len(r.payload)) + recordTail }
 
-// span is the number of output bytes the record stands for.
+// span returns the number of output bytes that the record stands for.
 func (r *raw) span() uint64 {
 	switch {
 	case r.kind == KindOutput:
@@ -114,13 +114,13 @@ func (r *raw) span() uint64 {
 	return 0
 }
 
-// beginRecord leaves room for a record's head; the payload is appended next.
+// beginRecord reserves a record's head; the caller appends the payload.
 func beginRecord(dst []byte) (b []byte, start int) {
 	return append(dst, make([]byte, recordHead)...), len(dst)
 }
 
-// endRecord completes the record that begins at start.
-func endRecord(b []byte, start int, id uint32, kind Kind, offset uint64, at int64) []byte {
+// endRecord completes the record that starts at start.
+func endRecord(b []byte, start int, id uint32, kind Kind, offset uint64, time int64) []byte {
 	n := uint32(len(b) - start - recordHead)
 	b = le.AppendUint32(b, n)
 	r := b[start:]
@@ -128,12 +128,12 @@ func endRecord(b []byte, start int, id uint32, kind Kind, offset uint64, at int6
 	le.PutUint32(r[8:], n)
 	r[12] = byte(kind)
 	le.PutUint64(r[16:], offset)
-	le.PutUint64(r[24:], uint64(at))
+	le.PutUint64(r[24:], uint64(time))
 	le.PutUint32(r, crc32.Update(id, castagnoli, r[4:]))
 	return b
 }
 
-// recordLength is the size of the record with this head, 0 when it cannot be one.
+// recordLength returns the size of the record with this head, or 0 for an invalid head.
 func recordLength(head []byte, id uint32) int64 {
 	n := le.Uint32(head[8:])
 	if le.Uint32(head[4:]) != id || n > maxLength || le.Uint64(head[16:]) > maxOffset {
@@ -142,7 +142,7 @@ func recordLength(head []byte, id uint32) int64 {
 	return recordHead + int64(n) + recordTail
 }
 
-// decodeRecord checks b, a whole record by recordLength. The payload is a part of b.
+// decodeRecord validates and decodes b, a whole record. The payload is a slice of b.
 func decodeRecord(b []byte, id uint32) (raw, bool) {
 	end := len(b) - recordTail
 	if le.Uint32(b[end:]) != uint32(end-recordHead) || crc32.Update(id, castagnoli, b[4:]) != le.Uint32(b) {
@@ -155,7 +155,7 @@ func decodeRecord(b []byte, id uint32) (raw, bool) {
 
 func segmentName(base uint64) string { return fmt.Sprintf("%020d%s", base, suffix) }
 
-// segmentBase reads a segment's file name.
+// segmentBase parses the name of a segment file.
 func segmentBase(name string) (base uint64, ok bool) {
 	digits, ok := strings.CutSuffix(name, suffix)
 	if !ok || len(digits) != 20 {

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// FS is what a journal needs of a file system. Tests put failing disks behind it.
+// FS is the part of a file system that a journal uses. Tests provide failing ones.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	ReadDir(dir string) ([]fs.DirEntry, error) // sorted by name
@@ -16,7 +16,7 @@ type FS interface {
 	Remove(name string) error
 }
 
-// File is an open segment or, to be synced, a directory.
+// File is an open segment, or a directory to be synced.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
@@ -26,6 +26,7 @@ type File interface {
 	Sync() error
 }
 
+// osFS is the operating system's file system.
 type osFS struct{}
 
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
@@ -41,7 +42,7 @@ func (osFS) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(di
 func (osFS) Rename(from, to string) error                { return os.Rename(from, to) }
 func (osFS) Remove(name string) error                    { return os.Remove(name) }
 
-// syncPath makes a file, or the names in a directory, survive a power loss.
+// syncPath syncs a file, or the names in a directory.
 func syncPath(fsys FS, path string, flag int) error {
 	f, err := fsys.OpenFile(path, flag, 0)
 	if err != nil {

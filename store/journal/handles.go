@@ -5,21 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// maxHandles bounds the segments that are kept open for appending in this process.
-// More sessions than this can be open; those that print seldom pay an open per append.
+// maxHandles limits the segments that this process keeps open for appending. More sessions can be active; those that
+// print seldom open their segment for each append.
 const maxHandles = 256
 
 var processHandles = handles{max: maxHandles}
 
-// handle is the descriptor of the segment that a journal appends to.
+// handle is a journal's descriptor of the segment it appends to.
 type handle struct {
-	mu   sync.Mutex // held while the descriptor is used or changed
-	file File       // nil: not open
-	err  error      // of a close that was not waited for
-	used atomic.Bool
+	mu   sync.Mutex  // held while the descriptor is used or changed
+	file File        // nil: not open
+	err  error       // error of an asynchronous close
+	used atomic.Bool // set by each use, cleared when the clock hand passes
 }
 
-// close gives the descriptor up. mu is held.
+// closeLocked closes the descriptor. The caller holds mu.
 func (h *handle) closeLocked() {
 	if h.file == nil {
 		return
@@ -30,14 +30,13 @@ func (h *handle) closeLocked() {
 	h.file = nil
 }
 
-// handles is the set of handles with an open descriptor: a clock that turns when one
-// too many is opened. Its lock is taken with a handle's held, so that of other
-// handles may only be tried.
+// handles is the set of handles with an open descriptor, evicted by the clock algorithm when a limit is exceeded. Its
+// lock is taken while a handle's is held, so other handles may only be try-locked.
 type handles struct {
 	max  int
 	mu   sync.Mutex
 	open []*handle
-	hand int
+	hand int // position of the clock hand
 }
 
 // admit makes room for h, which is locked and about to be opened.
@@ -50,8 +49,8 @@ func (s *handles) admit(h *handle) {
 	s.open = append(s.open, h)
 }
 
-// evictLocked closes one descriptor that was not used since the hand last came by. If
-// all are busy the limit is passed.
+// evictLocked closes one descriptor that was not used since the hand last passed it. If all are busy, the limit is
+// exceeded.
 func (s *handles) evictLocked() {
 	for range 2 * len(s.open) {
 		s.hand = (s.hand + 1) % len(s.open)
@@ -66,7 +65,7 @@ func (s *handles) evictLocked() {
 	}
 }
 
-// forget is called, with h locked, when its descriptor was closed by its owner.
+// forget removes h after its owner closed the descriptor. The caller holds h's lock.
 func (s *handles) forget(h *handle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ type Options struct {
 	Plain        bool             // compress nothing while appending
 	Sync         SyncPolicy       // SyncEachSecond
 
-	id      func() uint32 // of a new segment
+	id      func() uint32 // returns the id of a new segment; for tests
 	handles *handles
 }
 
@@ -65,32 +65,31 @@ type Journal struct {
 
 	mu       sync.Mutex // guards what readers see
 	segments []uint64   // bases, ascending; the last one is appended to
-	size     int64      // bytes of the last one that hold whole records; 0: it is sealed too
+	size     int64      // bytes of the last segment that hold whole records; 0: it is sealed too
 	id       uint32     // of the last one
-	end      uint64
+	end      uint64     // offset after the last output
 	hints    hints
 	unsynced unsynced
 
-	others      int64 // bytes on disk but for the segment appended to
-	othersKnown bool
+	others      int64 // size of all segments but the tail, in bytes
+	othersKnown bool  // others was computed
 }
 
 // tail is the writer's end, used with its handle locked.
 type tail struct {
 	handle
-	header          // of the segment appended to; id 0: none yet
-	size      int64 // where the next record goes
-	off       uint64
-	dims      dims // the terminal's size at the end
-	dimsRead  bool // as far as the journal tells; else it was not looked at yet
-	roll      bool // a new segment is to be begun
-	untrimmed bool // bytes of a failed write may lie after size
+	header           // header of the tail segment; id 0: no segment yet
+	size      int64  // file position of the next record
+	off       uint64 // offset of the next record
+	dims      dims   // the terminal's size at the end
+	dimsRead  bool   // dims is known
+	startNew  bool   // the next append starts a new segment
+	untrimmed bool   // bytes of a failed write may follow size
 	closed    bool
 }
 
-// Open opens the journal in dir, making the directory if need be, and cuts off what a
-// crash left half written at its end. Damage elsewhere is no failure: readers get a
-// gap. It holds no descriptor open.
+// Open opens the journal in dir, which it creates if needed, and removes a partial record that a crash left at the end.
+// Damage elsewhere is not an error: readers get a gap. It keeps no descriptor open.
 func Open(dir string, o Options) (*Journal, Recovery, error) {
 	o = o.withDefaults()
 	j := &Journal{dir: dir, opt: o}
@@ -109,14 +108,14 @@ func Open(dir string, o Options) (*Journal, Recovery, error) {
 	return j, rec, nil
 }
 
-// list finds the segments.
+// list finds the segment files.
 func (j *Journal) list() error {
 	entries, err := j.opt.FS.ReadDir(j.dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), unfinished) { // of a compaction; the segment is there
+		if strings.HasSuffix(e.Name(), tempSuffix) { // of a compaction; the segment is there
 			_ = j.opt.FS.Remove(filepath.Join(j.dir, e.Name()))
 		}
 		if base, ok := segmentBase(e.Name()); ok && e.Type().IsRegular() {
@@ -129,14 +128,14 @@ func (j *Journal) list() error {
 
 func (j *Journal) path(base uint64) string { return filepath.Join(j.dir, segmentName(base)) }
 
-// End is the offset after the last byte printed.
+// End returns the offset after the last byte of output.
 func (j *Journal) End() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.end
 }
 
-// Start is the offset of the oldest byte that may still be kept.
+// Start returns the offset of the oldest byte that may still be stored.
 func (j *Journal) Start() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -146,7 +145,7 @@ func (j *Journal) Start() uint64 {
 	return j.segments[0]
 }
 
-// Close ends appending. Readers may go on.
+// Close ends appending. Existing readers stay usable.
 func (j *Journal) Close() error {
 	j.tail.mu.Lock()
 	defer j.tail.mu.Unlock()
@@ -158,7 +157,7 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// shutLocked closes the descriptor of the segment appended to. tail.mu is held.
+// shutLocked closes the tail segment's descriptor. The caller holds tail.mu.
 func (j *Journal) shutLocked() {
 	if j.tail.file != nil {
 		j.opt.handles.forget(&j.tail.handle)

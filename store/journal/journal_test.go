@@ -579,7 +579,7 @@ func heap() int {
 func TestAppendAllocates(t *testing.T) {
 	j := open(t, t.TempDir(), Options{})
 	for _, size := range []int{100, 4096, 64 << 10} {
-		if size >= hotBytes && raceEnabled {
+		if size >= minCompress && raceEnabled {
 			t.Log("with the race detector pools forget encoders on purpose")
 			break
 		}

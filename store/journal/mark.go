@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// MarkKind is the first byte of a mark and says what the rest is. Numbers not named
-// here are the caller's.
+// MarkKind is the first byte of a mark and defines the rest. Numbers not named here are the caller's.
 //
 //	input    0 u8 1   1 u8 kind    2 u16 zero   4 u64 bytes   12 content, or nothing
 //	command  0 u8 2   1 u8 phase   2 JSON, or nothing
@@ -20,7 +19,7 @@ const (
 	MarkStreams MarkKind = 3
 )
 
-// InputKind is where input came from.
+// InputKind is the origin of input.
 type InputKind uint8
 
 // Kinds of input. Numbers are part of the format.
@@ -30,30 +29,29 @@ const (
 	InputReply InputKind = 3 // the emulator's answer to a query
 )
 
-// Input tells that something was written to the terminal.
+// Input records a write to the terminal.
 type Input struct {
 	Kind  InputKind
-	Bytes int // written
-	// Data is what was written, as far as it is recorded: nothing, all of it, or the
-	// beginning of what is longer than a record.
+	Bytes int // number of bytes written
+	// Data holds the input as far as it is recorded: nothing, all of it, or the start of a long one.
 	Data []byte
 }
 
-// Phase is how far a command of a shell has come.
+// Phase is the state of a shell's command.
 type Phase uint8
 
 // Phases. Numbers are part of the format; they follow the marks A to D of OSC 133.
 const (
-	PhasePrompt  Phase = 1 // the prompt begins
-	PhaseTyping  Phase = 2 // the prompt ended, the command line begins
-	PhaseRunning Phase = 3 // the command's output begins
+	PhasePrompt  Phase = 1 // the prompt starts
+	PhaseTyping  Phase = 2 // the prompt ended, the command line starts
+	PhaseRunning Phase = 3 // the command's output starts
 	PhaseDone    Phase = 4 // the command ended
 )
 
-// Command tells of a command that a shell reads or runs.
+// Command records the state of a command that a shell reads or runs.
 type Command struct {
 	Phase Phase
-	JSON  []byte // what the layer above knows about it; not looked at here
+	JSON  []byte // data of the layer above, which the journal does not interpret
 }
 
 const (
@@ -61,10 +59,10 @@ const (
 	commandHead = 2
 )
 
-// ErrMark is returned for a mark of another kind or of a form that is not known.
+// ErrMark is returned for a mark of another kind or an unknown form.
 var ErrMark = errors.New("not a mark of this kind")
 
-// MarkKindOf is the kind of a mark, the Data of a record of KindMark; 0 for none.
+// MarkKindOf returns the kind of a mark, the Data of a record of KindMark, or 0 if it is empty.
 func MarkKindOf(mark []byte) MarkKind {
 	if len(mark) == 0 {
 		return 0
@@ -72,8 +70,8 @@ func MarkKindOf(mark []byte) MarkKind {
 	return MarkKind(mark[0])
 }
 
-// AppendTo appends the mark that says in, for AppendMark. Content that does not fit a
-// record is cut; Bytes counts all of it.
+// AppendTo appends the mark for in, to be passed to AppendMark. Content beyond a record's limit is cut; Bytes counts
+// all of it.
 func (in Input) AppendTo(dst []byte) []byte {
 	dst = append(dst, byte(MarkInput), byte(in.Kind), 0, 0)
 	dst = le.AppendUint64(dst, uint64(max(in.Bytes, 0)))
@@ -92,7 +90,7 @@ func DecodeInput(mark []byte) (Input, error) {
 	return in, nil
 }
 
-// AppendTo appends the mark that says c, for AppendMark.
+// AppendTo appends the mark for c, to be passed to AppendMark.
 func (c Command) AppendTo(dst []byte) []byte {
 	return append(append(dst, byte(MarkCommand), byte(c.Phase)), c.JSON...)
 }

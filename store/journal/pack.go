@@ -11,27 +11,27 @@ import (
 type packer struct {
 	file File
 	id   uint32
-	size int64 // of the file, the buffer counted
+	size int64 // size of the file including the buffer
 	buf  []byte
-	dims dims // in force after what was added
+	dims dims // terminal size after the last record
 
-	meta     blockMeta // of the block being filled
-	offset   uint64
-	time     int64
-	end      uint64 // offset after the last record
-	last     int64  // its time
-	kinds    []byte
-	lengths  []byte
-	aheads   []byte
-	times    []byte
-	payloads []byte
-	body     []byte
+	meta       blockMeta // head of the block being filled
+	offset     uint64
+	time       int64
+	end        uint64 // offset after the last record
+	last       int64  // time of the last record
+	kinds      []byte
+	lengths    []byte
+	offsetGaps []byte // distances of offsets
+	times      []byte
+	payloads   []byte
+	body       []byte // scratch buffer
 }
 
-// packBuffer is what is gathered before it is written, bytes.
+// packBuffer is the size at which the buffer is written, in bytes.
 const packBuffer = 256 << 10
 
-// newPacker begins a segment in an empty file.
+// newPacker starts a segment in an empty file.
 func newPacker(f File, h header) *packer {
 	p := &packer{file: f, id: h.id, dims: h.dims}
 	p.buf = appendHeader(make([]byte, 0, packBuffer+MaxPayload), h)
@@ -41,7 +41,7 @@ func newPacker(f File, h header) *packer {
 // add adds a record, not a block.
 func (p *packer) add(r *raw) error {
 	if len(r.payload) > blockBytes {
-		return p.single(r)
+		return p.addSingle(r)
 	}
 	full := len(p.payloads)+len(r.payload) > blockBytes || p.meta.count == blockRecords
 	if full || r.offset < p.end {
@@ -54,29 +54,29 @@ func (p *packer) add(r *raw) error {
 	}
 	p.kinds = append(p.kinds, byte(r.kind))
 	p.lengths = binary.AppendUvarint(p.lengths, uint64(len(r.payload)))
-	p.aheads = binary.AppendUvarint(p.aheads, r.offset-p.end)
+	p.offsetGaps = binary.AppendUvarint(p.offsetGaps, r.offset-p.end)
 	p.times = binary.AppendVarint(p.times, r.time-p.last)
 	p.payloads = append(p.payloads, r.payload...)
 	p.meta.count++
 	p.end, p.last = r.offset+r.span(), r.time
-	if d, ok := r.resized(); ok {
+	if d, ok := r.resizeDims(); ok {
 		p.dims = d
 		p.meta.flags |= flagResizes
 	}
 	return nil
 }
 
-// begin begins a block with r.
+// begin starts a block with r.
 func (p *packer) begin(r *raw) {
 	p.meta = blockMeta{encoding: blockZstd, flags: flagDense, dims: p.dims}
 	p.offset, p.time = r.offset, r.time
 	p.end, p.last = r.offset, r.time
-	p.kinds, p.lengths, p.aheads, p.times = p.kinds[:0], p.lengths[:0], p.aheads[:0], p.times[:0]
+	p.kinds, p.lengths, p.offsetGaps, p.times = p.kinds[:0], p.lengths[:0], p.offsetGaps[:0], p.times[:0]
 	p.payloads = p.payloads[:0]
 }
 
-// single adds a record that does not fit a block, or that is one.
-func (p *packer) single(r *raw) error {
+// addSingle adds a record by itself: one that does not fit a block, or a block.
+func (p *packer) addSingle(r *raw) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
@@ -85,21 +85,20 @@ func (p *packer) single(r *raw) error {
 	p.buf = append(p.buf, r.payload...)
 	p.buf = endRecord(p.buf, start, p.id, r.kind, r.offset, r.time)
 	p.end = r.offset + r.span()
-	return p.spill(packBuffer)
+	return p.writeBuffer(packBuffer)
 }
 
-// keep adds a dense block as it is. False: it has to be taken apart.
-func (p *packer) keep(r *raw) (bool, error) {
+// addDense adds a dense block unchanged. It returns false if the block must be unpacked.
+func (p *packer) addDense(r *raw) (bool, error) {
 	m, ok := decodeBlockMeta(r.payload)
 	if !ok || m.flags != flagDense || m.length < blockBytes/2 || r.offset < p.end {
 		return false, nil
 	}
-	return true, p.single(r)
+	return true, p.addSingle(r)
 }
 
-// adopt goes on with the size that a block says is in force: a resize before it may have
-// been lost.
-func (p *packer) adopt(d dims) error {
+// recordDims records a block's terminal size, because a resize before the block may have been lost.
+func (p *packer) recordDims(d dims) error {
 	if !d.known() || d == p.dims {
 		return nil
 	}
@@ -115,7 +114,7 @@ func (p *packer) flush() error {
 		return nil
 	}
 	body := append(p.body[:0], p.kinds...)
-	for _, column := range [][]byte{p.lengths, p.aheads, p.times} {
+	for _, column := range [][]byte{p.lengths, p.offsetGaps, p.times} {
 		body = append(body, column...)
 	}
 	m.table = len(body)
@@ -134,11 +133,11 @@ func (p *packer) flush() error {
 	m.put(p.buf[at:])
 	p.buf = endRecord(p.buf, start, p.id, kindBlock, p.offset, p.time)
 	m.count, p.payloads = 0, p.payloads[:0]
-	return p.spill(packBuffer)
+	return p.writeBuffer(packBuffer)
 }
 
-// spill writes the buffer if it has so many bytes.
-func (p *packer) spill(bytes int) error {
+// writeBuffer writes the buffer if it holds at least this many bytes.
+func (p *packer) writeBuffer(bytes int) error {
 	if len(p.buf) < max(bytes, 1) {
 		return nil
 	}
@@ -150,11 +149,11 @@ func (p *packer) spill(bytes int) error {
 	return nil
 }
 
-// finish writes all that was added, and h once more, then syncs.
+// finish writes everything added and the final header h, then syncs.
 func (p *packer) finish(h header) error {
 	err := p.flush()
 	if err == nil {
-		err = p.spill(0)
+		err = p.writeBuffer(0)
 	}
 	if err == nil {
 		h.dense = uint32(min(p.size, math.MaxUint32))

@@ -7,16 +7,14 @@ import (
 	"time"
 )
 
-// ReadAt reads output from an offset into dst, as much as there is up to the next gap.
-// gap counts the bytes that are lost between off and the data, next is the offset
-// after the data: it begins at off+gap and next is off+gap+n. At the journal's end n
-// is 0. It may be called from any goroutine.
+// ReadAt reads output from an offset into dst, up to the next gap. gap counts the lost bytes between off and the data.
+// next is the offset after the data, off+gap+n. At the journal's end n is 0. ReadAt is safe for concurrent use.
 func (j *Journal) ReadAt(off uint64, dst []byte) (n int, next, gap uint64, err error) {
 	if end := j.End(); off > end {
 		return 0, off, 0, fmt.Errorf("%w: %d, the end is %d", ErrFuture, off, end)
 	}
 	r := j.NewReader(off)
-	r.ahead = min(int64(len(dst))+recordHead+recordTail, chunk)
+	r.ahead = min(int64(len(dst))+recordHead+recordTail, readSize)
 	defer r.Close()
 	for n < len(dst) {
 		rec, err := r.Next()
@@ -38,7 +36,7 @@ func (j *Journal) ReadAt(off uint64, dst []byte) (n int, next, gap uint64, err e
 	return n, off + gap + uint64(n), gap, nil
 }
 
-// LastOutput is when the last byte was appended that was printed; zero where nothing was, or where that is not known any more.
+// LastOutput returns when the last output was appended, or zero if the journal has none or its time is lost.
 func (j *Journal) LastOutput() (time.Time, error) {
 	end := j.End()
 	if end == 0 {
@@ -57,11 +55,11 @@ func (j *Journal) LastOutput() (time.Time, error) {
 	return rec.Time, nil
 }
 
-// tailRead is what is read at once to find a journal's last record, in bytes: most are shorter.
+// tailRead is the number of bytes read to find a journal's last record: most records are shorter.
 const tailRead = 4 << 10
 
-// OffsetAt is the offset of the first output at or after t, End when there is none.
-// Where the clock was set back it is one of the offsets at which the time passes t.
+// OffsetAt returns the offset of the first output at or after t, or End without any. If the clock was set back, it
+// returns one of the offsets at which the time passes t.
 func (j *Journal) OffsetAt(t time.Time) (uint64, error) {
 	r := j.NewReader(0)
 	defer r.Close()
@@ -82,13 +80,13 @@ func (j *Journal) OffsetAt(t time.Time) (uint64, error) {
 	}
 }
 
-// seekTime moves to a little before the first record at or after t.
+// seekTime moves to a position shortly before the first record at or after t.
 func (r *Reader) seekTime(t time.Time) error {
 	at := t.UnixNano()
 	bases := r.j.bases()
 	for i := len(bases) - 1; i >= 0; i-- {
 		r.Close()
-		r.base, r.off, r.resume, r.seen = bases[i], bases[i], place{}, 0
+		r.base, r.off, r.resume, r.marksSeen = bases[i], bases[i], place{}, 0
 		ok, err := r.enter()
 		if err != nil {
 			return err

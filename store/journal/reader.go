@@ -7,46 +7,45 @@ import (
 	"os"
 )
 
-// Reader yields a journal's records in order, from an offset on, while others append.
-// It is used by one goroutine.
+// Reader returns a journal's records in order from an offset, during appends. It must not be used concurrently.
 //
-//	enter segment ─▶ scan records ─▶ accept (trim, tell gaps) ─▶ Record
-//	      ▲                │ end of what is visible
+//	enter segment ─▶ scan records ─▶ accept (trim, insert gaps) ─▶ Record
+//	      ▲                │ end of the visible part
 //	      └── next one ────┴──▶ io.EOF, and on from there later
 type Reader struct {
 	j    *Journal
-	off  uint64 // of the first byte not given yet
-	base uint64 // enter no segment before this one
+	off  uint64 // offset of the first byte not returned yet
+	base uint64 // ignore segments before this one
 
-	ext    extent // of the segment read last
-	resume place  // where to go on in it; no longer good when it was compacted
-	seen   int    // records without output given at off, of this segment
-	again  int    // as many of them come again
-	inside bool   // file and scan are in use
-	ahead  int64  // bytes to read at once
-	file   File   // nil: the segment is gone
-	scan   walker
+	ext       extent // the segment read last
+	resume    place  // position to resume at in ext; invalid after a compaction
+	marksSeen int    // number of records without output at off that were returned from this segment
+	rereads   int    // number of those that will be read again
+	isOpen    bool   // file and scan are in use
+	ahead     int64  // read-ahead size in bytes
+	file      File   // nil if the segment was removed
+	scan      walker
 
-	damaged bool   // bytes were passed over since the last record given
-	given   bool   // a record was given: damage from here on counts
-	held    Record // comes after the gap that was just given
-	isHeld  bool
-	last    mark // of the record given or held last
+	damaged     bool   // bytes were skipped since the last returned record
+	hasReturned bool   // a record was returned: damage from here on counts
+	held        Record // record to return after the gap that was just returned
+	isHeld      bool
+	last        readPos // position of the last returned or held record
 }
 
-// NewReader makes a reader that begins with the record that holds the byte at from,
-// cut to begin there, or with the first record after it.
-func (j *Journal) NewReader(from uint64) *Reader { return &Reader{j: j, off: from, ahead: chunk} }
+// NewReader returns a reader that starts with the record that contains the byte at from, truncated to start there, or
+// else with the next record.
+func (j *Journal) NewReader(from uint64) *Reader { return &Reader{j: j, off: from, ahead: readSize} }
 
-// Next is the next record. io.EOF means that there is none yet: the reader then holds
-// no descriptor and can be asked again. What is lost comes as a record of KindGap.
+// Next returns the next record. It returns io.EOF at the journal's end: the reader then holds no descriptor and Next
+// may be called again. Lost output is returned as a record of KindGap.
 func (r *Reader) Next() (Record, error) {
 	if r.isHeld {
 		r.isHeld = false
-		return r.give(r.held), nil
+		return r.recordPosition(r.held), nil
 	}
 	for {
-		if !r.inside {
+		if !r.isOpen {
 			if ok, err := r.enter(); err != nil {
 				return Record{}, err
 			} else if !ok {
@@ -61,7 +60,7 @@ func (r *Reader) Next() (Record, error) {
 				return rec, nil
 			}
 		case errors.Is(err, io.EOF):
-			if more, err := r.further(); err != nil {
+			if more, err := r.advanceSegment(); err != nil {
 				return Record{}, err
 			} else if !more {
 				return r.atEnd()
@@ -73,10 +72,10 @@ func (r *Reader) Next() (Record, error) {
 	}
 }
 
-// Close gives descriptor and buffer up. The reader can go on being used.
+// Close releases the descriptor and the buffer. The reader stays usable.
 func (r *Reader) Close() {
-	if r.inside {
-		r.resume = r.scan.here()
+	if r.isOpen {
+		r.resume = r.scan.position()
 	}
 	if r.isHeld { // its data is in the buffer
 		r.isHeld, r.resume = false, r.last.place
@@ -84,25 +83,24 @@ func (r *Reader) Close() {
 	r.shut()
 }
 
-// shut gives descriptor and buffer up.
+// shut releases the descriptor and the buffer.
 func (r *Reader) shut() {
 	r.scan.free()
 	if r.file != nil {
 		_ = r.file.Close() // was only read
 		r.file = nil
 	}
-	r.inside = false
+	r.isOpen = false
 }
 
-// accept makes a record of rw, or skips it: it lies before the offset asked for, or
-// its kind is not known.
+// accept converts rw to a record. It returns false for records before the requested offset and for unknown kinds.
 func (r *Reader) accept(rw *raw) (Record, bool) {
 	span := rw.span()
 	end := rw.offset + span
 	if end < r.off || span > 0 && end == r.off {
 		return Record{}, false
 	}
-	if end > r.ext.end { // cannot be: the next segment, or the end, says otherwise
+	if end > r.ext.end { // contradicts the next segment, or the end
 		r.damaged = true
 		return Record{}, false
 	}
@@ -110,23 +108,23 @@ func (r *Reader) accept(rw *raw) (Record, bool) {
 	if !known {
 		return Record{}, false
 	}
-	if r.again > 0 && span == 0 && end == r.off {
-		r.again--
+	if r.rereads > 0 && span == 0 && end == r.off {
+		r.rereads--
 		return Record{}, false
 	}
-	r.again = 0
-	r.last = mark{place{r.scan.header.id, rw.pos, rw.index}, r.ext.base, rw.offset, end}
+	r.rereads = 0
+	r.last = readPos{place{r.scan.header.id, rw.pos, rw.index}, r.ext.base, rw.offset, end}
 	if rw.offset < r.off {
 		rec = rec.from(r.off)
 	}
-	if rec.Offset > r.off || r.damaged && r.given {
+	if rec.Offset > r.off || r.damaged && r.hasReturned {
 		r.held, r.isHeld = rec, true
 		return r.gap(rec.Offset), true
 	}
-	return r.give(rec), true
+	return r.recordPosition(rec), true
 }
 
-// from cuts a record of output or of a gap to begin at off, which lies inside.
+// from cuts a record of output or of a gap to start at off, which lies inside.
 func (rec Record) from(off uint64) Record {
 	n := off - rec.Offset
 	if rec.Kind == KindGap {
@@ -138,33 +136,34 @@ func (rec Record) from(off uint64) Record {
 	return rec
 }
 
-func (r *Reader) give(rec Record) Record {
+// recordPosition returns rec after recording its position.
+func (r *Reader) recordPosition(rec Record) Record {
 	end := rec.Offset + rec.Lost
 	if rec.Kind == KindOutput {
 		end += uint64(len(rec.Data))
 	}
 	if end == r.off {
-		r.seen++
+		r.marksSeen++
 	} else {
-		r.off, r.seen = end, 0
+		r.off, r.marksSeen = end, 0
 	}
-	r.given, r.damaged = true, false
+	r.hasReturned, r.damaged = true, false
 	return rec
 }
 
-// gap tells that nothing is kept before to.
+// gap returns a gap record that ends at to.
 func (r *Reader) gap(to uint64) Record {
 	lost := to - r.off
-	rec := r.give(Record{Kind: KindGap, Offset: r.off, Lost: lost})
+	rec := r.recordPosition(Record{Kind: KindGap, Offset: r.off, Lost: lost})
 	if lost == 0 {
-		r.seen-- // it is in no file
+		r.marksSeen-- // it is in no file
 	}
 	return rec
 }
 
-// further is called at the end of what was visible of a segment: more of it may be by
-// now, or the next one. False: the journal's end is reached.
-func (r *Reader) further() (bool, error) {
+// advanceSegment continues after the read part of a segment: with more of the segment, or the next one. It returns false at
+// the journal's end.
+func (r *Reader) advanceSegment() (bool, error) {
 	if r.ext.sealed {
 		r.base = r.ext.end
 		r.Close()
@@ -183,14 +182,14 @@ func (r *Reader) further() (bool, error) {
 	default:
 		r.ext = ext
 	}
-	if err := r.measure(); err != nil {
+	if err := r.setScanLimit(); err != nil {
 		r.Close()
 		return false, fmt.Errorf("read journal: %w", err)
 	}
 	return true, nil
 }
 
-// atEnd tells a gap before the journal's end, then io.EOF.
+// atEnd returns a gap that precedes the journal's end, then io.EOF.
 func (r *Reader) atEnd() (Record, error) {
 	if r.off < r.ext.end {
 		return r.gap(r.ext.end), nil
@@ -198,8 +197,8 @@ func (r *Reader) atEnd() (Record, error) {
 	return Record{}, io.EOF
 }
 
-// measure sets how far to scan.
-func (r *Reader) measure() error {
+// setScanLimit sets the limit of the scan.
+func (r *Reader) setScanLimit() error {
 	r.scan.limit = r.ext.size
 	if !r.ext.sealed || r.file == nil {
 		return nil
@@ -212,19 +211,19 @@ func (r *Reader) measure() error {
 	return nil
 }
 
-// maxEnter bounds the versions of a segment that can come and go while it is opened.
-const maxEnter = 100
+// maxOpenTries limits the attempts to open a segment that compaction keeps replacing.
+const maxOpenTries = 100
 
-// enter opens the segment that has the next record. False: there is none.
+// enter opens the segment of the next record. It returns false if no segment has one.
 func (r *Reader) enter() (bool, error) {
-	for range maxEnter {
+	for range maxOpenTries {
 		ext, ok := r.j.extent(r.base, r.off)
 		if !ok {
 			r.ext.end = ext.end
 			return false, nil
 		}
 		if ext.base != r.ext.base {
-			r.resume, r.seen = place{}, 0
+			r.resume, r.marksSeen = place{}, 0
 		}
 		r.ext, r.base = ext, ext.base
 		if !ext.sealed && r.resume.id == ext.id && r.resume.pos >= ext.size && r.off >= ext.end {
@@ -238,16 +237,16 @@ func (r *Reader) enter() (bool, error) {
 		if same {
 			return true, nil
 		}
-		r.shut() // compacted since extent was asked, or just now
-		r.j.awaitNames()
+		r.shut() // compacted since the call of extent
+		r.j.awaitReplace()
 	}
 	return false, fmt.Errorf("read journal segment %s: it changes all the time", segmentName(r.base))
 }
 
-// open opens the segment ext. One that is gone was retired: it reads as if empty. same
-// is false when the file is another version than ext tells about.
+// open opens the segment ext. A missing one was retired and reads as if empty. same is false if the file is another
+// version than ext describes.
 func (r *Reader) open() (same bool, err error) {
-	r.scan, r.inside = walker{scanner: scanner{window: window{ahead: r.ahead}}}, true
+	r.scan, r.isOpen = walker{scanner: scanner{window: window{ahead: r.ahead}}}, true
 	f, _, err := r.j.openSegment(r.ext.base)
 	if errors.Is(err, os.ErrNotExist) {
 		r.ext.size, r.ext.sealed = 0, true
@@ -257,14 +256,13 @@ func (r *Reader) open() (same bool, err error) {
 		return false, err
 	}
 	r.file, r.scan.file = f, f
-	if err := r.measure(); err != nil {
+	if err := r.setScanLimit(); err != nil {
 		return false, err
 	}
 	return r.position()
 }
 
-// position moves to where the next record may be: where the reader left off, where
-// another one did, or found by bisection.
+// position moves to the next possible record: where this or another reader stopped, or found by bisection.
 func (r *Reader) position() (same bool, err error) {
 	if _, err := r.scan.readHeader(r.ext.base); err != nil {
 		if !errors.Is(err, ErrNewer) {
@@ -276,12 +274,12 @@ func (r *Reader) position() (same bool, err error) {
 	if !r.ext.sealed && id != r.ext.id {
 		return false, nil
 	}
-	r.again, r.scan.from = 0, r.off
+	r.rereads, r.scan.from = 0, r.off
 	if r.resume.pos > 0 && r.resume.id == id {
 		r.scan.seek(r.resume)
 		return true, nil
 	}
-	r.again = r.seen
+	r.rereads = r.marksSeen
 	if m, ok := r.j.hint(id, r.ext.base, r.off); ok {
 		r.scan.next = m.pos
 		return true, nil

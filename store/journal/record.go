@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Kind says what a record is.
+// Kind is the kind of a record.
 type Kind uint8
 
-// Kinds. Numbers are part of the format; others are skipped by readers.
+// Kinds. Numbers are part of the format; readers skip unknown ones.
 const (
 	KindOutput Kind = 1 // Data: bytes the program printed
 	KindResize Kind = 2 // Cols, Rows: the terminal's size from here on
 	KindExit   Kind = 3 // Exit: the program ended
-	KindGap    Kind = 4 // Lost: bytes that were printed and are not kept
+	KindGap    Kind = 4 // Lost: number of bytes that were printed and are not stored
 	KindMark   Kind = 5 // Data: a Mark, or what the caller put there
 )
 
@@ -38,18 +38,17 @@ func (k Kind) String() string {
 // Record is one entry of a journal. The fields in use depend on the kind.
 type Record struct {
 	Kind   Kind
-	Offset uint64    // output bytes before it
-	Time   time.Time // when it was appended; zero for a gap that damage made
+	Offset uint64    // journal offset: output bytes before the record
+	Time   time.Time // time of the append; zero for a gap caused by damage
 
 	Data       []byte // valid until the Reader's next call
 	Cols, Rows int    // cells
 	Exit       Exit
-	// Lost counts the bytes of a gap. It is 0 when damage hit only records that
-	// stand for no output.
+	// Lost counts the bytes of a gap. It is 0 if damage hit only records without output.
 	Lost uint64
 }
 
-// Exit is how a program ended.
+// Exit describes how a program ended.
 type Exit struct {
 	Code         int // exit status; -1 when a signal ended it
 	Signal       int // its number, 0 when none
@@ -75,8 +74,7 @@ func decodeExit(p []byte) Exit {
 	}
 }
 
-// record interprets r. ok is false for kinds, or forms of them, that are not known.
-// Payloads may be longer than they are today.
+// record decodes r. ok is false for unknown kinds and unknown forms. Payloads of later versions may be longer.
 func (r *raw) record() (rec Record, ok bool) {
 	rec = Record{Kind: r.kind, Offset: r.offset, Time: time.Unix(0, r.time)}
 	switch p := r.payload; {

@@ -7,24 +7,21 @@ import (
 	"os"
 )
 
-// recoverBytes is how far from its end a damaged segment is searched for whole
-// records before all of it is.
+// recoverBytes is the size of the end of a damaged segment that is searched for whole records first.
 const recoverBytes = 4 * maxLength
 
-// damaged ends the name of a segment of which nothing can be read.
-const damaged = ".damaged"
+// damagedSuffix is the suffix of an unreadable segment's name.
+const damagedSuffix = ".damaged"
 
-// Recovery says what Open found broken at the end of a journal.
+// Recovery describes the damage that Open found at a journal's end.
 type Recovery struct {
-	Cut    int64  // bytes of the last segment that were no whole record
-	Reason string // in words; empty: nothing was wrong
-	// Pending is why the bytes could not be cut off yet. Readers do not see them, and
-	// appends fail until it can be done.
+	Cut    int64  // bytes removed from the end of the last segment
+	Reason string // human-readable; "" without damage
+	// Pending is the error that prevents the removal. Readers do not see the bytes, and appends fail until it succeeds.
 	Pending error
 }
 
-// recover finds the end of the last segment. The last record is checked by itself; only
-// when it is no whole one the segment is searched.
+// recover finds the end of the last segment. It searches the segment only if the last record is damaged.
 func (j *Journal) recover() (Recovery, error) {
 	if len(j.segments) == 0 {
 		return Recovery{}, nil
@@ -35,11 +32,11 @@ func (j *Journal) recover() (Recovery, error) {
 	if err != nil {
 		return Recovery{}, err
 	}
-	s := scanner{window: window{file: f, limit: size, ahead: chunk}}
+	s := scanner{window: window{file: f, limit: size, ahead: readSize}}
 	defer s.free()
 	_, err = s.readHeader(base)
 	if err == nil && s.header.id == 0 {
-		return j.setAside(base, size, f)
+		return j.quarantineSegment(base, size, f)
 	}
 	var end tailEnd
 	if err == nil {
@@ -65,19 +62,19 @@ func (j *Journal) trimOnce() error {
 	return err
 }
 
-// setAside deals with a last segment of which nothing can be read: its creation was
-// interrupted, or its head is damaged beyond use. The journal goes on at its base.
-func (j *Journal) setAside(base uint64, size int64, f File) (Recovery, error) {
+// quarantineSegment handles an unreadable last segment: its creation was interrupted, or its header is damaged beyond
+// repair. The journal continues at its base.
+func (j *Journal) quarantineSegment(base uint64, size int64, f File) (Recovery, error) {
 	if err := f.Close(); err != nil {
 		return Recovery{}, err
 	}
 	j.segments = j.segments[:len(j.segments)-1]
 	j.tail.off = base
-	r := Recovery{Cut: size, Reason: "a segment was begun and not written"}
+	r := Recovery{Cut: size, Reason: "a segment was started and not written"}
 	if size > headerSize {
 		name := j.path(base)
 		r.Reason = fmt.Sprintf("segment %s has a damaged head; it was renamed to *.damaged", segmentName(base))
-		if err := j.opt.FS.Rename(name, name+damaged); err != nil {
+		if err := j.opt.FS.Rename(name, name+damagedSuffix); err != nil {
 			return r, err
 		}
 	}
@@ -97,11 +94,11 @@ func (j *Journal) openSegment(base uint64) (File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// tailEnd is where the whole records of a segment end.
+// tailEnd is the position at which the whole records of a segment end.
 type tailEnd struct {
 	pos    int64
-	off    uint64
-	reason string // why there is more after pos
+	off    uint64 // offset at pos
+	reason string // why bytes follow pos
 }
 
 // findEnd finds the end of the last whole record.
@@ -126,12 +123,12 @@ func (s *scanner) findEnd() (tailEnd, error) {
 	return tailEnd{pos: first, off: s.header.base, reason: s.diagnose(first)}, nil
 }
 
-// last is the record that ends where the file does.
+// last returns the record that ends where the file ends.
 func (s *scanner) last() (raw, bool, error) {
 	if s.limit < s.next+recordHead+recordTail {
 		return raw{}, false, nil
 	}
-	b, err := s.at(s.limit-recordTail, recordTail)
+	b, err := s.bytesAt(s.limit-recordTail, recordTail)
 	if err != nil {
 		return raw{}, false, err
 	}
@@ -143,7 +140,7 @@ func (s *scanner) last() (raw, bool, error) {
 	return r, ok && pos+r.size() == s.limit, err
 }
 
-// lastFrom walks on from s.next to the last whole record.
+// lastFrom walks from s.next to the last whole record.
 func (s *scanner) lastFrom() (end tailEnd, found bool, err error) {
 	for {
 		r, _, err := s.record(s.limit)
@@ -161,18 +158,18 @@ func (s *scanner) lastFrom() (end tailEnd, found bool, err error) {
 	return end, found, nil
 }
 
-// diagnose says why there is no whole record at pos.
+// diagnose returns the reason why no whole record starts at pos.
 func (s *scanner) diagnose(pos int64) string {
 	if pos+recordHead > s.limit {
 		return "the last record is incomplete"
 	}
-	head, err := s.at(pos, recordHead)
+	head, err := s.bytesAt(pos, recordHead)
 	if err != nil {
 		return err.Error()
 	}
 	switch n := recordLength(head, s.header.id); {
 	case n == 0:
-		return "what follows the last whole record is none"
+		return "invalid bytes after the last whole record"
 	case pos+n > s.limit:
 		return "the last record is incomplete"
 	}

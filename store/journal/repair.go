@@ -9,11 +9,10 @@ import (
 	"slices"
 )
 
-// Repair rewrites the damaged segments of the journal in dir, which no process may have
-// open: what cannot be read any more becomes gap records, what is claimed twice is kept
-// once. It returns what Verify found before. Segments of which nothing can be read keep
-// their bytes as *.damaged; of others the bytes that are no records are not kept: a process that
-// wants to look at them copies the directory first. Strays stay.
+// Repair rewrites the damaged segments of the journal in dir, which no process may have open. Unreadable output becomes
+// gap records; of overlapping records one is kept. Repair returns what Verify found before. Unreadable segments are
+// kept as *.damaged. Invalid bytes inside other segments are dropped: copy the directory first to examine them. Strays
+// stay.
 func Repair(dir string) (Report, error) { return repair(dir, Options{}) }
 
 func repair(dir string, o Options) (Report, error) {
@@ -37,15 +36,14 @@ func repair(dir string, o Options) (Report, error) {
 		if !bad[segmentName(base)] && rep.More == 0 {
 			continue
 		}
-		if err := j.mend(base); err != nil {
+		if err := j.repairSegment(base); err != nil {
 			return rep, errors.Join(fmt.Errorf("repair journal segment %s: %w", segmentName(base), err), j.Close())
 		}
 	}
 	return rep, errors.Join(j.Sync(), j.Close())
 }
 
-// removeEmpty removes a last segment that was begun and not written. The next append
-// would overwrite it.
+// removeEmpty removes a last segment that was created but not written. The next append would overwrite it.
 func (j *Journal) removeEmpty(bad map[string]bool) error {
 	name := segmentName(j.End())
 	if !bad[name] || slices.Contains(j.bases(), j.End()) {
@@ -54,11 +52,11 @@ func (j *Journal) removeEmpty(bad map[string]bool) error {
 	if err := j.opt.FS.Remove(j.path(j.End())); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return nil // it was set aside
+	return nil // already quarantined
 }
 
-// mend rewrites a damaged segment.
-func (j *Journal) mend(base uint64) error {
+// repairSegment rewrites a damaged segment.
+func (j *Journal) repairSegment(base uint64) error {
 	f, size, err := j.openSegment(base)
 	if err != nil {
 		return err
@@ -68,14 +66,14 @@ func (j *Journal) mend(base uint64) error {
 	if !ext.sealed {
 		size = ext.size
 	}
-	w := walker{scanner: scanner{window: window{file: f, limit: size, ahead: chunk}}}
+	w := walker{scanner: scanner{window: window{file: f, limit: size, ahead: readSize}}}
 	defer w.free()
 	if _, err = w.readHeader(base); errors.Is(err, ErrNewer) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	c := compaction{j: j, base: base, last: !ext.sealed, w: &w, mend: &mending{end: base, limit: ext.end}}
+	c := compaction{j: j, base: base, last: !ext.sealed, w: &w, repairer: &repairer{end: base, limit: ext.end}}
 	if w.header.id == 0 {
 		if err := j.preserve(base); err != nil {
 			return err
@@ -84,24 +82,24 @@ func (j *Journal) mend(base uint64) error {
 	return c.run(context.Background())
 }
 
-// preserve keeps the bytes of a segment that nothing can be read of.
+// preserve renames a segment that cannot be read at all.
 func (j *Journal) preserve(base uint64) error {
-	return j.opt.FS.Rename(j.path(base), j.path(base)+damaged)
+	return j.opt.FS.Rename(j.path(base), j.path(base)+damagedSuffix)
 }
 
-// mending makes one row of offsets out of a damaged segment's records.
-type mending struct {
-	end, limit uint64 // offset after what was added; of the next segment, or the journal's end
-	broken     bool   // bytes were passed over since
-	strange    bool   // the record before is of an unknown kind
-	created    int64
+// repairer turns a damaged segment's records into one sequence of offsets.
+type repairer struct {
+	end, limit  uint64 // offset after the last added record; offset of the next segment, or of the journal's end
+	skipped     bool   // bytes were skipped since
+	lastUnknown bool   // the previous record is of an unknown kind
+	created     int64
 }
 
-// fill adds what can be read, and gaps for what cannot.
-func (m *mending) fill(w *walker, p *packer) error {
+// fill adds the readable records, and gaps for the rest.
+func (m *repairer) fill(w *walker, p *packer) error {
 	for {
 		r, skipped, err := w.step()
-		m.broken = m.broken || skipped > 0
+		m.skipped = m.skipped || skipped > 0
 		if errors.Is(err, io.EOF) {
 			if m.end < m.limit {
 				return m.gap(p, m.limit)
@@ -112,7 +110,7 @@ func (m *mending) fill(w *walker, p *packer) error {
 			return err
 		}
 		if w.block != nil && r.index == 0 {
-			err = p.adopt(w.dims)
+			err = p.recordDims(w.dims)
 		}
 		if err = errors.Join(err, m.add(p, r)); err != nil {
 			return err
@@ -120,9 +118,9 @@ func (m *mending) fill(w *walker, p *packer) error {
 	}
 }
 
-func (m *mending) add(p *packer, r raw) error {
+func (m *repairer) add(p *packer, r raw) error {
 	if end := r.offset + r.span(); end > m.limit || end < m.end || end == m.end && r.span() > 0 {
-		m.broken = true
+		m.skipped = true
 		return nil
 	}
 	if r.offset < m.end {
@@ -131,24 +129,24 @@ func (m *mending) add(p *packer, r raw) error {
 	if m.created == 0 {
 		m.created = r.time
 	}
-	if r.offset > m.end && !m.strange || m.broken {
+	if r.offset > m.end && !m.lastUnknown || m.skipped {
 		if err := m.gap(p, r.offset); err != nil {
 			return err
 		}
 	}
 	_, known := r.record()
-	m.end, m.strange = r.offset+r.span(), !known
+	m.end, m.lastUnknown = r.offset+r.span(), !known
 	return p.add(&r)
 }
 
-// gap adds that nothing is kept before to, with no time.
-func (m *mending) gap(p *packer, to uint64) error {
+// gap adds a gap up to offset to, without a time.
+func (m *repairer) gap(p *packer, to uint64) error {
 	r := raw{kind: KindGap, offset: m.end, payload: le.AppendUint64(nil, to-m.end)}
-	m.end, m.broken, m.strange = to, false, false
+	m.end, m.skipped, m.lastUnknown = to, false, false
 	return p.add(&r)
 }
 
-// from cuts a record that stands for output to begin at off, which lies inside.
+// from cuts a record that stands for output to start at off, which lies inside.
 func (r raw) from(off uint64) raw {
 	n := off - r.offset
 	r.offset = off

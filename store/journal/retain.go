@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Retention says what a journal keeps. Zero: no limit. It is applied to whole segments;
-// the one appended to stays, but is followed by a new one sooner when a limit is near.
+// Retention limits what a journal stores. Zero means no limit. It removes whole segments, never the tail segment, which
+// is rolled earlier when a limit is near.
 type Retention struct {
-	MaxAge   time.Duration // of what was printed
-	MaxBytes int64         // on disk
+	MaxAge   time.Duration // age of the output
+	MaxBytes int64         // size on disk
 }
 
 const (
-	// rollParts is how many segments a limit should at least be made of.
+	// rollParts is the number of segments into which a size limit is divided.
 	rollParts = 4
-	// minRollBytes keeps small limits from making segments of a few lines.
+	// minRollBytes is the smallest segment that retention causes, so that small limits do not make tiny segments.
 	minRollBytes = 64 << 10
 )
 
-// Retired is what Retain removed: the range of offsets, and its bytes on disk.
+// Retired describes what Retain removed.
 type Retired struct {
-	From, To uint64
-	Bytes    int64
+	From, To uint64 // range of offsets
+	Bytes    int64  // bytes on disk
 }
 
-// Retain removes the oldest segments that r does not keep. Readers inside get a gap.
+// Retain removes the oldest segments that exceed the limits. Readers inside them get a gap.
 func (j *Journal) Retain(now time.Time, r Retention) (Retired, error) {
 	before := j.Start()
 	size, err := j.Size()
@@ -57,7 +57,7 @@ func (j *Journal) Retain(now time.Time, r Retention) (Retired, error) {
 	return Retired{From: before, To: j.Start(), Bytes: max(size-after, 0)}, err
 }
 
-// youngerThan is the base of the segment before which all is older than t.
+// youngerThan returns the base of the first segment with output not older than t.
 func (j *Journal) youngerThan(t time.Time) (uint64, error) {
 	keep := j.Start()
 	for _, base := range j.bases() {
@@ -65,7 +65,7 @@ func (j *Journal) youngerThan(t time.Time) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if !ok || h.created == 0 { // damaged: the next one tells
+		if !ok || h.created == 0 { // damaged: use the next segment's time
 			continue
 		}
 		if h.created > t.UnixNano() {
@@ -76,7 +76,7 @@ func (j *Journal) youngerThan(t time.Time) (uint64, error) {
 	return keep, nil
 }
 
-// header reads a segment's header. False: it is damaged, or the segment is gone.
+// header reads a segment's header. It returns false if the header is damaged or the segment was removed.
 func (j *Journal) header(base uint64) (header, bool, error) {
 	f, size, err := j.openSegment(base)
 	if errors.Is(err, os.ErrNotExist) {
@@ -95,7 +95,7 @@ func (j *Journal) header(base uint64) (header, bool, error) {
 	return s.header, intact, err
 }
 
-// fitting is the base of the segment before which at least so many bytes lie on disk.
+// fitting returns the base of the oldest segment that must be kept so that at least this many bytes remain.
 func (j *Journal) fitting(bytes int64) (uint64, error) {
 	sizes, err := j.sizes()
 	if err != nil {
@@ -112,19 +112,19 @@ func (j *Journal) fitting(bytes int64) (uint64, error) {
 	return keep, nil
 }
 
-// rollIfNear lets the next append begin a new segment when the last one holds a large
-// part of what r keeps: it is removed as a whole.
+// rollIfNear makes the next append start a segment if the last one holds a large part of r's limit, as segments are
+// removed as a whole.
 func (j *Journal) rollIfNear(now time.Time, r Retention) {
 	t := &j.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := r.MaxAge > 0 && now.Sub(time.Unix(0, t.created)) >= r.MaxAge/rollParts
 	large := r.MaxBytes > 0 && t.size >= max(r.MaxBytes/rollParts, minRollBytes)
-	t.roll = t.id != 0 && (old || large)
+	t.startNew = t.id != 0 && (old || large)
 }
 
-// DropBefore removes the oldest segments as far as all they hold lies before off. The
-// segment appended to stays. Readers inside get a gap.
+// DropBefore removes the oldest segments whose content lies completely before off. The tail segment stays. Readers
+// inside get a gap.
 func (j *Journal) DropBefore(off uint64) error {
 	j.names.Lock()
 	defer j.names.Unlock()
@@ -143,7 +143,7 @@ func (j *Journal) DropBefore(off uint64) error {
 	}
 }
 
-// oldestBefore is the oldest segment, if all it holds lies before off.
+// oldestBefore returns the oldest segment if it ends at or before off.
 func (j *Journal) oldestBefore(off uint64) (base uint64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -153,8 +153,8 @@ func (j *Journal) oldestBefore(off uint64) (base uint64, ok bool) {
 	return j.segments[0], true
 }
 
-// Size is the bytes on disk: one directory is listed, and what that gave remembered
-// until segments are removed or rewritten.
+// Size returns the bytes on disk. It lists the directory once and caches the result until segments are removed or
+// rewritten.
 func (j *Journal) Size() (int64, error) {
 	j.mu.Lock()
 	size, known := j.others+j.size, j.othersKnown
@@ -166,9 +166,9 @@ func (j *Journal) Size() (int64, error) {
 }
 
 func (j *Journal) measureSize() (int64, error) {
-	j.names.Lock() // nothing is removed or replaced meanwhile
+	j.names.Lock() // excludes removals and replacements
 	defer j.names.Unlock()
-	last := j.lastBase()
+	last := j.tailName()
 	sizes, err := j.sizes()
 	if err != nil {
 		return 0, err
@@ -181,14 +181,14 @@ func (j *Journal) measureSize() (int64, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.lastLocked() == last { // no segment was begun meanwhile
+	if j.lastLocked() == last { // the tail segment is still the same
 		j.others, j.othersKnown = others, true
 	}
 	return others + j.size, nil
 }
 
-// lastBase is the name of the segment appended to.
-func (j *Journal) lastBase() string {
+// tailName returns the file name of the tail segment.
+func (j *Journal) tailName() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.lastLocked()
@@ -201,7 +201,7 @@ func (j *Journal) lastLocked() string {
 	return segmentName(j.segments[len(j.segments)-1])
 }
 
-// sizes are the bytes of the files in the directory.
+// sizes returns the sizes of the directory's files.
 func (j *Journal) sizes() (map[string]int64, error) {
 	entries, err := j.opt.FS.ReadDir(j.dir)
 	if err != nil {

@@ -7,29 +7,29 @@ import (
 	"sync"
 )
 
-// How much of a segment is read at once, bytes.
+// Read sizes, in bytes.
 const (
-	// chunk is for reading on. It holds a whole record of the largest size written.
-	chunk = 128 << 10
-	// glance is for looking at a place and going elsewhere.
-	glance = 16 << 10
+	// readSize is the size of sequential reads. It holds a whole record of the largest written size.
+	readSize = 128 << 10
+	// probeSize is the size of reads at a single place.
+	probeSize = 16 << 10
 )
 
-var chunks = sync.Pool{New: func() any { b := make([]byte, 0, chunk); return &b }}
+var chunks = sync.Pool{New: func() any { b := make([]byte, 0, readSize); return &b }}
 
-// window reads a file by pieces: at most one record, or chunk, is in memory.
+// window reads a file in pieces, so that at most one record or readSize bytes are in memory.
 type window struct {
 	file  io.ReaderAt
-	limit int64 // bytes of the file that may be looked at
-	ahead int64 // bytes to read at once, at most chunk unless a record is longer
-	pos   int64 // of buf[0]
+	limit int64 // end of the readable part of the file
+	ahead int64 // read-ahead size in bytes, at most readSize unless a record is longer
+	pos   int64 // file position of buf[0]
 	buf   []byte
 	pool  *[]byte
 }
 
 func (w *window) free() {
 	if w.pool != nil {
-		if cap(w.buf) == chunk {
+		if cap(w.buf) == readSize {
 			*w.pool = w.buf[:0]
 		}
 		chunks.Put(w.pool)
@@ -37,9 +37,8 @@ func (w *window) free() {
 	*w = window{}
 }
 
-// at is the n bytes at pos, which must lie before limit. They stay valid until the
-// next call.
-func (w *window) at(pos, n int64) ([]byte, error) {
+// bytesAt returns the n bytes at pos, which must lie before limit. They are valid until the next call.
+func (w *window) bytesAt(pos, n int64) ([]byte, error) {
 	if pos < w.pos || pos+n > w.pos+int64(len(w.buf)) {
 		if err := w.load(pos, n); err != nil {
 			return nil, err
@@ -54,7 +53,7 @@ func (w *window) load(pos, n int64) error {
 		w.pool = chunks.Get().(*[]byte)
 		w.buf = *w.pool
 	}
-	want := min(max(n, w.ahead, glance), w.limit-pos)
+	want := min(max(n, w.ahead, probeSize), w.limit-pos)
 	kept := 0
 	if have := w.pos + int64(len(w.buf)); pos >= w.pos && pos < have {
 		kept = copy(w.buf, w.buf[pos-w.pos:])
@@ -77,12 +76,12 @@ func (w *window) load(pos, n int64) error {
 	return err
 }
 
-// find is the position of the first pattern in [pos, end), -1 when there is none.
+// find returns the position of the first pattern in [pos, end), or -1.
 func (w *window) find(pattern []byte, pos, end int64) (int64, error) {
 	overlap := int64(len(pattern) - 1)
 	end = min(end, w.limit)
 	for pos+int64(len(pattern)) <= end {
-		if _, err := w.at(pos, min(glance, end-pos)); err != nil {
+		if _, err := w.bytesAt(pos, min(probeSize, end-pos)); err != nil {
 			return -1, err
 		}
 		rest := w.buf[pos-w.pos:]
@@ -94,15 +93,15 @@ func (w *window) find(pattern []byte, pos, end int64) (int64, error) {
 	return -1, nil
 }
 
-// scanner walks the records of a segment and finds the next one behind damage.
+// scanner iterates over the records of a segment and finds the next one after damage.
 type scanner struct {
 	window
 	header header
-	next   int64 // where the next record should begin
+	next   int64 // expected file position of the next record
 }
 
-// record is the next whole record and the number of bytes passed over to find it;
-// io.EOF, with the same count, when there is none that begins before until.
+// record returns the next whole record and the number of bytes skipped to find it. Without one that starts before until
+// it returns io.EOF, with the same count.
 func (s *scanner) record(until int64) (r raw, skipped int64, err error) {
 	from := s.next
 	until = min(until, s.limit)
@@ -129,12 +128,12 @@ func (s *scanner) record(until int64) (r raw, skipped int64, err error) {
 	return raw{}, s.next - from, io.EOF
 }
 
-// parse reads the record at pos.
+// parse decodes the record at pos.
 func (s *scanner) parse(pos int64) (raw, bool, error) {
 	if pos+recordHead > s.limit {
 		return raw{}, false, nil
 	}
-	head, err := s.at(pos, recordHead)
+	head, err := s.bytesAt(pos, recordHead)
 	if err != nil {
 		return raw{}, false, err
 	}
@@ -142,7 +141,7 @@ func (s *scanner) parse(pos int64) (raw, bool, error) {
 	if n == 0 || pos+n > s.limit {
 		return raw{}, false, nil
 	}
-	b, err := s.at(pos, n)
+	b, err := s.bytesAt(pos, n)
 	if err != nil {
 		return raw{}, false, err
 	}
@@ -151,14 +150,14 @@ func (s *scanner) parse(pos int64) (raw, bool, error) {
 	return r, ok && r.offset >= s.header.base && r.offset+r.span() <= maxOffset, nil
 }
 
-// bisect moves to a record that lies at most about a glance before the first for which
-// before is false. before must hold for a prefix of the records.
+// bisect moves to a record at most about probeSize before the first one for which before is false. before must hold for
+// a prefix of the records.
 func (s *scanner) bisect(before func(*raw) bool) error {
 	ahead := s.ahead
 	defer func() { s.ahead = ahead }()
-	s.ahead = glance
+	s.ahead = probeSize
 	lo, hi := s.header.length, s.limit
-	for hi-lo > glance {
+	for hi-lo > probeSize {
 		mid := lo + (hi-lo)/2
 		s.next = mid
 		r, _, err := s.record(hi)
@@ -177,9 +176,8 @@ func (s *scanner) bisect(before func(*raw) bool) error {
 	return nil
 }
 
-// readHeader reads a segment's header. When it is damaged the id is taken from the
-// first record, whose place is known, and base from the file's name; an id of 0 means
-// that nothing can be read.
+// readHeader reads a segment's header. If the header is damaged, it takes the id from the first record, whose position
+// is known, and base from the file's name. An id of 0 means that nothing can be read.
 func (s *scanner) readHeader(base uint64) (intact bool, err error) {
 	s.header = header{length: headerSize, base: base}
 	s.next = headerSize
@@ -198,7 +196,7 @@ func (s *scanner) readHeader(base uint64) (intact bool, err error) {
 	if s.limit < headerSize+recordHead {
 		return false, nil
 	}
-	if b, err = s.at(headerSize, recordHead); err != nil {
+	if b, err = s.bytesAt(headerSize, recordHead); err != nil {
 		return false, err
 	}
 	s.header.id = le.Uint32(b[4:])

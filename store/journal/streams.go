@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Stream is where output came from.
+// Stream is the origin of output: stdout or stderr.
 type Stream uint8
 
 // Streams. Numbers are part of the format.
@@ -14,20 +14,19 @@ const (
 	Stderr Stream = 1
 )
 
-// StreamRun is a number of output bytes of one stream.
+// StreamRun is a number of consecutive output bytes of one stream.
 type StreamRun struct {
 	Stream Stream
 	Bytes  int
 }
 
-// Streams tells which of the output from its record's offset on is stdout and which is
-// stderr. Its runs are one after the other; what the last one is of goes on until the next
-// mark of this kind. Of two marks that speak of the same bytes the later one counts: the
-// earlier one's output was not written any more.
+// Streams records which output after its record's offset is stdout and which is stderr. Its runs are consecutive; the
+// last one extends to the next mark of this kind. If two marks cover the same bytes, the later one counts: the output
+// of the earlier one was never written.
 //
 //	0 u8 3   1 u8 flags   then for each run: uvarint bytes << 1 | stream
 //
-// Flag 1: from here on it is not known (and there are no runs).
+// Flag 1: unknown from here on, without runs.
 type Streams struct {
 	Unknown bool
 	Runs    []StreamRun
@@ -35,7 +34,7 @@ type Streams struct {
 
 const streamsUnknown = 1
 
-// AppendTo appends the mark that says s, for AppendMark.
+// AppendTo appends the mark for s, to be passed to AppendMark.
 func (s Streams) AppendTo(dst []byte) []byte {
 	if s.Unknown {
 		return append(dst, byte(MarkStreams), streamsUnknown)

@@ -8,30 +8,29 @@ import (
 	"time"
 )
 
-// SyncPolicy says when what was appended is made to survive a loss of power. It always
-// survives the death of the process. A journal syncs nothing by itself: its owner asks
-// SyncDue and calls Sync.
+// SyncPolicy defines when appended records are synced, so that they survive a loss of power. They always survive the
+// death of the process. The journal's owner polls SyncDue and calls Sync.
 type SyncPolicy uint8
 
 // Policies.
 const (
-	SyncEachSecond SyncPolicy = iota // a second of output, and what comes meanwhile, can be lost
-	SyncAlways                       // each append
+	SyncEachSecond SyncPolicy = iota // up to about a second of output can be lost
+	SyncAlways                       // after each append
 	SyncAtExit                       // when the program has ended
 	SyncNever
 )
 
-// syncInterval is how long appended bytes stay unsynced with SyncEachSecond.
+// syncInterval is the longest time that appended bytes stay unsynced with SyncEachSecond.
 const syncInterval = time.Second
 
-// unsynced is what a loss of power can undo.
+// unsynced describes what a loss of power can undo.
 type unsynced struct {
-	bases []uint64 // segments with bytes not synced yet
-	names bool     // the directory is not synced yet
-	exit  bool     // an exit record is among it
-	// inherited: it is not known what the one who had the journal open before synced.
+	bases []uint64 // segments with unsynced bytes
+	names bool     // the directory has unsynced names
+	exit  bool     // an exit record is unsynced
+	// inherited is set while it is unknown what an earlier process synced.
 	inherited bool
-	since     time.Time
+	since     time.Time // time of the oldest unsynced change
 }
 
 // SyncDue reports whether Sync should be called now: by the policy, if there is
@@ -55,8 +54,8 @@ func (j *Journal) SyncDue(now time.Time) bool {
 	return u.exit || waited >= syncInterval || waited < 0 // the clock was set back
 }
 
-// Sync makes everything appended so far survive a power loss. It may be called from
-// any goroutine and does not hold up appends.
+// Sync makes everything appended so far survive a power loss. It may be called from any goroutine and does not block
+// appends.
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	was := j.unsynced
@@ -86,8 +85,7 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// markUnsynced notes that a segment has new bytes, or that the directory has a new
-// name.
+// markUnsynced records that a segment has new bytes, or that the directory has a new name.
 func (j *Journal) markUnsynced(base uint64, name bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -106,6 +104,7 @@ func (j *Journal) markUnsyncedLocked(base uint64, name bool, now time.Time) {
 	}
 }
 
+// takeCloseError returns and clears the error of an asynchronous close.
 func (j *Journal) takeCloseError() error {
 	j.tail.mu.Lock()
 	defer j.tail.mu.Unlock()

@@ -8,29 +8,28 @@ import (
 	"math"
 )
 
-// Fault is what is wrong somewhere in a journal.
+// Fault is a kind of damage in a journal.
 type Fault string
 
 // Faults.
 const (
 	FaultHeader  Fault = "damaged header"
 	FaultNewer   Fault = "written by a newer longterm"
-	FaultRecord  Fault = "no whole record" // a bad checksum, or bytes that are none of the journal's
+	FaultRecord  Fault = "no whole record" // a bad checksum, or bytes of another origin
 	FaultBlock   Fault = "block cannot be decoded"
 	FaultOverlap Fault = "offsets go back"
 	FaultMissing Fault = "offsets are left out"
-	FaultTail    Fault = "incomplete end" // of the last segment: a crash, or an append that goes on
+	FaultTail    Fault = "incomplete end" // of the last segment: a crash, or an append in progress
 	FaultStray   Fault = "not a segment"
 )
 
-// Problem is one fault.
+// Problem is one place of damage.
 type Problem struct {
 	Fault Fault
 	File  string
-	Pos   int64 // in the file
-	Bytes int64 // of the file that are concerned
-	// From and To are the offsets of the output that is lost by it, or that two records
-	// claim.
+	Pos   int64 // position in the file
+	Bytes int64 // number of affected bytes of the file
+	// From and To are the offsets of output that is lost, or that two records claim.
 	From, To uint64
 }
 
@@ -45,18 +44,18 @@ func (p Problem) String() string {
 	return s
 }
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Segments   int
 	Bytes      int64
 	Records    int
 	Start, End uint64
-	Gaps       uint64 // bytes that the journal itself says were lost
+	Gaps       uint64 // bytes that gap records count as lost
 	Problems   []Problem
-	More       int // problems that are not listed
+	More       int // number of problems beyond the list
 }
 
-// maxProblems bounds the list of problems.
+// maxProblems limits the list of problems.
 const maxProblems = 1000
 
 func (r *Report) add(p Problem) {
@@ -67,8 +66,8 @@ func (r *Report) add(p Problem) {
 	r.Problems = append(r.Problems, p)
 }
 
-// Verify reads all of the journal in dir and changes nothing. A journal that is in use
-// may seem to have an incomplete end.
+// Verify reads the whole journal in dir and changes nothing. A journal that is in use may seem to have an incomplete
+// end.
 func Verify(dir string) (Report, error) { return verify(osFS{}, dir) }
 
 func verify(fsys FS, dir string) (Report, error) {
@@ -101,17 +100,17 @@ func verify(fsys FS, dir string) (Report, error) {
 	return rep, nil
 }
 
-// verifier reads one segment.
+// verifier checks one segment.
 type verifier struct {
 	j     *Journal
 	rep   *Report
 	base  uint64
 	file  string
-	last  bool
+	last  bool   // the segment is the last one
 	limit uint64 // offset of the next segment
 
-	end     uint64 // offset after what was read
-	strange bool   // a record of an unknown kind came last: it may have moved the offset
+	end         uint64 // offset after the last record
+	lastUnknown bool   // the last record is of an unknown kind and may have moved the offset
 }
 
 func (v *verifier) segment() error {
@@ -123,7 +122,7 @@ func (v *verifier) segment() error {
 	v.rep.Segments++
 	v.rep.Bytes += size
 	v.end, v.rep.End = v.base, max(v.rep.End, v.base)
-	s := scanner{window: window{file: f, limit: size, ahead: chunk}}
+	s := scanner{window: window{file: f, limit: size, ahead: readSize}}
 	defer s.free()
 	intact, err := s.readHeader(v.base)
 	switch {
@@ -191,7 +190,7 @@ func (v *verifier) frame(f *raw) {
 	}
 }
 
-// record checks the offset of a record in bytes of the file.
+// record checks the offset of a record.
 func (v *verifier) record(r *raw, bytes int64) {
 	v.rep.Records++
 	end := r.offset + r.span()
@@ -201,7 +200,7 @@ func (v *verifier) record(r *raw, bytes int64) {
 	case end > v.limit:
 		v.problem(FaultOverlap, r.pos, bytes, v.limit, end)
 		return
-	case r.offset > v.end && !v.strange:
+	case r.offset > v.end && !v.lastUnknown:
 		v.problem(FaultMissing, r.pos, 0, v.end, r.offset)
 	case r.offset > v.end:
 		v.rep.Gaps += r.offset - v.end
@@ -210,6 +209,6 @@ func (v *verifier) record(r *raw, bytes int64) {
 		v.rep.Gaps += r.span()
 	}
 	_, known := r.record()
-	v.strange = !known
+	v.lastUnknown = !known
 	v.end = max(v.end, end)
 }

@@ -47,7 +47,7 @@ func TestVerifyWhole(t *testing.T) {
 // before still can.
 //
 // FEATURES: R93
-func TestVerifyFindsRepairMends(t *testing.T) {
+func TestVerifyFinds_RepairFixes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		damage func(t *testing.T, names []string)
@@ -84,7 +84,7 @@ func TestVerifyFindsRepairMends(t *testing.T) {
 				id := le.Uint32(b[32:])
 				r := raw{kind: kindBlock, offset: le.Uint64(b[16:]), payload: b[headerSize : headerSize+100]}
 				p := &packer{file: &memFile{}, id: id}
-				must(t, p.single(&r))
+				must(t, p.addSingle(&r))
 				return slices.Concat(b[:headerSize], p.buf, b[headerSize:])
 			})
 		}, []Fault{FaultBlock, FaultOverlap}},
@@ -203,7 +203,7 @@ func TestRepairKeepsWhatItCannotRead(t *testing.T) {
 	if must(t, err); rep.More == 0 {
 		t.Fatal("all is listed")
 	}
-	if b, err := os.ReadFile(names[1] + damaged); err != nil || !slices.Equal(b, was) {
+	if b, err := os.ReadFile(names[1] + damagedSuffix); err != nil || !slices.Equal(b, was) {
 		t.Errorf("%d bytes of %d are kept: %v", len(b), len(was), err)
 	}
 	j := open(t, dir, o)
@@ -285,7 +285,7 @@ func TestRepairRandomDamage(t *testing.T) {
 		rep, err := repair(dir, testOptions())
 		must(t, err)
 		for _, p := range verified(t, dir).Problems {
-			if p.Fault != FaultStray || !strings.HasSuffix(p.File, damaged) {
+			if p.Fault != FaultStray || !strings.HasSuffix(p.File, damagedSuffix) {
 				t.Errorf("seed %d: after Repair: %s; before: %v", seed, p, rep.Problems)
 			}
 		}

@@ -1,24 +1,24 @@
 package journal
 
-// walker walks the records of a segment, those in blocks one by one.
+// walker iterates over the records of a segment, including those inside blocks.
 type walker struct {
 	scanner
-	block *block // the one walked, nil: none
-	index int    // of its next record
-	dims  dims   // before it, as far as it says
-	skip  int    // records of the next block to leave out
-	from  uint64 // blocks that end before it are left out
+	block *block // current block, or nil
+	index int    // index of the next record in block
+	dims  dims   // size before the block, if recorded
+	skip  int    // records to skip in the next block
+	from  uint64 // blocks that end before this offset are skipped
 }
 
-// place is where a record lies.
+// place is the position of a record in a segment file.
 type place struct {
-	id    uint32 // of the segment: another version of it has its records elsewhere
-	pos   int64  // 0: nowhere
-	index int    // in the block at pos
+	id    uint32 // id of the segment: another version of it has records at other positions
+	pos   int64  // file position; 0: none
+	index int    // index in the block at pos
 }
 
-// here is the place of the next record.
-func (w *walker) here() place {
+// position returns the place of the next record.
+func (w *walker) position() place {
 	if w.block != nil && w.index < len(w.block.records) {
 		return place{w.header.id, w.block.records[w.index].pos, w.index}
 	}
@@ -27,12 +27,12 @@ func (w *walker) here() place {
 
 // seek moves to a place.
 func (w *walker) seek(p place) {
-	w.leave()
+	w.releaseBlock()
 	w.next, w.skip = p.pos, p.index
 }
 
-// leave gives the block walked up.
-func (w *walker) leave() {
+// releaseBlock releases the current block.
+func (w *walker) releaseBlock() {
 	if w.block != nil {
 		w.block.free()
 		w.block = nil
@@ -40,12 +40,12 @@ func (w *walker) leave() {
 }
 
 func (w *walker) free() {
-	w.leave()
+	w.releaseBlock()
 	w.scanner.free()
 }
 
-// step is the next record and the number of bytes of the file passed over to find
-// it; io.EOF, with the same count, at the end. Its payload is valid until the next call.
+// step returns the next record and the number of file bytes skipped to find it. At the end it returns io.EOF, with the
+// same count. The payload is valid until the next call.
 func (w *walker) step() (r raw, skipped int64, err error) {
 	for {
 		if w.block != nil {
@@ -53,7 +53,7 @@ func (w *walker) step() (r raw, skipped int64, err error) {
 				w.index++
 				return w.block.records[w.index-1], skipped, nil
 			}
-			w.leave()
+			w.releaseBlock()
 		}
 		f, n, err := w.scanner.record(w.limit)
 		skipped += n

@@ -7,11 +7,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Encoders and decoders belong to the process: a journal at rest has none. They are used
-// with whole buffers only and so start no goroutine.
+// Encoders and decoders are shared by the process, so that an idle journal holds none. They encode whole buffers and
+// start no goroutine.
 var (
-	quick    = encoders(zstd.SpeedFastest)           // while output arrives
-	thorough = encoders(zstd.SpeedBetterCompression) // in the background
+	quick    = encoders(zstd.SpeedFastest)           // for appends
+	thorough = encoders(zstd.SpeedBetterCompression) // for compaction
 
 	decoders = sync.Pool{New: func() any {
 		d, err := zstd.NewReader(nil,
@@ -26,8 +26,7 @@ var (
 	}}
 )
 
-// encoders is a pool of encoders. A frame needs no checksum of its own: its record's
-// covers it.
+// encoders returns a pool of encoders. Frames have no checksum: the record's checksum covers them.
 func encoders(level zstd.EncoderLevel) *sync.Pool {
 	return &sync.Pool{New: func() any {
 		e, err := zstd.NewWriter(nil,
@@ -50,9 +49,9 @@ func deflate(pool *sync.Pool, dst, src []byte) []byte {
 	return e.EncodeAll(src, dst)
 }
 
-var errFrame = errors.New("the compressed data has another length than its head says")
+var errFrame = errors.New("compressed data: length differs from its header")
 
-// inflate decodes the frame src, which must give n bytes, into dst's memory.
+// inflate decodes the frame src, which must have n bytes when decoded, into dst's memory.
 func inflate(dst, src []byte, n int) ([]byte, error) {
 	if cap(dst) < n {
 		dst = make([]byte, 0, n)

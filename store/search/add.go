@@ -10,27 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a line of what a session printed, without its end, as it is to be searched.
-// Of text longer than MaxLine the rest is left out; an empty one is not kept.
+// Line is a line of session output to be indexed, without its line end. Text beyond MaxLine is truncated; an empty line
+// is not stored.
 type Line struct {
-	From, To uint64    // where it is in the journal; To is larger
-	Time     time.Time // of its output
-	Command  int       // number of the command that printed it, 0: none
+	From, To uint64    // its range in the journal; To is larger
+	Time     time.Time // time of the output
+	Command  int       // number of the command that printed it; 0: none
 	Text     string
 }
 
-// Batch is some output of one session.
+// Batch is indexed output of one session.
 type Batch struct {
 	Session string
 	Lines   []Line // ascending, without overlaps
-	// To is the offset up to which there are no more lines, if that is further than
-	// the end of the last one.
+	// To is the offset up to which the batch is complete, if beyond the last line's end.
 	To uint64
 }
 
-// Add takes lines into the index, all or none of the batch. Those that begin before
-// Indexed were taken before and are passed over: a caller that does not know whether a
-// batch was taken adds it again. After ErrCorrupt the index is to be closed and opened.
+// Add indexes a batch of lines, all or none. It skips lines that start before Indexed, so a caller may repeat a batch
+// whose result it does not know. After ErrCorrupt the caller must reopen the index.
 func (x *Index) Add(ctx context.Context, b Batch) error {
 	if err := b.check(); err != nil {
 		return err
@@ -41,7 +39,7 @@ func (x *Index) Add(ctx context.Context, b Batch) error {
 	if err != nil {
 		return err
 	}
-	return x.settle(ctx)
+	return x.limitPending(ctx)
 }
 
 func (b *Batch) check() error {
@@ -55,27 +53,27 @@ func (b *Batch) check() error {
 	return nil
 }
 
-// Indexed is the offset up to which a session's output was taken; 0: nothing yet.
-func (x *Index) Indexed(ctx context.Context, session string) (uint64, error) {
+// IndexedTo returns the offset up to which a session's output is indexed, or 0.
+func (x *Index) IndexedTo(ctx context.Context, session string) (uint64, error) {
 	var offset uint64
 	err := x.read.QueryRowContext(ctx, "SELECT indexed FROM sessions WHERE name = ?", session).Scan(&offset)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
-	return offset, x.failed(ctx, "read the index of session "+session, err)
+	return offset, x.explain(ctx, "read the index of session "+session, err)
 }
 
-// Sessions are those that the index has lines of, with the offset before which it has none.
+// Sessions returns the indexed sessions, each with the offset before which it has no lines.
 func (x *Index) Sessions(ctx context.Context) (map[string]uint64, error) {
 	return x.offsets(ctx, "floor")
 }
 
-// offsets are those in a column of all sessions.
+// offsets returns the values of a column for all sessions.
 func (x *Index) offsets(ctx context.Context, column string) (map[string]uint64, error) {
 	const op = "list the sessions of the index"
 	rows, err := x.read.QueryContext(ctx, "SELECT name, "+column+" FROM sessions")
 	if err != nil {
-		return nil, x.failed(ctx, op, err)
+		return nil, x.explain(ctx, op, err)
 	}
 	defer rows.Close()
 	list := map[string]uint64{}
@@ -83,18 +81,18 @@ func (x *Index) offsets(ctx context.Context, column string) (map[string]uint64, 
 		var name string
 		var offset uint64
 		if err := rows.Scan(&name, &offset); err != nil {
-			return nil, x.failed(ctx, op, err)
+			return nil, x.explain(ctx, op, err)
 		}
 		list[name] = offset
 	}
-	return list, x.failed(ctx, op, rows.Err())
+	return list, x.explain(ctx, op, rows.Err())
 }
 
 // session is a session's row.
 type session struct {
 	id      int64
-	indexed uint64
-	floor   uint64
+	indexed uint64 // offset up to which the session is indexed
+	floor   uint64 // offset before which lines were forgotten
 }
 
 func sessionRow(ctx context.Context, tx *sql.Tx, name string) (s session, err error) {
@@ -108,7 +106,7 @@ func (x *Index) add(ctx context.Context, tx *sql.Tx, b Batch) error {
 	if err != nil {
 		return err
 	}
-	if err := x.takeTail(ctx, tx, s.id); err != nil {
+	if err := x.loadTail(ctx, tx, s.id); err != nil {
 		return err
 	}
 	end := max(s.indexed, b.To)
@@ -124,15 +122,14 @@ func (x *Index) add(ctx context.Context, tx *sql.Tx, b Batch) error {
 			}
 		}
 	}
-	if err := x.leaveTail(ctx, tx, s.id); err != nil {
+	if err := x.storeTail(ctx, tx, s.id); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE sessions SET indexed = ? WHERE id = ?", end, s.id)
 	return err
 }
 
-// clean makes text what the index holds: valid UTF-8 without newlines, of bounded
-// length.
+// clean returns text as the index stores it: valid UTF-8 without newlines, of limited length.
 func clean(text string) string {
 	if len(text) > MaxLine {
 		n := MaxLine
@@ -150,8 +147,8 @@ func clean(text string) string {
 	return text
 }
 
-// takeTail moves a session's tail into x.lines.
-func (x *Index) takeTail(ctx context.Context, tx *sql.Tx, id int64) error {
+// loadTail loads a session's tail into x.lines.
+func (x *Index) loadTail(ctx context.Context, tx *sql.Tx, id int64) error {
 	x.lines.reset()
 	var data []byte
 	err := tx.QueryRowContext(ctx, "SELECT data FROM tails WHERE session = ?", id).Scan(&data)
@@ -169,8 +166,8 @@ func (x *Index) takeTail(ctx context.Context, tx *sql.Tx, id int64) error {
 	return nil
 }
 
-// leaveTail makes x.lines the session's tail.
-func (x *Index) leaveTail(ctx context.Context, tx *sql.Tx, id int64) error {
+// storeTail stores x.lines as the session's tail.
+func (x *Index) storeTail(ctx context.Context, tx *sql.Tx, id int64) error {
 	if len(x.lines.lines) == 0 {
 		_, err := tx.ExecContext(ctx, "DELETE FROM tails WHERE session = ?", id)
 		return err
@@ -185,7 +182,7 @@ func (x *Index) leaveTail(ctx context.Context, tx *sql.Tx, id int64) error {
 	return err
 }
 
-// writeBlock makes x.lines the session's next block and empties it.
+// writeBlock stores x.lines as the session's next block and clears it.
 func (x *Index) writeBlock(ctx context.Context, tx *sql.Tx, id int64) error {
 	st := x.lines.stats()
 	x.pending.blocks += st.size
@@ -212,7 +209,7 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// timeOf is the reverse of nanos.
+// timeOf reverses nanos.
 func timeOf(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	// MaxLine is what is kept of a line's text, bytes.
+	// MaxLine is the longest indexed text of a line, in bytes.
 	MaxLine = 1 << 20
-	// maxBlock bounds what a block is believed to hold: a full line after an almost
-	// full block of short lines.
+	// maxBlock is the largest accepted block: an almost full block of short lines and one line of full length.
 	maxBlock = 4 << 20
 
 	blockFormat = 1
@@ -26,11 +25,10 @@ type line struct {
 	from, to uint64
 	ns       int64 // time
 	command  int
-	end      int // of its text in the block's
+	end      int // end of its text in the block's text
 }
 
-// block is some successive lines of one session. Their texts are joined by newlines
-// and hold none.
+// block is a sequence of lines of one session. Their texts are joined by newlines and contain none.
 type block struct {
 	lines []line
 	text  []byte
@@ -44,7 +42,7 @@ func (b *block) add(l Line, text string) {
 	b.lines = append(b.lines, line{l.From, l.To, nanos(l.Time), l.Command, len(b.text)})
 }
 
-// line is the text of the i-th line.
+// line returns the text of the i-th line.
 func (b *block) line(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -55,10 +53,10 @@ func (b *block) line(i int) []byte {
 
 func (b *block) reset() { b.lines, b.text = b.lines[:0], b.text[:0] }
 
-// stats are what is known of a block without reading it.
+// stats describes a block so that searches can skip it without reading it.
 type stats struct {
-	size            int // bytes of text
-	last            uint64
+	size            int    // bytes of text
+	last            uint64 // journal offset of the last line
 	firstNS, lastNS int64
 	lowCmd, highCmd int
 }
@@ -73,8 +71,8 @@ func (b *block) stats() stats {
 	return s
 }
 
-// appendBlock appends the encoded block: the text, by which it can be passed over, then
-// a column of numbers after the other, each as the difference to what is likely.
+// appendBlock appends the encoded block: the text, which readers can skip, and then one column of numbers after the
+// other, each as the difference to a likely value.
 func appendBlock(dst []byte, b *block) []byte {
 	dst = append(dst, blockFormat)
 	dst = binary.AppendUvarint(dst, uint64(len(b.lines)))
@@ -91,7 +89,7 @@ func appendBlock(dst []byte, b *block) []byte {
 		prev = l
 	}
 	prev = line{end: -1}
-	for _, l := range b.lines { // most lines are as long in the journal, but for their end
+	for _, l := range b.lines { // most lines are as long in the journal, without their line end
 		dst = binary.AppendVarint(dst, int64(l.to-l.from)-int64(l.end-prev.end-1))
 		prev = l
 	}
@@ -108,10 +106,10 @@ func appendBlock(dst []byte, b *block) []byte {
 	return dst
 }
 
-// numbers reads varints; after the first bad one it only returns 0.
+// numbers reads varints; after the first invalid one it returns only 0.
 type numbers struct {
-	b   []byte
-	bad bool
+	b       []byte
+	invalid bool
 }
 
 func (n *numbers) unsigned() uint64 {
@@ -124,30 +122,30 @@ func (n *numbers) signed() int64 {
 	return int64(n.took(k)) * v
 }
 
-// took passes over k bytes; 0: there was no number.
+// took skips k bytes and returns the number that they held; 0: no number.
 func (n *numbers) took(k int) uint64 {
-	if k <= 0 || n.bad {
-		n.bad, n.b = true, nil
+	if k <= 0 || n.invalid {
+		n.invalid, n.b = true, nil
 		return 0
 	}
 	n.b = n.b[k:]
 	return 1
 }
 
-// decodeText reads the text of an encoded block; columns are the numbers after it.
+// decodeText returns the text of an encoded block, and the columns of numbers after it.
 func decodeText(src []byte) (count int, text, columns []byte, err error) {
 	if len(src) == 0 || src[0] != blockFormat {
 		return 0, nil, nil, fmt.Errorf("%w: unknown format", errBlock)
 	}
 	in := numbers{b: src[1:]}
 	lines, size := in.unsigned(), in.unsigned()
-	if in.bad || size > uint64(len(in.b)) || lines > (uint64(len(in.b))-size)/5 { // each line has five numbers
+	if in.invalid || size > uint64(len(in.b)) || lines > (uint64(len(in.b))-size)/5 { // each line has five numbers
 		return 0, nil, nil, fmt.Errorf("%w: %d lines with %d bytes in %d", errBlock, lines, size, len(src))
 	}
 	return int(lines), in.b[:size:size], in.b[size:], nil
 }
 
-// decodeBlock reads src into b. The text is a part of src.
+// decodeBlock decodes src into b. The text is a slice of src.
 func decodeBlock(b *block, src []byte) error {
 	b.reset()
 	count, text, columns, err := decodeText(src)
@@ -156,15 +154,14 @@ func decodeBlock(b *block, src []byte) error {
 	}
 	b.lines = append(b.lines, make([]line, count)...)
 	in := numbers{b: columns}
-	if end := b.readColumns(&in); in.bad || len(in.b) > 0 || max(end, 0) != len(text) {
+	if end := b.readColumns(&in); in.invalid || len(in.b) > 0 || max(end, 0) != len(text) {
 		return fmt.Errorf("%w: %d lines in %d bytes of text", errBlock, count, len(text))
 	}
 	b.text = text
 	return nil
 }
 
-// readColumns reads what appendBlock wrote after the text, and tells where the last
-// line ends.
+// readColumns reads the columns that appendBlock wrote after the text, and returns where the last line ends.
 func (b *block) readColumns(in *numbers) (end int) {
 	end = -1
 	for i := range b.lines {

@@ -96,8 +96,8 @@ func FuzzBlock(f *testing.F) {
 		p, err := newPlan(Query{Text: "a", Regexp: "b|.$"})
 		must(t, err)
 		s := new(scanner)
-		s.may(p, b.text)
+		s.mayMatch(p, b.text)
 		s.scan(p, &b, func(i int, _ []Range) { _ = b.lines[i] })
-		new(gramSet).of(&b)
+		new(gramSet).trigrams(&b)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// marker beside an index says that it is corrupt.
+// marker returns the name of the file that marks an index as corrupt.
 func marker(path string) string { return path + ".damaged" }
 
 func mark(path string) error {
@@ -16,14 +16,14 @@ func mark(path string) error {
 	return f.Close()
 }
 
-func marked(path string) bool {
+func isMarked(path string) bool {
 	_, err := os.Stat(marker(path))
 	return err == nil
 }
 
-// putAside renames an index and what belongs to it. Only the last one is kept: its
-// content is in the journals too.
-func putAside(path string) error {
+// quarantine renames an index and its side files. Only the newest such copy is kept, because the journals have the
+// content too.
+func quarantine(path string) error {
 	for _, suffix := range []string{"-wal", "-shm", ""} {
 		err := os.Rename(path+suffix, path+".corrupt"+suffix)
 		if errors.Is(err, os.ErrNotExist) {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// lower folds ASCII.
+// lower maps ASCII letters to lower case.
 var lower = func() (t [utf8.RuneSelf]byte) {
 	for i := range t {
 		t[i] = byte(i)
@@ -17,8 +17,7 @@ var lower = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// fold maps all runes that differ in case only (Unicode's simple folding, as regexps
-// do it) to the same one.
+// fold maps all runes that differ only in case (Unicode simple folding, like regexp) to the same rune.
 func fold(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
@@ -51,10 +50,10 @@ func appendFold(dst, text []byte) []byte {
 	return dst
 }
 
-// Eight bytes are looked at together: ones times a byte is that byte in all of them.
+// ones has a 1 in each of eight bytes: ones times a byte repeats that byte.
 const ones = 0x0101010101010101
 
-// asciiLen is how many bytes of ASCII b begins with.
+// asciiLen returns the number of ASCII bytes that b starts with.
 func asciiLen(b []byte) int {
 	i := 0
 	for i+8 <= len(b) && binary.NativeEndian.Uint64(b[i:])&(ones*0x80) == 0 {
@@ -80,8 +79,8 @@ func toLower(b []byte) {
 	}
 }
 
-// unfold turns ranges of a folded line into ranges of the line. Ranges are ascending
-// and begin and end between runes.
+// unfold converts ranges of a folded line to ranges of the original line. Ranges are ascending and start and end
+// between runes.
 func unfold(line []byte, ranges []Range) {
 	at, folded := 0, 0 // the same place in both
 	walk := func(to int) int {

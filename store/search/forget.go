@@ -6,11 +6,11 @@ import (
 	"errors"
 )
 
-// vacuumPages bounds how much of what was freed one call gives back to the file
-// system, pages of SQLite's; the rest is used again, or given back by the next call.
+// vacuumPages limits the freed pages that a call returns to the file system. The rest is reused, or returned by the
+// next call.
 const vacuumPages = "4096"
 
-// Forget drops all of a session, and that it was indexed.
+// Forget removes a session from the index.
 func (x *Index) Forget(ctx context.Context, session string) error {
 	return x.forget(ctx, session, func(tx *sql.Tx, id int64) error {
 		if err := dropBlocks(ctx, tx, "session = ?", id); err != nil {
@@ -21,8 +21,8 @@ func (x *Index) Forget(ctx context.Context, session string) error {
 	})
 }
 
-// ForgetBefore drops the lines of a session that begin before offset: they are found
-// no more, and their room is used again once no line of their block is left.
+// ForgetBefore removes the lines of a session that start before offset. They are no longer found; their space is reused
+// once their block has no other lines.
 func (x *Index) ForgetBefore(ctx context.Context, session string, offset uint64) error {
 	return x.forget(ctx, session, func(tx *sql.Tx, id int64) error {
 		_, err := tx.ExecContext(ctx, "UPDATE sessions SET floor = max(floor, ?), indexed = max(indexed, ?) WHERE id = ?", offset, offset, id)
@@ -37,7 +37,7 @@ func (x *Index) ForgetBefore(ctx context.Context, session string, offset uint64)
 	})
 }
 
-// forget runs f for a session, if there is one, and counts again.
+// forget runs f for a session, if it is indexed, and updates the counts of pending text.
 func (x *Index) forget(ctx context.Context, session string, f func(tx *sql.Tx, id int64) error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -62,7 +62,7 @@ func (x *Index) forget(ctx context.Context, session string, f func(tx *sql.Tx, i
 	if err != nil {
 		return err
 	}
-	return x.failed(ctx, op, x.vacuum(ctx))
+	return x.explain(ctx, op, x.vacuum(ctx))
 }
 
 // dropBlocks deletes blocks, and the groups that are empty then.
@@ -94,7 +94,7 @@ func dropBlocks(ctx context.Context, tx *sql.Tx, where string, args ...any) erro
 	return nil
 }
 
-// emptyGroups are those with blocks in [low, high] that have none left.
+// emptyGroups returns the groups with blocks in [low, high] that have no blocks left.
 func emptyGroups(ctx context.Context, tx *sql.Tx, low, high int64) (list []group, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT base FROM groups WHERE base <= ? AND last >= ? AND NOT EXISTS (SELECT 1 FROM blocks WHERE id BETWEEN groups.base AND groups.last)", high, low)
 	if err != nil {
@@ -111,8 +111,7 @@ func emptyGroups(ctx context.Context, tx *sql.Tx, low, high int64) (list []group
 	return list, rows.Err()
 }
 
-// vacuum gives freed pages back. The statement answers a row for each step, which have
-// to be taken.
+// vacuum returns freed pages to the file system. The statement returns a row for each step, which must be read.
 func (x *Index) vacuum(ctx context.Context) error {
 	rows, err := x.write.QueryContext(ctx, "PRAGMA incremental_vacuum("+vacuumPages+")")
 	if err != nil {

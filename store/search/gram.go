@@ -1,7 +1,7 @@
 package search
 
-// A trigram is three bytes of a folded line to which two newlines were added, so that
-// a trigram begins at every byte and one shows which lines end how.
+// A trigram is three bytes of a folded line with two newlines added. So a trigram starts at every byte, and trigrams
+// show how lines end.
 type trigram uint32
 
 const (
@@ -11,15 +11,15 @@ const (
 
 func trigramAt(b []byte) trigram { return trigram(b[0])<<16 | trigram(b[1])<<8 | trigram(b[2]) }
 
-// gramSet collects the different trigrams of a block.
+// gramSet collects the distinct trigrams of a block.
 type gramSet struct {
-	seen [allTrigrams / 64]uint64
+	seen [allTrigrams / 64]uint64 // one bit per trigram
 	list []trigram
 	text []byte // scratch
 }
 
-// of are the trigrams of a block, in no order. The result is good until the next call.
-func (s *gramSet) of(b *block) []trigram {
+// trigrams returns the trigrams of a block, unordered. The result is valid until the next call.
+func (s *gramSet) trigrams(b *block) []trigram {
 	for _, g := range s.list {
 		s.seen[g>>6] = 0
 	}

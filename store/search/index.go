@@ -16,28 +16,27 @@ import (
 
 // Errors, besides those of package store (ErrFull, ErrReadOnly, ErrCorrupt, ErrNewer).
 var (
-	// ErrQuery: a query that cannot be answered.
+	// ErrQuery is returned for an invalid query.
 	ErrQuery = errors.New("bad query")
-	// ErrLines: lines that are out of order.
+	// ErrLines is returned for lines that are not in ascending order.
 	ErrLines = errors.New("lines out of order")
 )
 
 //go:embed schema.sql
 var schema string
 
-// schemaVersion is that of the schema and of everything in blobs. There are no
-// migrations: an older index is made anew.
+// schemaVersion is the version of the schema and of all blobs. An older index is rebuilt, not migrated.
 const schemaVersion = 1
 
-// limits say when text moves on. They are fields so that tests can make them small.
+// limits bounds the stages of the index. Tests lower them.
 type limits struct {
-	// block ends a block: bytes of text. In smaller ones trigrams say more precisely
-	// where something is, larger ones need less room.
+	// block is a block's size in bytes of text. Trigrams locate text more precisely in smaller blocks; larger ones need
+	// less space.
 	block     int
-	tails     int // bytes of text in tails, of all sessions
-	tailCount int
-	group     int // bytes of text of a group
-	groupLen  int // blocks of a group; below 1<<16
+	tails     int // bytes of text in the tails of all sessions
+	tailCount int // number of tails
+	group     int // bytes of text in a group
+	groupLen  int // number of blocks in a group; below 1<<16
 }
 
 var defaultLimits = limits{block: 20 << 10, tails: 4 << 20, tailCount: 1024, group: 4 << 20, groupLen: 4096}
@@ -57,15 +56,15 @@ type Index struct {
 	rebuilt bool
 }
 
-// pending is how much text the next searches read without help of trigrams.
+// pending counts the text that searches must read without the help of trigrams.
 type pending struct {
-	tails, tailCount   int // bytes of text, sessions
-	blocks, blockCount int // of no group yet
-	clock              int64
+	tails, tailCount   int   // tails: bytes of text, and number of sessions
+	blocks, blockCount int   // blocks that are in no group: bytes of text, and number
+	clock              int64 // increasing number of the last change of a tail
 }
 
-// pragmas of the writer. The driver sets busy_timeout first and the others by name:
-// auto_vacuum comes before there is a file, as it must.
+// pragmas of the writing connection. The driver sets busy_timeout first and the others by name, so auto_vacuum comes
+// before the file is created, as it must.
 var pragmas = []string{
 	"busy_timeout(5000)",
 	"auto_vacuum(2)", // incremental
@@ -76,25 +75,24 @@ var pragmas = []string{
 	"journal_size_limit(4194304)",
 }
 
-// readers bounds how many searches read at the same instant.
-const readers = 4
+// maxReaders limits concurrent reads.
+const maxReaders = 4
 
-// Open opens the index at path or makes one. One that is corrupt, or of another
-// format, is replaced by an empty one: Rebuilt tells, and sessions are to be fed again
-// from their start, as Indexed says.
+// Open opens or creates the index at path. It replaces an index that is corrupt or of another format with an empty one.
+// Then Rebuilt returns true, and the caller feeds sessions again from Indexed.
 func Open(path string) (*Index, error) { return openWith(path, defaultLimits) }
 
 func openWith(path string, l limits) (*Index, error) {
-	rebuilt := marked(path)
+	rebuilt := isMarked(path)
 	if rebuilt {
-		if err := putAside(path); err != nil {
-			return nil, store.Explain("move a corrupt index aside", path, err)
+		if err := quarantine(path); err != nil {
+			return nil, store.Explain("quarantine a corrupt index", path, err)
 		}
 	}
 	x, err := open(path, l)
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNewer) {
-		if err := putAside(path); err != nil {
-			return nil, store.Explain("move a corrupt index aside", path, err)
+		if err := quarantine(path); err != nil {
+			return nil, store.Explain("quarantine a corrupt index", path, err)
 		}
 		rebuilt = true
 		x, err = open(path, l)
@@ -106,10 +104,10 @@ func openWith(path string, l limits) (*Index, error) {
 	return x, nil
 }
 
-// Rebuilt tells that Open replaced an index it could not use.
+// Rebuilt reports whether Open replaced an unusable index.
 func (x *Index) Rebuilt() bool { return x.rebuilt }
 
-// Close closes the index. Searches that go on fail.
+// Close closes the index. Running searches fail.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -131,7 +129,7 @@ func open(path string, l limits) (*Index, error) {
 		return nil, store.Explain(op, path, err)
 	}
 	if err = x.prepare(context.Background()); err == nil {
-		x.read, err = connect(path, readers, append([]string{"query_only(1)"}, pragmas[0], "cache_size(-1024)")...)
+		x.read, err = connect(path, maxReaders, append([]string{"query_only(1)"}, pragmas[0], "cache_size(-1024)")...)
 	}
 	if err != nil {
 		return nil, store.Explain(op, path, errors.Join(err, x.write.Close()))
@@ -154,8 +152,7 @@ func connect(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare makes the schema where there is none, and reads what is pending. That reads
-// all small tables, and so finds most damage that Open can find quickly.
+// prepare creates a missing schema and loads pending text. It reads all small tables, which finds most damage quickly.
 func (x *Index) prepare(ctx context.Context) error {
 	var version int
 	if err := x.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
@@ -211,12 +208,11 @@ func countPending(ctx context.Context, q querier) (p pending, err error) {
 	return p, err
 }
 
-// lastGrouped is the last block whose trigrams are in pages. When a group goes because
-// its blocks are gone, the one before becomes the last: there is no block between.
+// lastGrouped selects the last block whose trigrams are in pages. If a group is removed, the group before becomes the
+// last: no block is between them.
 const lastGrouped = "(SELECT coalesce(max(last), 0) FROM groups)"
 
-// inTx runs f in a write transaction: all of it or nothing, pending included. It is
-// called with mu held.
+// inTx runs f in a write transaction, which also covers pending. The caller holds mu.
 func (x *Index) inTx(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
 	before := x.pending
 	err := func() error {
@@ -233,13 +229,12 @@ func (x *Index) inTx(ctx context.Context, op string, f func(tx *sql.Tx) error) e
 	if err != nil {
 		x.pending = before
 	}
-	return x.failed(ctx, op, err)
+	return x.explain(ctx, op, err)
 }
 
-// failed explains an error. Damage is noted beside the index, so that the next Open
-// replaces it even if it cannot see the damage.
-func (x *Index) failed(ctx context.Context, op string, err error) error {
-	if err != nil && ctx.Err() != nil { // SQLite says that it was interrupted
+// explain adds context to an error. On damage it marks the index, so that the next Open replaces it.
+func (x *Index) explain(ctx context.Context, op string, err error) error {
+	if err != nil && ctx.Err() != nil { // SQLite reports an interrupt
 		return fmt.Errorf("%s: %w", op, ctx.Err())
 	}
 	if errors.Is(err, errBlock) || errors.Is(err, errPage) {

@@ -30,7 +30,7 @@ func TestAddAgain(t *testing.T) {
 	if got := all(t, x, Query{Regexp: "."}); len(got) != 4 || got[0].Text != "four" || got[0].From != 15 {
 		t.Errorf("%+v", got)
 	}
-	if at, err := x.Indexed(ctx, "s"); at != 100 || err != nil {
+	if at, err := x.IndexedTo(ctx, "s"); at != 100 || err != nil {
 		t.Errorf("indexed %d %v", at, err)
 	}
 	for _, bad := range [][]Line{{{From: 5, To: 5}}, {{From: 0, To: 9}, {From: 8, To: 10}}, {{From: 1 << 62, To: 1<<62 + 1}}} {
@@ -74,7 +74,7 @@ func TestCrash(t *testing.T) {
 		if after.Rebuilt() {
 			t.Fatalf("after batch %d: rebuilt", i)
 		}
-		if at, err := after.Indexed(ctx, b.Session); at != b.Lines[len(b.Lines)-1].To || err != nil {
+		if at, err := after.IndexedTo(ctx, b.Session); at != b.Lines[len(b.Lines)-1].To || err != nil {
 			t.Errorf("after batch %d: indexed %d %v", i, at, err)
 		}
 		for _, b := range batches[max(0, i-5):] { // some were taken before
@@ -138,7 +138,7 @@ func TestKilled(t *testing.T) {
 		_ = cmd.Wait() // it was killed
 
 		x := openTest(t, path, small)
-		at, err := x.Indexed(context.Background(), "s")
+		at, err := x.IndexedTo(context.Background(), "s")
 		must(t, err)
 		if at < told || x.Rebuilt() {
 			t.Errorf("indexed to %d, child had told of %d; rebuilt %v", at, told, x.Rebuilt())
@@ -176,7 +176,7 @@ func TestCorrupt(t *testing.T) {
 			must(t, err)
 			must(t, os.WriteFile(path, damage(b), 0o600))
 			x = openTest(t, path, small)
-			if at, err := x.Indexed(ctx, "s"); !x.Rebuilt() || at != 0 || err != nil {
+			if at, err := x.IndexedTo(ctx, "s"); !x.Rebuilt() || at != 0 || err != nil {
 				t.Errorf("rebuilt %v, indexed %d %v", x.Rebuilt(), at, err)
 			}
 			if _, err := os.Stat(path + ".corrupt"); err != nil {
@@ -239,8 +239,8 @@ func TestFullDisk(t *testing.T) {
 	if err := x.Add(ctx, second); !errors.Is(err, store.ErrFull) || x.pending != before {
 		t.Errorf("%v, pending %+v, before %+v", err, x.pending, before)
 	}
-	if at, err := x.Indexed(ctx, "s"); at != first.Lines[len(first.Lines)-1].To || err != nil || marked(x.path) {
-		t.Errorf("indexed %d %v, marked %v", at, err, marked(x.path))
+	if at, err := x.IndexedTo(ctx, "s"); at != first.Lines[len(first.Lines)-1].To || err != nil || isMarked(x.path) {
+		t.Errorf("indexed %d %v, marked %v", at, err, isMarked(x.path))
 	}
 	_, err = x.write.Exec("PRAGMA max_page_count = 100000")
 	must(t, err)
@@ -265,7 +265,7 @@ func TestClosed(t *testing.T) {
 			t.Error("found something in a closed index")
 		}
 	}
-	if x.Add(context.Background(), Batch{Session: "s", Lines: lines(9, "d")}) == nil || marked(x.path) {
+	if x.Add(context.Background(), Batch{Session: "s", Lines: lines(9, "d")}) == nil || isMarked(x.path) {
 		t.Error("added to a closed index, or taken for damage")
 	}
 }

@@ -7,24 +7,23 @@ import (
 )
 
 const (
-	// maxLookups bounds how many trigrams of a literal are looked up, maxKnown how
-	// many of all in a group.
+	// maxLookups limits the lookups of one literal's trigrams, maxKnown those of all literals in a group.
 	maxLookups = 24
 	maxKnown   = 64
-	// fewBlocks are read faster than more trigrams are looked up.
+	// fewBlocks is the number of blocks that are read faster than more trigrams are looked up.
 	fewBlocks = 2
 )
 
 // lookup finds the blocks of a group that meet a condition.
 type lookup struct {
 	ctx   context.Context
-	floor *sql.Stmt // the page at or before a place
-	pages *sql.Stmt // all pages between two
+	floor *sql.Stmt // selects the page at or before a trigram
+	pages *sql.Stmt // selects all pages between two trigrams
 	group group
-	known map[trigram]bitmap
+	known map[trigram]bitmap // cached results
 }
 
-// eval takes from m the blocks that do not meet e.
+// eval removes from m the blocks that do not meet e.
 func (l *lookup) eval(e expr, m bitmap) error {
 	switch e.op {
 	case opLit:
@@ -86,7 +85,7 @@ func (l *lookup) trigram(t trigram) (bitmap, error) {
 	return m, err
 }
 
-// page is the one that knows of t, nil if none does.
+// page returns the page that contains t, or nil.
 func (l *lookup) page(t trigram) (first trigram, page []byte, err error) {
 	var id int64
 	err = l.floor.QueryRowContext(l.ctx, pageID(l.group, t)).Scan(&id, &page)
@@ -96,7 +95,7 @@ func (l *lookup) page(t trigram) (first trigram, page []byte, err error) {
 	return trigram(id & (allTrigrams - 1)), page, err
 }
 
-// prefix does the same for one or two bytes: all trigrams that begin with them.
+// prefix does the same for one or two bytes: it collects all trigrams with that prefix.
 func (l *lookup) prefix(lit string, m bitmap) error {
 	low := trigramAt([]byte{lit[0], 0, 0})
 	high := low | 0xffff

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// snippetBytes is how much of a long line a hit shows.
+// snippetBytes is the length of the part of a long line that a hit shows.
 const snippetBytes = 400
 
-// matcher finds where a line meets a condition. A line may meet it with no range, if
-// what matched is empty.
+// matcher tests a line for a condition and finds the matching ranges. A match may have no range, if the matched text is
+// empty.
 type matcher interface {
 	match(line, folded []byte) (ranges []Range, ok bool)
 }
@@ -35,7 +35,7 @@ func (m literalMatcher) match(line, folded []byte) ([]Range, bool) {
 			break
 		}
 		r := Range{at + i, at + i + len(needle)}
-		if !m.word || alone(text, r) {
+		if !m.word || isWholeWord(text, r) {
 			list = append(list, r)
 			at = r.End
 			continue
@@ -49,8 +49,8 @@ func (m literalMatcher) match(line, folded []byte) ([]Range, bool) {
 	return list, len(list) > 0
 }
 
-// alone tells that no word goes on beside the range.
-func alone(text []byte, r Range) bool {
+// isWholeWord reports whether a range starts and ends at word boundaries.
+func isWholeWord(text []byte, r Range) bool {
 	before, _ := utf8.DecodeLastRune(text[:r.Start])
 	after, _ := utf8.DecodeRune(text[r.End:])
 	return (r.Start == 0 || !inWord(before)) && (r.End == len(text) || !inWord(after))
@@ -73,36 +73,35 @@ func (m regexpMatcher) match(line, _ []byte) ([]Range, bool) {
 	return list, len(found) > 0
 }
 
-// scanner looks through blocks. The zero value is ready.
+// scanner finds matching lines in blocks. The zero value is ready.
 type scanner struct {
-	folded []byte // the block's text
-	ascii  bool   // all of it
-	ends   []int  // of each line, in folded
+	folded []byte // folded text of the block
+	ascii  bool   // the text is ASCII
+	ends   []int  // end of each line in folded
 }
 
-// may folds a block's text and tells whether it holds what every hit does.
-func (s *scanner) may(p *plan, text []byte) bool {
+// mayMatch folds a block's text and reports whether it contains the literal that every hit contains.
+func (s *scanner) mayMatch(p *plan, text []byte) bool {
 	s.ascii = asciiLen(text) == len(text)
 	s.folded = appendFold(s.folded[:0], text)
-	return bytes.Contains(s.folded, p.driver)
+	return bytes.Contains(s.folded, p.required)
 }
 
-// scan calls found for each line of a block that matches. It is the block whose text
-// may was called for.
+// scan calls found for each matching line of the block that mayMatch was called for.
 func (s *scanner) scan(p *plan, b *block, found func(i int, ranges []Range)) {
 	s.split(b)
-	if len(p.driver) == 0 {
+	if len(p.required) == 0 {
 		for i := range b.lines {
 			s.try(p, b, i, found)
 		}
 		return
 	}
 	for from := 0; from < len(s.folded); {
-		at := bytes.Index(s.folded[from:], p.driver)
+		at := bytes.Index(s.folded[from:], p.required)
 		if at < 0 {
 			return
 		}
-		i, _ := slices.BinarySearch(s.ends, from+at+1) // the driver begins before its line's end
+		i, _ := slices.BinarySearch(s.ends, from+at+1) // the driver starts before its line's end
 		s.try(p, b, i, found)
 		from = s.ends[i] + 1
 	}
@@ -161,8 +160,8 @@ func merge(list []Range) []Range {
 	return out
 }
 
-// show puts the line into the hit, or a part of it if it is long.
-func (h *Hit) show(line []byte, ranges []Range) {
+// setText sets the hit's text: the line, or a part of a long line.
+func (h *Hit) setText(line []byte, ranges []Range) {
 	h.Matches = ranges
 	if len(line) <= snippetBytes {
 		h.Text = string(line)
@@ -183,7 +182,7 @@ func (h *Hit) show(line []byte, ranges []Range) {
 	}
 }
 
-// runeStart is i, or the begin of the character in whose midst it is.
+// runeStart returns the start of the character that contains byte i.
 func runeStart(b []byte, i int) int {
 	for 0 < i && i < len(b) && !utf8.RuneStart(b[i]) {
 		i--

@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is followed through a regexp, and so of how many lookups it takes.
+// Limits of the analysis of a regular expression, and so of the lookups that it causes.
 const (
 	maxExact = 8 // strings that a part may match
 	maxClass = 4 // characters of a class; \d would make ten lookups of one
 	maxAnd   = 8 // conditions
 )
 
-// expr is a condition that a block meets if one of its lines matches: it holds folded
-// literals, combined. Blocks that meet it need not have a match.
+// expr is a necessary condition for a block with a matching line: a combination of folded literals. Blocks that meet it
+// need not have a match.
 type expr struct {
 	op   op
-	lit  string // of opLit, not empty
-	subs []expr // of opAnd and opOr
+	lit  string // the literal of opLit, not empty
+	subs []expr // operands of opAnd and opOr
 }
 
 type op byte
@@ -34,7 +34,7 @@ const (
 	opOr
 )
 
-// needs is the expression of one literal.
+// needs returns the condition that a literal occurs.
 func needs(lit string) expr {
 	if lit == "" {
 		return expr{}
@@ -51,7 +51,7 @@ func or(list ...expr) expr {
 	return join(opOr, list)
 }
 
-// join drops what says nothing, and levels.
+// join combines conditions, without trivial ones and nesting.
 func join(o op, list []expr) expr {
 	var subs []expr
 	for _, e := range list {
@@ -75,8 +75,7 @@ func join(o op, list []expr) expr {
 	return expr{op: o, subs: subs}
 }
 
-// weak tells that a condition has no trigram that every block needs: then it is met by
-// almost all.
+// weak reports whether no trigram is required in every block. Then almost all blocks meet the condition.
 func (e expr) weak() bool {
 	switch e.op {
 	case opLit:
@@ -89,7 +88,7 @@ func (e expr) weak() bool {
 	return true
 }
 
-// longest is the longest literal that every line needs, empty if there is none.
+// longest returns the longest literal that every matching line contains, or "".
 func (e expr) longest() string {
 	switch e.op {
 	case opLit:
@@ -106,14 +105,14 @@ func (e expr) longest() string {
 	return ""
 }
 
-// info is what is known of what a part of a regexp matches: one of exact, folded, if
-// that is not nil; in any case something that meets expr.
+// info describes what a part of a regular expression matches: its exact folded strings if exact is not nil, else the
+// condition expr.
 type info struct {
 	exact []string
 	expr  expr
 }
 
-// condition is the expression of the part alone.
+// condition returns the expression of the part alone.
 func (i info) condition() expr {
 	if i.exact == nil {
 		return i.expr
@@ -125,7 +124,7 @@ func (i info) condition() expr {
 	return or(list...)
 }
 
-// analyze finds what a simplified regexp needs.
+// analyze returns the info of a simplified regular expression.
 func analyze(re *syntax.Regexp) info {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
@@ -151,7 +150,7 @@ func analyze(re *syntax.Regexp) info {
 	return info{} // any character, any number of times, nothing at all
 }
 
-// class are the characters of a class, nil if they are many.
+// class returns the characters of a class, or nil if they are too many.
 func class(ranges []rune) []string {
 	var list []string
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -228,13 +227,13 @@ func unique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// plan is a query made ready.
+// plan is a prepared query.
 type plan struct {
 	Query
-	expr    expr
-	driver  []byte // a folded literal that every hit holds; empty: unknown
-	bounded bool   // by ScanBytes
-	matches []matcher
+	expr        expr
+	required    []byte // a folded literal that every hit contains; empty if unknown
+	scanLimited bool   // limited by ScanBytes
+	matches     []matcher
 }
 
 func newPlan(q Query) (*plan, error) {
@@ -261,8 +260,8 @@ func newPlan(q Query) (*plan, error) {
 		return nil, err
 	}
 	p.expr = and(list...)
-	p.driver = []byte(p.expr.longest())
-	p.bounded = q.Regexp != "" && p.expr.weak()
+	p.required = []byte(p.expr.longest())
+	p.scanLimited = q.Regexp != "" && p.expr.weak()
 	if p.ScanBytes <= 0 {
 		p.ScanBytes = defaultScanBytes
 	}

@@ -66,11 +66,11 @@ func TestBounded(t *testing.T) {
 	} {
 		p, err := newPlan(Query{Regexp: re})
 		must(t, err)
-		if p.bounded != want {
-			t.Errorf("%s: %v", re, p.bounded)
+		if p.scanLimited != want {
+			t.Errorf("%s: %v", re, p.scanLimited)
 		}
 	}
-	if p, err := newPlan(Query{Text: "a"}); p.bounded || err != nil {
+	if p, err := newPlan(Query{Text: "a"}); p.scanLimited || err != nil {
 		t.Errorf("a text is bounded, %v", err)
 	}
 }
@@ -120,7 +120,7 @@ func FuzzPlan(f *testing.F) {
 		for _, line := range []string{text, pattern, strings.Map(dropMeta, pattern), text + pattern} {
 			line = clean(line)
 			folded := string(appendFold(nil, []byte(line)))
-			if re.MatchString(line) && !(p.expr.met(folded) && strings.Contains(folded, string(p.driver))) {
+			if re.MatchString(line) && !(p.expr.met(folded) && strings.Contains(folded, string(p.required))) {
 				t.Fatalf("%q matches %q but not %v", pattern, line, p.expr)
 			}
 		}

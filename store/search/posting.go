@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// pageBytes is the size of a page of postings: one fits a page of SQLite's.
+// pageBytes is the size of a page of postings, which fits a page of SQLite.
 const pageBytes = 3900
 
 var errPage = errors.New("damaged page of trigrams")
@@ -37,7 +37,7 @@ func (m bitmap) or(o bitmap) {
 	}
 }
 
-// fill puts the first n in.
+// fill adds the first n blocks.
 func (m bitmap) fill(n int) {
 	for i := range m {
 		m[i] = ^uint64(0)
@@ -47,7 +47,7 @@ func (m bitmap) fill(n int) {
 	}
 }
 
-// pageWriter makes pages of postings. Trigrams come in ascending order.
+// pageWriter creates pages of postings. Trigrams must come in ascending order.
 type pageWriter struct {
 	blocks int // in the group
 	first  trigram
@@ -56,10 +56,10 @@ type pageWriter struct {
 	emit   func(first trigram, page []byte) error
 }
 
-// add writes which blocks (ascending) hold a trigram: its difference to the one
-// before, 2·count + 1 when a bitmap follows and + 0 when a list of differences does.
+// add writes the blocks (ascending) that contain a trigram: the difference to the previous trigram; 2·count + 1 and a
+// bitmap, or 2·count and a list of differences.
 func (w *pageWriter) add(g trigram, blocks []uint16) error {
-	if len(w.page) > pageBytes-w.room(len(blocks)) {
+	if len(w.page) > pageBytes-w.spaceFor(len(blocks)) {
 		if err := w.flush(); err != nil {
 			return err
 		}
@@ -87,8 +87,8 @@ func (w *pageWriter) add(g trigram, blocks []uint16) error {
 	return nil
 }
 
-// room is about what count blocks need.
-func (w *pageWriter) room(count int) int { return 8 + min(count+count/8, w.blocks/8) }
+// spaceFor returns about how many bytes count blocks need.
+func (w *pageWriter) spaceFor(count int) int { return 8 + min(count+count/8, w.blocks/8) }
 
 func (w *pageWriter) flush() error {
 	if len(w.page) == 0 {
@@ -99,8 +99,7 @@ func (w *pageWriter) flush() error {
 	return err
 }
 
-// readPage adds to m the blocks that hold a trigram in [low, high], as far as the page
-// knows.
+// readPage adds to m the blocks that contain a trigram in [low, high], according to this page.
 func readPage(page []byte, first, low, high trigram, m bitmap, blocks int) error {
 	in := numbers{b: page}
 	at := uint64(first)
@@ -121,7 +120,7 @@ func readPage(page []byte, first, low, high trigram, m bitmap, blocks int) error
 			}
 			in.b = in.b[size:]
 		}
-		if in.bad {
+		if in.invalid {
 			return errPage
 		}
 	}
@@ -131,13 +130,13 @@ func readPage(page []byte, first, low, high trigram, m bitmap, blocks int) error
 // list reads count differences.
 func (n *numbers) list(count uint64, m bitmap, blocks int, wanted bool) {
 	if count > uint64(blocks) {
-		n.bad = true
+		n.invalid = true
 	}
 	at := uint64(0)
-	for ; count > 0 && !n.bad; count-- {
+	for ; count > 0 && !n.invalid; count-- {
 		if at += n.unsigned(); at >= uint64(blocks) {
-			n.bad = true
-		} else if wanted && !n.bad {
+			n.invalid = true
+		} else if wanted && !n.invalid {
 			m.set(at)
 		}
 	}
@@ -152,7 +151,7 @@ func (m bitmap) orBytes(b []byte, blocks int) {
 	}
 }
 
-// bounds are the least and the largest in the set.
+// bounds returns the smallest and the largest member of the set.
 func (m bitmap) bounds() (low, high int, ok bool) {
 	for i, w := range m {
 		if w == 0 {

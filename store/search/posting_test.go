@@ -85,7 +85,7 @@ func TestTrigrams(t *testing.T) {
 		b.add(l, l.Text)
 	}
 	var got []string
-	for _, g := range new(gramSet).of(&b) {
+	for _, g := range new(gramSet).trigrams(&b) {
 		got = append(got, string([]byte{byte(g >> 16), byte(g >> 8), byte(g)}))
 	}
 	slices.Sort(got)

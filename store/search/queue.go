@@ -2,18 +2,17 @@ package search
 
 import "container/heap"
 
-// item is something that holds hits, or one. The search takes the item whose newest
-// possible hit is the newest, and opens it: a group gives blocks, a block gives hits.
-// When a hit comes first, nothing newer can be in what was not opened.
+// item is a hit, or a block or group that may contain hits. The search takes the item with the newest possible hit and
+// opens it: a group yields blocks, a block yields hits. When a hit comes first, nothing newer can be in unopened items.
 type item struct {
-	bound Cursor // of the newest hit that may be in it
+	bound Cursor // position of the newest hit that it may contain
 	kind  kind
 	group group
-	block *found
+	block *candidate
 	hit   *Hit
 }
 
-// kind is what an item is.
+// kind is the type of an item.
 type kind byte
 
 const (
@@ -22,11 +21,11 @@ const (
 	aGroup
 )
 
-// found is a block, or a tail, that may hold hits.
-type found struct {
+// candidate is a block or a tail that may contain hits.
+type candidate struct {
 	id      int64 // 0: a tail
 	session string
-	floor   uint64
+	floor   uint64 // offset before which lines were forgotten
 	stats   stats
 	tail    []byte
 }
@@ -57,5 +56,5 @@ func (q *queue) Pop() any {
 
 func (q *queue) add(it item) { heap.Push(q, it) }
 
-// next takes the item with the newest bound.
+// next removes and returns the item with the newest bound.
 func (q *queue) next() item { return heap.Pop(q).(item) }

@@ -8,9 +8,8 @@ import (
 	"iter"
 )
 
-// Search finds lines, newest first. It sees the index as it is when the iteration
-// begins, less what is forgotten meanwhile. An error ends it: ErrQuery, *Truncated,
-// the context's, or one of the index.
+// Search finds lines, newest first. It sees the index as of its start, without lines forgotten since. It ends with an
+// error: ErrQuery, *Truncated, the context's, or one of the index.
 func (x *Index) Search(ctx context.Context, q Query) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		s, err := x.begin(ctx, q)
@@ -31,20 +30,20 @@ func (x *Index) Search(ctx context.Context, q Query) iter.Seq2[Hit, error] {
 	}
 }
 
-// search is a search that goes on.
+// search is a running search.
 type search struct {
 	x       *Index
 	ctx     context.Context
 	plan    *plan
 	queue   queue
-	scanned int // bytes of text, if the plan is bounded
+	scanned int // bytes of text read, if the plan limits them
 	scanner scanner
 	lines   block
 	raw     []byte
 	stmts   statements
 }
 
-// statements are prepared once in a search.
+// statements holds the prepared statements of a search.
 type statements struct{ floor, pages, blocks, text *sql.Stmt }
 
 const blockColumns = "size, last, first_ns, last_ns, low_cmd, high_cmd"
@@ -94,7 +93,7 @@ func (x *Index) begin(ctx context.Context, q Query) (*search, error) {
 
 func (s *search) close() { s.stmts.close() }
 
-// next is the next hit, io.EOF at the end.
+// next returns the next hit, or io.EOF at the end.
 func (s *search) next() (Hit, error) {
 	for {
 		if err := s.ctx.Err(); err != nil {
@@ -111,7 +110,7 @@ func (s *search) next() (Hit, error) {
 		case aGroup:
 			err = s.openGroup(it.group)
 		case aBlock:
-			if err = s.spend(it); err == nil {
+			if err = s.countScanned(it); err == nil {
 				err = s.openBlock(it.block)
 			}
 		}
@@ -125,13 +124,13 @@ func (s *search) explain(err error) error {
 	if t := (*Truncated)(nil); errors.As(err, &t) {
 		return err
 	}
-	return s.x.failed(s.ctx, "search", err)
+	return s.x.explain(s.ctx, "search", err)
 }
 
-// spend counts what is read where trigrams do not help. Blocks in whose midst the
-// search began are free, so that one that goes on after Truncated gets further.
-func (s *search) spend(it item) error {
-	if !s.plan.bounded || s.plan.Before != (Cursor{}) && it.bound.compare(s.plan.Before) >= 0 {
+// countScanned counts the text that is read without trigrams and ends the search at the limit. Blocks inside which the search
+// started are free, so that a search after Truncated makes progress.
+func (s *search) countScanned(it item) error {
+	if !s.plan.scanLimited || s.plan.Before != (Cursor{}) && it.bound.compare(s.plan.Before) >= 0 {
 		return nil
 	}
 	if s.scanned >= s.plan.ScanBytes {
@@ -163,13 +162,13 @@ func (s *search) openGroup(g group) error {
 }
 
 // openBlock queues the hits of a block.
-func (s *search) openBlock(f *found) error {
+func (s *search) openBlock(f *candidate) error {
 	raw := f.tail
 	if f.id != 0 {
 		var data []byte
 		err := s.stmts.text.QueryRowContext(s.ctx, f.id).Scan(&data)
 		if errors.Is(err, sql.ErrNoRows) {
-			return nil // forgotten meanwhile
+			return nil // forgotten since
 		}
 		if err != nil {
 			return err
@@ -180,7 +179,7 @@ func (s *search) openBlock(f *found) error {
 		raw = s.raw
 	}
 	_, text, _, err := decodeText(raw)
-	if err != nil || !s.scanner.may(s.plan, text) {
+	if err != nil || !s.scanner.mayMatch(s.plan, text) {
 		return err
 	}
 	if err := decodeBlock(&s.lines, raw); err != nil {
@@ -191,7 +190,7 @@ func (s *search) openBlock(f *found) error {
 }
 
 // scan calls hit for each line of s.lines that the query wants.
-func (s *search) scan(f *found, hit func(*Hit)) {
+func (s *search) scan(f *candidate, hit func(*Hit)) {
 	s.scanner.scan(s.plan, &s.lines, func(i int, ranges []Range) {
 		h := &Hit{Session: f.session}
 		l := s.lines.lines[i]
@@ -199,18 +198,18 @@ func (s *search) scan(f *found, hit func(*Hit)) {
 			return
 		}
 		h.From, h.To, h.Time, h.Command = l.from, l.to, timeOf(l.ns), l.command
-		h.show(s.lines.line(i), ranges)
+		h.setText(s.lines.line(i), ranges)
 		hit(h)
 	})
 }
 
-// wants tells whether a line is in the range of the query.
+// wants reports whether a line is within the query's filters.
 func (p *plan) wants(l line, session string) bool {
 	return (p.Command == 0 || p.Command == l.command) && p.overlaps(l.ns, l.ns) &&
 		(p.Before == Cursor{} || Cursor{l.ns, session, l.from}.compare(p.Before) < 0)
 }
 
-// overlaps tells whether the query allows times in [first, last].
+// overlaps reports whether the query allows times in [first, last].
 func (p *plan) overlaps(first, last int64) bool {
 	return (p.Since.IsZero() || last >= p.Since.UnixNano()) &&
 		(p.Until.IsZero() || first < p.Until.UnixNano()) &&

@@ -68,7 +68,7 @@ func TestExact(t *testing.T) {
 				}
 			}
 			for session, end := range w.ends {
-				if got, err := x.Indexed(context.Background(), session); got != end || err != nil {
+				if got, err := x.IndexedTo(context.Background(), session); got != end || err != nil {
 					t.Errorf("session %s indexed to %d %v, want %d", session, got, err, end)
 				}
 			}
@@ -266,10 +266,10 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("search: %v", err)
 		}
 	}
-	if marked(x.path) {
+	if isMarked(x.path) {
 		t.Error("taken for damage")
 	}
-	if at, err := x.Indexed(context.Background(), "t"); at != 0 || err != nil {
+	if at, err := x.IndexedTo(context.Background(), "t"); at != 0 || err != nil {
 		t.Errorf("indexed %d %v", at, err)
 	}
 }

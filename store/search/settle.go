@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// settle moves text on until what searches read without trigrams is bounded again:
-// the tails that waited longest become blocks, however small, and blocks a group.
-func (x *Index) settle(ctx context.Context) error {
+// limitPending limits the text that searches read without trigrams: the oldest tails become blocks, however small, and blocks
+// become a group.
+func (x *Index) limitPending(ctx context.Context) error {
 	if x.pending.tails > x.limits.tails || x.pending.tailCount > x.limits.tailCount {
 		err := x.inTx(ctx, "index the ends of sessions", func(tx *sql.Tx) error { return x.closeTails(ctx, tx) })
 		if err != nil {
@@ -17,7 +17,7 @@ func (x *Index) settle(ctx context.Context) error {
 		}
 	}
 	for x.pending.blocks >= x.limits.group || x.pending.blockCount >= x.limits.groupLen {
-		err := x.inTx(ctx, "index trigrams", func(tx *sql.Tx) error { return x.seal(ctx, tx) })
+		err := x.inTx(ctx, "index trigrams", func(tx *sql.Tx) error { return x.makeGroup(ctx, tx) })
 		if err != nil {
 			return err
 		}
@@ -25,36 +25,36 @@ func (x *Index) settle(ctx context.Context) error {
 	return nil
 }
 
-// closeTails halves the tails, so that this is rare.
+// closeTails turns half of the tails into blocks, so that it seldom runs.
 func (x *Index) closeTails(ctx context.Context, tx *sql.Tx) error {
 	for x.pending.tails > x.limits.tails/2 || x.pending.tailCount > x.limits.tailCount/2 {
 		var id int64
 		if err := tx.QueryRowContext(ctx, "SELECT session FROM tails ORDER BY touched LIMIT 1").Scan(&id); err != nil {
 			return err
 		}
-		if err := x.takeTail(ctx, tx, id); err != nil {
+		if err := x.loadTail(ctx, tx, id); err != nil {
 			return err
 		}
 		if err := x.writeBlock(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := x.leaveTail(ctx, tx, id); err != nil {
+		if err := x.storeTail(ctx, tx, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// group is some successive blocks, and where their trigrams are.
+// group is a sequence of blocks whose trigrams are in pages.
 type group struct {
-	base, last      int64 // blocks [base, last]; some may be gone
+	base, last      int64 // blocks [base, last]; some may have been removed
 	firstNS, lastNS int64
 }
 
 func (g group) len() int { return int(g.last-g.base) + 1 }
 
-// seal makes the oldest blocks of no group a group.
-func (x *Index) seal(ctx context.Context, tx *sql.Tx) error {
+// makeGroup makes a group of the oldest ungrouped blocks.
+func (x *Index) makeGroup(ctx context.Context, tx *sql.Tx) error {
 	g, size, count, err := x.nextGroup(ctx, tx)
 	if err != nil {
 		return err
@@ -101,10 +101,10 @@ func (x *Index) nextGroup(ctx context.Context, tx *sql.Tx) (g group, size, count
 	return g, size, count, nil
 }
 
-// pair is a trigram and the number in the group of a block that holds it: g<<16 | n.
+// pair is a trigram and the number of a block in the group that contains it: g<<16 | n.
 type pair uint64
 
-// pairs are all of a group with size bytes of text, sorted.
+// pairs returns all trigram-block pairs of a group with size bytes of text, sorted.
 func (x *Index) pairs(ctx context.Context, tx *sql.Tx, g group, size int) ([]pair, error) {
 	rows, err := tx.QueryContext(ctx, "SELECT block, data FROM texts WHERE block BETWEEN ? AND ? ORDER BY block", g.base, g.last)
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *Index) pairs(ctx context.Context, tx *sql.Tx, g group, size int) ([]pai
 		if err := decodeBlock(&x.lines, x.raw); err != nil {
 			return nil, err
 		}
-		list := grams.of(&x.lines)
+		list := grams.trigrams(&x.lines)
 		all = slices.Grow(all, len(list))
 		for _, t := range list {
 			all = append(all, pair(t)<<16|pair(id-g.base))
@@ -137,8 +137,8 @@ func (x *Index) pairs(ctx context.Context, tx *sql.Tx, g group, size int) ([]pai
 	return sortPairs(all), rows.Err()
 }
 
-// sortPairs sorts pairs that are in order of their blocks: two passes over halves of
-// the trigram, several times faster than a sort by comparison.
+// sortPairs sorts pairs that are in order of their blocks by a radix sort: two passes over halves of the trigram,
+// several times faster than a sort by comparison.
 func sortPairs(all []pair) []pair {
 	const half = 12
 	other := make([]pair, len(all))

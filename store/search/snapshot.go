@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// snapshot queues all there is. What belongs to no group is read now; groups and
-// blocks never change later, they can only go.
+// snapshot queues all items. It reads ungrouped text now; groups and blocks never change later, they can only be
+// removed.
 func (s *search) snapshot() error {
 	tx, err := s.x.read.BeginTx(s.ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *search) snapshot() error {
 	return s.queueUnindexed(indexed)
 }
 
-// where adds the query's session to a condition.
+// where adds the query's session to an SQL condition.
 func (s *search) where(text string) (string, []any) {
 	if s.plan.Session == "" {
 		return text, nil
@@ -81,7 +81,7 @@ func (s *search) queueTails(tx *sql.Tx) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		f := &found{}
+		f := &candidate{}
 		if err := rows.Scan(append(f.dests(), &f.tail)...); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *search) queueTails(tx *sql.Tx) error {
 	return rows.Err()
 }
 
-func (f *found) dests() []any {
+func (f *candidate) dests() []any {
 	st := &f.stats
 	return []any{&f.session, &f.floor, &st.size, &st.last, &st.firstNS, &st.lastNS, &st.lowCmd, &st.highCmd}
 }
@@ -99,7 +99,7 @@ func (f *found) dests() []any {
 func (s *search) queueBlocks(rows *sql.Rows, only bitmap, base int64) error {
 	defer rows.Close()
 	for rows.Next() {
-		f := &found{}
+		f := &candidate{}
 		if err := rows.Scan(append([]any{&f.id}, f.dests()...)...); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *search) queueBlocks(rows *sql.Rows, only bitmap, base int64) error {
 	return rows.Err()
 }
 
-func (s *search) queueBlock(f *found) {
+func (s *search) queueBlock(f *candidate) {
 	st, p := &f.stats, s.plan
 	switch {
 	case p.Session != "" && p.Session != f.session, p.Within != nil && !p.Within(f.session),

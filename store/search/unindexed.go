@@ -45,10 +45,10 @@ func (s *search) queueUnindexed(indexed map[string]uint64) error {
 				s.lines.add(l, clean(l.Text))
 			}
 		}
-		if len(s.lines.lines) == 0 || !s.scanner.may(s.plan, s.lines.text) {
+		if len(s.lines.lines) == 0 || !s.scanner.mayMatch(s.plan, s.lines.text) {
 			continue
 		}
-		s.scan(&found{session: b.Session}, func(h *Hit) { hits = append(hits, h) })
+		s.scan(&candidate{session: b.Session}, func(h *Hit) { hits = append(hits, h) })
 		if p := s.plan; p.Limit > 0 && len(hits) > 2*p.Limit {
 			hits = p.newest(hits)
 		}
@@ -57,7 +57,7 @@ func (s *search) queueUnindexed(indexed map[string]uint64) error {
 	return nil
 }
 
-// newest returns the last hits of a session, at most the query's limit.
+// newest returns the last hits of a session, up to the query's limit.
 func (p *plan) newest(hits []*Hit) []*Hit {
 	if p.Limit > 0 && len(hits) > p.Limit {
 		return append([]*Hit(nil), hits[len(hits)-p.Limit:]...)

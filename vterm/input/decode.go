@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeKey returns the key that a terminal sent as a control sequence: ESC [ or ESC O up to the final byte. It knows the kitty
-// keyboard protocol, both forms of xterm's modifyOtherKeys, and the function keys and keypad of keyTable. It returns false for
-// sequences that are no key.
+// DecodeKey returns the key of a control sequence that a terminal sent: ESC [ or ESC O up to the final byte. It
+// supports the kitty keyboard protocol, both forms of xterm's modifyOtherKeys, and the function keys and keypad of
+// keyTable. It returns false for other sequences.
 func DecodeKey(seq []byte) (Key, bool) {
 	if len(seq) < 3 || seq[0] != 0x1b {
 		return Key{}, false
@@ -41,21 +41,22 @@ func DecodeKey(seq []byte) (Key, bool) {
 	return decodeTilde(&f, final)
 }
 
-// tildes are keys by their number in CSI number ~, for numbers that are not in keyTable: of the VT220 and the Linux console, and the kitty protocol's.
-var tildes = map[int]rune{
+// tildeKeys maps numbers in CSI number ~ to keys, for numbers that keyTable lacks: those of the VT220, the Linux console
+// and the kitty protocol.
+var tildeKeys = map[int]rune{
 	1: KeyHome, 4: KeyEnd, 7: KeyHome, 8: KeyEnd, 11: KeyF1, 12: KeyF1 + 1, 13: KeyF1 + 2, 14: KeyF1 + 3, 29: KeyF1 + 15, 57427: KeyKPBegin,
 }
 
 func isTilde(row *keyRow, number int) bool {
-	return tildes[number] != 0 && keyRowOf(tildes[number]) == row
+	return tildeKeys[number] != 0 && keyRowOf(tildeKeys[number]) == row
 }
 
 func decodeTilde(f *numbers, final byte) (Key, bool) {
-	code, ok := tildes[f.number(0, 0)]
+	code, ok := tildeKeys[f.number(0, 0)]
 	return Key{Code: code, Mods: modsOf(f.number(1, 0)), Action: actionOf(f.number(1, 1))}, ok && final == '~'
 }
 
-// decodeSS3 returns a key in application mode: of the cursor, the first function keys, or the keypad.
+// decodeSS3 returns a key in application mode: a cursor key, one of the first function keys, or a keypad key.
 func decodeSS3(body string, final byte) (Key, bool) {
 	mods, err := strconv.Atoi(body)
 	if body != "" && err != nil {
@@ -95,7 +96,7 @@ func decodeKitty(f *numbers) (Key, bool) {
 	return k, true
 }
 
-// Functional keys have numbers of this private area of Unicode (kitty keyboard protocol).
+// firstFunctional and lastFunctional delimit the private Unicode area of functional keys (kitty keyboard protocol).
 const firstFunctional, lastFunctional = 57344, 63743
 
 // modsOf returns the modifiers of a parameter, which is one more than their bits.
@@ -113,7 +114,7 @@ func actionOf(event int) KeyAction {
 	return KeyAction(event - 1)
 }
 
-// numbers are the parameters of a control sequence, each with its sub-parameters.
+// numbers holds the parameters of a control sequence, each with its sub-parameters.
 type numbers [][]string
 
 func keyFields(body string) (f numbers) {

@@ -14,8 +14,8 @@ const lockMods = CapsLock | NumLock
 // textMods are the modifiers under which a key still types text.
 const textMods = Shift | lockMods
 
-// AppendKey appends what a key sends to the program under modes m: nothing when it
-// cannot be told. Text counts only without Ctrl, Alt, Super, Hyper and Meta.
+// AppendKey appends the bytes of a key under modes m, or nothing if the key has no encoding. Text is ignored with Ctrl,
+// Alt, Super, Hyper or Meta.
 func AppendKey(dst []byte, k Key, m *vterm.Modes) []byte {
 	k = normalKey(k)
 	if m.Kitty&vterm.KittyFlagsAll != 0 {
@@ -50,9 +50,8 @@ const (
 	usShifted   = "~!@#$%^&*()_+{}|:\"<>?"
 )
 
-// char is the character of a printing key with Shift and Caps Lock applied. What the
-// layout makes of Shift on other keys than letters is taken from Shifted, or from the US
-// layout.
+// char returns the character of a printing key with Shift and Caps Lock applied. The effect of Shift on keys other than
+// letters is taken from Shifted, or from the US layout.
 func (k *Key) char() rune {
 	upper := unicode.ToUpper(k.Code)
 	switch {
@@ -74,8 +73,8 @@ func (k *Key) char() rune {
 	return k.Code
 }
 
-// appendCSI appends CSI num ; param final. A param of 0 is left out, and then num too
-// if it is the 1 that only makes room for param.
+// appendCSI appends CSI num ; param final. It omits a param of 0, and then also a num of 1, which only fills the place
+// before param.
 func appendCSI(dst []byte, num, param int, final byte) []byte {
 	dst = append(dst, "\x1b["...)
 	switch {
@@ -98,8 +97,7 @@ func appendNumbers(dst []byte, final byte, numbers ...int) []byte {
 	return append(dst, final)
 }
 
-// AppendFocus appends what is sent when the terminal gains or loses the focus (mode
-// 1004).
+// AppendFocus appends the report of a focus change (mode 1004).
 func AppendFocus(dst []byte, in bool, m *vterm.Modes) []byte {
 	switch {
 	case !m.FocusEvents:

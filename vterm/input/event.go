@@ -15,7 +15,7 @@ const (
 	NumLock
 )
 
-// KeyAction says what a key did.
+// KeyAction is a press, repeat or release.
 type KeyAction uint8
 
 // Key actions.
@@ -25,15 +25,15 @@ const (
 	KeyRelease
 )
 
-// Key is one key event. Code is the unshifted code point of a printing key, or one
-// of the named keys below (all above the Unicode range).
+// Key is a key event. Code is the unshifted code point of a printing key, or one of the named keys below, which are
+// above the Unicode range.
 type Key struct {
 	Code    rune
 	Mods    Mods
 	Action  KeyAction
-	Text    string // what the key types; empty: derived from Code and Mods
-	Shifted rune   // code point with Shift, when known
-	Base    rune   // code point on the standard (US) layout, when known
+	Text    string // the typed text; if "", derived from Code and Mods
+	Shifted rune   // code point with Shift, if known
+	Base    rune   // code point on the standard (US) layout, if known
 }
 
 // Named keys.
@@ -110,7 +110,7 @@ const (
 	ButtonForward
 )
 
-// MouseAction says what the mouse did.
+// MouseAction is a press, release or motion.
 type MouseAction uint8
 
 // Mouse actions.
@@ -120,8 +120,8 @@ const (
 	MouseMotion // with a button: drag
 )
 
-// Mouse is one mouse event. Row and Col are cells, PixelX and PixelY the position
-// in pixels when it is known finer than by cell (0 otherwise).
+// Mouse is a mouse event. Row and Col are cells. PixelX and PixelY are the position in pixels if it is known more
+// precisely than by cell, else 0.
 type Mouse struct {
 	Button         Button
 	Action         MouseAction

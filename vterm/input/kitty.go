@@ -11,7 +11,7 @@ import (
 // The kitty keyboard protocol: https://sw.kovidgoyal.net/kitty/keyboard-protocol/. Its
 // modifier bits are Mods.
 
-// appendKitty sends a key while any of the protocol's flags is set.
+// appendKitty encodes a key while any flag of the protocol is set.
 func appendKitty(dst []byte, k Key, m *vterm.Modes) []byte {
 	all := m.Kitty&vterm.KittyAllAsEscapes != 0
 	if k.Action == KeyRelease && m.Kitty&vterm.KittyEventTypes == 0 || !all && modifierKey(k.Code) {
@@ -39,8 +39,8 @@ func appendKitty(dst []byte, k Key, m *vterm.Modes) []byte {
 	return appendKittyForm(dst, &k, row, m)
 }
 
-// kittyLegacy reports whether a key keeps its legacy form although flags are set. Enter,
-// Tab and Backspace do so that a shell stays usable after a program that crashed.
+// kittyLegacy reports whether a key uses its legacy encoding although flags are set. Enter, Tab and Backspace do, so
+// that a shell stays usable after a program crashed without resetting the flags.
 func kittyLegacy(k *Key, m *vterm.Modes) bool {
 	if k.Code == KeyEnter || k.Code == KeyTab || k.Code == KeyBackspace {
 		return k.Mods == 0 || k.Action == KeyRelease || m.Kitty&vterm.KittyDisambiguate == 0
@@ -57,7 +57,7 @@ func hasKittyAlternates(k *Key, m *vterm.Modes) bool {
 		(k.shiftedCode() != 0 || k.baseCode() != 0)
 }
 
-// shiftedCode is the alternate to report with Shift, 0 for none.
+// shiftedCode returns the shifted code to report, or 0.
 func (k *Key) shiftedCode() rune {
 	if k.Mods&Shift == 0 || !utf8.ValidRune(k.Shifted) && k.Shifted != 0 {
 		return 0
@@ -72,7 +72,7 @@ func (k *Key) shiftedCode() rune {
 	return 0
 }
 
-// baseCode is the key's place on the US layout, 0 when it says nothing new.
+// baseCode returns the key's code on the US layout, or 0 if it is the same.
 func (k *Key) baseCode() rune {
 	if k.Base == k.Code || !utf8.ValidRune(k.Base) {
 		return 0
@@ -80,11 +80,8 @@ func (k *Key) baseCode() rune {
 	return k.Base
 }
 
-// appendKittyForm appends
-//
-//	CSI code : shifted : base ; modifiers : event ; text u
-//
-// leaving out at the end what says nothing; named keys end in their own final byte.
+// appendKittyForm appends CSI code : shifted : base ; modifiers : event ; text u without empty parts at the end. Named
+// keys have their own final byte.
 func appendKittyForm(dst []byte, k *Key, row *keyRow, m *vterm.Modes) []byte {
 	num, final := kittyCode(k, row)
 	if num < 0 {
@@ -116,7 +113,7 @@ func appendKittyForm(dst []byte, k *Key, row *keyRow, m *vterm.Modes) []byte {
 	return append(dst, final)
 }
 
-// kittyCode is the number and final byte of a key; the number is -1 if it has none.
+// kittyCode returns the number and final byte of a key; the number is -1 if it has none.
 func kittyCode(k *Key, row *keyRow) (num int, final byte) {
 	switch {
 	case row == nil && utf8.ValidRune(k.Code) && (k.Code != 0 || k.typesText()):
@@ -145,7 +142,7 @@ func appendAlternates(dst []byte, k *Key) []byte {
 	return dst
 }
 
-// appendCodePoints appends the text a key types, without controls: ;97:98.
+// appendCodePoints appends the text of a key without control characters, in the form ;97:98.
 func appendCodePoints(dst []byte, k *Key) []byte {
 	var one [utf8.UTFMax]byte
 	text := k.appendText(one[:0])

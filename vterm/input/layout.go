@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// layouts pairs the letters of a layout with the keys of the US layout that they are on. They are for terminals that do not
+// layouts pairs the letters of keyboard layouts with the US keys at the same places. They serve terminals that do not
 // report the base layout key (kitty keyboard protocol, "Report alternate keys").
 var layouts = [...]struct{ letters, us string }{
 	{"йцукенгшщзхъфывапролджэячсмитьбюё", "qwertyuiop[]asdfghjkl;'zxcvbnm,.`"}, // Russian
@@ -14,7 +14,7 @@ var layouts = [...]struct{ letters, us string }{
 	{"ضصثقفغعهخحجدشسيبلاتنمكطئءؤرىةوزظ", "qwertyuiop[]asdfghjkl;'zxcvnm,./"}, // Arabic
 }
 
-// usKey returns the key of the US layout at the place of a letter of another script, 0 if it is unknown.
+// usKey returns the US key at the place of a letter of another script, or 0 if it is unknown.
 func usKey(letter rune) rune {
 	for i := range layouts {
 		at := 0
@@ -28,8 +28,8 @@ func usKey(letter rune) rune {
 	return 0
 }
 
-// US returns the key as the US layout has it at the same place, for commands that are bound to Latin letters: from the terminal's
-// report, else from the table of layouts. It returns false for keys of the Latin script.
+// US returns the key that the US layout has at the same place, for commands bound to Latin letters. It uses the
+// terminal's report, else the table of layouts. It returns false for keys of the Latin script.
 func (k Key) US() (Key, bool) {
 	k = normalKey(k)
 	if k.Code < utf8.RuneSelf || keyRowOf(k.Code) != nil {
@@ -49,7 +49,7 @@ func (k Key) US() (Key, bool) {
 	return us, true
 }
 
-// Is reports whether a key is the one that a command is bound to, on any layout. Locks do not count.
+// Is reports whether a key is the one that a command is bound to, on any layout. It ignores locks.
 func (k Key) Is(bound Key) bool {
 	us, ok := k.US()
 	return k.sameKey(bound) || ok && us.sameKey(bound)

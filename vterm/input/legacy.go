@@ -10,7 +10,7 @@ import (
 // Keys" and "Alt and Meta Keys", and xterm's input.c where that is silent. xterm's
 // modifier Meta is Key's Meta; Super and Hyper are not known to it.
 
-// legacyParam is the modifier parameter, 0 when there are none.
+// legacyParam returns the modifier parameter, 0 without modifiers.
 func legacyParam(mods Mods) int {
 	bits := int(mods & (Shift | Alt | Ctrl))
 	if mods&Meta != 0 {
@@ -46,8 +46,7 @@ func appendFunctionKey(dst []byte, row *keyRow, mods Mods, m *vterm.Modes) []byt
 	return appendCSI(dst, row.num, param, row.final)
 }
 
-// appendKeypad sends a key of the keypad. Num Lock overrides application mode, as in
-// xterm.
+// appendKeypad encodes a keypad key. Num Lock overrides application mode, as in xterm.
 func appendKeypad(dst []byte, row *keyRow, k Key, m *vterm.Modes) []byte {
 	if !m.AppKeypad || row.pad == 0 || k.Mods&NumLock != 0 {
 		k.Code = row.like
@@ -60,7 +59,7 @@ func appendKeypad(dst []byte, row *keyRow, k Key, m *vterm.Modes) []byte {
 	return append(dst, row.pad)
 }
 
-// appendControlKey sends the keys that are C0 controls. Alt is an ESC before them.
+// appendControlKey encodes the keys that are C0 controls. Alt adds an ESC before them.
 func appendControlKey(dst []byte, k *Key, m *vterm.Modes) []byte {
 	if otherControlKey(k, m) {
 		return appendOtherKey(dst, controlOf(k, m), k.Mods, m)
@@ -92,8 +91,8 @@ func controlOf(k *Key, m *vterm.Modes) rune {
 	return 0x7f
 }
 
-// appendLegacyText sends a printing key. Alt is an ESC before it. With Super or Hyper
-// nothing is sent: typing the bare character would do something else.
+// appendLegacyText encodes a printing key. Alt adds an ESC before it. With Super or Hyper it appends nothing, because
+// the character alone would have another effect.
 func appendLegacyText(dst []byte, k *Key, m *vterm.Modes) []byte {
 	if k.typesText() && !otherTextKey(k, m) {
 		return k.appendText(dst)
@@ -117,9 +116,8 @@ func appendLegacyText(dst []byte, k *Key, m *vterm.Modes) []byte {
 	return appendKeyRune(dst, k.char())
 }
 
-// ctrl returns the control that Ctrl makes of a printing key: of its character, or, when that
-// is not ASCII, of the key at its place on the US layout, so that Ctrl-С interrupts on a
-// Cyrillic keyboard too.
+// ctrl returns the control character of a printing key with Ctrl. A key that is not ASCII uses the US key at its place,
+// so that Ctrl-С interrupts on a Cyrillic keyboard too.
 func (k *Key) ctrl() (byte, bool) {
 	if c := k.char(); c < utf8.RuneSelf {
 		return ctrlOf(c)
@@ -128,8 +126,7 @@ func (k *Key) ctrl() (byte, bool) {
 	return ctrlOf(us.Code)
 }
 
-// ctrlOf is the table of VT100 User Guide, table 3-5, with what X adds to it (xterm's
-// input.c, IsControlAlias).
+// ctrlOf implements table 3-5 of the VT100 User Guide, with X's additions (xterm's input.c, IsControlAlias).
 func ctrlOf(r rune) (byte, bool) {
 	switch {
 	case r >= '@' && r <= '_', r >= 'a' && r <= '~':
@@ -146,10 +143,9 @@ func ctrlOf(r rune) (byte, bool) {
 	return 0, false
 }
 
-// otherTextKey reports whether modifyOtherKeys encodes a printing key (xterm manual,
-// "modifyOtherKeys"). Level 1 does for those that Ctrl makes no control of, level 2 for
-// all with Ctrl or Alt. Unlike xterm, level 2 leaves text typed with Shift alone: no
-// program needs it, and some show it as garbage.
+// otherTextKey reports whether modifyOtherKeys encodes a printing key (xterm manual, "modifyOtherKeys"). Level 1
+// encodes keys for which Ctrl yields no control character, level 2 all keys with Ctrl or Alt. Unlike xterm, level 2
+// does not encode text typed with Shift alone: no program needs it, and some show it as garbage.
 func otherTextKey(k *Key, m *vterm.Modes) bool {
 	switch {
 	case m.ModifyOtherKeys == 0 || k.Code <= 0 || k.Mods&(Super|Hyper) != 0:
@@ -161,7 +157,7 @@ func otherTextKey(k *Key, m *vterm.Modes) bool {
 	return k.Mods&(Ctrl|Alt|Meta) != 0 || k.Mods&Shift != 0 && k.Code == ' '
 }
 
-// otherControlKey is the same for Enter, Tab, Backspace and Escape (xterm's input.c,
+// otherControlKey reports whether Enter, Tab, Backspace or Escape is sent in the modifyOtherKeys form (xterm's input.c,
 // ModifyOtherKeys).
 func otherControlKey(k *Key, m *vterm.Modes) bool {
 	mods := k.Mods & (Shift | Alt | Ctrl | Meta)

@@ -8,11 +8,10 @@ import (
 
 // Mouse reports: xterm ctlseqs, "Mouse Tracking" and "Extended coordinates".
 
-// alternateScrollLines is how many cursor keys one step of the wheel sends on the
-// alternate screen (mode 1007).
+// alternateScrollLines is the number of cursor keys for one wheel step on the alternate screen (mode 1007).
 const alternateScrollLines = 3
 
-// mouseCodes are the button codes.
+// mouseCodes maps buttons to the codes in reports.
 var mouseCodes = [...]int{
 	ButtonNone: 3, ButtonLeft: 0, ButtonMiddle: 1, ButtonRight: 2,
 	ButtonWheelUp: 64, ButtonWheelDown: 65, ButtonWheelLeft: 66, ButtonWheelRight: 67,
@@ -27,14 +26,14 @@ const (
 	mouseMotion = 32
 )
 
-// Positions that the old encodings can tell, 1-based.
+// Largest positions of the old encodings, 1-based.
 const (
 	maxMouseX10  = 255 - 32
 	maxMouseUTF8 = 2015
 )
 
-// AppendMouse appends what a mouse event sends under modes m: nothing when the program
-// did not ask for it or when the encoding cannot tell the position.
+// AppendMouse appends the bytes of a mouse event under modes m, or nothing if the program did not enable it or the
+// encoding cannot express the position.
 func AppendMouse(dst []byte, ev Mouse, m *vterm.Modes) []byte {
 	if int(ev.Button) >= len(mouseCodes) || ev.Row < 0 || ev.Col < 0 {
 		return dst
@@ -56,8 +55,7 @@ func AppendMouse(dst []byte, ev Mouse, m *vterm.Modes) []byte {
 	return appendMouseReport(dst, code, &ev, m)
 }
 
-// mouseWanted reports whether a tracking mode tells of an event. The wheel has presses
-// only.
+// mouseWanted reports whether a tracking mode includes an event. The wheel only has presses.
 func mouseWanted(ev *Mouse, wheel bool, t vterm.MouseTracking) bool {
 	switch {
 	case ev.Action == MouseMotion && (t == vterm.MouseX10 || t == vterm.MouseNormal || wheel):
@@ -100,7 +98,7 @@ func appendMouseReport(dst []byte, code int, ev *Mouse, m *vterm.Modes) []byte {
 		dst = append(dst, "\x1b[<"...)
 		return appendNumbers(dst, final, code, x, y)
 	}
-	if release { // which button it was cannot be told
+	if release { // the encoding has no button number for releases
 		code = code&(mouseShift|mouseAlt|mouseCtrl) | mouseCodes[ButtonNone]
 	}
 	switch {
@@ -118,8 +116,7 @@ func appendMouseReport(dst []byte, code int, ev *Mouse, m *vterm.Modes) []byte {
 	return dst
 }
 
-// mousePixels is the position in pixels, 1-based: the middle of the cell when only
-// that is known.
+// mousePixels returns the position in pixels, 1-based: the middle of the cell if only that is known.
 func mousePixels(ev *Mouse, m *vterm.Modes) (x, y int) {
 	if ev.PixelX > 0 || ev.PixelY > 0 {
 		return max(ev.PixelX, 0) + 1, max(ev.PixelY, 0) + 1
@@ -128,8 +125,7 @@ func mousePixels(ev *Mouse, m *vterm.Modes) (x, y int) {
 	return ev.Col*w + w/2 + 1, ev.Row*h + h/2 + 1
 }
 
-// appendAlternateScroll makes cursor keys of the wheel for programs such as pagers that
-// know no mouse.
+// appendAlternateScroll converts wheel steps to cursor keys, for programs such as pagers that do not track the mouse.
 func appendAlternateScroll(dst []byte, ev *Mouse, m *vterm.Modes) []byte {
 	if !m.AltScroll || !m.AltScreen || ev.Action != MousePress {
 		return dst

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// keyMods are the modifiers in the order they are written, and the names they are
-// understood by before a - or +. M is tmux's and vim's Alt; D is vim's Super.
+// keyMods lists the modifiers in the order in which they are written, with the names that are accepted before a - or +.
+// M is Alt in tmux and vim; D is Super in vim.
 var keyMods = [...]struct {
 	mod   Mods
 	short string   // as written
@@ -21,8 +21,8 @@ var keyMods = [...]struct {
 	{Meta, "Meta-", []string{"meta"}},
 }
 
-// String is the key's name as tmux writes it: C-c, M-x, S-Up, BSpace, F5. ParseKey
-// understands it. Action, locks, text and alternates are not part of it.
+// String returns the key's name in tmux's notation: C-c, M-x, S-Up, BSpace, F5. ParseKey accepts it. It omits action,
+// locks, text and alternates.
 func (k Key) String() string {
 	k = normalKey(k)
 	if implied, r := k.impliedShift(); implied {
@@ -39,8 +39,8 @@ func (k Key) String() string {
 	return b.String()
 }
 
-// impliedShift reports whether Shift is written as a capital letter: M-A, but C-S-a
-// because C-A means C-a to tmux and vim alike.
+// impliedShift reports whether Shift is written as a capital letter: M-A, but C-S-a, because tmux and vim read C-A as
+// C-a.
 func (k *Key) impliedShift() (bool, rune) {
 	upper := unicode.ToUpper(k.Code)
 	return k.Mods&(Shift|Ctrl) == Shift && upper != k.Code && unicode.ToLower(upper) == k.Code, upper
@@ -59,10 +59,9 @@ func codeName(code rune) string {
 	return "None"
 }
 
-// ParseKey understands the name of one key: tmux's (C-c, M-x, S-Tab, BSpace, NPage, ^C),
-// vim's (<C-c>, <CR>, <lt>), and words (Ctrl+C, ctrl-c, Alt+F4). Names and modifiers may
-// be in any case; of single characters the case counts, except with Ctrl. The error is
-// a *KeyError.
+// ParseKey parses the name of one key: tmux's (C-c, M-x, S-Tab, BSpace, NPage, ^C), vim's (<C-c>, <CR>, <lt>), and
+// words (Ctrl+C, ctrl-c, Alt+F4). Names and modifiers may be in any case. The case of single characters counts, except
+// with Ctrl. The error is a *KeyError.
 func ParseKey(s string) (Key, error) {
 	name := s
 	if len(s) > 2 && s[0] == '<' && s[len(s)-1] == '>' {
@@ -90,7 +89,7 @@ func ParseKey(s string) (Key, error) {
 	return k, nil
 }
 
-// cutMod cuts a modifier and its - or + off the start of a name.
+// cutMod removes a modifier and its - or + from the start of a name.
 func cutMod(s string) (mod Mods, rest string, ok bool) {
 	i := strings.IndexAny(s, "-+")
 	if i <= 0 || i == len(s)-1 {
@@ -107,7 +106,7 @@ func cutMod(s string) (mod Mods, rest string, ok bool) {
 	return 0, s, false
 }
 
-// baseKey is the key of a name without modifiers.
+// baseKey returns the key of a name without modifiers.
 func baseKey(name string) (Key, bool) {
 	r, n := utf8.DecodeRuneInString(name)
 	switch {
@@ -120,7 +119,7 @@ func baseKey(name string) (Key, bool) {
 	return k, ok
 }
 
-// runeKey is the key that types a character.
+// runeKey returns the key that types a character.
 func runeKey(r rune) Key {
 	if r == ' ' {
 		return Key{Code: KeySpace}
@@ -132,20 +131,18 @@ func runeKey(r rune) Key {
 	return k
 }
 
-// ParseKeys understands text with keys in angle brackets: hello<Enter>. A < that
-// begins no bracket (before a blank, or without a >) stands for itself; any other is
-// written <lt>.
+// ParseKeys parses text with keys in angle brackets: hello<Enter>. A < that starts no bracket (before a blank, or
+// without a >) is a plain <; any other is written <lt>.
 //
-// A text of only names of keys, with blanks between them, is parsed as these keys: names with a
-// modifier, as in C-c or Ctrl+Up, and names with a capital first letter, as in Down or Enter.
-// Other verbs take names in this form.
+// A text that consists of key names separated by blanks is parsed as these keys: names with a modifier, such as C-c or
+// Ctrl+Up, and names with a capital first letter, such as Down or Enter. Other verbs accept names in this form.
 func ParseKeys(s string) ([]Key, error) {
 	if keys := namedKeys(s); len(keys) > 0 {
 		return keys, nil
 	}
 	var keys []Key
 	for len(s) > 0 {
-		if name := bracketed(s); name != "" {
+		if name := bracketPrefix(s); name != "" {
 			k, err := ParseKey(name)
 			if err != nil {
 				return nil, err
@@ -184,8 +181,8 @@ func namedKeys(s string) (keys []Key) {
 	return keys
 }
 
-// bracketed is the <…> that s begins with, or nothing. <C->> is one.
-func bracketed(s string) string {
+// bracketPrefix returns the <…> at the start of s, or "". <C->> is valid.
+func bracketPrefix(s string) string {
 	const longest = 64
 	if len(s) < 3 || s[0] != '<' {
 		return ""

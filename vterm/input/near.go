@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// KeyError says that a key's name was not understood.
+// KeyError reports an unknown key name.
 type KeyError struct {
 	Name string   // as given
-	Near []string // names that look like it, the nearest first
+	Near []string // similar names, the most similar first
 }
 
 func (e *KeyError) Error() string {
@@ -23,7 +23,7 @@ func (e *KeyError) Error() string {
 		e.Name, strings.Join(e.Near, ", "))
 }
 
-// keyAliases are names that are not those of one row of keyTable.
+// keyAliases maps names that are not in keyTable.
 var keyAliases = map[string]Key{
 	"btab":      {Code: KeyTab, Mods: Shift},
 	"nl":        {Code: 'j', Mods: Ctrl},
@@ -38,7 +38,7 @@ var keyAliases = map[string]Key{
 	"minus":     {Code: '-'},
 }
 
-// keysByName has every name in lower case.
+// keysByName maps all names in lower case to keys.
 var keysByName = sync.OnceValue(func() map[string]Key {
 	names := maps.Clone(keyAliases)
 	for i, row := range keyTable {
@@ -50,11 +50,11 @@ var keysByName = sync.OnceValue(func() map[string]Key {
 })
 
 const (
-	maxNear     = 3 // names offered
-	maxDistance = 2 // letters wrong in them
+	maxNear     = 3 // number of suggested names
+	maxDistance = 2 // largest edit distance of a suggestion
 )
 
-// nearKeys are the names that differ from name by few letters, as they are written.
+// nearKeys returns the names that differ from name by few letters, in their usual spelling.
 func nearKeys(name string) []string {
 	type near struct {
 		name     string
@@ -87,7 +87,7 @@ func nearKeys(name string) []string {
 	return names
 }
 
-// editDistance is the Levenshtein distance in bytes.
+// editDistance returns the Levenshtein distance in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

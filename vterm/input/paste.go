@@ -6,15 +6,15 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Around pasted text in mode 2004 (xterm ctlseqs, "Bracketed Paste Mode").
+// Delimiters of pasted text in mode 2004 (xterm ctlseqs, "Bracketed Paste Mode").
 const (
 	pasteStart = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
 )
 
-// AppendPaste appends pasted text as the program is to get it: line ends as CR, which
-// is what Enter sends, and no control characters but tab, whether bracketed or not, so that
-// text can neither end the brackets nor press keys. Other bytes are passed as they are.
+// AppendPaste appends pasted text as the program receives it. Line ends become CR, which is what Enter sends. Control
+// characters other than tab are removed, whether bracketed or not, so that text can neither end the brackets nor press
+// keys. Other bytes are unchanged.
 func AppendPaste(dst []byte, text []byte, m *vterm.Modes) []byte {
 	if m.BracketedPaste {
 		dst = append(dst, pasteStart...)
@@ -27,7 +27,7 @@ func AppendPaste(dst []byte, text []byte, m *vterm.Modes) []byte {
 		}
 		switch {
 		case len(text) > 1 && text[0] == '\r' && text[1] == '\n':
-			text = text[1:] // the LF stands for both
+			text = text[1:] // the LF replaces both
 		case text[0] == '\r' || text[0] == '\n':
 			dst = append(dst, '\r')
 			text = text[1:]
@@ -43,7 +43,7 @@ func AppendPaste(dst []byte, text []byte, m *vterm.Modes) []byte {
 	return dst
 }
 
-// pasteRun is the length of the text at the start of p that is passed as it is.
+// pasteRun returns the length of the text at the start of p that is unchanged.
 func pasteRun(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -56,7 +56,7 @@ func pasteRun(p []byte) int {
 		}
 		r, n := utf8.DecodeRune(p[i:])
 		if r >= 0x80 && r <= 0x9f || r == utf8.RuneError && n == 1 && b <= 0x9f {
-			return i // a C1 control, in UTF-8 or as a byte of its own
+			return i // a C1 control, in UTF-8 or as a single byte
 		}
 		i += n
 	}

@@ -2,7 +2,7 @@ package input
 
 import "unicode"
 
-// Keys that only the kitty keyboard protocol can tell of, in the order of its numbers.
+// Keys that only the kitty keyboard protocol can encode, in the order of its numbers.
 const (
 	KeyMediaPlay = KeyKPBegin + 1 + iota
 	KeyMediaPause
@@ -33,10 +33,10 @@ const (
 	KeyLevel5Shift
 )
 
-// keyRow is everything about a named key: what it is called and what it sends. Keys that
-// type a character or a C0 control have no legacy form here (encode_legacy.go).
+// keyRow describes a named key: its names and its encodings. Keys that type a character or a C0 control have no legacy
+// form here (legacy.go).
 type keyRow struct {
-	names string // the first one is the key's own, the others are understood too
+	names string // the key's own name first; the others are accepted too
 
 	// num and final are the form CSI num ; modifiers final (xterm ctlseqs, "PC-Style
 	// Function Keys", "VT220-Style Function Keys"). final 0: sends nothing.
@@ -50,8 +50,8 @@ type keyRow struct {
 	kitty      int
 	kittyTilde bool
 
-	// pad is the final byte after SS3 in application keypad mode; otherwise the key
-	// sends what the key like sends (VT100 User Guide, table 3-8).
+	// pad is the final byte after SS3 in application keypad mode. Otherwise the key sends the same as the key like
+	// (VT100 User Guide, table 3-8).
 	pad  byte
 	like rune
 }
@@ -175,7 +175,7 @@ var keyTable = [...]keyRow{
 	KeyLevel5Shift - KeyNone:      {names: "Level5Shift", kitty: 57454},
 }
 
-// keyRowOf is the row of a named key, nil for printing keys.
+// keyRowOf returns the row of a named key, nil for printing keys.
 func keyRowOf(code rune) *keyRow {
 	if i := code - KeyNone; i > 0 && int(i) < len(keyTable) {
 		return &keyTable[i]
@@ -189,8 +189,8 @@ func modifierKey(code rune) bool {
 		code == KeyCapsLock || code == KeyNumLock || code == KeyScrollLock
 }
 
-// normalKey makes one form of what can be said in several: named keys by their names,
-// letters by their small form with Shift, C0 controls by their keys.
+// normalKey converts equivalent forms to one: named keys to their codes, letters to lower case with Shift, C0 controls
+// to their keys.
 func normalKey(k Key) Key {
 	switch c := k.Code; {
 	case c == KeySpace:

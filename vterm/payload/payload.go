@@ -1,10 +1,8 @@
-// Package payload makes the kinds of output that terminal emulators are measured with:
-// logs and listings as programs print them, and the exercises that isolate one cost each
-// (styles, cursor motion, scrolling, characters of all widths).
+// Package payload generates output for measuring terminal emulators: logs and listings of typical programs, and
+// exercises that isolate one cost each (styles, cursor motion, scrolling, characters of all widths).
 //
-// What is made depends on nothing but the payload and the size asked for, so figures of
-// different engines, machines and days are of the same bytes. All are for a screen of
-// 80×24.
+// The bytes depend only on the payload and the requested size, so that figures of different engines, machines and days
+// are comparable. All are for a screen of 80×24.
 package payload
 
 import (
@@ -12,20 +10,20 @@ import (
 	"strings"
 )
 
-// Payload is a kind of output.
+// Payload is a kind of generated output.
 type Payload struct {
 	Name  string
-	About string // one line: what it is made of
+	About string // description of its content
 	unit  func(b *strings.Builder, r *rand.Rand)
 }
 
-// All are the payloads there are.
+// All lists the payloads.
 var All = []Payload{
-	{"dense_cells", "every cell with two colours of 256 and three attributes of its own", denseCells},
+	{"dense_cells", "every cell with its own two colours of 256 and three attributes", denseCells},
 	{"many_styles", "every cell with a 24-bit colour that hardly comes again", manyStyles},
 	{"medium_cells", "words of eight letters, each with one of the eight colours", mediumCells},
 	{"light_cells", "full screens of letters, nothing else", lightCells},
-	{"cursor_motion", "single letters, each at a place of its own", cursorMotion},
+	{"cursor_motion", "single letters, each at a different place", cursorMotion},
 	{"scrolling", "lines of one letter, into the history", func(b *strings.Builder, _ *rand.Rand) { b.WriteString("y\r\n") }},
 	{"scrolling_bottom_region", "the same with a margin below", scrollRegion("\x1b[1;20r", "\x1b[20;1H")},
 	{"scrolling_top_region", "the same with a margin above", scrollRegion("\x1b[2;24r", "\x1b[24;1H")},
@@ -38,7 +36,7 @@ var All = []Payload{
 	{"ls_lR", "listings of directories", lsLong},
 }
 
-// ByName finds a payload.
+// ByName returns the payload with a name.
 func ByName(name string) (Payload, bool) {
 	for _, p := range All {
 		if p.Name == name {
@@ -48,8 +46,8 @@ func ByName(name string) (Payload, bool) {
 	return Payload{}, false
 }
 
-// Generate makes at least so many bytes, always the same: whole lines, screens or
-// whatever the payload is made of, so it can be written again and again.
+// Generate returns at least the given number of bytes, always the same: whole lines, screens or other units of the
+// payload, so that it can be written repeatedly.
 func (p Payload) Generate(bytes int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder

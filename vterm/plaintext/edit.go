@@ -8,13 +8,11 @@ import (
 )
 
 const (
-	// window is how many columns at the end of a line can still be changed, at
-	// least; it is wider than any terminal is.
+	// window is the number of columns at the end of a line that can still be changed. It is wider than any terminal.
 	window = 4096
-	// reach is how far the cursor can be moved beyond the text, so that a few
-	// bytes cannot ask for much.
+	// reach limits how far the cursor can move beyond the text, so that a few bytes cannot use much memory.
 	reach = 1024
-	// maxCluster bounds the bytes of a character with its combining marks.
+	// maxCluster limits the bytes of a character with its combining marks.
 	maxCluster = 64
 )
 
@@ -23,23 +21,23 @@ type cell uint32
 
 const (
 	tail     cell = 1 << 31 // second column of a wide character
-	wide     cell = 1 << 30 // first column of one
+	wide     cell = 1 << 30 // first column of a wide character
 	many     cell = 1 << 29 // content is an index into clusters
-	skip     cell = 1 << 28 // column that a tab passed, after the first, which is '\t'
+	skip     cell = 1 << 28 // column that a tab skipped, after the first, which is '\t'
 	contents cell = 1<<21 - 1
 )
 
-// editor is the line being written: text that is final, then a window of columns.
+// editor holds the line being written: final text, followed by a window of columns that can still change.
 type editor struct {
-	final    []byte
-	cells    []cell
-	clusters []string // of cells with many
-	col      int      // of the cursor in the window; may lie beyond its end
-	before   int      // columns that are final, modulo the distance of tab stops
+	final     []byte
+	cells     []cell
+	clusters  []string // clusters of cells with many
+	col       int      // cursor column in the window; may be beyond its end
+	finalCols int      // number of final columns, modulo the distance of tab stops
 }
 
 func (e *editor) clear() {
-	e.final, e.cells, e.clusters, e.col, e.before = e.final[:0], e.cells[:0], e.clusters[:0], 0, 0
+	e.final, e.cells, e.clusters, e.col, e.finalCols = e.final[:0], e.cells[:0], e.clusters[:0], 0, 0
 	if cap(e.final) > keepBytes {
 		e.final = nil
 	}
@@ -51,7 +49,7 @@ func (e *editor) clear() {
 	}
 }
 
-// empty says that nothing was written to the line, and the cursor is at its beginning.
+// empty reports whether the line has no text and the cursor is at its start.
 func (e *editor) empty() bool { return len(e.cells) == 0 && len(e.final) == 0 && e.col == 0 }
 
 func (e *editor) appendText(dst []byte) []byte {
@@ -88,14 +86,14 @@ func (e *editor) finalize() {
 	for n < len(e.cells) && e.cells[n]&(tail|skip) != 0 {
 		n++
 	}
-	e.before = (e.before + n) % tabColumns
+	e.finalCols = (e.finalCols + n) % tabColumns
 	e.final = e.appendCells(e.final, e.cells[:n])
 	e.cells = e.cells[:copy(e.cells, e.cells[n:])]
 	e.col = max(e.col-n, 0)
 	e.keepClusters()
 }
 
-// keepClusters forgets the clusters that no cell refers to.
+// keepClusters drops the clusters that no cell refers to.
 func (e *editor) keepClusters() {
 	if len(e.clusters) == 0 {
 		return
@@ -110,10 +108,10 @@ func (e *editor) keepClusters() {
 	e.clusters = kept
 }
 
-// full reports whether the window must be made smaller (finalize).
+// full reports whether the window must be reduced by finalize.
 func (e *editor) full() bool { return len(e.cells) >= 2*window }
 
-// ascii writes printable ASCII, at most as much as fills the window, and says how much.
+// ascii writes printable ASCII, at most until the window is full, and returns the number of written bytes.
 func (e *editor) ascii(b []byte) int {
 	e.pad()
 	n := min(len(b), 2*window-e.col)
@@ -166,7 +164,7 @@ func (e *editor) pad() {
 	}
 }
 
-// halve blanks the wide character or the tab that col would cut in two.
+// halve blanks the wide character or tab that col would split.
 func (e *editor) halve(col int) {
 	switch {
 	case col <= 0 || col >= len(e.cells):
@@ -177,10 +175,10 @@ func (e *editor) halve(col int) {
 	}
 }
 
-// tab is HT. At the end of the text it is text: who reads a Makefile back wants the tab that was printed.
-// Over text that is there already it only moves, as on a screen.
+// tab implements HT. At the end of the text it adds a tab, so that a Makefile reads back as printed. Over existing text
+// it only moves, as on a screen.
 func (e *editor) tab() {
-	stop := ((e.before+e.col)/tabColumns+1)*tabColumns - e.before
+	stop := ((e.finalCols+e.col)/tabColumns+1)*tabColumns - e.finalCols
 	if e.col < len(e.cells) || stop > 2*window {
 		e.move(stop)
 		return
@@ -192,8 +190,8 @@ func (e *editor) tab() {
 	}
 }
 
-// blankTab makes blanks of the tab that passed col. Behind the text it leaves none after col: nothing was
-// printed there.
+// blankTab replaces the tab that covers col by blanks. At the end of the text it leaves none after col, because nothing
+// was printed there.
 func (e *editor) blankTab(col int) {
 	from, to := col, col
 	for e.cells[from]&skip != 0 {
@@ -210,7 +208,7 @@ func (e *editor) blankTab(col int) {
 	}
 }
 
-// blankTabs makes blanks of all tabs from the cursor on, which are about to be shifted off the stops.
+// blankTabs replaces all tabs from the cursor on by blanks, because they are about to move off their tab stops.
 func (e *editor) blankTabs() {
 	for i := e.col; i < len(e.cells); i++ {
 		if c := e.cells[i]; c == '\t' || c&skip != 0 {
@@ -219,7 +217,7 @@ func (e *editor) blankTabs() {
 	}
 }
 
-// combine adds a zero-width character to the one before the cursor, if there is one.
+// combine adds a zero-width character to the one before the cursor.
 func (e *editor) combine(r rune) {
 	i := e.col - 1
 	if i > 0 && i < len(e.cells) && e.cells[i]&tail != 0 {
@@ -247,12 +245,12 @@ func (e *editor) combine(r rune) {
 	e.clusters = append(e.clusters, string(text))
 }
 
-// move puts the cursor on a column.
+// move sets the cursor's column.
 func (e *editor) move(col int) {
 	e.col = min(max(col, 0), max(len(e.cells)+tabColumns, reach), 2*window-2)
 }
 
-// erase blanks columns; those at the end cease to be.
+// erase blanks columns; those at the end are removed.
 func (e *editor) erase(from, to int) {
 	e.halve(from)
 	e.halve(to)

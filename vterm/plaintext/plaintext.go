@@ -9,30 +9,28 @@ package plaintext
 
 import "unicode/utf8"
 
-// Writer turns the output of a program into plain text as a reader of its log wants it,
-// one logical line after the other, without a screen: progress bars collapse to what
-// they showed last, escape sequences are gone, soft wraps do not exist, tabs are tabs. It
-// knows no rows; what moves the cursor up or down is swallowed.
+// Writer turns the output of a program into plain text, as in a log, one logical line after the other, without a
+// screen: progress bars collapse to their last state, escape sequences are removed, soft wraps do not exist, tabs stay
+// tabs. It has no rows and ignores sequences that move the cursor up or down.
 //
-// The line being written can be changed by the program as on a screen (CR, BS, HT, CUF, CUB,
-// CHA, ICH, DCH, ECH, EL), as far back as window columns; what lies before is
-// final, so that the work for each byte is bounded however long the line is.
+// The program can change the line being written as on a screen (CR, BS, HT, CUF, CUB, CHA, ICH, DCH, ECH, EL), as far
+// back as window columns; text before that is final, so that the work for each byte is bounded for any length of line.
 //
 // Any split of the same bytes gives the same lines. The zero value is ready to use.
 type Writer struct {
-	// MaxLine is the most bytes of text in one Line; a longer line is handed out
-	// in pieces. Default and greatest value 1 MiB, least 16 bytes. Set it before Write.
+	// MaxLine is the largest number of text bytes in one Line; a longer line is returned in pieces. The default and
+	// maximum is 1 MiB, the minimum 16 bytes. Set it before Write.
 	MaxLine int
 
 	scanner
 	line editor
-	read uint64 // bytes taken so far
-	from uint64 // where the current line, or piece of it, began
+	read uint64 // consumed bytes
+	from uint64 // start of the current line or piece
 
-	each    func(Line) // takes lines as they are completed; nil: they wait in done
-	scratch []byte     // of the line that is completed
+	each    func(Line) // receives completed lines; nil: they wait in done
+	scratch []byte     // text of the line being completed
 
-	done  []Line // complete lines not yet drained; Text is in text
+	done  []Line // completed lines that wait for Lines; their text is in text
 	text  []byte
 	spans []int // end of each line's text in text
 }
@@ -41,23 +39,23 @@ type Writer struct {
 type Line struct {
 	// UTF-8 without a line end; valid while the function that is given it runs.
 	Text []byte
-	// The bytes from From up to To, counted from the first byte ever written, made the
-	// line; its line end is among them. A line's To is the next one's From.
+	// The line was made from the bytes From to To, counted from the first byte ever written, including its line end. To
+	// is the next line's From.
 	From, To uint64
-	More     bool // the line goes on in the next Line
+	More     bool // the line continues in the next Line
 }
 
 const maxLineBytes = 1 << 20
 
-// Write takes everything and never fails. What it completes waits for Lines, and takes
-// memory until then: more than the bytes do, where lines are short.
+// Write accepts all bytes and never fails. Completed lines wait for Lines and use memory until then: more than the
+// bytes if lines are short.
 func (p *Writer) Write(b []byte) (int, error) {
 	p.run(b)
 	return len(b), nil
 }
 
-// Each is Write, with f called for each line that it completes, in order, while it does: they take no memory, and nearly
-// all are not copied. What waits for Lines comes first. f must not write.
+// Each is Write that calls f for each completed line, in order. These lines use no memory, and nearly all are not
+// copied. Lines that wait for Lines come first. f must not write.
 func (p *Writer) Each(b []byte, f func(Line)) {
 	p.Lines(f)
 	p.each = f
@@ -89,11 +87,11 @@ func (p *Writer) Lines(f func(Line)) {
 	}
 }
 
-// keepBytes is how much memory of a burst is kept for the next one.
+// keepBytes is the buffer memory kept after a burst.
 const keepBytes = 64 << 10
 
-// Whole is up to where the bytes make whole characters and sequences: a Writer that is given what comes from there on
-// says what this one has not.
+// Whole returns the offset up to which the bytes form complete characters and sequences. A new Writer that starts there
+// returns the text that this one has not returned.
 func (p *Writer) Whole() uint64 {
 	switch {
 	case p.state != ground:
@@ -104,13 +102,13 @@ func (p *Writer) Whole() uint64 {
 	return p.read
 }
 
-// Rest appends the unfinished line to dst: a prompt, a progress bar. from and to are
-// the bytes that made it.
-func (p *Writer) Rest(dst []byte) (text []byte, from, to uint64) {
+// AppendUnfinished appends the unfinished line, such as a prompt or progress bar, to dst. from and to are its range of
+// bytes.
+func (p *Writer) AppendUnfinished(dst []byte) (text []byte, from, to uint64) {
 	return p.line.appendText(dst), p.from, p.read
 }
 
-// maxLine is MaxLine within its bounds.
+// maxLine returns MaxLine within its limits.
 func (p *Writer) maxLine() int {
 	if p.MaxLine <= 0 {
 		return maxLineBytes
@@ -128,7 +126,7 @@ func (p *Writer) endLine() {
 	}
 }
 
-// pieces hands out what is more than MaxLine of a text, and is the rest.
+// pieces returns the last part of a text after passing on pieces of MaxLine bytes.
 func (p *Writer) pieces(text []byte) []byte {
 	for most := p.maxLine(); len(text) > most; {
 		end := most
@@ -141,7 +139,7 @@ func (p *Writer) pieces(text []byte) []byte {
 	return text
 }
 
-// finish hands out a line, or a piece of one.
+// finish outputs a line, or a piece of one.
 func (p *Writer) finish(text []byte, more bool) {
 	l := Line{Text: text[:len(text):len(text)], From: p.from, To: p.read, More: more}
 	p.from = p.read
@@ -153,7 +151,7 @@ func (p *Writer) finish(text []byte, more bool) {
 	p.done, p.spans = append(p.done, l), append(p.spans, len(p.text))
 }
 
-// spill hands out pieces of a line that is getting longer than MaxLine.
+// spill passes on pieces of a line that exceeds MaxLine.
 func (p *Writer) spill() {
 	p.line.final = p.line.final[:copy(p.line.final, p.pieces(p.line.final))]
 }

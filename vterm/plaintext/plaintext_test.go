@@ -23,7 +23,7 @@ func collect(p *Writer, in []byte, cut int) (lines []Line, rest string) {
 			lines = append(lines, l)
 		})
 	}
-	text, _, _ := p.Rest(nil)
+	text, _, _ := p.AppendUnfinished(nil)
 	return lines, string(text)
 }
 
@@ -35,7 +35,7 @@ func collectEach(p *Writer, in []byte, cut int) (lines []Line, rest string) {
 			lines = append(lines, l)
 		})
 	}
-	text, _, _ := p.Rest(nil)
+	text, _, _ := p.AppendUnfinished(nil)
 	return lines, string(text)
 }
 
@@ -124,7 +124,7 @@ func TestOffsets(t *testing.T) {
 	if !reflect.DeepEqual(lines, want) {
 		t.Errorf("lines %+v, want %+v", lines, want)
 	}
-	if text, from, to := p.Rest(nil); string(text) != "rest" || from != 17 || to != uint64(len(in)) {
+	if text, from, to := p.AppendUnfinished(nil); string(text) != "rest" || from != 17 || to != uint64(len(in)) {
 		t.Errorf("the rest is %q from %d to %d", text, from, to)
 	}
 }
@@ -271,7 +271,7 @@ func FuzzWriter(f *testing.F) {
 			}
 			at = l.To
 		}
-		if _, from, to := whole.Rest(nil); from != at || to != uint64(len(in)) {
+		if _, from, to := whole.AppendUnfinished(nil); from != at || to != uint64(len(in)) {
 			t.Fatalf("the rest is from %d to %d, after %d of %d", from, to, at, len(in))
 		}
 	})
@@ -301,7 +301,7 @@ func ExampleWriter() {
 	var p Writer
 	fmt.Fprint(&p, "downloading 10%\rdownloading 100%\r\n\x1b[32mok\x1b[0m\n$ ")
 	p.Lines(func(l Line) { fmt.Printf("%s\n", l.Text) })
-	rest, _, _ := p.Rest(nil)
+	rest, _, _ := p.AppendUnfinished(nil)
 	fmt.Printf("%q\n", rest)
 	// Output:
 	// downloading 100%

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 )
 
-// state is where in the output a Writer stands.
+// state is the state of the scanner between two bytes.
 type state uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	escape                 // after ESC
 	escapeMore             // after ESC and an intermediate
 	csi                    // after CSI, reading parameters
-	csiOther               // in a CSI sequence that is only swallowed
+	csiOther               // in a CSI sequence that is ignored
 	controlString          // in OSC, DCS, APC, PM or SOS
 	controlStringESC       // after ESC in a string
 )
@@ -23,24 +23,24 @@ const (
 const (
 	maxParam   = 1 << 16
 	tabColumns = 8
-	// maxString is where a string that does not end is given up, lest a stray
-	// introducer swallows the rest of a log.
+	// maxString is the length at which an unterminated string is abandoned, so that a stray introducer does not swallow
+	// the rest of a log.
 	maxString = 16 << 20
 )
 
-// scanner is the state between two bytes. Nothing is buffered but a half-read
-// character: strings are of no use here.
+// scanner holds the state between two bytes. It buffers only an incomplete character: the content of strings is not
+// needed.
 type scanner struct {
-	state  state
-	began  uint64 // of a sequence: its first byte
-	osc    bool   // of a string: BEL ends it
-	left   int    // of a string: bytes until it is given up
-	n, arg int    // parameters so far, and the first one; arg is -1 if left out
-	part   [utf8.UTFMax]byte
-	parts  int
+	state     state
+	began     uint64 // offset of the sequence's first byte
+	osc       bool   // the string is an OSC, which BEL ends
+	remaining int    // bytes until the string is abandoned
+	n, arg    int    // number of parameters so far, and the first parameter; -1 if omitted
+	part      [utf8.UTFMax]byte
+	parts     int
 }
 
-// take takes some bytes of b, at least one.
+// take consumes some bytes of b, at least one.
 func (p *Writer) take(b []byte) int {
 	switch {
 	case p.state == controlString:
@@ -63,14 +63,14 @@ func (p *Writer) take(b []byte) int {
 	return 1
 }
 
-// takeLines takes whole lines of printable ASCII and their ends, which most lines of most logs are: as no column of them is
-// written twice, they need no columns. 0: b does not begin with one, or not where a line begins.
+// takeLines consumes whole lines of printable ASCII, as in most logs: no column of them is written twice, so they need
+// no columns. It returns 0 if b does not start with one, or not at the start of a line.
 func (p *Writer) takeLines(b []byte) (n int) {
 	if p.state != ground || p.parts > 0 || !p.line.empty() {
 		return 0
 	}
 	for most := min(window-1, p.maxLine()); ; {
-		text := scan.ASCII(b[n:])
+		text := bytescan.ASCII(b[n:])
 		end := n + text
 		if end < len(b) && b[end] == '\r' {
 			end++
@@ -84,12 +84,12 @@ func (p *Writer) takeLines(b []byte) (n int) {
 	}
 }
 
-// Printable is the length of the printable ASCII at the start of p.
-func Printable(p []byte) int { return scan.ASCII(p) }
+// Printable returns the length of the printable ASCII at the start of p.
+func Printable(p []byte) int { return bytescan.ASCII(p) }
 
-// takeText takes a run of printable ASCII.
+// takeText consumes printable ASCII.
 func (p *Writer) takeText(b []byte) int {
-	n := p.line.ascii(b[:scan.ASCII(b)])
+	n := p.line.ascii(b[:bytescan.ASCII(b)])
 	p.read += uint64(n)
 	p.finalize()
 	return n
@@ -103,8 +103,7 @@ func (p *Writer) finalize() {
 	}
 }
 
-// takeRune takes a character; the longest beginning of an ill-formed one becomes one
-// U+FFFD (Unicode §3.9).
+// takeRune consumes a character. The longest valid prefix of an ill-formed one becomes one U+FFFD (Unicode §3.9).
 func (p *Writer) takeRune(b []byte) int {
 	r, n := utf8.DecodeRune(b)
 	if r == utf8.RuneError && n == 1 {
@@ -120,8 +119,8 @@ func (p *Writer) takeRune(b []byte) int {
 	return n
 }
 
-// takePart adds a byte to a half-read character. Whenever that makes it complete or
-// ill-formed, the result is printed; a byte that does not belong to it is left.
+// takePart adds a byte to an incomplete character and prints the character once it is complete or ill-formed. It does
+// not consume a byte that does not belong to the character.
 func (p *Writer) takePart(c byte) int {
 	if p.parts > 0 && c&0xc0 != 0x80 {
 		p.parts = 0
@@ -167,7 +166,7 @@ func (p *Writer) control(b byte) {
 	}
 }
 
-// step takes one byte of a sequence (https://vt100.net/emu/dec_ansi_parser).
+// step consumes one byte of a sequence (https://vt100.net/emu/dec_ansi_parser).
 func (p *Writer) step(b byte) {
 	switch {
 	case b == 0x18 || b == 0x1a: // CAN, SUB
@@ -196,14 +195,14 @@ func (p *Writer) step(b byte) {
 	}
 }
 
-// introduce takes the byte after ESC, or a C1 control as its 7-bit form.
+// introduce handles the byte after ESC, or a C1 control as its 7-bit form.
 func (p *Writer) introduce(b byte) {
 	p.state = ground
 	switch b {
 	case '[':
 		p.state, p.n, p.arg = csi, 0, -1
 	case ']', 'P', '_', '^', 'X', 'k':
-		p.state, p.osc, p.left = controlString, b == ']' || b == 'k', maxString
+		p.state, p.osc, p.remaining = controlString, b == ']' || b == 'k', maxString
 	case 'D', 'E': // IND, NEL
 		p.endLine()
 	case 'c': // RIS: what was printed was printed
@@ -211,8 +210,8 @@ func (p *Writer) introduce(b byte) {
 	}
 }
 
-// param takes a parameter byte. Only the first parameter is of use, and none when
-// there is a private prefix, a sub-parameter or an intermediate.
+// param handles a parameter byte. Only the first parameter is used, and none if there is a private prefix, a
+// sub-parameter or an intermediate.
 func (p *Writer) param(b byte) {
 	switch {
 	case b >= '0' && b <= '9' && p.n == 0:
@@ -262,24 +261,24 @@ func (p *Writer) eraseLine(how int) {
 	}
 }
 
-// takeString swallows a string up to a control that may end it.
+// takeString consumes a string up to a control that may end it.
 func (p *Writer) takeString(b []byte) int {
-	b = b[:min(len(b), p.left)]
+	b = b[:min(len(b), p.remaining)]
 	n := bytes.IndexAny(b, "\x07\x18\x1a\x1b")
 	if n < 0 {
 		p.read += uint64(len(b))
-		if p.left -= len(b); p.left == 0 {
+		if p.remaining -= len(b); p.remaining == 0 {
 			p.state = ground
 		}
 		return len(b)
 	}
 	n++
 	p.read += uint64(n)
-	p.left -= n
+	p.remaining -= n
 	switch c := b[n-1]; {
 	case c == 0x1b:
 		p.state = controlStringESC
-	case c != 0x07 || p.osc || p.left == 0:
+	case c != 0x07 || p.osc || p.remaining == 0:
 		p.state = ground
 	}
 	return n

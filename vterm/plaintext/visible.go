@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// Visible is a text with what reads otherwise than it is shown made visible, as in <U+202E>: marks that turn the
-// direction of writing, and characters that show nothing, in which words can be hidden from a person who reads
-// along. What emoji and scripts need to be joined stays.
-func Visible(text string) string { return spelled(text, Hidden, "<U+%04X>") }
+// Visible returns text with misleading characters replaced by their code, such as <U+202E>: marks that change the
+// direction of writing, and invisible characters, which can hide words from a user. Characters that join emoji and
+// scripts are kept.
+func Visible(text string) string { return spellOut(text, IsHidden, "<U+%04X>") }
 
-// VisibleMarkup is Visible of HTML and SVG.
-func VisibleMarkup(text string) string { return spelled(text, Hidden, "&lt;U+%04X&gt;") }
+// VisibleMarkup is Visible with character references, for HTML and SVG.
+func VisibleMarkup(text string) string { return spellOut(text, IsHidden, "&lt;U+%04X&gt;") }
 
-// Literal is Visible for a text of which each character counts, such as a command that somebody is to allow: also
-// what joins emoji, what chooses among their forms, and blanks that are not the usual one are told apart.
-func Literal(text string) string { return spelled(text, odd, "<U+%04X>") }
+// Literal is Visible for a text in which every character matters, such as a command to approve. It also shows joiners
+// of emoji, variation selectors, and unusual blanks.
+func Literal(text string) string { return spellOut(text, isMisleading, "<U+%04X>") }
 
-func spelled(text string, which func(rune) bool, as string) string {
+func spellOut(text string, which func(rune) bool, as string) string {
 	at := strings.IndexFunc(text, which)
 	if at < 0 {
 		return text
@@ -38,8 +38,8 @@ func spelled(text string, which func(rune) bool, as string) string {
 	return b.String()
 }
 
-// Hidden says whether Visible replaces a character.
-func Hidden(r rune) bool {
+// IsHidden reports whether Visible replaces a character.
+func IsHidden(r rune) bool {
 	switch {
 	case r < 0xad:
 		return false
@@ -51,7 +51,7 @@ func Hidden(r rune) bool {
 	return false
 }
 
-// odd says whether Literal replaces a character.
-func odd(r rune) bool {
-	return Hidden(r) || r >= 0x80 && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || r == 0x2800)
+// isMisleading reports whether Literal replaces a character.
+func isMisleading(r rune) bool {
+	return IsHidden(r) || r >= 0x80 && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || r == 0x2800)
 }

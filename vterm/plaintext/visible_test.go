@@ -29,7 +29,7 @@ func FuzzVisible(f *testing.F) {
 	f.Add("a\u202eb\xff")
 	f.Fuzz(func(t *testing.T, in string) {
 		got := Visible(in)
-		if strings.ContainsFunc(got, Hidden) || utf8.ValidString(in) != utf8.ValidString(got) || Visible(got) != got {
+		if strings.ContainsFunc(got, IsHidden) || utf8.ValidString(in) != utf8.ValidString(got) || Visible(got) != got {
 			t.Errorf("%q: %q", in, got)
 		}
 	})

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// ErrSnapshot is the error of Restore, wrapped with what is wrong.
+// ErrSnapshot is returned by Restore for an invalid snapshot, with the reason.
 var ErrSnapshot = errors.New("not a snapshot of the vt10x engine")
 
-// Restore replaces the state. On error the engine is as new.
+// Restore replaces the state. On error the engine is reset.
 func (e *Engine) Restore(snapshot []byte) error {
 	fresh := New(e.opts)
 	if err := fresh.restore(snapshot); err != nil {
@@ -46,15 +46,15 @@ func (e *Engine) restore(p []byte) error {
 	return nil
 }
 
-// coder writes fields to the end of buf, or reads them from its start. The first thing
-// that cannot be read is kept in err, and nothing is read after it.
+// coder writes fields to the end of buf, or reads them from its start. The first error is stored in err, and later
+// reads do nothing.
 type coder struct {
 	buf   []byte
 	write bool
 	err   error
 }
 
-// check notes that what was read is impossible.
+// check records an error unless ok: a value that was read is impossible.
 func (c *coder) check(ok bool) {
 	if !ok && !c.write && c.err == nil {
 		c.err = fmt.Errorf("%w: bad value %d bytes before the end", ErrSnapshot, len(c.buf))
@@ -75,7 +75,7 @@ func (c *coder) uint64(v *uint64) {
 	}
 }
 
-// int is a number between least and most.
+// int codes a number between least and most.
 func (c *coder) int(v *int, least, most int) {
 	n := uint64(*v - least)
 	c.uint64(&n)
@@ -104,7 +104,7 @@ func codeUint32(c *coder, v *uint32) {
 	}
 }
 
-// bytes is a byte string of at most most bytes.
+// bytes codes a byte string of at most most bytes.
 func (c *coder) bytes(v *[]byte, most int) {
 	n := len(*v)
 	c.int(&n, 0, max(most, n))
@@ -124,7 +124,7 @@ func (c *coder) text(v *string) {
 	*v = string(b)
 }
 
-// codeSlice is a slice whose elements take at least size bytes each.
+// codeSlice codes a slice whose elements take at least size bytes each.
 func codeSlice[T any](c *coder, v *[]T, size int, element func(*T)) {
 	n := len(*v)
 	c.int(&n, 0, 1<<24)

@@ -10,20 +10,20 @@ import (
 
 const (
 	maxParams = 32
-	// maxParam bounds every number; xterm's parser stops there too.
+	// maxParam limits every number, as xterm's parser does.
 	maxParam = 65535
 )
 
-// params are the numbers of a control sequence; -1 stands for one left out.
+// params holds the numbers of a control sequence; omitted ones are -1.
 type params struct {
 	prefix byte   // one of < = > ?, or 0
 	inter  string // intermediate bytes
 	n      int
 	v      [maxParams]int32
-	sub    uint32 // bit i: a ':' stands before v[i]
+	sub    uint32 // bit i: v[i] follows a ':'
 }
 
-// get is parameter i; def when it was left out.
+// get returns parameter i, or def if it was omitted.
 func (p *params) get(i, def int) int {
 	if i >= p.n || p.v[i] < 0 {
 		return def
@@ -31,13 +31,13 @@ func (p *params) get(i, def int) int {
 	return int(p.v[i])
 }
 
-// count is parameter i as a count: 0 means 1 (ECMA-48 §5.4.2, note).
+// count returns parameter i as a count: 0 means 1 (ECMA-48 §5.4.2, note).
 func (p *params) count(i int) int { return max(p.get(i, 1), 1) }
 
 func (p *params) isSub(i int) bool { return p.sub>>i&1 != 0 }
 
-// parse reads what stands between CSI and the final byte. It fails on bytes out of
-// order, which make a sequence that is not defined.
+// parse parses the bytes between CSI and the final byte. It returns false if they are out of order, which means an
+// undefined sequence.
 func (p *params) parse(s []byte) bool {
 	if len(s) > 0 && s[0] >= '<' && s[0] <= '?' {
 		p.prefix, s = s[0], s[1:]
@@ -71,8 +71,8 @@ func (p *params) parse(s []byte) bool {
 	return true
 }
 
-// motions are the functions handed to the library with one count, by final byte. The
-// library's own names for them stand in its csi.go.
+// motions lists the functions with one count that are passed to the library, by final byte. The library's csi.go has
+// its own names for them.
 var motions = [128]struct {
 	known, erases bool
 }{
@@ -98,7 +98,7 @@ var motions = [128]struct {
 	'e': {true, false}, // VPR
 }
 
-// runCSI runs a control sequence: seq is what stands before the final byte.
+// runCSI runs a control sequence: seq is the part before the final byte.
 func (e *Engine) runCSI(seq []byte, final byte) {
 	var p params
 	if !p.parse(seq) {
@@ -116,8 +116,8 @@ func (e *Engine) runCSI(seq []byte, final byte) {
 	}
 }
 
-// motion hands on a function with one count, bounded by the screen: the library loops
-// as often as it is told and computes slices from what it is told.
+// motion passes a function with one count to the library, with the count limited to the screen: the library would loop
+// and compute slices with any count.
 func (e *Engine) motion(p *params, final byte) {
 	if final == 'T' && p.n > 1 {
 		return // highlight mouse tracking
@@ -134,6 +134,7 @@ func (e *Engine) motion(p *params, final byte) {
 	}
 }
 
+// runPublic runs a sequence without prefix and intermediates.
 func (e *Engine) runPublic(p *params, final byte) {
 	switch final {
 	case 'H', 'f': // CUP, HVP
@@ -164,7 +165,7 @@ func (e *Engine) runPublic(p *params, final byte) {
 	}
 }
 
-// ansiCursor is SCOSC and SCORC; with parameters CSI s is DECSLRM, which is not known.
+// ansiCursor implements SCOSC and SCORC. With parameters CSI s is DECSLRM, which is not supported.
 func (e *Engine) ansiCursor(p *params, final byte) {
 	switch {
 	case p.n > 0:
@@ -177,7 +178,7 @@ func (e *Engine) ansiCursor(p *params, final byte) {
 
 func (e *Engine) eraseDisplay(how int) {
 	if how > 2 {
-		return // ED 3: there is no scrollback
+		return // ED 3: no scrollback
 	}
 	e.penErase()
 	e.putf("\x1b[%dJ", how)
@@ -194,7 +195,7 @@ func (e *Engine) eraseDisplay(how int) {
 	}
 }
 
-// repeat is REP, which terminfo's xterm-256color lets programs use.
+// repeat implements REP, which terminfo's xterm-256color entry lets programs use.
 func (e *Engine) repeat(n int) {
 	if e.lastRune == 0 {
 		return
@@ -204,7 +205,7 @@ func (e *Engine) repeat(n int) {
 	}
 }
 
-// setMargins is DECSTBM.
+// setMargins implements DECSTBM.
 func (e *Engine) setMargins(p *params) {
 	top, bottom := p.count(0), min(max(p.get(1, 0), 0), e.rows)
 	if bottom == 0 {
@@ -226,7 +227,7 @@ func (e *Engine) restoreCursor() {
 	e.pen, e.cs = e.saved.pen, e.saved.cs
 }
 
-// runPrivate runs sequences that begin with one of < = > ?.
+// runPrivate runs a sequence with one of the prefixes < = > ?.
 func (e *Engine) runPrivate(p *params, final byte) {
 	switch string([]byte{p.prefix, final}) {
 	case "?h", "?l":
@@ -243,7 +244,7 @@ func (e *Engine) runPrivate(p *params, final byte) {
 	}
 }
 
-// runInter runs sequences with intermediate bytes.
+// runInter runs a sequence with intermediate bytes.
 func (e *Engine) runInter(p *params, final byte) {
 	switch {
 	case p.inter == " " && final == 'q' && p.prefix == 0:
@@ -255,7 +256,7 @@ func (e *Engine) runInter(p *params, final byte) {
 	}
 }
 
-// setCursorType is DECSCUSR: 0 and 1 blinking block, then block, underline, bar, each
+// setCursorType implements DECSCUSR: 0 and 1 blinking block, then block, underline, bar, each
 // blinking first.
 func (e *Engine) setCursorType(n int) {
 	if n > 6 {
@@ -266,7 +267,7 @@ func (e *Engine) setCursorType(n int) {
 	e.cursor.Shape, e.cursor.Blink = vterm.CursorShape(n/2), n%2 == 0
 }
 
-// runEscape runs an escape sequence: inter are its intermediate bytes.
+// runEscape runs an escape sequence; inter are its intermediate bytes.
 func (e *Engine) runEscape(inter []byte, final byte) {
 	if len(inter) > 0 {
 		switch {
@@ -290,7 +291,7 @@ func (e *Engine) runEscape(inter []byte, final byte) {
 	case '=', '>': // DECKPAM, DECKPNM
 		e.setAppKeypad(final == '=')
 	case 'N', 'O': // SS2, SS3
-		e.cs.once = final - 'N' + 2
+		e.cs.single = final - 'N' + 2
 	case 'n', 'o': // LS2, LS3
 		e.cs.shift = final - 'n' + 2
 	case 'Z': // DECID
@@ -300,7 +301,7 @@ func (e *Engine) runEscape(inter []byte, final byte) {
 	}
 }
 
-// alignmentTest is DECALN.
+// alignmentTest implements DECALN.
 func (e *Engine) alignmentTest() {
 	e.setPen(0, kindNarrow)
 	e.put("\x1b[r\x1b#8\x1b[H")
@@ -321,7 +322,7 @@ func (e *Engine) control(b byte) {
 	}
 }
 
-// softReset is DECSTR (VT510 manual, table 5-10). The cursor stays.
+// softReset implements DECSTR (VT510 manual, table 5-10). The cursor stays.
 func (e *Engine) softReset() {
 	e.flush()
 	*e.grid.top, *e.grid.bottom = 0, e.rows-1
@@ -334,8 +335,8 @@ func (e *Engine) softReset() {
 	e.changeModes(func(m *vterm.Modes) { m.AppCursor = false })
 }
 
-// reset is RIS. The library's own clears only a part of the screen, and leaves the
-// screens swapped.
+// reset implements RIS. The library's own implementation clears only a part of the screen and leaves the screens
+// swapped.
 func (e *Engine) reset() {
 	if e.modes.AltScreen {
 		e.leaveAlt()

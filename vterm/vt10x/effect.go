@@ -3,17 +3,17 @@ package vt10x
 import "github.com/longterm-dev/longterm/vterm"
 
 const (
-	// maxEventBytes bounds the text held in events that are not drained.
+	// maxEventBytes limits the text in undelivered events.
 	maxEventBytes = 4 << 20
-	// maxReplyBytes bounds the answers that are not fetched.
+	// maxReplyBytes limits the undelivered answers.
 	maxReplyBytes = 64 << 10
 )
 
-// effects are what goes out of the terminal besides the screen.
+// effects holds the terminal's output besides the screen: events and answers.
 type effects struct {
 	events     []vterm.Event
 	eventBytes int
-	lost       int
+	lost       int // number of dropped events
 	replies    []byte
 }
 
@@ -30,7 +30,7 @@ func (e *Engine) emit(ev vterm.Event) {
 	e.events = append(e.events, ev)
 }
 
-// Events appends what happened since the last call. What did not fit is counted last.
+// Events appends the events since the last call. The number of dropped events is appended last.
 func (e *Engine) Events(dst []vterm.Event) []vterm.Event {
 	dst = append(dst, e.events...)
 	if e.lost > 0 {
@@ -40,15 +40,14 @@ func (e *Engine) Events(dst []vterm.Event) []vterm.Event {
 	return dst
 }
 
-// reply queues an answer to the program. Answers to a program that never reads are
-// dropped whole.
+// reply queues an answer to the program. If the queue is full, the answer is dropped completely.
 func (e *Engine) reply(s string) {
 	if len(e.replies)+len(s) <= maxReplyBytes {
 		e.replies = append(e.replies, s...)
 	}
 }
 
-// Replies appends the answers and forgets them.
+// Replies appends and clears the answers.
 func (e *Engine) Replies(dst []byte) []byte {
 	dst = append(dst, e.replies...)
 	e.replies = nil

@@ -8,26 +8,26 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Engine is a terminal. Its zero value is not usable; call New.
+// Engine is a terminal. Its zero value is not usable; use New.
 type Engine struct {
 	opts       vterm.Options
 	cols, rows int
 	grid       grid
-	out        []byte // for the library, not yet written to it
+	out        []byte // bytes to be written to the library
 
 	scanner
-	read uint64 // bytes taken so far
+	read uint64 // consumed bytes
 
 	tables
 	pen        vterm.Style
 	cs         charsets
 	saved      savedCursor
-	lastRune   rune // what REP repeats; 0: nothing
+	lastRune   rune // last printed character, for REP; 0: none
 	modes      vterm.Modes
-	insert     bool // IRM: reported, not obeyed
+	insert     bool // IRM: reported, but without effect
 	cursor     vterm.Cursor
 	cursorType int            // as set by DECSCUSR, 0–6
-	kitty      [2]kittyStack  // of the primary and the alternate screen
+	kitty      [2]kittyStack  // flags of the primary and the alternate screen
 	palette    *vterm.Palette // replaced, never changed; nil: the default
 	title      string
 
@@ -35,7 +35,7 @@ type Engine struct {
 	versions
 }
 
-// savedCursor is what DECSC saves and the library does not know.
+// savedCursor is the part of DECSC's state that the library does not have.
 type savedCursor struct {
 	pen vterm.Style
 	cs  charsets
@@ -43,7 +43,7 @@ type savedCursor struct {
 
 var _ vterm.Engine = (*Engine)(nil)
 
-// New makes a terminal. Sizes out of range are clamped.
+// New returns a terminal. Sizes out of range are clamped.
 func New(o vterm.Options) *Engine {
 	e := &Engine{opts: o}
 	e.cols, e.rows = clampSize(o.Cols, 80, vterm.MaxCols), clampSize(o.Rows, 24, vterm.MaxRows)
@@ -71,13 +71,13 @@ func (e *Engine) Pack() {}
 // Written implements vterm.Engine.
 func (e *Engine) Written() uint64 { return e.read }
 
-// Write takes everything and never fails.
+// Write accepts all bytes and never fails.
 func (e *Engine) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		used := 0
 		if e.state == ground {
-			used = e.ground(p)
+			used = e.printText(p)
 		} else {
 			used = e.sequence(p)
 		}
@@ -85,17 +85,17 @@ func (e *Engine) Write(p []byte) (int, error) {
 	}
 	e.flush()
 	e.dirty = true
-	if e.crowded() {
+	if e.needsCompaction() {
 		e.compact()
 	}
 	return n, nil
 }
 
-// flushAt bounds what is kept back for the library: small, because each of hundreds of
-// idle sessions keeps the buffer.
+// flushAt is the size at which buffered bytes are written to the library. It is small because each of hundreds of idle
+// sessions keeps the buffer.
 const flushAt = 1024
 
-// put queues bytes for the library.
+// put buffers bytes for the library.
 func (e *Engine) put(s string) {
 	e.out = append(e.out, s...)
 	if len(e.out) >= flushAt {
@@ -110,7 +110,7 @@ func (e *Engine) putf(format string, args ...any) {
 	}
 }
 
-// flush brings the library up to date, so that its cursor and cells can be used.
+// flush writes the buffered bytes, so that the library's cursor and cells are current.
 func (e *Engine) flush() {
 	if len(e.out) > 0 {
 		e.feed(e.out)
@@ -118,13 +118,14 @@ func (e *Engine) flush() {
 	}
 }
 
+// feed writes bytes to the library.
 func (e *Engine) feed(p []byte) {
-	e.guard(func() { _, _ = e.grid.term.Write(p) })
+	e.recoverPanic(func() { _, _ = e.grid.term.Write(p) })
 }
 
-// guard runs the library. No input is known to make it panic once csi.go has bounded
-// the numbers; if one does, the screen is kept and the library starts afresh.
-func (e *Engine) guard(f func()) {
+// recoverPanic runs f, which calls the library. With the numbers limited by csi.go no input is known to make it panic. If it does, the
+// screen is kept and the library is created again.
+func (e *Engine) recoverPanic(f func()) {
 	defer func() {
 		if recover() != nil {
 			e.rebuild()
@@ -133,7 +134,7 @@ func (e *Engine) guard(f func()) {
 	f()
 }
 
-// rebuild puts what can be read of the screens into a fresh library.
+// rebuild copies the readable part of the screens into a new library terminal.
 func (e *Engine) rebuild() {
 	old := e.grid
 	e.grid = newGrid(e.cols, e.rows)
@@ -169,7 +170,7 @@ func (e *Engine) Resize(cols, rows int) {
 	e.setPen(0, kindErased)
 	was := e.cols
 	e.cols, e.rows = cols, rows
-	e.guard(func() { e.grid.term.Resize(cols, rows) })
+	e.recoverPanic(func() { e.grid.term.Resize(cols, rows) })
 	if cols > was {
 		e.addTabs(was)
 	}
@@ -179,8 +180,7 @@ func (e *Engine) Resize(cols, rows int) {
 	}
 }
 
-// addTabs sets a tab stop every 8 columns from the first new one; the library leaves
-// the new columns without.
+// addTabs sets a tab stop every 8 columns from the first new one, because the library sets none in new columns.
 func (e *Engine) addTabs(from int) {
 	tabs := *e.grid.tabs
 	for x := (from + 7) / 8 * 8; x < len(tabs); x += 8 {
@@ -188,13 +188,13 @@ func (e *Engine) addTabs(from int) {
 	}
 }
 
-// History is empty: lines that scroll off are gone.
+// History returns an empty history: the engine drops lines that scroll off.
 func (e *Engine) History() vterm.History { return vterm.NoHistory{} }
 
 // Recent returns an empty history as well.
 func (e *Engine) Recent(int) vterm.History { return vterm.NoHistory{} }
 
-// Modes are the modes in force.
+// Modes returns the current modes.
 func (e *Engine) Modes() vterm.Modes {
 	m := e.modes
 	m.Kitty = e.kittyNow().top()

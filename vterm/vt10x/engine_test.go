@@ -183,7 +183,7 @@ func TestResize(t *testing.T) {
 	}
 }
 
-func TestResizeAskedByOutput(t *testing.T) {
+func TestResize_RequestedByOutput(t *testing.T) {
 	const in = "abc\x1b[8;2;2tdef\x1b[8;4096;4096t"
 	for _, fixed := range []bool{false, true} {
 		e := New(vterm.Options{Cols: 10, Rows: 3, FixedSize: fixed})

@@ -6,26 +6,27 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// versions know when what was last shown. Rows are compared when asked for (Frame,
-// Version), not for each Write: output that is not looked at costs nothing here.
+// versions records when the shown content last changed. Rows are compared on request (Frame, Version), not for each
+// Write: output without viewers costs nothing here.
 type versions struct {
 	version     uint64
-	full        uint64 // version since when a delta would not do
-	shown       looks
-	rowsAt      [2][]rowVersion // of the shown screen and the one behind, as in grid
+	full        uint64 // deltas are impossible before this version
+	shown       frameState
+	rowsAt      [2][]rowVersion // versions of the rows of the shown screen and of the other one, as in grid
 	dirty       bool            // something was written since the last sync
-	resized     bool            // all rows are to be sent
-	bothScreens bool            // the screen behind may have changed too
-	alt         bool            // whether rowsAt[0] is the alternate screen
+	resized     bool            // all rows must be sent
+	bothScreens bool            // the other screen may have changed too
+	alt         bool            // rowsAt[0] is the alternate screen
 	scratch     []vterm.Cell
 }
 
+// rowVersion is the digest of a row's content and the version of its last change.
 type rowVersion struct {
 	digest, version uint64
 }
 
-// looks are what a Frame shows besides rows.
-type looks struct {
+// frameState holds what a Frame shows besides rows.
+type frameState struct {
 	cursor  vterm.Cursor
 	title   string
 	alt     bool
@@ -38,13 +39,13 @@ func (v *versions) start(rows int) {
 	v.dirty, v.resized, v.bothScreens = true, true, true
 }
 
-// Version grows with every change of what Frame would show.
+// Version grows with every visible change of a Frame.
 func (e *Engine) Version() uint64 {
 	e.sync()
 	return e.version
 }
 
-// sync finds out what changed since the last sync.
+// sync determines what has changed since the last sync.
 func (e *Engine) sync() {
 	if !e.dirty {
 		return
@@ -70,13 +71,13 @@ func (e *Engine) sync() {
 	e.dirty, e.resized, e.bothScreens = false, false, false
 }
 
-func (e *Engine) looks() looks {
+func (e *Engine) looks() frameState {
 	c := e.cursor
 	c.Row, c.Col, c.Pending = e.grid.cur.Y, e.grid.cur.X, e.grid.pendingWrap()
-	return looks{c, e.title, e.modes.AltScreen, e.modes.ReverseVideo, e.paletteNow()}
+	return frameState{c, e.title, e.modes.AltScreen, e.modes.ReverseVideo, e.paletteNow()}
 }
 
-// compare stamps the rows of a screen that differ from what they were.
+// compare stamps the rows of a screen that have changed.
 func (e *Engine) compare(screen int, next uint64) (changed bool) {
 	rows := e.grid.screen(screen == 1)
 	at := e.rowsAt[screen]
@@ -97,8 +98,8 @@ func (e *Engine) compare(screen int, next uint64) (changed bool) {
 	return changed
 }
 
-// Frame fills f with the rows that changed after q.Since. The other screen than the
-// shown one is handed over whole once the screens were switched.
+// Frame fills f with the rows that changed after q.Since. The other screen is sent in full once the screens were
+// switched.
 func (e *Engine) Frame(f *vterm.Frame, q vterm.Query) {
 	e.sync()
 	alt := e.modes.AltScreen
@@ -131,11 +132,11 @@ func (e *Engine) fillLines(f *vterm.Frame, screen int, since uint64) {
 	f.Full = f.Full || len(lines) == f.Rows
 }
 
-// clip is a slice that its receiver cannot append to behind our back.
+// clip returns a slice without spare capacity, so that the receiver's appends do not change this one's data.
 func clip[T any](s []T) []T { return s[:len(s):len(s)] }
 
-// appendCells makes cells of glyphs, without the blank ones at the end. Halves of wide
-// characters whose other half was overwritten are blank.
+// appendCells appends cells for glyphs, without blank ones at the end. Halves of overwritten wide characters become
+// blank.
 func appendCells(dst []vterm.Cell, row []vt.Glyph) (cells []vterm.Cell, wrapped bool) {
 	end := len(row)
 	for end > 0 && row[end-1].BG == kindErased && row[end-1].FG == vt.DefaultFG {
@@ -155,7 +156,7 @@ func appendCells(dst []vterm.Cell, row []vt.Glyph) (cells []vterm.Cell, wrapped 
 
 func isWide(kind vt.Color) bool { return kind == kindWide || kind == kindWideCluster }
 
-// cellOf makes a cell of a glyph; afterWide and beforeTail tell of its neighbours.
+// cellOf converts a glyph to a cell; afterWide and beforeTail describe its neighbours.
 func cellOf(g *vt.Glyph, id vterm.StyleID, afterWide, beforeTail bool) vterm.Cell {
 	switch {
 	case g.BG == kindNarrow:

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// What the BG of a glyph says. Everything but kindErased was written by text.go.
+// Values of a glyph's BG. text.go writes all but kindErased.
 const (
 	kindErased      = vt.DefaultBG // the library's own value for cells never written
 	kindNarrow      = vt.Color(1)
@@ -24,22 +24,21 @@ const (
 
 // Bits of the library's state that it does not export (its state.go).
 const (
-	attrWrap       = 1 << 6 // Glyph.Mode: the row's text goes on in the next row
+	attrWrap       = 1 << 6 // Glyph.Mode: the row's text continues in the next row
 	cursorWrapNext = 1 << 1 // Cursor.State
 	cursorOrigin   = 1 << 2
 	cursorBits     = cursorWrapNext | cursorOrigin
 )
 
-// modeBits are the modes that the library is told of.
+// modeBits are the modes that the library implements.
 const modeBits = vt.ModeWrap | vt.ModeAltScreen | vt.ModeCRLF
 
-// grid is the library's state. The library exports neither the inactive screen nor the
-// margins, tabs and saved cursor, and reads cells one by one through two map lookups, so
-// its fields are pointed at directly. The version is pinned by go.sum; field checks
-// names and types, and a test makes a change of either known.
+// grid provides the library's state. The library exports neither the inactive screen nor margins, tabs and the saved
+// cursor, and reading cells takes two map lookups each, so this points at its fields directly. go.sum pins the version;
+// field checks names and types, and a test detects changes of either.
 type grid struct {
 	term         vt.Terminal
-	lines, other *[][]vt.Glyph // the shown screen and the one behind it
+	lines, other *[][]vt.Glyph // the shown screen and the other one
 	cur, saved   *vt.Cursor
 	top, bottom  *int // scroll margins, inclusive
 	mode         *vt.ModeFlag
@@ -62,16 +61,16 @@ func newGrid(cols, rows int) grid {
 	}
 }
 
-// field points at a field of the library's state.
+// field returns a pointer to a field of the library's state.
 func field[T any](st *vt.State, name, typ string) *T {
 	f, ok := reflect.TypeFor[vt.State]().FieldByName(name)
 	if !ok || f.Type.String() != typ {
-		panic(fmt.Sprintf("vt10x: the library's State.%s is not a %s any more", name, typ))
+		panic(fmt.Sprintf("vt10x: the library's State.%s is no longer a %s", name, typ))
 	}
 	return (*T)(unsafe.Add(unsafe.Pointer(st), f.Offset))
 }
 
-// screen is the rows of a screen: the shown one, or the one behind it.
+// screen returns the rows of the shown screen, or of the other one.
 func (g *grid) screen(behind bool) [][]vt.Glyph {
 	if behind {
 		return *g.other
@@ -83,9 +82,8 @@ func (g *grid) pendingWrap() bool { return g.cur.State&cursorWrapNext != 0 }
 
 var digestSeed = maphash.MakeSeed()
 
-// digest stands for the looks of a row when asking whether it changed: 8 bytes a row
-// instead of a second copy of the screen. The seed is random, so no output can be made
-// to collide on purpose; by chance it happens once in 2⁶⁴ changes.
+// digest returns a hash of a row to detect changes: 8 bytes per row instead of a copy of the screen. The seed is
+// random, so output cannot cause collisions on purpose; an accidental one occurs once in 2⁶⁴ changes.
 func digest(cells []vterm.Cell, wrapped bool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(digestSeed)

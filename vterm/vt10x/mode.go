@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// mode is one row of the mode tables. get says whether it is set; a mode without set
-// is permanent. Both are called with the library up to date.
+// mode is a row of the mode tables. get reports whether the mode is set; a mode without set cannot be changed. Both run
+// after a flush of the library.
 type mode struct {
 	n   int
 	get func(e *Engine) bool
@@ -22,8 +22,8 @@ var (
 	decModes = []mode{
 		flag(1, func(m *vterm.Modes) *bool { return &m.AppCursor }, ""),    // DECCKM
 		flag(5, func(m *vterm.Modes) *bool { return &m.ReverseVideo }, ""), // DECSCNM
-		{6, (*Engine).origin, func(e *Engine, on bool) { e.tell("\x1b[?6", on) }},
-		{7, (*Engine).autowrap, func(e *Engine, on bool) { e.tell("\x1b[?7", on) }},
+		{6, (*Engine).origin, func(e *Engine, on bool) { e.setLibraryMode("\x1b[?6", on) }},
+		{7, (*Engine).autowrap, func(e *Engine, on bool) { e.setLibraryMode("\x1b[?7", on) }},
 		mouse(9),
 		{12, func(e *Engine) bool { return e.cursor.Blink }, func(e *Engine, on bool) { e.cursor.Blink = on }},
 		{25, func(e *Engine) bool { return e.cursor.Visible }, func(e *Engine, on bool) { e.cursor.Visible = on }},
@@ -36,7 +36,7 @@ var (
 		flag(1007, func(m *vterm.Modes) *bool { return &m.AltScroll }, ""),
 		encoding(1015), encoding(1016),
 		{1047, (*Engine).inAlt, (*Engine).setAlt},
-		{1048, func(*Engine) bool { return true }, (*Engine).keepCursor},
+		{1048, func(*Engine) bool { return true }, (*Engine).setSaveCursor},
 		{1049, (*Engine).inAlt, (*Engine).setAltKeepingCursor},
 		flag(2004, func(m *vterm.Modes) *bool { return &m.BracketedPaste }, ""),
 		{2026, func(e *Engine) bool { return e.modes.Sync }, (*Engine).setSync},
@@ -45,21 +45,19 @@ var (
 	}
 )
 
-// flag is a mode kept in vterm.Modes; lib is the start of the sequence that tells the
-// library, if it must know.
+// flag returns a mode stored in vterm.Modes. lib is the start of the sequence that sets it in the library, if needed.
 func flag(n int, field func(*vterm.Modes) *bool, lib string) mode {
 	return mode{n,
 		func(e *Engine) bool { return *field(&e.modes) },
 		func(e *Engine, on bool) {
 			if lib != "" {
-				e.tell(lib, on)
+				e.setLibraryMode(lib, on)
 			}
 			e.changeModes(func(m *vterm.Modes) { *field(m) = on })
 		}}
 }
 
-// mouse is a tracking mode. The last one set is in force; resetting any ends tracking,
-// as in xterm.
+// mouse returns a tracking mode. The last one set is active; resetting any of them ends tracking, as in xterm.
 func mouse(t vterm.MouseTracking) mode {
 	return mode{int(t),
 		func(e *Engine) bool { return e.modes.Mouse == t },
@@ -73,7 +71,7 @@ func mouse(t vterm.MouseTracking) mode {
 		}}
 }
 
-// encoding is a way of writing mouse reports; the last one set is in force.
+// encoding returns a mode for an encoding of mouse reports. The last one set is active.
 func encoding(c vterm.MouseEncoding) mode {
 	return mode{int(c),
 		func(e *Engine) bool { return e.modes.MouseEncoding == c },
@@ -89,8 +87,8 @@ func encoding(c vterm.MouseEncoding) mode {
 		}}
 }
 
-// tell sets or resets a mode of the library.
-func (e *Engine) tell(start string, on bool) {
+// setLibraryMode sets or resets a mode of the library.
+func (e *Engine) setLibraryMode(start string, on bool) {
 	if on {
 		e.put(start + "h")
 	} else {
@@ -99,7 +97,7 @@ func (e *Engine) tell(start string, on bool) {
 	e.flush()
 }
 
-// changeModes changes the modes that readers see, and says so if they did change.
+// changeModes changes the modes and emits an event if they differ.
 func (e *Engine) changeModes(f func(*vterm.Modes)) {
 	was := e.modes
 	if f(&e.modes); e.modes != was {
@@ -107,7 +105,7 @@ func (e *Engine) changeModes(f func(*vterm.Modes)) {
 	}
 }
 
-// setModes is SM, RM, DECSET and DECRST.
+// setModes implements SM, RM, DECSET and DECRST.
 func (e *Engine) setModes(p *params, table []mode, on bool) {
 	for i := range p.n {
 		if m := findMode(table, p.get(i, 0)); m != nil {
@@ -133,7 +131,8 @@ func (e *Engine) setAppKeypad(on bool) {
 	e.changeModes(func(m *vterm.Modes) { m.AppKeypad = on })
 }
 
-func (e *Engine) keepCursor(on bool) {
+// setSaveCursor implements mode 1048.
+func (e *Engine) setSaveCursor(on bool) {
 	if on {
 		e.saveCursor()
 	} else {
@@ -141,8 +140,7 @@ func (e *Engine) keepCursor(on bool) {
 	}
 }
 
-// setAlt is modes 47 and 1047. The library swaps screens whenever it is told to leave
-// one, on whichever it is.
+// setAlt implements modes 47 and 1047. The library swaps screens whenever a mode is reset, on either screen.
 func (e *Engine) setAlt(on bool) {
 	switch {
 	case on == e.modes.AltScreen:
@@ -193,7 +191,7 @@ func (e *Engine) setSync(on bool) {
 	}
 }
 
-// setInBandResize is mode 2048: setting it reports the size at once.
+// setInBandResize implements mode 2048: setting it reports the size at once.
 func (e *Engine) setInBandResize(on bool) {
 	e.changeModes(func(m *vterm.Modes) { m.InBandResize = on })
 	if on {

@@ -12,10 +12,10 @@ import (
 
 const (
 	maxTitle = 4 << 10 // bytes of a title
-	maxURI   = 4 << 10 // bytes of a hyperlink; a longer one is none
+	maxURI   = 4 << 10 // bytes of a hyperlink; longer ones are ignored
 )
 
-// runString runs a string whose terminator came. kind is the byte after ESC.
+// runString runs a complete string. kind is the byte after ESC.
 func (e *Engine) runString(kind byte, s []byte) {
 	switch kind {
 	case 'k': // the title string of screen
@@ -66,7 +66,7 @@ func (e *Engine) osc(n int, s string) {
 	}
 }
 
-// clean makes a title of what a program sent: one line, no controls, bounded.
+// clean returns a program's title as one line of limited length without control characters.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -88,7 +88,7 @@ func (e *Engine) setTitle(s string) {
 // progressNames are the states of OSC 9;4 (ConEmu).
 var progressNames = [...]string{"none", "normal", "error", "indeterminate", "paused"}
 
-// osc9 is progress (9;4;state;percent), cwd (9;9;path) or a notification.
+// osc9 handles progress (9;4;state;percent), cwd (9;9;path) or a notification.
 func (e *Engine) osc9(s string) {
 	kind, rest, _ := strings.Cut(s, ";")
 	switch kind {
@@ -107,7 +107,7 @@ func (e *Engine) osc9(s string) {
 	}
 }
 
-// mark is a mark of shell integration, OSC 133 (FinalTerm) or 633 (VS Code).
+// mark handles a mark of shell integration, OSC 133 (FinalTerm) or 633 (VS Code).
 func (e *Engine) mark(n int, s string) {
 	name, rest, _ := strings.Cut(s, ";")
 	e.emit(vterm.Event{Kind: vterm.EventMark, Name: name, Text: rest, Num: n})
@@ -116,7 +116,7 @@ func (e *Engine) mark(n int, s string) {
 	}
 }
 
-// clipboard is OSC 52. Asking for the clipboard is never answered.
+// clipboard handles OSC 52. Queries are never answered.
 func (e *Engine) clipboard(s string) {
 	selection, data, _ := strings.Cut(s, ";")
 	if text, err := base64.StdEncoding.DecodeString(data); err == nil && data != "?" {
@@ -124,7 +124,7 @@ func (e *Engine) clipboard(s string) {
 	}
 }
 
-// iterm is OSC 1337, of which two keys are of use.
+// iterm handles two keys of OSC 1337.
 func (e *Engine) iterm(s string) {
 	key, value, _ := strings.Cut(s, "=")
 	switch key {
@@ -138,7 +138,7 @@ func (e *Engine) iterm(s string) {
 	}
 }
 
-// hyperlink is OSC 8: params;URI.
+// hyperlink handles OSC 8: params;URI.
 func (e *Engine) hyperlink(s string) {
 	opts, uri, ok := strings.Cut(s, ";")
 	if !ok {
@@ -157,8 +157,7 @@ func (e *Engine) hyperlink(s string) {
 	e.pen.Link = e.link(l)
 }
 
-// oscColor sets, resets and tells colours. The palette is copied before it changes,
-// because frames refer to it.
+// oscColor sets, resets and reports colours. The palette is copied before it changes, because frames refer to it.
 func (e *Engine) oscColor(n int, s string) {
 	pal := *e.paletteNow()
 	args := strings.Split(s, ";")
@@ -211,7 +210,7 @@ func dynamicColor(p *vterm.Palette, n int) *uint32 {
 	}
 }
 
-// oneColor sets c, or tells it when asked with "?".
+// oneColor sets c, or reports it if spec is "?".
 func (e *Engine) oneColor(c *uint32, name, spec string) {
 	if spec == "?" {
 		r, g, b := *c>>16&0xff, *c>>8&0xff, *c&0xff
@@ -223,7 +222,7 @@ func (e *Engine) oneColor(c *uint32, name, spec string) {
 	}
 }
 
-// parseColor reads the numeric forms of XParseColor: #rgb … #rrrrggggbbbb and rgb:r/g/b.
+// parseColor parses the numeric forms of XParseColor: #rgb … #rrrrggggbbbb and rgb:r/g/b.
 func parseColor(s string) (uint32, bool) {
 	var parts []string
 	scaled := false
@@ -247,7 +246,7 @@ func parseColor(s string) (uint32, bool) {
 	return c, true
 }
 
-// channel makes 8 bits of n hexadecimal digits: rgb: scales, # pads with zeroes.
+// channel converts n hexadecimal digits to 8 bits: rgb: scales, # pads with zeroes.
 func channel(v uint32, n int, scaled bool) uint32 {
 	if scaled {
 		return v * 255 / (1<<(4*n) - 1)

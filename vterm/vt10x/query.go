@@ -6,11 +6,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// deviceAttributes says: VT220 with colours (xterm ctlseqs "Primary DA").
+// deviceAttributes reports a VT220 with colours (xterm ctlseqs "Primary DA").
 const deviceAttributes = "\x1b[?62;22c"
 
-// query answers what asks for the terminal or its state, each once. The library is
-// never asked: its answers would be given too, and some echo the wrong thing.
+// query answers queries about the terminal and its state, once each. The library never receives them: it would answer
+// too, and partly wrong.
 func (e *Engine) query(p *params, final byte) {
 	switch final {
 	case 'c':
@@ -42,7 +42,7 @@ func (e *Engine) attributes(p *params) {
 	}
 }
 
-// status is DSR (ECMA-48 §8.3.35) and DECDSR.
+// status implements DSR (ECMA-48 §8.3.35) and DECDSR.
 func (e *Engine) status(p *params) {
 	switch n := p.get(0, 0); {
 	case n == 5 && p.prefix == 0:
@@ -61,7 +61,7 @@ func (e *Engine) status(p *params) {
 	}
 }
 
-// position is the cursor, 1-based, counted from the margin in origin mode.
+// position returns the cursor position, 1-based, relative to the margin in origin mode.
 func (e *Engine) position() (row, col int) {
 	e.flush()
 	row, col = e.grid.cur.Y+1, e.grid.cur.X+1
@@ -71,12 +71,12 @@ func (e *Engine) position() (row, col int) {
 	return row, col
 }
 
-// window is XTWINOPS, as far as there can be a window.
+// window implements XTWINOPS as far as possible without a window.
 func (e *Engine) window(p *params) {
 	op := p.get(0, 0)
 	switch op {
 	case 8:
-		e.resizeAsked(orDefault(p.get(2, 0), e.cols), orDefault(p.get(1, 0), e.rows))
+		e.handleResizeRequest(orDefault(p.get(2, 0), e.cols), orDefault(p.get(1, 0), e.rows))
 	case 14:
 		e.reply(fmt.Sprintf("\x1b[4;%d;%dt", e.rows*e.modes.CellHeight, e.cols*e.modes.CellWidth))
 	case 16:
@@ -94,12 +94,12 @@ func (e *Engine) window(p *params) {
 	}
 }
 
-// maxAskedCells bounds the screen that output can ask for: a cell takes 32 bytes.
-const maxAskedCells = 1 << 20
+// maxRequestedCells limits the screen size that output can request: a cell takes 32 bytes.
+const maxRequestedCells = 1 << 20
 
-// resizeAsked carries a size out that the program asked for, if it may.
-func (e *Engine) resizeAsked(cols, rows int) {
-	if !vterm.ValidSize(cols, rows) || cols*rows > maxAskedCells {
+// handleResizeRequest carries out a size requested by the program, if allowed.
+func (e *Engine) handleResizeRequest(cols, rows int) {
+	if !vterm.ValidSize(cols, rows) || cols*rows > maxRequestedCells {
 		return
 	}
 	if !e.opts.FixedSize {
@@ -108,12 +108,12 @@ func (e *Engine) resizeAsked(cols, rows int) {
 	e.emit(vterm.Event{Kind: vterm.EventResize, Num: cols<<16 | rows})
 }
 
-// reportSize is what mode 2048 sends.
+// reportSize sends the report of mode 2048.
 func (e *Engine) reportSize() {
 	e.reply(fmt.Sprintf("\x1b[48;%d;%d;%d;%dt", e.rows, e.cols, e.rows*e.modes.CellHeight, e.cols*e.modes.CellWidth))
 }
 
-// reportMode is DECRQM: 0 unknown, 1 set, 2 reset.
+// reportMode implements DECRQM: 0 unknown, 1 set, 2 reset.
 func (e *Engine) reportMode(p *params) {
 	table, mark := ansiModes, ""
 	switch p.prefix {
@@ -131,8 +131,8 @@ func (e *Engine) reportMode(p *params) {
 	e.reply(fmt.Sprintf("\x1b[%s%d;%d$y", mark, n, value))
 }
 
-// runDCS answers the requests among device control strings: DECRQSS and XTGETTCAP are
-// told that nothing is known, so that no program waits.
+// runDCS answers the queries DECRQSS and XTGETTCAP with "unknown", so that no program waits. It ignores other device
+// control strings.
 func (e *Engine) runDCS(s []byte) {
 	switch {
 	case len(s) >= 2 && string(s[:2]) == "$q":

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// state is where in the input the scanner stands, after Paul Williams' parser for DEC
-// terminals (https://vt100.net/emu/dec_ansi_parser).
+// state is the state of the scanner, after Paul Williams' parser for DEC terminals
+// (https://vt100.net/emu/dec_ansi_parser).
 type state uint8
 
 const (
@@ -24,18 +24,18 @@ const (
 	maxCSI = 1024    // bytes of a control sequence; a longer one is ignored
 	maxStr = 1 << 20 // bytes of an OSC; a longer one is ignored
 	maxDCS = 4096    // of a device control string: only queries are of interest
-	// keepSeq is the buffer kept between sequences.
+	// keepSeq is the size of the buffer kept between sequences.
 	keepSeq = 512
 )
 
-// scanner holds a half-read sequence or character.
+// scanner holds an incomplete sequence or character.
 type scanner struct {
 	state state
-	kind  byte   // of a string: the byte after ESC
-	seq   []byte // what came after the introducer
-	long  bool   // the string was too long and is dropped
+	kind  byte   // kind of the string: the byte after ESC
+	seq   []byte // bytes after the introducer
+	long  bool   // the string exceeds its limit and is dropped
 	part  [utf8.UTFMax]byte
-	parts int // bytes of a half-read character in part
+	parts int // number of bytes of an incomplete character in part
 }
 
 func (s *scanner) begin(st state, kind byte) {
@@ -45,7 +45,7 @@ func (s *scanner) begin(st state, kind byte) {
 	s.state, s.kind, s.seq, s.long = st, kind, s.seq[:0], false
 }
 
-// sequence takes bytes until the scanner is back on the ground or p ends.
+// sequence consumes bytes until the scanner is in the ground state or p ends.
 func (e *Engine) sequence(p []byte) int {
 	for i := 0; i < len(p); i++ {
 		if e.state == str {
@@ -64,7 +64,7 @@ func (e *Engine) sequence(p []byte) int {
 	return len(p)
 }
 
-// collect takes the bytes of a string up to a control that may end it.
+// collect consumes the bytes of a string up to a control that may end it.
 func (e *Engine) collect(p []byte) int {
 	n := bytes.IndexAny(p, "\x07\x18\x1a\x1b")
 	if n < 0 {
@@ -89,8 +89,8 @@ func (e *Engine) addString(p []byte) {
 	e.seq = append(e.seq, p...)
 }
 
-// step takes one byte of a sequence. ESC begins a new one anywhere; CAN and SUB end it
-// unrun (ECMA-48 §8.3.6, §8.3.148).
+// step handles one byte of a sequence. ESC starts a new one anywhere; CAN and SUB end it without effect (ECMA-48
+// §8.3.6, §8.3.148).
 func (e *Engine) step(b byte) {
 	switch {
 	case b == 0x18 || b == 0x1a:
@@ -103,7 +103,7 @@ func (e *Engine) step(b byte) {
 		e.stepString(b)
 	case e.state == strEscape && b == '\\':
 		e.endString()
-	case e.state == strEscape: // the string is dropped, b goes on the new sequence
+	case e.state == strEscape: // the string is dropped, b belongs to the new sequence
 		e.begin(escape, 0)
 		e.stepEscape(b)
 	case b < 0x20:
@@ -116,8 +116,8 @@ func (e *Engine) step(b byte) {
 	}
 }
 
-// stepString takes a control inside a string. BEL ends OSC and ESC k only: in others xterm
-// takes it as content.
+// stepString handles a control inside a string. BEL ends OSC and ESC k only: xterm treats it as content of other
+// strings.
 func (e *Engine) stepString(b byte) {
 	if b == 0x07 && (e.kind == ']' || e.kind == 'k') {
 		e.endString()
@@ -150,7 +150,7 @@ func (e *Engine) stepEscape(b byte) {
 	}
 }
 
-// introduce takes the byte after ESC, or a C1 control as its 7-bit form.
+// introduce handles the byte after ESC, or a C1 control as its 7-bit form.
 func (e *Engine) introduce(b byte) {
 	switch b {
 	case '[':

@@ -2,7 +2,7 @@ package vt10x
 
 import "github.com/longterm-dev/longterm/vterm"
 
-// onSGR and offSGR are the parameters that set and clear attributes.
+// onSGR and offSGR map the parameters that set and clear attributes.
 var (
 	onSGR = [...]vterm.Attrs{
 		1: vterm.Bold, 2: vterm.Faint, 3: vterm.Italic, 5: vterm.Blink, 6: vterm.RapidBlink,
@@ -14,8 +14,7 @@ var (
 	}
 )
 
-// sgr is the style after SGR (ECMA-48 §8.3.117, xterm ctlseqs "CSI Pm m"). A hyperlink
-// is not touched by it.
+// sgr returns the style after SGR (ECMA-48 §8.3.117, xterm ctlseqs "CSI Pm m"). It keeps the hyperlink.
 func (e *Engine) sgr(p *params, s vterm.Style) vterm.Style {
 	if p.n == 0 {
 		return vterm.Style{Link: s.Link}
@@ -47,7 +46,7 @@ func (e *Engine) sgr(p *params, s vterm.Style) vterm.Style {
 	return s
 }
 
-// sgrSimple applies a parameter that stands alone.
+// sgrSimple applies a parameter without further parameters.
 func sgrSimple(s *vterm.Style, v int) {
 	switch {
 	case v == 0:
@@ -84,9 +83,8 @@ func setColor(s *vterm.Style, v int, c vterm.Color) {
 	}
 }
 
-// color reads the colour of 38, 48 or 58 at parameter i, whose sub-parameters end
-// before next; used counts the parameters taken. The forms are 38;5;n, 38;2;r;g;b,
-// 38:5:n, 38:2:r:g:b and 38:2:space:r:g:b (ITU-T T.416 §13.1.8).
+// color parses the colour of 38, 48 or 58 at parameter i, whose sub-parameters end before next. used is the number of
+// parameters read. The forms are 38;5;n, 38;2;r;g;b, 38:5:n, 38:2:r:g:b and 38:2:space:r:g:b (ITU-T T.416 §13.1.8).
 func (p *params) color(i, next int) (c vterm.Color, used int, ok bool) {
 	at, end, taken := i+1, next, next-i
 	if end == at { // the form with semicolons

@@ -24,7 +24,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendScreenSnapshot appends the state: there is no scrollback.
+// AppendScreenSnapshot appends the state; the engine has no scrollback.
 func (e *Engine) AppendScreenSnapshot(dst []byte) []byte { return e.AppendSnapshot(dst) }
 
 // AppendSnapshot appends the state.
@@ -36,7 +36,7 @@ func (e *Engine) AppendSnapshot(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(w.buf, crc32.Checksum(w.buf[start:], castagnoli))
 }
 
-// code writes the engine to c or reads it from c: one list of fields for both ways.
+// code writes the engine to c, or reads it from c: one list of fields serves both.
 func (e *Engine) code(c *coder) {
 	codeSize(c, e)
 	c.uint64(&e.read)
@@ -54,12 +54,12 @@ func (e *Engine) code(c *coder) {
 	}
 }
 
-// codeSize makes the grid before anything is read into it.
+// codeSize creates the grid before its content is read.
 func codeSize(c *coder, e *Engine) {
 	cols, rows := e.cols, e.rows
 	c.int(&cols, vterm.MinCols, vterm.MaxCols)
 	c.int(&rows, vterm.MinRows, vterm.MaxRows)
-	// A row takes three bytes at least, so that a short snapshot cannot ask for much.
+	// A row takes three bytes at least, so that a short snapshot cannot claim many.
 	c.check(c.write || len(c.buf) >= 2*3*rows)
 	if c.err == nil && !c.write && (cols != e.cols || rows != e.rows) {
 		e.cols, e.rows, e.grid = cols, rows, newGrid(cols, rows)
@@ -92,7 +92,7 @@ func (t *tables) code(c *coder) {
 	}
 }
 
-// index makes the maps that find entries.
+// index creates the maps that find entries.
 func (t *tables) index() {
 	links, clusters, styles := t.links, t.clusters, t.styles
 	if len(links) > 0 {
@@ -139,8 +139,8 @@ func (e *Engine) codePens(c *coder) {
 			codeByte(c, &cs.g[i])
 		}
 		codeByte(c, &cs.shift)
-		codeByte(c, &cs.once)
-		c.check(cs.shift < 4 && cs.once < 4)
+		codeByte(c, &cs.single)
+		c.check(cs.shift < 4 && cs.single < 4)
 	}
 	codeRune(c, &e.lastRune)
 }
@@ -164,7 +164,7 @@ func (e *Engine) codeModes(c *coder) {
 	c.check(e.cursor.Shape <= vterm.CursorBar)
 	for i := range e.kitty {
 		k := &e.kitty[i]
-		codeByte(c, &k.now)
+		codeByte(c, &k.active)
 		codeByte(c, &k.n)
 		c.check(k.n <= maxKitty)
 		for j := range k.pushed {
@@ -173,7 +173,7 @@ func (e *Engine) codeModes(c *coder) {
 	}
 }
 
-// codeLibrary is the library's state but for its cells.
+// codeLibrary codes the library's state without its cells.
 func (e *Engine) codeLibrary(c *coder) {
 	g := &e.grid
 	for _, cur := range [...]*vt.Cursor{g.cur, g.saved} {
@@ -200,7 +200,7 @@ func (e *Engine) codeLibrary(c *coder) {
 	}
 }
 
-// codePalette writes a palette only if it is not the default one.
+// codePalette codes a palette, if it is not the default one.
 func codePalette(c *coder, p **vterm.Palette) {
 	own := *p != nil
 	if c.bool(&own); !own || c.err != nil {
@@ -217,7 +217,7 @@ func codePalette(c *coder, p **vterm.Palette) {
 	codeUint32(c, &(*p).Cursor)
 }
 
-// codeScreen is the rows of a screen, each with how many versions ago it changed.
+// codeScreen codes the rows of a screen, each with the number of versions since its last change.
 func (e *Engine) codeScreen(c *coder, screen int) {
 	for y, row := range e.grid.screen(screen == 1) {
 		at := &e.rowsAt[screen][y]

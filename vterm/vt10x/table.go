@@ -7,15 +7,14 @@ import (
 )
 
 const (
-	// maxEntries is how many styles, clusters or links gather before those that are
-	// no longer on a screen are dropped.
+	// maxEntries is the number of styles, clusters or links at which unused ones are dropped.
 	maxEntries = 4096
-	// maxTextBytes is the same for the text of clusters and links.
+	// maxTextBytes is the limit for the text of clusters and links.
 	maxTextBytes = 1 << 20
 )
 
-// tables are what cells refer to. The slices only grow, or are replaced as a whole,
-// because frames share them; the maps find an entry again.
+// tables holds the entries that cells refer to. Frames share the slices, so they only grow or are replaced as a whole;
+// the maps find an existing entry.
 type tables struct {
 	styles   []vterm.Style // 0 is the default style
 	clusters []string
@@ -24,11 +23,11 @@ type tables struct {
 	styleIDs   map[vterm.Style]vterm.StyleID
 	clusterIDs map[string]int
 	linkIDs    map[vterm.Link]vterm.LinkID
-	lastStyle  vterm.Style // the style asked for last, and its id
+	lastStyle  vterm.Style // the last looked up style, and its id
 	lastID     vterm.StyleID
 
 	text           int // bytes in clusters and links
-	live, liveText int // size and text that survived the last compaction
+	live, liveText int // size and text that remained after the last compaction
 }
 
 func (t *tables) style(s vterm.Style) vterm.StyleID {
@@ -79,14 +78,14 @@ func (t *tables) link(l vterm.Link) vterm.LinkID {
 
 func (t *tables) size() int { return len(t.styles) + len(t.clusters) + len(t.links) }
 
-// crowded asks for a compaction. What survived the last one is not held against the
-// tables, or a screen that really needs so much would be compacted at each Write.
-func (t *tables) crowded() bool {
+// needsCompaction reports whether the tables need a compaction. Entries that survived the last one do not count: otherwise a
+// screen that needs that much would be compacted at each Write.
+func (t *tables) needsCompaction() bool {
 	return t.size() > maxEntries+2*t.live || t.text > maxTextBytes+2*t.liveText
 }
 
-// compact rebuilds the tables from what the screens and the pens refer to. Ids change,
-// so every row counts as changed.
+// compact rebuilds the tables from the entries that the screens and pens refer to. Ids change, so every row counts as
+// changed.
 func (e *Engine) compact() {
 	old := e.tables
 	e.tables = tables{styles: []vterm.Style{{}}}
@@ -96,7 +95,7 @@ func (e *Engine) compact() {
 	for _, behind := range [...]bool{false, true} {
 		for _, row := range e.grid.screen(behind) {
 			for x := range row {
-				e.move(&old, &row[x], ids)
+				e.convertGlyph(&old, &row[x], ids)
 			}
 		}
 	}
@@ -107,8 +106,8 @@ func (e *Engine) compact() {
 	e.dirty, e.resized, e.bothScreens = true, true, true
 }
 
-// move rewrites a glyph from the old tables to the new ones.
-func (e *Engine) move(old *tables, g *vt.Glyph, ids []vt.Color) {
+// convertGlyph converts a glyph from the old tables to the new ones.
+func (e *Engine) convertGlyph(old *tables, g *vt.Glyph, ids []vt.Color) {
 	if id := int(g.FG); id < len(ids) && id > 0 {
 		if ids[id] == 0 {
 			ids[id] = vt.Color(e.style(e.relink(old, old.styles[id])))
@@ -122,6 +121,7 @@ func (e *Engine) move(old *tables, g *vt.Glyph, ids []vt.Color) {
 	}
 }
 
+// relink converts a style's link from the old tables to the new ones.
 func (e *Engine) relink(old *tables, s vterm.Style) vterm.Style {
 	if s.Link != 0 {
 		s.Link = e.link(old.links[s.Link])

@@ -9,11 +9,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// maxCluster bounds the bytes of a character with its combining marks.
+// maxCluster limits the bytes of a character with its combining marks.
 const maxCluster = 64
 
-// ground takes text and controls until a sequence begins or p ends.
-func (e *Engine) ground(p []byte) int {
+// printText processes text and controls until a sequence starts or p ends.
+func (e *Engine) printText(p []byte) int {
 	for i := 0; i < len(p); {
 		n := 0
 		switch b := p[i]; {
@@ -61,8 +61,8 @@ func (e *Engine) ascii(p []byte) int {
 	return n
 }
 
-// character prints one character, or keeps the beginning of it for the next Write. A
-// maximal part of an ill-formed one becomes one U+FFFD (Unicode §3.9).
+// character prints one character, or keeps an incomplete one for the next Write. A maximal part of an ill-formed one
+// becomes one U+FFFD (Unicode §3.9).
 func (e *Engine) character(p []byte) int {
 	if !utf8.FullRune(p) {
 		e.parts = copy(e.part[:], p)
@@ -82,7 +82,7 @@ func (e *Engine) character(p []byte) int {
 	return n
 }
 
-// resume goes on with a half-read character. What it takes from p it takes for good.
+// resume continues an incomplete character and returns the number of consumed bytes of p.
 func (e *Engine) resume(p []byte) int {
 	had := e.parts
 	var joined [utf8.UTFMax]byte
@@ -93,8 +93,8 @@ func (e *Engine) resume(p []byte) int {
 	return e.character(joined[:n]) - had
 }
 
-// badLen is how many bytes of an ill-formed character stand for one U+FFFD: the
-// longest start of a character, or one byte.
+// badLen returns the number of bytes of an ill-formed character that become one U+FFFD: the longest valid start, or one
+// byte.
 func badLen(p []byte) int {
 	n := 1
 	for n < len(p) && n < utf8.UTFMax && p[n] >= 0x80 && p[n] < 0xc0 && !utf8.FullRune(p[:n]) {
@@ -123,9 +123,8 @@ func (e *Engine) print(r rune) {
 	}
 }
 
-// putText prints narrow text. What fits before the last column is stored here, in the way
-// the library would (its setChar and moveTo): for each character it formats a log line
-// that is not read. The rest, which may wrap and scroll, is the library's.
+// putText prints narrow text. It stores the text before the last column directly, like the library's setChar and
+// moveTo, which format a log line for each character. The library prints the rest, which may wrap and scroll.
 func (e *Engine) putText(p []byte) {
 	e.flush()
 	cur := e.grid.cur
@@ -143,7 +142,7 @@ func (e *Engine) putText(p []byte) {
 	}
 }
 
-// putRune prints one column; as in putText, only the last one needs the library.
+// putRune prints a character of one column; as in putText, only the last column needs the library.
 func (e *Engine) putRune(r rune, kind vt.Color) {
 	e.penText(kind)
 	e.flush()
@@ -157,7 +156,7 @@ func (e *Engine) putRune(r rune, kind vt.Color) {
 	e.out = utf8.AppendRune(e.out, r)
 }
 
-// width is the number of columns of a character.
+// width returns the number of columns of a character.
 func (e *Engine) width(r rune) int {
 	p := width.Of(r)
 	if e.opts.AmbiguousWide && p.Ambiguous() {
@@ -166,8 +165,8 @@ func (e *Engine) width(r rune) int {
 	return p.Columns()
 }
 
-// printWide prints a two-column character as two glyphs. In the last column a filler
-// makes the library wrap; without autowrap the character goes one column back.
+// printWide prints a wide character as two glyphs. In the last column a filler makes the library wrap; without autowrap
+// the character is printed one column earlier.
 func (e *Engine) printWide(r rune) {
 	if e.cols < 2 {
 		e.putRune(utf8.RuneError, kindNarrow)
@@ -225,7 +224,7 @@ func (e *Engine) glyphText(g *vt.Glyph) string {
 // penText makes the library write cells of a kind in the program's style.
 func (e *Engine) penText(kind vt.Color) { e.setPen(e.style(e.pen), kind) }
 
-// penErase makes the library erase with the background in force (xterm's BCE).
+// penErase makes the library erase with the current background (xterm's BCE).
 func (e *Engine) penErase() { e.setPen(e.style(vterm.Style{BG: e.pen.BG}), kindErased) }
 
 func (e *Engine) setPen(id vterm.StyleID, kind vt.Color) {

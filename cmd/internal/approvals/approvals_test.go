@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
 func pending(n int) []api.Approval {
@@ -20,7 +21,7 @@ func pending(n int) []api.Approval {
 	for i := range n {
 		list = append(list, api.Approval{
 			ID: fmt.Sprintf("A%d", i+1), State: "pending", Kind: "line", Line: fmt.Sprintf("touch f%d", i), Group: "not reading touch", Risk: "low",
-			Asked: time.Now(), Count: 1, Session: "0123456789", Prefixes: []string{"touch"}, Rule: "touch", Actor: actor.Actor{Agent: "bot"},
+			Asked: time.Now(), Count: 1, Session: "0123456789", Prefixes: []string{"touch"}, Rule: "touch", Actor: identity.Actor{Agent: "bot"},
 			Judgement: api.Judgement{Verdict: "ask", Rule: "not reading", Why: "why", Commands: []api.Judged{{Argv: []string{"touch", "f 1"}, Verdict: "ask", Rule: "r", Why: "w"}}},
 		})
 	}
@@ -50,8 +51,8 @@ func TestHostileText(t *testing.T) {
 	full := l
 	full.Key([]byte("\r"))
 	for name, out := range map[string]string{
-		"list": text(func(b *strings.Builder) { List(b, list[:1], false, 80) }), "groups": text(func(b *strings.Builder) { List(b, list, false, 0) }),
-		"show": text(func(b *strings.Builder) { Show(b, &v) }), "answered": text(func(b *strings.Builder) { Answered(b, &api.ApprovalsAnswered{Answered: list[:1]}) }),
+		"list": text(func(b *strings.Builder) { List(b, list[:1], false, listing.Look{Width: 80}) }), "groups": text(func(b *strings.Builder) { List(b, list, false, listing.Look{}) }),
+		"show": text(func(b *strings.Builder) { Show(b, &v) }), "answered": text(func(b *strings.Builder) { PrintAnswered(b, &api.ApprovalsAnswered{Answered: list[:1]}) }),
 		"grants": text(func(b *strings.Builder) { Grants(b, []api.Grant{{Prefix: evil, Name: evil, Rule: evil}}) }),
 		"live":   strings.ReplaceAll(strings.TrimPrefix(string(l.Screen(80, 24)), "\x1b[H\x1b[2J"), "\r\n", "\n"),
 		"full":   strings.ReplaceAll(strings.TrimPrefix(string(full.Screen(80, 24)), "\x1b[H\x1b[2J"), "\r\n", "\n"),
@@ -62,14 +63,41 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
+// A terminal shows few approvals with effects, rule and answers; a pipe and a long list get a table.
+//
+// FEATURES: R63
+// FAULT: H19
+func TestList_ExplainsFewApprovals_OnATerminal(t *testing.T) {
+	list := pending(2)
+	list[0].Judgement.Effects = []string{"deletes node_modules: 214 files, 31 MB", "evil\x1b[2J"}
+	list[0].Risk = "high"
+	out := text(func(b *strings.Builder) { List(b, list, false, listing.Look{Width: 50, Colour: true}) })
+	want := "\x1b[1mA1   \x1b[m \x1b[31mhigh risk\x1b[m  \x1b[2mbot, 01234567, 0.0s ago\x1b[m\n" +
+		"      \x1b[1mtouch f0\x1b[m\n" +
+		"      → deletes node_modules: 214 files, 31 MB\n      → evil\uFFFD[2J\n" +
+		"      \x1b[2mrule \"not reading\": why\x1b[m\n" +
+		"      \x1b[2mallow with `longterm approvals answer A1\x1b[m\n      \x1b[2monce`; other answers: session, always,\x1b[m\n      \x1b[2mreject\x1b[m\n" +
+		"\n\x1b[1mA2   \x1b[m \x1b[32mlow risk"
+	if !strings.HasPrefix(out, want) || !strings.Contains(out, "      → why\n      \x1b[2mrule \"not reading\"\x1b[m\n") {
+		t.Errorf("%q\n%q", out, want)
+	}
+	out = text(func(b *strings.Builder) { List(b, list, false, listing.Look{}) })
+	if !strings.Contains(out, "WHAT      EFFECT\n") || !strings.Contains(out, "touch f0  deletes node_modules: 214 files, 31 MB; evil") {
+		t.Errorf("%s", out)
+	}
+	if out := text(func(b *strings.Builder) { List(b, pending(6), false, listing.Look{Width: 80}) }); strings.Contains(out, "→") || !strings.Contains(out, "EFFECT") {
+		t.Errorf("%s", out)
+	}
+}
+
 // FEATURES: R63
 func TestGroups(t *testing.T) {
 	list := append(pending(100), api.Approval{ID: "A101", State: "pending", Group: "hard:remove rm", Line: "rm -r $X", Count: 3})
-	out := text(func(b *strings.Builder) { List(b, list, false, 0) })
+	out := text(func(b *strings.Builder) { List(b, list, false, listing.Look{}) })
 	if strings.Count(out, "\n") != 3 || !strings.Contains(out, "100  A1…A100") || !strings.Contains(out, "101 approvals in 2 groups") {
 		t.Errorf("%s", out)
 	}
-	out = text(func(b *strings.Builder) { List(b, list, true, 0) })
+	out = text(func(b *strings.Builder) { List(b, list, true, listing.Look{}) })
 	if strings.Count(out, "\n") != 103 || !strings.Contains(out, "(×3)") {
 		t.Errorf("%s", out)
 	}
@@ -101,7 +129,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	l.Key([]byte("\r"))
-	if out := string(l.Screen(60, 30)); !strings.Contains(out, "in this session: touch") {
+	if out := string(l.Screen(60, 30)); !strings.Contains(out, "for this session: touch") {
 		t.Errorf("%s", out)
 	}
 	for _, size := range [][2]int{{1, 1}, {5, 2}, {300, 100}} {
@@ -109,7 +137,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("%v: %d lines", size, got)
 		}
 	}
-	if l.Key([]byte("\x1b")).Quit || strings.Contains(string(l.Screen(60, 30)), "in this session: touch") {
+	if l.Key([]byte("\x1b")).Quit || strings.Contains(string(l.Screen(60, 30)), "for this session: touch") {
 		t.Error("Escape does not lead from the details to the list")
 	}
 	for _, key := range []string{"q", "\x03", "\x1b"} {
@@ -129,7 +157,7 @@ func TestLiveRejectsWithAReason(t *testing.T) {
 		if a := l.Key([]byte("4")); a.IDs != nil {
 			t.Fatalf("it is rejected at once: %+v", a)
 		}
-		if a := l.Key([]byte(key)); a.Quit || a.IDs != nil || l.reason != nil {
+		if a := l.Key([]byte(key)); a.Quit || a.IDs != nil || l.rejecting != nil {
 			t.Errorf("%q does not take it back: %+v", key, a)
 		}
 	}
@@ -140,7 +168,7 @@ func TestLiveRejectsWithAReason(t *testing.T) {
 			t.Fatalf("%q: %+v", in, a)
 		}
 	}
-	if out := string(l.Screen(80, 24)); !strings.HasSuffix(out, "reject A1 (Enter; Escape: not), because: only build 1") {
+	if out := string(l.Screen(80, 24)); !strings.HasSuffix(out, "reject A1 (Enter; Escape cancels), reason: only build 1") {
 		t.Errorf("%q", out)
 	}
 	if a := l.Key([]byte("\r")); !slices.Equal(a.IDs, []string{"A1"}) || a.Answer != "reject" || a.Feedback != "only build 1" {
@@ -151,7 +179,7 @@ func TestLiveRejectsWithAReason(t *testing.T) {
 	}
 	l.Key([]byte("4"))
 	l.Key([]byte(strings.Repeat("x", 2*maxReason)))
-	if n := len(l.reason.text); n != maxReason {
+	if n := len(l.rejecting.text); n != maxReason {
 		t.Errorf("%d characters", n)
 	}
 }
@@ -159,7 +187,7 @@ func TestLiveRejectsWithAReason(t *testing.T) {
 // What the keys do stands there whole on a terminal of the usual width, in each of its forms.
 //
 // FEATURES: R63
-func TestKeysAreAllTold(t *testing.T) {
+func TestKeyHints_FitWhole_OnUsualWidth(t *testing.T) {
 	for _, n := range []int{1, 3, 1000} {
 		for _, keys := range []string{"", "\t", "\r", "\t\r"} {
 			var l Live

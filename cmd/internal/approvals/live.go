@@ -14,56 +14,57 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Live is the pure machine of the list that lives: approvals and keys go in, screens and answers come out.
+// Live is the state of the live approval list. Approvals and keys go in, screens and answers come out; it does no I/O.
 type Live struct {
-	rows    []entry
-	at      int    // that is chosen
-	page    int    // rows that were shown last
-	note    string // what the last answer did
-	full    bool   // the chosen one is shown in full
-	grouped bool   // a row is a group. Only Tab changes that: what comes in never changes what a key answers
-	begun   bool
-	all     []api.Approval
-	reason  *reason // what is rejected, while the reason is typed; nil: nothing is
+	rows      []entry
+	selected  int    // index of the selected row in rows
+	pageRows  int    // number of rows shown by the last Screen: how far Page Up and Page Down move
+	note      string // outcome of the last answer
+	full      bool   // the selected row is shown in full
+	grouped   bool   // each row is a group. Only Tab changes this, so new requests never change what a key answers
+	isSet     bool   // Set has been called, which chooses the initial grouping
+	all       []api.Approval
+	rejecting *reason // rejection whose reason the user is typing; nil if unset
 }
 
-// reason is what whoever asked is to be told of a rejection.
+// reason is a rejection while the user types its feedback.
 type reason struct {
-	act  Action
-	text []rune
+	act  Action // the rejection to send
+	text []rune // typed so far
 }
 
-// maxReason bounds it, in characters.
+// maxReason limits the feedback, in characters.
 const maxReason = 1000
 
-// entry is a row: an approval, or those of a group that are shown.
+// entry is a row of the list: one approval, or a group of similar ones.
 type entry struct {
-	name string // that it is known by when there is something new
-	of   []*api.Approval
+	key       string // identifies the row when the list changes: an approval's id or a group's name
+	approvals []*api.Approval
 }
 
-// Action is what a key asks for.
+// Action is the result of a key: quit, or an answer to send.
 type Action struct {
 	Quit     bool
-	IDs      []string // to be answered
+	IDs      []string // approvals to answer
 	Answer   string
 	Feedback string
 }
 
-// Set takes the approvals that are pending; the chosen row stays chosen while it is there. Many are grouped from the start.
+// Set replaces the pending approvals. The selection stays on its row while that exists. A long first list starts
+// grouped.
 func (l *Live) Set(list []api.Approval) {
-	if !l.begun {
-		l.begun, l.grouped = true, len(list) >= Grouped
+	if !l.isSet {
+		l.isSet, l.grouped = true, len(list) >= Grouped
 	}
 	l.all = list
 	l.arrange()
 }
 
-// arrange makes the rows anew.
+// arrange rebuilds the rows.
 func (l *Live) arrange() {
 	chosen := ""
-	if l.at < len(l.rows) {
-		chosen = l.rows[l.at].name
+	if l.selected < len(l.rows) {
+		chosen = l.rows[l.selected].key
 	}
 	l.rows = nil
 	at := map[string]int{}
@@ -76,27 +77,27 @@ func (l *Live) arrange() {
 		k, known := at[name]
 		if !known {
 			k, at[name] = len(l.rows), len(l.rows)
-			l.rows = append(l.rows, entry{name: name})
+			l.rows = append(l.rows, entry{key: name})
 		}
-		l.rows[k].of = append(l.rows[k].of, v)
+		l.rows[k].approvals = append(l.rows[k].approvals, v)
 	}
 	if k, ok := at[chosen]; ok {
-		l.at = k
+		l.selected = k
 	}
 	l.move(0)
 }
 
-// move chooses another row.
-func (l *Live) move(by int) { l.at = max(0, min(l.at+by, len(l.rows)-1)) }
+// move moves the selection by a number of rows.
+func (l *Live) move(rows int) { l.selected = max(0, min(l.selected+rows, len(l.rows)-1)) }
 
-// Note is shown below the list.
+// Note shows a line of text below the list.
 func (l *Live) Note(text string) { l.note = output.Printable(text) }
 
 var answerKeys = map[byte]string{'1': "once", '2': "session", '3': "always", '4': "reject"}
 
-// Key takes what was typed, as one read had it.
+// Key handles the bytes of one read from the terminal.
 func (l *Live) Key(in []byte) Action {
-	if l.reason != nil {
+	if l.rejecting != nil {
 		return l.typeReason(string(in))
 	}
 	switch string(in) {
@@ -105,9 +106,9 @@ func (l *Live) Key(in []byte) Action {
 	case "\x1b[B", "\x1bOB", "j":
 		l.move(1)
 	case "\x1b[5~":
-		l.move(-max(1, l.page))
+		l.move(-max(1, l.pageRows))
 	case "\x1b[6~":
-		l.move(max(1, l.page))
+		l.move(max(1, l.pageRows))
 	case "\x1b[H", "\x1bOH", "\x1b[1~", "g":
 		l.move(-len(l.rows))
 	case "\x1b[F", "\x1bOF", "\x1b[4~", "G":
@@ -126,19 +127,19 @@ func (l *Live) Key(in []byte) Action {
 	case "q", "\x03", "\x04":
 		return Action{Quit: true}
 	}
-	if len(in) != 1 || answerKeys[in[0]] == "" || l.at >= len(l.rows) {
+	if len(in) != 1 || answerKeys[in[0]] == "" || l.selected >= len(l.rows) {
 		return Action{}
 	}
 	act := Action{Answer: answerKeys[in[0]]}
-	for _, v := range l.rows[l.at].of { // those that are shown, and none that has come since
+	for _, v := range l.rows[l.selected].approvals { // those that are shown, and none that has come since
 		if why := answerProblem(v, act.Answer); why != "" {
 			l.Note(v.ID + ": " + why)
 			return Action{}
 		}
 		act.IDs = append(act.IDs, v.ID)
 	}
-	if act.Answer == "reject" { // it is final, and whoever asked is to know why
-		l.reason = &reason{act: act}
+	if act.Answer == "reject" { // a rejection is final, and the caller should know why
+		l.rejecting = &reason{act: act}
 		return Action{}
 	}
 	return act
@@ -157,16 +158,16 @@ func answerProblem(v *api.Approval, answer string) string {
 	return "no rule is proposed; `longterm approvals answer " + v.ID + " always --rule RULE` writes one"
 }
 
-// typeReason takes what was typed of the reason for a rejection.
+// typeReason handles bytes typed while the user enters the reason for a rejection.
 func (l *Live) typeReason(in string) Action {
-	r := l.reason
+	r := l.rejecting
 	switch in {
 	case "\r", "\n":
-		l.reason = nil
+		l.rejecting = nil
 		r.act.Feedback = strings.TrimSpace(string(r.text))
 		return r.act
 	case "\x1b", "\x03", "\x04":
-		l.reason = nil
+		l.rejecting = nil
 	case "\x7f", "\b":
 		r.text = r.text[:max(0, len(r.text)-1)]
 	case "\x15": // Ctrl-U
@@ -184,18 +185,18 @@ func (l *Live) typeReason(in string) Action {
 	return Action{}
 }
 
-// line is the reason as it is typed, its end where it is too long.
+// line returns the feedback prompt, with only the end of a long text.
 func (r *reason) line(cols int) string {
 	what := r.act.IDs[0]
 	if n := len(r.act.IDs); n > 1 {
-		what = output.HowMany(n, "approval", "approvals")
+		what = output.CountNoun(n, "approval", "approvals")
 	}
-	head := "reject " + what + " (Enter; Escape: not), because: "
+	head := "reject " + what + " (Enter; Escape cancels), reason: "
 	text := r.text[max(0, len(r.text)-max(0, cols-1-len(head))):]
 	return head + string(text)
 }
 
-// keys are what the keys do.
+// keys returns the help line of the keys.
 func (l *Live) keys() string {
 	enter, other := "Enter details", "groups"
 	if l.full {
@@ -207,29 +208,34 @@ func (l *Live) keys() string {
 	return "1 once  2 session  3 always  4 reject   " + enter + "  Tab " + other + "  q quit"
 }
 
-// Screen is the whole screen, lines ended as a raw terminal wants them.
+// Screen returns the whole screen, with line ends for a raw terminal.
 func (l *Live) Screen(cols, rows int) []byte {
 	var b strings.Builder
 	b.WriteString("\x1b[H\x1b[2J")
-	head := output.HowMany(len(l.all), "approval", "approvals")
+	head := output.CountNoun(len(l.all), "approval", "approvals")
 	if l.grouped {
-		head += " in " + output.HowMany(len(l.rows), "group", "groups")
+		head += " in " + output.CountNoun(len(l.rows), "group", "groups")
 	}
 	lines := []string{head + " pending   " + l.keys()}
 	if len(lines[0]) >= cols {
 		lines = []string{head + " pending", l.keys()}
 	}
-	l.page = max(1, rows-2-len(lines))
-	if l.full && l.at < len(l.rows) {
-		lines = append(lines, l.rows[l.at].lines()...)
+	l.pageRows = max(1, rows-2-len(lines))
+	if l.full && l.selected < len(l.rows) {
+		lines = append(lines, l.rows[l.selected].lines()...)
 	} else {
-		from := max(0, min(l.at-l.page/2, len(l.rows)-l.page))
-		for i := from; i < len(l.rows) && i < from+l.page; i++ {
+		from := max(0, min(l.selected-l.pageRows/2, len(l.rows)-l.pageRows))
+		for i := from; i < len(l.rows) && i < from+l.pageRows; i++ {
 			mark := "  "
-			if i == l.at {
+			if i == l.selected {
 				mark = "> "
 			}
 			lines = append(lines, mark+l.rows[i].line(l.grouped))
+			if v := l.rows[i].approvals[0]; i == l.selected && len(l.rows[i].approvals) == 1 {
+				for _, e := range v.Judgement.Explain() {
+					lines = append(lines, "        → "+output.Printable(e))
+				}
+			}
 		}
 	}
 	if len(lines) > rows-1 {
@@ -239,52 +245,52 @@ func (l *Live) Screen(cols, rows int) []byte {
 		b.WriteString(output.Shorten(line, max(1, cols-1)) + "\r\n")
 	}
 	last := l.note
-	if l.reason != nil {
-		last = l.reason.line(cols)
+	if l.rejecting != nil {
+		last = l.rejecting.line(cols)
 	}
 	b.WriteString(output.Shorten(last, max(1, cols-1)))
 	return []byte(b.String())
 }
 
-// line is a row in short.
+// line returns the short form of a row.
 func (e *entry) line(grouped bool) string {
-	v := e.of[0]
+	v := e.approvals[0]
 	if grouped {
-		return fmt.Sprintf("%4d %-6s %-12s %-36s %s", len(e.of), v.Risk, output.Shorten(Asker(v), 12), output.Shorten(inLine(e.name), 36), What(v))
+		return fmt.Sprintf("%4d %-6s %-12s %-36s %s", len(e.approvals), v.Risk, output.Shorten(Asker(v), 12), output.Shorten(inLine(e.key), 36), What(v))
 	}
 	return fmt.Sprintf("%-5s %-7s %-6s %-12s %s", v.ID, output.Elapsed(time.Since(v.Asked).Milliseconds()), v.Risk, output.Shorten(Asker(v), 12), What(v))
 }
 
-// lines are a row in full: of a group each one that an answer is for.
+// lines returns the full form of a row: for a group, one line per request.
 func (e *entry) lines() (lines []string) {
-	if len(e.of) == 1 {
+	if len(e.approvals) == 1 {
 		var text strings.Builder
-		Show(&text, e.of[0])
+		Show(&text, e.approvals[0])
 		return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	}
-	lines = append(lines, fmt.Sprintf("%s: %d approvals", inLine(e.name), len(e.of)))
-	for _, v := range e.of {
-		one := entry{of: []*api.Approval{v}}
+	lines = append(lines, fmt.Sprintf("%s: %d approvals", inLine(e.key), len(e.approvals)))
+	for _, v := range e.approvals {
+		one := entry{approvals: []*api.Approval{v}}
 		lines = append(lines, "  "+one.line(false))
 	}
 	return lines
 }
 
-// Source is what feeds the list.
+// Source provides the approvals and accepts answers.
 type Source interface {
 	Pending(ctx context.Context) ([]api.Approval, error)
 	Answer(ctx context.Context, id string, ans api.ApprovalAnswer) (api.Approval, error)
 	AnswerAll(ctx context.Context, ids []string, ans api.ApprovalAnswer) (api.ApprovalsAnswered, error)
 }
 
-// Screen is where it is drawn and what keys come from.
+// Screen is the terminal on which the list is drawn.
 type Screen interface {
 	Draw([]byte) error
 	Size() (cols, rows int)
 }
 
-// Run shows the list until q is pressed or ctx ends. changed tells that there is something new; resized, that
-// the terminal has another size.
+// Run shows the list until q is pressed or ctx ends. changed signals new requests; resized signals a new size of the
+// terminal.
 func Run[R any](ctx context.Context, src Source, t Screen, keys <-chan []byte, changed <-chan struct{}, resized <-chan R) error {
 	var l Live
 	load := true
@@ -317,14 +323,14 @@ func Run[R any](ctx context.Context, src Source, t Screen, keys <-chan []byte, c
 			if len(act.IDs) == 0 {
 				continue
 			}
-			l.Note(answered(ctx, src, act))
+			l.Note(sendAnswer(ctx, src, act))
 			load = true
 		}
 	}
 }
 
-// answered carries an answer out, and says what came of it.
-func answered(ctx context.Context, src Source, act Action) string {
+// sendAnswer sends an answer, and returns its outcome as text.
+func sendAnswer(ctx context.Context, src Source, act Action) string {
 	ans := api.ApprovalAnswer{Answer: act.Answer, Feedback: act.Feedback}
 	if len(act.IDs) == 1 {
 		v, err := src.Answer(ctx, act.IDs[0], ans)
@@ -340,7 +346,7 @@ func answered(ctx context.Context, src Source, act Action) string {
 	if err != nil {
 		return err.Error()
 	}
-	text := fmt.Sprintf("%s: %s", output.HowMany(len(done.Answered), "approval", "approvals"), act.Answer)
+	text := fmt.Sprintf("%s: %s", output.CountNoun(len(done.Answered), "approval", "approvals"), act.Answer)
 	if n := len(done.Failed); n > 0 {
 		text += fmt.Sprintf("; %d not answered: %s", n, done.Failed[0].Error.Message)
 	}

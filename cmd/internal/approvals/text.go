@@ -1,10 +1,11 @@
 //go:build unix
 
-// Package approvals shows people what they have to allow: as lists and in full (text.go), and as a list that
-// lives, with keys to answer (live.go). All that comes from who asks is made printable here: it is hostile.
+// Package approvals prints approval requests for users: as lists and in full (text.go), and as a live list with keys to
+// answer (live.go). Text from callers is hostile, so all of it is made printable here.
 package approvals
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -14,14 +15,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/topics"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/listing"
 )
 
-// Grouped is from how many on those of a group are one line of a list.
+// Grouped is the number of approvals of a group from which a list shows them as one line.
 const Grouped = 20
 
-// What is what is asked for, in a line.
+// What returns the requested command in one line.
 func What(v *api.Approval) string {
 	text := v.Line
 	switch {
@@ -34,13 +36,13 @@ func What(v *api.Approval) string {
 	return inLine(text)
 }
 
-// inLine is a text in one line; where it had more, that is seen: what begins a line is a command.
+// inLine returns a text in one line. Former line breaks stay visible, because each line starts a command.
 func inLine(s string) string {
 	s = strings.ReplaceAll(strings.TrimSpace(s), "\n", " ↵ ")
 	return output.Printable(strings.Join(strings.Fields(s), " "))
 }
 
-// Where is the session, or that there is none yet.
+// Where returns the request's session, or its kind if no session exists yet.
 func Where(v *api.Approval) string {
 	switch {
 	case v.Name != "":
@@ -52,33 +54,73 @@ func Where(v *api.Approval) string {
 }
 
 var columns = []listing.Column{
-	{Head: "ID", Wide: 5}, {Head: "STATE", Wide: 8}, {Head: "RISK", Wide: 6}, {Head: "ASKED BY", Wide: 16, Least: 8},
-	{Head: "SESSION", Wide: 12, Least: 7}, {Head: "WHAT", Least: 10},
+	{Head: "ID", Wide: 5, Style: listing.AsBold}, {Head: "STATE", Wide: 8}, {Head: "RISK", Wide: 6, Style: listing.RiskStyle}, {Head: "ASKED BY", Wide: 16, Least: 8},
+	{Head: "SESSION", Wide: 12, Least: 7}, {Head: "WHAT", Least: 10}, {Head: "EFFECT", Least: 10},
+}
+
+// maxExplained is the most approvals that a terminal's list shows in full.
+const maxExplained = 5
+
+// explain writes what an approval would do, its rule, and the commands that answer it.
+func explain(w io.Writer, v *api.Approval, look listing.Look) {
+	style := func(s listing.Style, text string) string { return listing.If(look.Colour, s).Of(text) }
+	var b strings.Builder
+	wrapped := func(s listing.Style, text string) {
+		b.Reset()
+		topics.Wrap(&b, look.Width, "", "", output.Printable(text))
+		for line := range strings.Lines(b.String()) {
+			fmt.Fprintln(w, "      "+style(s, strings.TrimSuffix(line, "\n")))
+		}
+	}
+	look.Width -= 6
+	state := v.Risk + " risk"
+	if v.State != "pending" {
+		state = cmp.Or(v.Answer, v.State)
+	}
+	fmt.Fprintf(w, "%s %s  %s\n", style(listing.Bold, fmt.Sprintf("%-5s", v.ID)), style(listing.RiskStyle(v.Risk), state),
+		style(listing.Faint, fmt.Sprintf("%s, %s, %s ago", Asker(v), Where(v), output.Elapsed(time.Since(v.Asked).Milliseconds()))))
+	wrapped(listing.Bold, output.Shorten(What(v), 300))
+	for _, e := range v.Judgement.Explain() {
+		wrapped(listing.Plain, "→ "+e)
+	}
+	wrapped(listing.Faint, v.Judgement.Because())
+	if v.State == "pending" {
+		answers := v.Answers()
+		wrapped(listing.Faint, "allow with `longterm approvals answer "+v.ID+" once`; other answers: "+strings.Join(answers[1:], ", "))
+	}
 }
 
 // List writes a table with a row for each approval, or for each group of many, and the command that answers the first pending one.
-// Rows have at most width cells; 0: no limit.
-func List(w io.Writer, list []api.Approval, all bool, width int) {
+func List(w io.Writer, list []api.Approval, all bool, look listing.Look) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "nothing is asked for")
+		fmt.Fprintln(w, "no approval requests")
 		return
 	}
 	if !all && len(list) >= Grouped {
 		groups(w, list)
 		return
 	}
-	write(w, columns, list, width)
+	if look.Width > 0 && len(list) <= maxExplained {
+		for i := range list {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			explain(w, &list[i], look)
+		}
+		return
+	}
+	write(w, columns, list, look)
 	if i := slices.IndexFunc(list, func(v api.Approval) bool { return v.State == "pending" }); i >= 0 {
-		fmt.Fprintf(w, "`longterm approvals answer %s once` allows it; other answers: session, always, reject\n", list[i].ID)
+		fmt.Fprintf(w, "allow with `longterm approvals answer %s once`; other answers: session, always, reject\n", list[i].ID)
 	}
 }
 
 // Line writes an approval as a row without a header.
 func Line(w io.Writer, v *api.Approval) {
-	write(w, listing.WithoutHeads(columns), []api.Approval{*v}, 0)
+	write(w, listing.WithoutHeads(columns), []api.Approval{*v}, listing.Look{})
 }
 
-func write(w io.Writer, columns []listing.Column, list []api.Approval, width int) {
+func write(w io.Writer, columns []listing.Column, list []api.Approval, look listing.Look) {
 	rows := make([][]string, 0, len(list))
 	for i := range list {
 		v := &list[i]
@@ -93,12 +135,12 @@ func write(w io.Writer, columns []listing.Column, list []api.Approval, width int
 		if v.Count > 1 {
 			count = fmt.Sprintf(" (×%d)", v.Count)
 		}
-		rows = append(rows, []string{v.ID, state, string(v.Risk), Asker(v), output.Shorten(Where(v), 12), output.Shorten(What(v), 100) + count})
+		rows = append(rows, []string{v.ID, state, string(v.Risk), Asker(v), output.Shorten(Where(v), 12), output.Shorten(What(v), 100) + count, inLine(strings.Join(v.Judgement.Explain(), "; "))})
 	}
-	_ = listing.Write(w, columns, rows, width) // fails only if the reader has closed the output
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
-// Asker is who asks, in a word.
+// Asker returns a short name of the caller.
 func Asker(v *api.Approval) string {
 	if v.Actor.Agent != "" {
 		return output.Shorten(output.Printable(v.Actor.Agent), 16)
@@ -106,7 +148,7 @@ func Asker(v *api.Approval) string {
 	return fmt.Sprintf("uid %d", v.Actor.UID)
 }
 
-// groups writes a line for each group, those with the most first come as they were asked.
+// groups writes one line per group, the largest groups first, else in order of arrival.
 func groups(w io.Writer, list []api.Approval) {
 	var names []string
 	of := map[string][]*api.Approval{}
@@ -125,8 +167,8 @@ func groups(w io.Writer, list []api.Approval) {
 		}
 		fmt.Fprintf(w, "%4d  %-12s %-6s %-40s %s\n", len(of[g]), ids, first.Risk, output.Shorten(inLine(g), 40), output.Shorten(What(first), 80))
 	}
-	fmt.Fprintf(w, "%d approvals in %s; `longterm approvals answer --group GROUP once` answers a group, `ls --each` lists all\n",
-		len(list), output.HowMany(len(names), "group", "groups"))
+	fmt.Fprintf(w, "%d approvals in %s; answer a group with `longterm approvals answer --group GROUP once`, list all with `longterm approvals ls --each`\n",
+		len(list), output.CountNoun(len(names), "group", "groups"))
 }
 
 // Show writes all there is to know of an approval.
@@ -142,10 +184,10 @@ func Show(w io.Writer, v *api.Approval) {
 	}
 	row("program", v.Path)
 	if len(v.Argv) > 0 {
-		row("argv", quoted(v.Argv))
+		row("argv", quoteArgv(v.Argv))
 	}
 	if len(v.Parent) > 0 {
-		row("started by", fmt.Sprintf("%s (depth %d)", quoted(v.Parent), v.Depth))
+		row("started by", fmt.Sprintf("%s (depth %d)", quoteArgv(v.Parent), v.Depth))
 	}
 	row("asked by", v.Actor.String())
 	row("session", strings.TrimSpace(v.Name+" "+v.Session))
@@ -153,10 +195,12 @@ func Show(w io.Writer, v *api.Approval) {
 	row("policy", v.Policy)
 	row("asked", fmt.Sprintf("%s, %s ago", v.Asked.Format(time.DateTime), output.Elapsed(time.Since(v.Asked).Milliseconds())))
 	if v.Count > 1 {
-		row("askers", fmt.Sprintf("%d ask for the same", v.Count))
+		row("askers", fmt.Sprintf("%d callers", v.Count))
 	}
-	row("why", v.Judgement.Why)
-	row("rule", v.Judgement.Rule)
+	for i, e := range v.Judgement.Explain() {
+		row(map[bool]string{true: "effect"}[i == 0], e)
+	}
+	row("because of", v.Judgement.Because())
 	row("instead", v.Judgement.Instead)
 	row("group", v.Group)
 	if len(v.Judgement.Commands) > 0 {
@@ -167,7 +211,7 @@ func Show(w io.Writer, v *api.Approval) {
 		if c.Verdict != "allow" {
 			why = "   — " + c.Why + " (" + c.Rule + ")"
 		}
-		fmt.Fprintf(w, "    %-6s %s%s\n", c.Verdict, output.Printable(quoted(c.Argv)), output.Printable(why))
+		fmt.Fprintf(w, "    %-6s %s%s\n", c.Verdict, output.Printable(quoteArgv(c.Argv)), output.Printable(why))
 	}
 	if v.State == "pending" {
 		answers(w, v)
@@ -187,11 +231,11 @@ func Show(w io.Writer, v *api.Approval) {
 // answers writes what each answer would allow.
 func answers(w io.Writer, v *api.Approval) {
 	fmt.Fprintln(w, "  answers:")
-	fmt.Fprintln(w, "    once     this, now")
+	fmt.Fprintln(w, "    once     this request")
 	if v.Session != "" {
-		fmt.Fprintf(w, "    session  in this session: %s\n", inLine(strings.Join(v.Prefixes, ", ")))
+		fmt.Fprintf(w, "    session  for this session: %s\n", inLine(strings.Join(v.Prefixes, ", ")))
 	} else {
-		fmt.Fprintln(w, "    session  (it has no session yet)")
+		fmt.Fprintln(w, "    session  (no session yet)")
 	}
 	if v.Rule != "" {
 		where := ""
@@ -202,15 +246,15 @@ func answers(w io.Writer, v *api.Approval) {
 	} else if v.NoRule != "" {
 		fmt.Fprintf(w, "    always   (no rule can allow it: %s)\n", inLine(v.NoRule))
 	} else {
-		fmt.Fprintln(w, "    always   (none is proposed; --rule gives one, where one can allow it)")
+		fmt.Fprintln(w, "    always   (no rule proposed; use --rule if a rule can allow it)")
 	}
-	fmt.Fprintln(w, "    reject   not at all; --feedback says why to whoever asks")
+	fmt.Fprintln(w, "    reject   do not run; --feedback gives the reason to the caller")
 }
 
 // Grants writes what was allowed for sessions.
 func Grants(w io.Writer, list []api.Grant) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "nothing is allowed for a session")
+		fmt.Fprintln(w, "no session grants")
 	}
 	for _, g := range list {
 		where := g.Name
@@ -228,10 +272,10 @@ func Grants(w io.Writer, list []api.Grant) {
 	}
 }
 
-// Answered writes what became of answers.
-func Answered(w io.Writer, done *api.ApprovalsAnswered) {
+// PrintAnswered writes the outcome of answers.
+func PrintAnswered(w io.Writer, done *api.ApprovalsAnswered) {
 	if len(done.Answered) == 0 && len(done.Failed) == 0 {
-		fmt.Fprintln(w, "nothing is asked for")
+		fmt.Fprintln(w, "no approval requests")
 	}
 	for i := range done.Answered {
 		v := &done.Answered[i]
@@ -249,12 +293,12 @@ func Answered(w io.Writer, done *api.ApprovalsAnswered) {
 	}
 }
 
-// quoted is argv as a shell reads it.
-func quoted(argv []string) string {
+// quoteArgv returns argv quoted for a shell.
+func quoteArgv(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
 		q, err := syntax.Quote(a, syntax.LangBash)
-		if err != nil { // a NUL, say
+		if err != nil { // for example a NUL
 			q = fmt.Sprintf("%q", a)
 		}
 		words[i] = q

@@ -11,91 +11,95 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 )
 
-// ahead draws what is typed before its echo comes. Its methods do nothing where it is nil. Its mutex is locked while the
-// terminal is written to, which may take nothing for long: who types leaves what was typed to who
-// has it then, and waits only for a terminal that takes nothing of what it draws itself. It is locked after the attachment's, and before that of what was left.
-type ahead struct {
-	mu     sync.Mutex
-	t      *termio.Terminal
-	p      *predict.Terminal
-	filter attach.Filter // knows where sequences end
-	kept   []byte
-	newest uint64 // message of typing
-	timer  *time.Timer
-	over   bool
+// localEcho draws typed text before its echo arrives. All methods accept nil and do nothing then.
+//
+// Its mutex is held during writes to the terminal, which may block. A typing goroutine therefore leaves its input to
+// the current holder, and waits only for a terminal that accepts none of its own drawing. Lock order: the attachment's
+// mutex, then this one, then leftMu.
+type localEcho struct {
+	mu       sync.Mutex
+	t        *termio.Terminal
+	p        *predict.Terminal
+	filter   attach.Filter // knows where sequences end
+	heldBack []byte        // output that the last write held back
+	newest   uint64        // number of the newest input message
+	timer    *time.Timer
+	ended    bool // the terminal is restored: nothing may be drawn
 
-	leftMu sync.Mutex // guards left
-	left   []typing   // typed, and not looked at yet
+	leftMu sync.Mutex     // guards left
+	left   []inputMessage // input that a typing goroutine left for the current holder of mu
 }
 
-// typing is a message of typing.
-type typing struct {
-	b []byte
-	n uint64
+// inputMessage is one numbered input message.
+type inputMessage struct {
+	b []byte // typed bytes
+	n uint64 // message number, from 1
 }
 
-func newAhead(t *termio.Terminal, always bool) *ahead {
+// newLocalEcho returns the local echo of a terminal. Unless always is set, it draws predictions only on slow links.
+func newLocalEcho(t *termio.Terminal, always bool) *localEcho {
 	cols, rows := t.Size()
-	a := &ahead{t: t, p: predict.NewTerminal(cols, rows)}
+	a := &localEcho{t: t, p: predict.NewTerminal(cols, rows)}
 	a.p.Always = always
 	a.timer = time.AfterFunc(time.Hour, a.tick)
 	return a
 }
 
-// write writes to the terminal what the guesses make of something, and has the time be told.
-func (a *ahead) write(b []byte) error {
-	if at := a.p.Next(); !at.IsZero() && !a.over {
+// write draws bytes on the terminal, and schedules the timer for the next change of predictions.
+func (a *localEcho) write(b []byte) error {
+	if at := a.p.Next(); !at.IsZero() && !a.ended {
 		a.timer.Reset(time.Until(at))
 	}
-	if len(b) == 0 || a.over {
+	if len(b) == 0 || a.ended {
 		return nil
 	}
 	return a.t.Draw(b)
 }
 
 // show draws what the session printed.
-func (a *ahead) show(b []byte) error {
+func (a *localEcho) show(b []byte) error {
 	a.lock()
 	defer a.unlock()
-	a.kept = a.filter.Append(a.kept[:0], b)
+	a.heldBack = a.filter.Append(a.heldBack[:0], b)
 	whole := a.filter.Between() && (len(b) == 0 || b[len(b)-1] < 0x80)
 	return a.write(a.p.Write(b, whole, time.Now()))
 }
 
-// typed takes the n-th message, which stays as it is.
-func (a *ahead) typed(b []byte, n uint64) {
+// predict draws predictions for the n-th message, which the caller does not change later.
+func (a *localEcho) predict(b []byte, n uint64) {
 	if a == nil {
 		return
 	}
 	a.leftMu.Lock()
-	a.left = append(a.left, typing{b, n})
+	a.left = append(a.left, inputMessage{b, n})
 	a.leftMu.Unlock()
 	if a.mu.TryLock() {
 		a.unlock()
 	}
 }
 
-// lock has what was typed before be looked at first.
-func (a *ahead) lock() {
+// lock locks the mutex and handles input that was left for the holder.
+func (a *localEcho) lock() {
 	a.mu.Lock()
-	a.takeLeft()
+	a.drainLeft()
 }
 
-// unlock leaves nothing that was typed meanwhile.
-func (a *ahead) unlock() {
+// unlock handles input that arrived meanwhile, and unlocks the mutex.
+func (a *localEcho) unlock() {
 	for {
-		a.takeLeft()
+		a.drainLeft()
 		a.mu.Unlock()
 		a.leftMu.Lock()
 		none := len(a.left) == 0
 		a.leftMu.Unlock()
-		if none || !a.mu.TryLock() { // who has it now sees to it
+		if none || !a.mu.TryLock() { // the next holder handles it
 			return
 		}
 	}
 }
 
-func (a *ahead) takeLeft() {
+// drainLeft draws predictions for the input in left. The caller holds mu.
+func (a *localEcho) drainLeft() {
 	a.leftMu.Lock()
 	left := a.left
 	a.left = nil
@@ -110,22 +114,25 @@ func (a *ahead) takeLeft() {
 	}
 }
 
-func (a *ahead) taken(n uint64) {
+// acknowledge records that the session has received all messages up to n.
+func (a *localEcho) acknowledge(n uint64) {
 	if a == nil {
 		return
 	}
 	a.lock()
 	defer a.unlock()
-	_ = a.write(a.p.Take(n, time.Now()))
+	_ = a.write(a.p.Acknowledged(n, time.Now()))
 }
 
-func (a *ahead) tick() {
+// tick updates predictions when their timer fires.
+func (a *localEcho) tick() {
 	a.lock()
 	defer a.unlock()
 	_ = a.write(a.p.Tick(time.Now()))
 }
 
-func (a *ahead) resize(cols, rows int) {
+// resize sets the terminal's size for predictions.
+func (a *localEcho) resize(cols, rows int) {
 	if a == nil {
 		return
 	}
@@ -134,8 +141,8 @@ func (a *ahead) resize(cols, rows int) {
 	_ = a.write(a.p.Resize(cols, rows, a.newest))
 }
 
-// clear has the terminal show what the session printed, and nothing else.
-func (a *ahead) clear() {
+// clear removes all predictions from the terminal.
+func (a *localEcho) clear() {
 	if a == nil {
 		return
 	}
@@ -144,8 +151,8 @@ func (a *ahead) clear() {
 	_ = a.write(a.p.Clear(a.newest))
 }
 
-// anew is for another session: its messages are numbered from 1.
-func (a *ahead) anew() {
+// reset prepares for another session, whose messages are numbered from 1.
+func (a *localEcho) reset() {
 	if a == nil {
 		return
 	}
@@ -158,14 +165,14 @@ func (a *ahead) anew() {
 	a.p.Always = always
 }
 
-// end ends it, once: the terminal is about to be given back, and nothing is drawn there afterwards.
-func (a *ahead) end() {
+// end stops local echo before the terminal is restored. Later calls draw nothing.
+func (a *localEcho) end() {
 	if a == nil {
 		return
 	}
 	a.lock()
 	defer a.unlock()
 	_ = a.write(a.p.Clear(a.newest))
-	a.over = true
+	a.ended = true
 	a.timer.Stop()
 }

@@ -1,8 +1,11 @@
 //go:build unix
 
-// Package attachclient puts a session on the person's terminal: bytes both ways, sizes, the keys that leave it or
-// go to another session, and the way back to it when the daemon was replaced meanwhile. However it ends, the
-// terminal is given back as it was (termio). The protocol is session/attach's; flags are the verb's.
+// Package attachclient shows a session on the user's terminal: bytes in both directions, sizes, the keys that detach or
+// switch sessions, and reconnects after the daemon was replaced.
+//
+// attachclient.go has the loop of one attachment; outbox.go unacknowledged input; far.go reconnects to remote hosts;
+// ahead.go local echo. However the attachment ends, termio restores the terminal. Package session/attach has the
+// protocol; the verb has the flags.
 package attachclient
 
 import (
@@ -21,7 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/cmd/internal/termio/takeover"
-	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/client"
@@ -29,94 +32,96 @@ import (
 )
 
 const (
-	// reattachTime is how long an attached client tries to find its session again.
+	// reattachTime limits how long a client tries to find its session again after the daemon was replaced.
 	reattachTime = time.Minute
-	// historyLines is how much of a session's past --scrollback puts into the terminal's.
+	// historyLines is the number of scrollback lines that --scrollback copies into the user's terminal.
 	historyLines = 5000
 )
 
-// Options say how a session is put on the terminal.
+// Options configure an attachment.
 type Options struct {
 	Client               *client.Client
-	Taken                *takeover.Taken // the terminal, if it is taken already; nil: it is not
-	Leaving              chan os.Signal  // signals to leave at that may have come already; nil: none are kept
+	Taken                *takeover.Terminal // terminal that was already switched to raw mode; nil: not yet
+	Leaving              chan os.Signal     // termination signals received since the terminal was taken over; nil if unset
 	Stdin                *os.File
 	Stderr               io.Writer
 	Chords               *attach.Chords
-	Leave                string         // the keys that detach, for people; empty: none do
-	Policy               string         // whose size the session takes; empty: as others chose
+	Leave                string         // readable form of the detach keys; empty means none
+	Policy               string         // size policy of the session; empty means unchanged
 	ReadOnly, Scrollback bool           // Scrollback: on the terminal's primary screen
 	DetachOthers         bool           // once, at the beginning
-	Host                 string         // that the session is on; empty: this one
-	Here                 *client.Client // to this host's daemon, where the session is on another
-	Key                  string         // by which the stream goes on that was opened already; empty: none was
-	// Predict draws what is typed before its echo comes, on other hosts: auto (where the link is slow), always, never.
+	Host                 string         // host of the session; empty means local
+	Local                *client.Client // client of the local daemon, if the session is on another host
+	Key                  string         // key of a stream that was opened earlier; empty means none
+	// Predict enables local echo for remote hosts: auto (on slow links), always, never.
 	Predict string
 }
 
-// attachment is a session on a person's terminal.
+// attachment is a session shown on a user's terminal.
 type attachment struct {
 	Options
-	s     *client.Session
-	name  string
-	id    string
-	t     *termio.Terminal
-	shown bool // once
-	keys  chan []byte
-	typed []byte      // typed before there was a session to take it
-	info  attach.Info // the newest
-	out   *outbox     // what was typed and may not have arrived
-	far   *far        // how to go on where the connection was lost; nil: the daemon is this host's
-	ahead *ahead      // what is drawn before its echo comes; nil: nothing
-	outer *outerQuery // has the terminal's answers; may be nil
+	s           *client.Session
+	name        string
+	id          string
+	t           *termio.Terminal
+	wasShown    bool // the session was shown at least once: one-time options have been applied
+	keys        chan []byte
+	typed       []byte       // input typed before a stream existed
+	info        attach.Info  // newest session state
+	out         *outbox      // input not yet acknowledged by the daemon
+	reconnector *reconnector // reconnects after a lost connection; nil: the daemon runs on this host
+	echo        *localEcho   // draws local echo; nil: disabled
+	outer       *outerQuery  // queries the user's terminal; may be nil
 
-	mu sync.Mutex // held while something is typed, or the size told
-	// open is the stream that keys are typed into where they are read; nil: there is none. Guarded by mu, as is
-	// passing: so many reads are on their way through the channel, and all that follows them goes there.
-	open    *client.Stream
-	passing int
+	mu sync.Mutex // held while input or a size is sent
+	// open is the stream that receives typed keys, or nil. passing counts reads that are still in the keys channel;
+	// later reads must not overtake them. Both are guarded by mu.
+	open        *client.Stream
+	queuedReads int
 }
 
 var (
+	// errDetached, errSwitched, errTaken and errHeard are the reasons for which converse ends a stream.
 	errDetached = errors.New("detached")
 	errSwitched = errors.New("another session is wanted")
 	errTaken    = errors.New("another client had this one leave")
-	errHeard    = errors.New("what was drawn over it is to be covered")
+	errHeard    = errors.New("the screen needs a redraw")
 )
 
-// Run puts a session on the terminal, and others in its place as the person goes from one to the next.
+// Run shows a session on the terminal until the user detaches or the session ends. When the user switches sessions it
+// shows the next one.
 func Run(ctx context.Context, s *client.Session, o Options) error {
 	at := &attachment{Options: o, s: s, keys: make(chan []byte)}
-	at.begins(o.Key)
+	at.startSession(o.Key)
 	signals := o.Leaving
 	if signals == nil {
-		signals = make(chan os.Signal, 1) // main has the context end with others
+		signals = make(chan os.Signal, 1) // main ends the context on other signals
 	}
-	signal.Notify(signals, takeover.Leaving...)
+	signal.Notify(signals, takeover.TerminationSignals...)
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	go func() {
 		select {
 		case sig := <-signals:
-			cancel(leftBy{sig.(syscall.Signal)})
+			cancel(signalError{sig.(syscall.Signal)})
 		case <-ctx.Done():
 		}
 	}()
 
 	if o.Taken != nil {
-		at.t = termio.TakenOver(o.Taken)
+		at.t = termio.FromTakeover(o.Taken)
 		defer at.t.Restore(true)
 	} else if !termio.AreTerminals(o.Stdin, os.Stdout) {
-		if _, err := s.Info(ctx); err != nil { // what is wrong with the session is told first
+		if _, err := s.Info(ctx); err != nil { // report a missing session first
 			return err
 		}
 		return termio.ErrNoTerminal
 	}
-	var left leftBy
+	var left signalError
 	st, err := at.join(ctx) // errors before the terminal is touched
 	if errors.As(context.Cause(ctx), &left) && err != nil {
-		return Left("", left.signal)
+		return SignalError("", left.signal)
 	}
 	if err != nil {
 		return err
@@ -126,13 +131,13 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 			return errors.Join(err, st.Close())
 		}
 		defer at.t.Restore(true)
-		if o.Leave != "" && !st.Ended { // there is nothing to leave, and its end is told below
+		if o.Leave != "" && !st.Ended { // no keys are needed, and the end is reported below
 			_, _ = io.WriteString(o.Stderr, takeover.Banner(at.ref(), o.Leave))
 		}
-		at.t.Take(!o.Scrollback)
+		at.t.Enter(!o.Scrollback)
 	}
-	if at.far != nil && !o.Scrollback && !o.ReadOnly && o.Predict != "never" {
-		at.ahead = newAhead(at.t, o.Predict == "always")
+	if at.reconnector != nil && !o.Scrollback && !o.ReadOnly && o.Predict != "never" {
+		at.echo = newLocalEcho(at.t, o.Predict == "always")
 	}
 	stop := make(chan struct{})
 	defer close(stop)
@@ -140,20 +145,20 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	go at.t.KeysOr(at.typeAtOnce, at.keys, stop)
 
 	err = at.run(ctx, st)
-	at.ahead.end()
+	at.echo.end()
 	at.outer.leave(at.keys)
 	at.t.Restore(true)
-	if n := at.far.unsent(&at.mu); n > 0 {
-		fmt.Fprintf(o.Stderr, "[not sent: %s typed into %s]\n", bars.Count(n, "byte"), at.ref())
+	if n := at.reconnector.unsent(&at.mu); n > 0 {
+		fmt.Fprintf(o.Stderr, "[not sent: %s typed into %s]\n", statusbar.Count(n, "byte"), at.ref())
 	}
 	switch {
 	case errors.Is(err, errDetached):
-		fmt.Fprintf(o.Stderr, "[detached from %s; `longterm attach %[1]s` comes back]\n", at.ref())
+		fmt.Fprintf(o.Stderr, "[detached from %s; return with `longterm attach %[1]s`]\n", at.ref())
 		return nil
 	case errors.As(context.Cause(ctx), &left):
-		return Left(at.ref(), left.signal)
+		return SignalError(at.ref(), left.signal)
 	case errors.Is(err, errTaken):
-		fmt.Fprintf(o.Stderr, "[detached from %s by another client; `longterm attach %[1]s` comes back]\n", at.ref())
+		fmt.Fprintf(o.Stderr, "[detached from %s by another client; return with `longterm attach %[1]s`]\n", at.ref())
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -168,7 +173,7 @@ func Run(ctx context.Context, s *client.Session, o Options) error {
 	return nil
 }
 
-// ref names the session as one attaches to it from here.
+// ref returns the name by which a user on this machine attaches to the session, with its host.
 func (at *attachment) ref() string {
 	if at.Host == "" {
 		return at.name
@@ -176,7 +181,7 @@ func (at *attachment) ref() string {
 	return at.Host + "/" + at.name
 }
 
-// choose makes a session the one attached.
+// choose sets the session to attach to.
 func (at *attachment) choose(ctx context.Context, s *client.Session) error {
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -188,10 +193,10 @@ func (at *attachment) choose(ctx context.Context, s *client.Session) error {
 
 // join opens the session's stream.
 func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
-	o := client.StreamOptions{ReadOnly: at.ReadOnly, Size: at.Policy, OwnScreen: !at.Scrollback, Inside: at.inside(ctx)}
+	o := client.StreamOptions{ReadOnly: at.ReadOnly, Size: at.Policy, OwnScreen: !at.Scrollback, Inside: at.enclosingSessions(ctx)}
 	o.Cols, o.Rows = termio.SizeOf(os.Stdout)
-	o.DetachOthers = at.DetachOthers && !at.shown
-	if o.Again = at.shown; at.Scrollback && !at.shown {
+	o.DetachOthers = at.DetachOthers && !at.wasShown
+	if o.Again = at.wasShown; at.Scrollback && !at.wasShown {
 		o.History = historyLines
 	}
 	o.Resume = at.out.resume(&at.mu)
@@ -202,28 +207,29 @@ func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 	switch {
 	case st.ID != "" && st.Name != "":
 		at.s, at.id, at.name = at.Client.Session(st.ID), st.ID, st.Name
-	case at.id == "": // a daemon that does not tell
+	case at.id == "": // an older daemon sends no id
 		if err := at.choose(ctx, at.s); err != nil {
 			return nil, errors.Join(err, st.Close())
 		}
 	}
-	at.shown = true
+	at.wasShown = true
 	return st, nil
 }
 
-// leftBy is a signal that ends the client.
-type leftBy struct{ signal syscall.Signal }
+// signalError is the error of a client that a signal ended.
+type signalError struct{ signal syscall.Signal }
 
-func (l leftBy) Error() string { return l.signal.String() }
+func (l signalError) Error() string { return l.signal.String() }
 
-// Left is the error of a client that a signal ended, at a session that has a name by then, or on the way to it.
-func Left(ref string, signal syscall.Signal) error {
+// SignalError returns the error of a client that a signal ended. ref is empty if the session was not reached yet.
+func SignalError(ref string, signal syscall.Signal) error {
 	if ref == "" {
-		ref = "before the session was there"
+		ref = "before the session was shown"
 	}
-	return exit.With(128+int(signal), fmt.Errorf("left %s: %w; the session goes on", ref, leftBy{signal}))
+	return exit.With(128+int(signal), fmt.Errorf("left %s: %w; the session keeps running", ref, signalError{signal}))
 }
 
+// endText describes how the session's program ended.
 func endText(i *attach.Info) string {
 	switch {
 	case i.Signal != "":
@@ -234,7 +240,7 @@ func endText(i *attach.Info) string {
 	return i.State
 }
 
-// run joins the session again and again until it is over or the person leaves.
+// run rejoins the session after each lost stream, until it ends or the user leaves.
 func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 	lost := time.Time{}
 	for ; ; st, err = at.join(ctx) {
@@ -245,13 +251,13 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 				return err
 			}
 			if errors.Is(err, errHeard) {
-				at.ahead.clear()
+				at.echo.clear()
 				continue
 			}
 			if errors.Is(err, errSwitched) {
 				at.mu.Lock()
-				at.begins("")
-				at.ahead.anew()
+				at.startSession("")
+				at.echo.reset()
 				at.mu.Unlock()
 				continue
 			}
@@ -259,11 +265,11 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 			lost = time.Now()
 		}
 		var refused *api.Error
-		if errors.As(err, &refused) && refused.Code != api.CodeUnavailable || at.far == nil && !lost.IsZero() && time.Since(lost) > reattachTime {
+		if errors.As(err, &refused) && refused.Code != api.CodeUnavailable || at.reconnector == nil && !lost.IsZero() && time.Since(lost) > reattachTime {
 			return err
 		}
-		if at.far != nil {
-			if err := at.away(ctx); err != nil {
+		if at.reconnector != nil {
+			if err := at.waitReconnect(ctx); err != nil {
 				return err
 			}
 			continue
@@ -276,7 +282,7 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 	}
 }
 
-// converse moves bytes both ways, and closes the stream. nil: the session is over.
+// converse moves bytes between terminal and session, and closes the stream. It returns nil when the session has ended.
 func (at *attachment) converse(ctx context.Context, st *client.Stream) (err error) {
 	if !st.Begun {
 		at.t.DrawAll()
@@ -293,11 +299,11 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 	}
 	defer func() {
 		if errors.Is(err, errDetached) {
-			at.settle(drawn)
+			at.awaitAcks(drawn)
 		}
 		_ = at.typeInto(nil)
 		_ = st.Close()
-		<-done // nothing of this stream is drawn over what comes next
+		<-done // nothing of this stream is drawn over later output
 		select {
 		case why := <-drawn:
 			if errors.Is(why, errTaken) { // what was typed just then found no stream
@@ -306,7 +312,7 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 		default:
 		}
 	}()
-	looks, stop := at.far.looks()
+	looks, stop := at.reconnector.ackTimer()
 	defer stop()
 	for {
 		if typed := at.typed; typed != nil {
@@ -319,7 +325,7 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 			}
 			err := at.take(ctx, st, typed)
 			if at.typed == nil { // else a part of the read is on its way still
-				at.passed()
+				at.finishRead()
 			}
 			if err != nil {
 				return err
@@ -335,21 +341,21 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 			at.mu.Lock()
 			_ = at.out.catchUp(st) // that it could not be sent is seen by the stream's reader
 			at.mu.Unlock()
-			if at.heard() {
+			if at.hasResumed() {
 				return errHeard
 			}
 		case <-looks:
-			at.look()
+			at.checkAcks()
 		case err := <-drawn:
 			return err
 		case in, ok := <-keys:
-			if !ok { // the terminal is gone
+			if !ok { // the terminal is closed
 				return errDetached
 			}
 			at.typed = in
 		case <-at.t.Resized:
 			cols, rows := at.t.Size()
-			at.ahead.resize(cols, rows)
+			at.echo.resize(cols, rows)
 			at.outer.readWindow()
 			at.mu.Lock()
 			err := st.Resize(cols, rows)
@@ -361,20 +367,20 @@ func (at *attachment) converse(ctx context.Context, st *client.Stream) (err erro
 	}
 }
 
-// typeInto says into what to type where keys are read. What another stream may not have brought is typed first.
+// typeInto sets the stream that receives typed keys. Unacknowledged input of the previous stream is sent first.
 func (at *attachment) typeInto(st *client.Stream) error {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if at.open = st; st == nil {
 		return nil
 	}
-	if at.far != nil {
-		at.far.again()
+	if at.reconnector != nil {
+		at.reconnector.reset()
 	}
-	if o, known := at.outer.known(); known {
+	if o, known := at.outer.description(); known {
 		_ = st.Describe(o) // the stream's reader sees the error
 	}
-	return at.out.again(st)
+	return at.out.resend(st)
 }
 
 // describe sends the description of the terminal to the session.
@@ -386,45 +392,45 @@ func (at *attachment) describe(o vterm.Outer) {
 	}
 }
 
-// begins is for another session: what is typed into it is numbered from 1, under a key of its own.
-func (at *attachment) begins(key string) {
+// startSession prepares for another session: its input is numbered from 1, under a new key.
+func (at *attachment) startSession(key string) {
 	at.out = newOutbox(at.Host, key)
 	if at.Host != "" {
-		at.far = newFar(at.Host, at.out)
+		at.reconnector = newReconnector(at.Host, at.out)
 	}
 }
 
-// typeLocked types into a stream, and keeps what it typed until it has arrived: that it could not be sent is no error,
-// the stream's reader sees it.
+// typeLocked sends input to a stream and keeps it until it is acknowledged. It ignores send errors: the stream's reader
+// detects them.
 func (at *attachment) typeLocked(st *client.Stream, b []byte) {
 	n := at.out.note(b)
-	if at.ahead != nil {
-		at.ahead.typed(at.out.typed[len(at.out.typed)-1], n) // before its echo can come
+	if at.echo != nil {
+		at.echo.predict(at.out.unacked[len(at.out.unacked)-1], n) // before its echo can come
 	}
 	_ = st.Type(b)
 }
 
-// passed says that one read that came through the channel is done.
-func (at *attachment) passed() {
+// finishRead records that one read through the channel was handled.
+func (at *attachment) finishRead() {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	at.passing--
+	at.queuedReads--
 }
 
-// typeAtOnce types what was read, where nothing before it is on its way and no chord may be in it. The
-// chords are the reader's while nothing is on its way.
+// typeAtOnce sends input directly, bypassing the keys channel, if no earlier read is in the channel and the input
+// cannot be part of a chord. It reports whether it did.
 func (at *attachment) typeAtOnce(typed []byte) bool {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if at.open == nil || at.passing > 0 || !at.Chords.Plain(typed) || at.out.waits() {
-		at.passing++
+	if at.open == nil || at.queuedReads > 0 || !at.Chords.Plain(typed) || at.out.mustWait() {
+		at.queuedReads++
 		return false
 	}
 	at.typeLocked(at.open, typed)
 	return true
 }
 
-// take types what is for the session and does what is for us.
+// take handles typed input: keys for the session are sent, chords are executed.
 func (at *attachment) take(ctx context.Context, st *client.Stream, typed []byte) error {
 	out, do, rest := at.Chords.Feed(typed)
 	if len(out) > 0 {
@@ -444,12 +450,11 @@ func (at *attachment) take(ctx context.Context, st *client.Stream, typed []byte)
 	return nil
 }
 
-// move goes to the running session after or before this one. Where there is no other, it
-// stays.
+// move switches to the next or previous running session. Without a further one it keeps the current session.
 func (at *attachment) move(ctx context.Context, do attach.Action) error {
 	all, err := at.Client.List(ctx)
 	if err != nil {
-		return nil // no daemon right now: the person can press the key again
+		return nil // no daemon right now: the user can press the key again
 	}
 	inside := os.Getenv("LONGTERM_SESSION")
 	list := slices.DeleteFunc(all, func(s api.Session) bool {
@@ -468,37 +473,38 @@ func (at *attachment) move(ctx context.Context, do attach.Action) error {
 	return errSwitched
 }
 
-// show draws what the session printed.
+// show draws session output.
 func (at *attachment) show(draw []byte) error {
-	if at.ahead == nil {
+	if at.echo == nil {
 		return at.t.Draw(draw)
 	}
-	return at.ahead.show(draw)
+	return at.echo.show(draw)
 }
 
+// draw draws the stream's messages on the terminal until the stream ends.
 func (at *attachment) draw(st *client.Stream) error {
 	for {
 		draw, info, err := st.Read()
 		switch {
-		case client.Over(err):
+		case client.IsSessionEnded(err):
 			return nil
-		case client.Detached(err):
+		case client.IsDetached(err):
 			return errTaken
 		case err != nil:
 			return err
 		case info != nil:
 			at.info = *info
-			at.out.told(&at.mu, info.Taken)
-			if at.far != nil {
-				at.far.told(&at.mu, info)
-				at.ahead.taken(info.Taken)
+			at.out.acknowledge(&at.mu, info.Taken)
+			if at.reconnector != nil {
+				at.reconnector.noteOffset(&at.mu, info)
+				at.echo.acknowledge(info.Taken)
 			}
 		default:
 			if err := at.show(draw); err != nil {
 				return errDetached
 			}
-			if at.far != nil {
-				at.far.drawn(&at.mu, draw)
+			if at.reconnector != nil {
+				at.reconnector.drawn(&at.mu, draw)
 			}
 		}
 	}

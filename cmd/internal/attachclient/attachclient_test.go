@@ -125,7 +125,7 @@ func (d *daemon) attached(name string) *attachment {
 		}
 	}
 	at := &attachment{Options: Options{Client: c, Stderr: io.Discard, Chords: &chords}, keys: make(chan []byte)}
-	at.begins("")
+	at.startSession("")
 	if name != "" {
 		if err := at.choose(d.t.Context(), c.Session(name)); err != nil {
 			d.t.Fatal(err)
@@ -137,7 +137,7 @@ func (d *daemon) attached(name string) *attachment {
 func running(id string) api.Session { return api.Session{ID: id, Name: "n-" + id, State: "running"} }
 
 // The keys for the next and the previous session go round those that run, the one that the client itself runs in
-// left out. Where there is no other, or no daemon, the person stays.
+// left out. Where there is no other, or no daemon, the user stays.
 //
 // FEATURES: R7
 func TestMove(t *testing.T) {
@@ -170,7 +170,7 @@ func TestMove(t *testing.T) {
 	}
 	away := newDaemon(t)
 	if at := away.attached(""); at.move(t.Context(), attach.Next) != nil {
-		t.Error("without a daemon the person is sent away")
+		t.Error("without a daemon the user is sent away")
 	}
 }
 
@@ -365,8 +365,8 @@ func TestReadsOnTheirWay(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errDetached) {
 		t.Errorf("left with %v", err)
 	}
-	if at.passing != 0 {
-		t.Errorf("%d reads are on their way for ever", at.passing)
+	if at.queuedReads != 0 {
+		t.Errorf("%d reads are on their way for ever", at.queuedReads)
 	}
 }
 
@@ -509,8 +509,8 @@ func TestAttachIsOneRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if at.id != "id-1" || at.name != "café" || !at.shown {
-		t.Errorf("%q %q %v", at.id, at.name, at.shown)
+	if at.id != "id-1" || at.name != "café" || !at.wasShown {
+		t.Errorf("%q %q %v", at.id, at.name, at.wasShown)
 	}
 }
 

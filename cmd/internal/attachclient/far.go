@@ -8,85 +8,89 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/session/attach"
 )
 
-// far is how an attached client goes on where its connection to another host was lost, besides what it typed (outbox): what
-// the terminal shows is known by its offset. Its fields are guarded by the attachment's mutex, which those methods lock
-// that are given it.
-type far struct {
+// reconnector holds the state for reconnects to a remote host, besides unacknowledged input (outbox): the offset up to
+// which the terminal shows output. Its fields are guarded by the attachment's mutex; methods with a mutex parameter
+// lock it.
+type reconnector struct {
 	host   string
 	out    *outbox
-	next   uint64 // offset behind the drawing that comes
-	filter attach.Filter
-	buf    []byte
-	lost   bool // there is no connection
-	// within says that the terminal is within a sequence, or a character.
-	within bool
-	shown  time.Time // when the person was told last
-	pause  time.Duration
-	// silent says that the person was told that nothing answers what is typed; patience is how long it may not.
-	silent   bool
-	patience time.Duration
+	next   uint64        // output offset after the next drawing
+	filter attach.Filter // tracks whether the output is inside an escape sequence
+	buf    []byte        // scratch buffer of filter
+	lost   bool          // no connection exists
+	// within reports that the terminal is inside an escape sequence or a multi-byte character.
+	inSequence bool
+	noticedAt  time.Time     // time of the last notice to the user
+	backoff    time.Duration // current backoff between reconnect attempts
+	// silent reports that the user was notified of missing acknowledgements; patience is how long to wait before that
+	// notice.
+	silenceShown bool
+	silenceLimit time.Duration
 }
 
-// Pauses between tries grow from the first to the last.
-const firstAway, lastAway = 20 * time.Millisecond, 500 * time.Millisecond
+// minBackoff and maxBackoff are the minimum and maximum backoff between reconnect attempts.
+const minBackoff, maxBackoff = 20 * time.Millisecond, 500 * time.Millisecond
 
-func newFar(host string, out *outbox) *far {
-	return &far{host: host, out: out, pause: firstAway, patience: answerTime}
+// newReconnector returns the reconnect state for a host.
+func newReconnector(host string, out *outbox) *reconnector {
+	return &reconnector{host: host, out: out, backoff: minBackoff, silenceLimit: answerTime}
 }
 
-// again is called where there is a connection again.
-func (f *far) again() { f.pause, f.shown, f.lost, f.silent = firstAway, time.Time{}, false, false }
+// reset resets the state after a reconnect.
+func (f *reconnector) reset() {
+	f.backoff, f.noticedAt, f.lost, f.silenceShown = minBackoff, time.Time{}, false, false
+}
 
-// answerTime is how long what is typed may be on its way before the person is told: a connection may be dead without
-// anybody knowing it yet. settleTime is how long leaving waits for it to have arrived.
+// answerTime is how long input may stay unacknowledged before the user is notified: a dead connection is not detected
+// at once. settleTime limits how long detaching waits for acknowledgements.
 const answerTime, settleTime = 3 * time.Second, time.Second
 
-// looks is when it is to be looked whether what was typed arrived.
-func (f *far) looks() (at <-chan time.Time, stop func()) {
+// ackTimer returns a channel that ticks when acknowledgements should be checked, and a function that stops it.
+func (f *reconnector) ackTimer() (tick <-chan time.Time, stop func()) {
 	if f == nil {
 		return nil, func() {}
 	}
-	t := time.NewTicker(f.patience / 3)
+	t := time.NewTicker(f.silenceLimit / 3)
 	return t.C, t.Stop
 }
 
-// look tells the person when nothing has answered for a while to what was typed.
-func (at *attachment) look() {
+// checkAcks notifies the user if input has been unacknowledged for too long.
+func (at *attachment) checkAcks() {
 	at.mu.Lock()
-	f := at.far
-	silent := len(f.out.typed) > 0 && time.Since(f.out.since) > f.patience
-	f.silent = f.silent || silent
+	f := at.reconnector
+	silent := len(f.out.unacked) > 0 && time.Since(f.out.ackedAt) > f.silenceLimit
+	f.silenceShown = f.silenceShown || silent
 	at.mu.Unlock()
 	if silent {
-		at.say()
+		at.showNotice()
 	}
 }
 
-// heard says that there is an answer again to what was typed, and that what the person was told meanwhile stands on the
-// screen. In a title it may stay.
-func (at *attachment) heard() bool {
+// hasResumed reports whether acknowledgements have resumed and the notice on the screen must be erased. A notice in the
+// title may stay.
+func (at *attachment) hasResumed() bool {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	f := at.far
-	if f == nil || !f.silent || len(f.out.typed) > 0 {
+	f := at.reconnector
+	if f == nil || !f.silenceShown || len(f.out.unacked) > 0 {
 		return false
 	}
-	f.silent = false
+	f.silenceShown = false
 	return !at.Scrollback
 }
 
-// settle waits a moment for what was typed to arrive, as the person leaves. What did not is counted as not sent.
-func (at *attachment) settle(drawn chan error) {
-	if at.far == nil {
+// awaitAcks waits up to settleTime for acknowledgements when the user detaches. Input without one counts as not sent.
+func (at *attachment) awaitAcks(drawn chan error) {
+	if at.reconnector == nil {
 		return
 	}
 	over := time.NewTimer(settleTime)
 	defer over.Stop()
-	for at.out.underway(&at.mu) {
+	for at.out.hasUnacked(&at.mu) {
 		select {
 		case <-at.out.acked:
 			continue
@@ -94,13 +98,13 @@ func (at *attachment) settle(drawn chan error) {
 			drawn <- why
 		case <-over.C:
 		}
-		at.far.gone(&at.mu)
+		at.reconnector.markLost(&at.mu)
 		return
 	}
 }
 
-// told takes where the terminal will be.
-func (f *far) told(mu *sync.Mutex, i *attach.Info) {
+// noteOffset records the output offset of the next drawing.
+func (f *reconnector) noteOffset(mu *sync.Mutex, i *attach.Info) {
 	mu.Lock()
 	defer mu.Unlock()
 	if f.next = i.Next; i.Next == 0 {
@@ -108,49 +112,49 @@ func (f *far) told(mu *sync.Mutex, i *attach.Info) {
 	}
 }
 
-// drawn notes what the terminal shows.
-func (f *far) drawn(mu *sync.Mutex, b []byte) {
+// drawn records that b was drawn on the terminal.
+func (f *reconnector) drawn(mu *sync.Mutex, b []byte) {
 	mu.Lock()
 	defer mu.Unlock()
-	f.out.is.From = f.next
+	f.out.resumeAt.From = f.next
 	f.buf = f.filter.Append(f.buf[:0], b)
-	f.within = !f.filter.Between() || len(b) > 0 && b[len(b)-1] >= 0x80
+	f.inSequence = !f.filter.Between() || len(b) > 0 && b[len(b)-1] >= 0x80
 }
 
-// gone notes that there is no connection.
-func (f *far) gone(mu *sync.Mutex) {
+// markLost records that the connection was lost.
+func (f *reconnector) markLost(mu *sync.Mutex) {
 	mu.Lock()
 	defer mu.Unlock()
 	f.lost = true
 }
 
-// unsent is how many bytes were typed that did not reach the session, or are not known to have; nil: all did.
-func (f *far) unsent(mu *sync.Mutex) (bytes int) {
+// unsent returns the number of typed bytes that have not reached the session, or may have been lost.
+func (f *reconnector) unsent(mu *sync.Mutex) (bytes int) {
 	if f == nil {
 		return 0
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if f.lost {
-		for _, b := range f.out.typed {
+		for _, b := range f.out.unacked {
 			bytes += len(b)
 		}
 	}
-	return bytes + len(f.out.kept) + f.out.dropped
+	return bytes + len(f.out.queued) + f.out.rejectedBytes
 }
 
-// away waits a moment while there is no connection, and keeps what is typed. Leaving goes on as ever.
-func (at *attachment) away(ctx context.Context) error {
-	f := at.far
-	f.gone(&at.mu)
-	at.ahead.clear()
-	if time.Since(f.shown) > time.Second {
-		f.shown = time.Now()
-		at.say()
+// waitReconnect waits for the next reconnect attempt and buffers input during that time. The user can still detach.
+func (at *attachment) waitReconnect(ctx context.Context) error {
+	f := at.reconnector
+	f.markLost(&at.mu)
+	at.echo.clear()
+	if time.Since(f.noticedAt) > time.Second {
+		f.noticedAt = time.Now()
+		at.showNotice()
 	}
-	timer := time.NewTimer(f.pause)
+	timer := time.NewTimer(f.backoff)
 	defer timer.Stop()
-	f.pause = min(2*f.pause, lastAway)
+	f.backoff = min(2*f.backoff, maxBackoff)
 	for {
 		select {
 		case <-ctx.Done():
@@ -161,60 +165,59 @@ func (at *attachment) away(ctx context.Context) error {
 			if !ok {
 				return errDetached
 			}
-			if err := at.keep(in, maxKept); err != nil {
+			if err := at.keep(in, maxQueued); err != nil {
 				return err
 			}
-			at.say()
+			at.showNotice()
 		}
 	}
 }
 
-// keep keeps what was read until it can be typed, unless that is too much. The key that leaves does so; there is no
-// way to another session now.
+// keep buffers input until it can be sent, up to a limit. The detach key still works; switching sessions does not.
 func (at *attachment) keep(in []byte, most int) error {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	at.passing--
+	at.queuedReads--
 	for o := at.out; len(in) > 0; {
 		out, do, rest := at.Chords.Feed(in)
 		if do == attach.Detach {
 			return errDetached
 		}
-		if o.refused = o.refused || len(o.kept)+len(out) > most; o.refused {
-			o.dropped += len(out)
+		if o.rejecting = o.rejecting || len(o.queued)+len(out) > most; o.rejecting {
+			o.rejectedBytes += len(out)
 		} else {
-			o.kept = append(o.kept, out...)
+			o.queued = append(o.queued, out...)
 		}
 		in = rest
 	}
 	return nil
 }
 
-// say tells the person that there is no connection: on the last row, which the next drawing covers, or in the title
-// where the terminal keeps what it shows.
-func (at *attachment) say() {
+// showNotice notifies the user of the lost connection: on the last row, which the next drawing covers, or in the title with
+// --scrollback.
+func (at *attachment) showNotice() {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	f := at.far
+	f := at.reconnector
 	keys := "keys are kept"
-	switch n := len(f.out.kept); {
-	case f.out.refused:
-		keys = "no more keys are taken"
+	switch n := len(f.out.queued); {
+	case f.out.rejecting:
+		keys = "keys rejected (buffer full)"
 	case n > 0:
 		keys = fmt.Sprintf("%d bytes of keys kept", n)
 	}
-	state := "connection lost, trying again"
+	state := "connection lost, retrying"
 	if !f.lost {
-		state, keys = fmt.Sprintf("no answer for %d s", int(time.Since(f.out.since).Seconds())), "what is typed waits"
+		state, keys = fmt.Sprintf("no answer for %d s", int(time.Since(f.out.ackedAt).Seconds())), "what is typed waits"
 	}
 	text := fmt.Sprintf(" %s: %s; %s; the detach key leaves ", f.host, state, keys)
 	if at.Scrollback {
-		if !f.within {
+		if !f.inSequence {
 			_ = at.t.Draw([]byte("\x1b]2;" + text + "\x1b\\"))
 		}
 		return
 	}
 	cols, rows := at.t.Size()
 	// CAN and ST end what the connection may have been lost in.
-	_ = at.t.Draw(fmt.Appendf(nil, "\x18\x1b\\\x1b7\x1b[%d;1H\x1b[0;7m%s\x1b[0m\x1b[K\x1b8", rows, bars.Cut(text, cols)))
+	_ = at.t.Draw(fmt.Appendf(nil, "\x18\x1b\\\x1b7\x1b[%d;1H\x1b[0;7m%s\x1b[0m\x1b[K\x1b8", rows, statusbar.Cut(text, cols)))
 }

@@ -18,34 +18,34 @@ import (
 // Keys that were refused for want of room are not followed by later ones, until there is a connection.
 //
 // FEATURES: R7
-func TestKeptInOrder(t *testing.T) {
+func TestRejectedKeys_BlockLaterOnes_UntilConnected(t *testing.T) {
 	at := newDaemon(t).attached("")
 	at.Host = "far"
-	at.begins("")
-	for _, read := range []string{"begin", strings.Repeat("x", maxKept), "end"} {
-		at.passing++
-		if err := at.keep([]byte(read), maxKept); err != nil {
+	at.startSession("")
+	for _, read := range []string{"begin", strings.Repeat("x", maxQueued), "end"} {
+		at.queuedReads++
+		if err := at.keep([]byte(read), maxQueued); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if string(at.out.kept) != "begin" || !at.out.refused || at.passing != 0 {
-		t.Errorf("kept %q, refused %v, %d on their way", at.out.kept, at.out.refused, at.passing)
+	if string(at.out.queued) != "begin" || !at.out.rejecting || at.queuedReads != 0 {
+		t.Errorf("kept %q, refused %v, %d on their way", at.out.queued, at.out.rejecting, at.queuedReads)
 	}
 	at.out.note([]byte("before"))
-	if n := at.far.unsent(&at.mu); n != len("begin")+maxKept+len("end") {
+	if n := at.reconnector.unsent(&at.mu); n != len("begin")+maxQueued+len("end") {
 		t.Errorf("with a connection %d bytes are not sent", n)
 	}
-	at.far.gone(&at.mu)
-	if n := at.far.unsent(&at.mu); n != len("before")+len("begin")+maxKept+len("end") {
+	at.reconnector.markLost(&at.mu)
+	if n := at.reconnector.unsent(&at.mu); n != len("before")+len("begin")+maxQueued+len("end") {
 		t.Errorf("%d bytes are not sent", n)
 	}
-	at.out.typed = nil
-	at.out.kept = nil
-	if err := at.out.again(nil); err != nil || at.out.refused {
-		t.Errorf("%v, refused %v", err, at.out.refused)
+	at.out.unacked = nil
+	at.out.queued = nil
+	if err := at.out.resend(nil); err != nil || at.out.rejecting {
+		t.Errorf("%v, refused %v", err, at.out.rejecting)
 	}
-	if err := at.keep([]byte("one\x1cntwo\x1cdthree"), maxKept); !errors.Is(err, errDetached) || string(at.out.kept) != "one" {
-		t.Errorf("%v, kept %q", err, at.out.kept)
+	if err := at.keep([]byte("one\x1cntwo\x1cdthree"), maxQueued); !errors.Is(err, errDetached) || string(at.out.queued) != "one" {
+		t.Errorf("%v, kept %q", err, at.out.queued)
 	}
 }
 
@@ -55,8 +55,8 @@ func (d *daemon) attachedFar(t *testing.T, patience time.Duration) (at *attachme
 	d.serve()
 	at = d.attached("a")
 	at.Host = "far"
-	at.begins("")
-	at.far.patience = patience
+	at.startSession("")
+	at.reconnector.silenceLimit = patience
 	drawn = person(t, at)
 	st, err := at.join(t.Context())
 	if err != nil {
@@ -79,7 +79,7 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 		say(ws, "hello", attach.Info{State: "running"})
 		go func() {
 			<-arrives
-			say(ws, "arrived", attach.Info{State: "running", Taken: maxTyped})
+			say(ws, "arrived", attach.Info{State: "running", Taken: maxUnackedRemote})
 		}()
 		for {
 			kind, b, err := ws.ReadMessage()
@@ -98,10 +98,10 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 		}
 	}
 	fill := func() {
-		for range maxTyped {
+		for range maxUnackedRemote {
 			read("x")
 		}
-		for range maxTyped {
+		for range maxUnackedRemote {
 			<-typed
 		}
 	}
@@ -112,7 +112,7 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 	if got := <-typed; got != "onetwo" {
 		t.Errorf("typed %q", got)
 	}
-	for range maxTyped {
+	for range maxUnackedRemote {
 		read("y")
 	}
 	read("three\x1cd")
@@ -121,11 +121,11 @@ func TestDetachWhileNothingArrives(t *testing.T) {
 	}
 }
 
-// Nothing answers what is typed, though there is a connection: the person is told. Once it is answered all is drawn anew, and
+// Nothing answers what is typed, though there is a connection: the user is told. Once it is answered all is drawn anew, and
 // who leaves before that is told what may not have arrived.
 //
 // FEATURES: R7, R113
-func TestSilenceIsTold(t *testing.T) {
+func TestUnresponsiveHost_Reported(t *testing.T) {
 	d := newDaemon(t, running("a"))
 	typed, arrives := make(chan string, 10), make(chan struct{})
 	var begun atomic.Int32
@@ -159,7 +159,7 @@ func TestSilenceIsTold(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errDetached) {
 		t.Errorf("left with %v", err)
 	}
-	if n := at.far.unsent(&at.mu); n != 3 {
+	if n := at.reconnector.unsent(&at.mu); n != 3 {
 		t.Errorf("%d bytes are told as not sent", n)
 	}
 	if a, b := <-typed, <-typed; a != "x" || b != "abc" {
@@ -171,11 +171,11 @@ func TestSilenceIsTold(t *testing.T) {
 //
 // FEATURES: R94
 func TestNothingAheadAtTheEnd(t *testing.T) {
-	var none *ahead
+	var none *localEcho
 	none.end()
 	at := newDaemon(t).attached("")
 	drawn := person(t, at)
-	a := newAhead(at.t, true)
+	a := newLocalEcho(at.t, true)
 	if err := a.show([]byte("$ ")); err != nil {
 		t.Fatal(err)
 	}
@@ -184,17 +184,17 @@ func TestNothingAheadAtTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.typed([]byte("a"), 1)
+	a.predict([]byte("a"), 1)
 	echo("a")
-	a.typed([]byte("b"), 2)
+	a.predict([]byte("b"), 2)
 	drawnUntil(t, drawn, "\x1b[4mb")
 	echo("b")
-	a.taken(2)
+	a.acknowledge(2)
 	a.end()
 	a.end()
-	a.typed([]byte("c"), 3)
+	a.predict([]byte("c"), 3)
 	echo("c")
-	a.typed([]byte("d"), 4)
+	a.predict([]byte("d"), 4)
 	if err := at.t.Draw([]byte("given back")); err != nil {
 		t.Fatal(err)
 	}

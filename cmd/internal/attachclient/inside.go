@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Bounds of looking for what shows a session.
+// Limits of the search for sessions that show this terminal.
 const (
-	insideTime = time.Second
-	maxInside  = 16
+	nestedTimeout = time.Second
+	maxNested     = 16
 )
 
-// inside are the session that this terminal is in, if any, and those that show it as far as this host knows. The daemon
-// of another host cannot ask here: it is told, so that it refuses what would show itself.
-func (at *attachment) inside(ctx context.Context) []string {
+// enclosingSessions returns the session that this terminal runs in, and the sessions that show it, as far as this
+// host knows. A remote daemon cannot query this host, so it gets the list and rejects a session that would show itself.
+func (at *attachment) enclosingSessions(ctx context.Context) []string {
 	own := os.Getenv("LONGTERM_SESSION")
 	if own == "" {
 		return nil
 	}
 	all := []string{own}
-	if at.Here == nil {
+	if at.Local == nil {
 		return all
 	}
-	ctx, done := context.WithTimeout(ctx, insideTime)
+	ctx, done := context.WithTimeout(ctx, nestedTimeout)
 	defer done()
-	for i := 0; i < len(all) && len(all) < maxInside; i++ {
-		clients, err := at.Here.Session(all[i]).Clients(ctx)
+	for i := 0; i < len(all) && len(all) < maxNested; i++ {
+		clients, err := at.Local.Session(all[i]).Clients(ctx)
 		if err != nil { // it is another host's
 			continue
 		}

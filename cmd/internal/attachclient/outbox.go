@@ -13,86 +13,88 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// outbox is what was typed and is not known to have arrived. It is typed again where the connection was lost, under
-// numbers by which it is typed once, whichever daemon comes next. Its fields are guarded by the attachment's mutex, which
-// those methods lock that are given it.
+// outbox holds typed input until the daemon acknowledges it. After a lost connection it is sent again under the same
+// message numbers, so the daemon types each message once. The attachment's mutex guards its fields; methods with a
+// mutex parameter lock it.
 type outbox struct {
-	is    attach.Resume
-	most  int      // messages that may be on their way
-	typed [][]byte // since is.Typed, in order
-	tells bool     // the daemon tells what it took
-	kept  []byte   // typed while there was no connection, or enough was on its way
-	// refused says that there was more while there was no connection: what comes behind it is not for the session either.
-	refused bool
-	dropped int // bytes that were refused
-	acked   chan struct{}
-	since   time.Time // when there was last nothing on its way, or something of it arrived
+	resumeAt attach.Resume // key and number of the last acknowledged message, as sent with a reconnect
+	limit    int           // limit of unacknowledged messages
+	unacked  [][]byte      // unacknowledged messages after resumeAt.Typed, in order
+	acks     bool          // the daemon acknowledges input
+	queued   []byte        // input that waits to be sent: typed while disconnected, or beyond the limit
+	// refused reports that input was rejected while disconnected. Later input is then rejected too.
+	rejecting     bool
+	rejectedBytes int           // bytes of rejected input
+	acked         chan struct{} // receives a value with each acknowledgement
+	ackedAt       time.Time     // time of the last acknowledgement, or of the first message after an idle time
 }
 
 const (
-	// maxTyped is how many messages may be on their way to another host; an older daemon remembers 64, of all clients.
-	maxTyped = 48
-	// maxTypedHere is the same for the daemon of this host, which tells late what it took.
-	maxTypedHere = 4096
-	// maxKept bounds what is typed while there is no connection, in bytes.
-	maxKept = 4096
+	// maxUnackedRemote limits unacknowledged messages to a remote host. An older daemon remembers 64 of all clients.
+	maxUnackedRemote = 48
+	// maxUnackedLocal is the limit for this host's daemon, which acknowledges late.
+	maxUnackedLocal = 4096
+	// maxQueued limits input typed while disconnected, in bytes.
+	maxQueued = 4096
 )
 
-// newOutbox is for a session that is attached from here on; the key is one that no other client has; empty: a new one is made.
+// newOutbox returns an outbox for a new attachment. key identifies it among all clients; empty creates a new one.
 func newOutbox(host, key string) *outbox {
 	if key == "" {
 		key = uuid.NewString()
 	}
-	o := &outbox{is: attach.Resume{Key: key}, most: maxTyped, acked: make(chan struct{}, 1)}
+	o := &outbox{resumeAt: attach.Resume{Key: key}, limit: maxUnackedRemote, acked: make(chan struct{}, 1)}
 	if host == "" {
-		o.is.Late, o.most = true, maxTypedHere
+		o.resumeAt.Late, o.limit = true, maxUnackedLocal
 	}
 	return o
 }
 
+// resume returns the state to send with a reconnect.
 func (o *outbox) resume(mu *sync.Mutex) attach.Resume {
 	mu.Lock()
 	defer mu.Unlock()
-	return o.is
+	return o.resumeAt
 }
 
-// many says that nothing more may be on its way. A daemon of this host that tells nothing is so old that it never will.
-func (o *outbox) many() bool { return len(o.typed) >= o.most && (o.tells || !o.is.Late) }
+// isFull reports whether too much input is unacknowledged. A daemon of this host that never acknowledged is too old to
+// do so.
+func (o *outbox) isFull() bool { return len(o.unacked) >= o.limit && (o.acks || !o.resumeAt.Late) }
 
-// waits says that what is typed now has to wait: enough is on its way, or what waits already comes first.
-func (o *outbox) waits() bool { return o.many() || len(o.kept) > 0 }
+// mustWait reports whether new input must wait, because too much is unacknowledged or earlier input waits already.
+func (o *outbox) mustWait() bool { return o.isFull() || len(o.queued) > 0 }
 
-// waiting says whether what is typed has to wait, and whether no more of it can.
+// waiting reports whether new input must wait, and whether the outbox is full.
 func (o *outbox) waiting(mu *sync.Mutex) (waits, full bool) {
 	mu.Lock()
 	defer mu.Unlock()
-	return o.waits(), len(o.kept) >= maxKept
+	return o.mustWait(), len(o.queued) >= maxQueued
 }
 
-// underway says that something typed is not known to have arrived.
-func (o *outbox) underway(mu *sync.Mutex) bool {
+// hasUnacked reports whether input is unacknowledged.
+func (o *outbox) hasUnacked(mu *sync.Mutex) bool {
 	mu.Lock()
 	defer mu.Unlock()
-	return len(o.typed) > 0
+	return len(o.unacked) > 0
 }
 
-// note keeps what is typed until it has arrived, and returns its number, from 1.
+// note stores a message until it is acknowledged, and returns its number, from 1.
 func (o *outbox) note(b []byte) (n uint64) {
-	if len(o.typed) == 0 {
-		o.since = time.Now()
+	if len(o.unacked) == 0 {
+		o.ackedAt = time.Now()
 	}
-	o.typed = append(o.typed, slices.Clone(b))
-	n = o.is.Typed + uint64(len(o.typed))
-	if len(o.typed) > o.most && !o.many() {
-		o.typed, o.is.Typed = o.typed[1:], o.is.Typed+1
+	o.unacked = append(o.unacked, slices.Clone(b))
+	n = o.resumeAt.Typed + uint64(len(o.unacked))
+	if len(o.unacked) > o.limit && !o.isFull() {
+		o.unacked, o.resumeAt.Typed = o.unacked[1:], o.resumeAt.Typed+1
 	}
 	return n
 }
 
-// again types what may not have arrived, and what was kept.
-func (o *outbox) again(st *client.Stream) error {
-	o.refused = false
-	for _, b := range o.typed {
+// resend sends unacknowledged messages again, and then the waiting input.
+func (o *outbox) resend(st *client.Stream) error {
+	o.rejecting = false
+	for _, b := range o.unacked {
 		if err := st.Type(b); err != nil {
 			return err
 		}
@@ -100,27 +102,27 @@ func (o *outbox) again(st *client.Stream) error {
 	return o.catchUp(st)
 }
 
-// catchUp types what was kept, once there is room for it.
+// catchUp sends waiting input while the limit of unacknowledged messages allows.
 func (o *outbox) catchUp(st *client.Stream) error {
-	if len(o.kept) == 0 || o.many() {
+	if len(o.queued) == 0 || o.isFull() {
 		return nil
 	}
-	b := o.kept
-	o.kept = nil
+	b := o.queued
+	o.queued = nil
 	o.note(b)
 	return st.Type(b)
 }
 
-// told takes what the daemon says of how many messages it has taken.
-func (o *outbox) told(mu *sync.Mutex, taken uint64) {
+// acknowledge handles an acknowledgement of all messages up to taken.
+func (o *outbox) acknowledge(mu *sync.Mutex, taken uint64) {
 	mu.Lock()
 	defer mu.Unlock()
-	if taken <= o.is.Typed {
+	if taken <= o.resumeAt.Typed {
 		return
 	}
-	o.tells = true
-	n := min(taken-o.is.Typed, uint64(len(o.typed)))
-	o.typed, o.is.Typed, o.since = o.typed[n:], taken, time.Now()
+	o.acks = true
+	n := min(taken-o.resumeAt.Typed, uint64(len(o.unacked)))
+	o.unacked, o.resumeAt.Typed, o.ackedAt = o.unacked[n:], taken, time.Now()
 	select {
 	case o.acked <- struct{}{}:
 	default:

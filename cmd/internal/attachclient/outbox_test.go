@@ -173,7 +173,7 @@ func testTypedOnce(t *testing.T, points ...string) {
 	d.converse = k.converse
 	d.serve()
 	at := d.attached("a")
-	at.begins("")
+	at.startSession("")
 	drawn := person(t, at)
 	st, err := at.join(t.Context())
 	if err != nil {
@@ -206,19 +206,19 @@ func testTypedOnce(t *testing.T, points ...string) {
 func TestOutboxIsBounded(t *testing.T) {
 	var mu sync.Mutex
 	o := newOutbox("", "a-key")
-	for n := range uint64(2 * maxTypedHere) {
-		if got := o.note([]byte("x")); got != n+1 || o.waits() {
-			t.Fatalf("message %d has number %d, waits: %v", n, got, o.waits())
+	for n := range uint64(2 * maxUnackedLocal) {
+		if got := o.note([]byte("x")); got != n+1 || o.mustWait() {
+			t.Fatalf("message %d has number %d, waits: %v", n, got, o.mustWait())
 		}
 	}
-	if o.is.Key != "a-key" || o.is.Typed != maxTypedHere || len(o.typed) != maxTypedHere {
-		t.Errorf("%+v, %d on their way", o.is, len(o.typed))
+	if o.resumeAt.Key != "a-key" || o.resumeAt.Typed != maxUnackedLocal || len(o.unacked) != maxUnackedLocal {
+		t.Errorf("%+v, %d on their way", o.resumeAt, len(o.unacked))
 	}
-	o.told(&mu, 2*maxTypedHere-1)
-	for range maxTypedHere - 1 {
+	o.acknowledge(&mu, 2*maxUnackedLocal-1)
+	for range maxUnackedLocal - 1 {
 		o.note([]byte("x"))
 	}
-	if !o.waits() || len(o.typed) != maxTypedHere {
-		t.Errorf("%d on their way, waits: %v", len(o.typed), o.waits())
+	if !o.mustWait() || len(o.unacked) != maxUnackedLocal {
+		t.Errorf("%d on their way, waits: %v", len(o.unacked), o.mustWait())
 	}
 }

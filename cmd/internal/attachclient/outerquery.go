@@ -18,14 +18,14 @@ import (
 // for a terminal that is not queried: methods of it that other files call do nothing.
 type outerQuery struct {
 	t        *termio.Terminal
-	fence    outer.Fence
-	onChange func(vterm.Outer)
+	fence    outer.Fence       // marks the end of the terminal's answers
+	onChange func(vterm.Outer) // called with each new description of the terminal
 
 	mu      sync.Mutex // guards the rest
 	answers outer.Answers
-	typed   []byte
+	typed   []byte      // scratch buffer for input without answers
 	newest  vterm.Outer // the value that onChange received last
-	leaving bool        // input is dropped
+	leaving bool        // the client leaves: all input is dropped
 }
 
 // queryTerminal queries a terminal before its keys are read. onChange receives the description once the terminal has answered, and
@@ -37,7 +37,7 @@ func queryTerminal(t *termio.Terminal, onChange func(vterm.Outer)) *outerQuery {
 	}
 	q := &outerQuery{t: t, onChange: onChange}
 	q.answers.SetWindow(t.Window())
-	t.Hear = q.hear
+	t.FilterInput = q.filterAnswers
 	ask := outer.AskColours
 	if os.Getenv("TMUX") != "" {
 		ask = outer.AskColoursTmux + ask
@@ -46,15 +46,15 @@ func queryTerminal(t *termio.Terminal, onChange func(vterm.Outer)) *outerQuery {
 	return q
 }
 
-// ask writes queries and the query of device attributes that ends them.
+// ask writes queries, followed by the query of device attributes whose answer marks the end.
 func (q *outerQuery) ask(queries string) {
 	queries += outer.Attributes
 	q.fence.CountQueries([]byte(queries), time.Now())
-	q.t.Ask(queries)
+	q.t.Query(queries)
 }
 
-// hear takes the answers out of input that was read, and returns the typed rest.
-func (q *outerQuery) hear(p []byte) []byte {
+// filterAnswers removes the terminal's answers from input and returns the typed rest.
+func (q *outerQuery) filterAnswers(p []byte) []byte {
 	reported := bytes.Contains(p, []byte("\x1b[?997;"))
 	q.mu.Lock()
 	q.answers.Waiting = q.fence.Pending(time.Now())
@@ -77,7 +77,7 @@ func (q *outerQuery) hear(p []byte) []byte {
 
 // publishChange calls onChange if the description has changed and the terminal has answered all queries.
 func (q *outerQuery) publishChange() {
-	if o, known := q.known(); known {
+	if o, known := q.description(); known {
 		q.mu.Lock()
 		changed := o != q.newest
 		q.newest = o
@@ -88,8 +88,8 @@ func (q *outerQuery) publishChange() {
 	}
 }
 
-// known returns the description of the terminal. known is false until the terminal has answered all queries.
-func (q *outerQuery) known() (o vterm.Outer, known bool) {
+// description returns the description of the terminal. complete is false until the terminal has answered all queries.
+func (q *outerQuery) description() (o vterm.Outer, complete bool) {
 	if q == nil || q.fence.Pending(time.Now()) {
 		return o, false
 	}

@@ -19,90 +19,90 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// agentReport is what `bench agent` found.
+// agentReport is the result of `bench agent`.
 type agentReport struct {
-	Schema int         `json:"schema_tokens"` // of the list of tools, once in a conversation
+	Schema int         `json:"schema_tokens"` // tokens of the tool list, which a conversation contains once
 	Tasks  []agentTask `json:"tasks"`
 	Sums   []agentSum  `json:"sums"`
 }
 
-// agentTask is a task as it was done in each way.
+// agentTask is a task with its result for each way of running it.
 type agentTask struct {
 	Name   string        `json:"task"`
-	Events int           `json:"events"` // that the agent had to learn of
+	Events int           `json:"events"` // events that the agent must notice
 	Ways   []agentResult `json:"ways"`
 }
 
-// agentResult is a task done in one way.
+// agentResult is the result of one task done in one way.
 type agentResult struct {
-	Way     string  `json:"way"`
-	Calls   int     `json:"calls"`
-	Tokens  int     `json:"tokens"` // bytes of what was asked and answered, by four
-	Asked   int     `json:"asked_tokens"`
-	Seconds float64 `json:"seconds"`
-	// Told is how long after the true ends the agent was told, in milliseconds; -1: no end was measured.
-	Told    float64 `json:"told_ms_median"`
-	ToldMax float64 `json:"told_ms_max"`
-	Wrong   string  `json:"wrong,omitempty"` // why the task was not done
+	Way          string  `json:"way"`
+	Calls        int     `json:"calls"`
+	Tokens       int     `json:"tokens"`       // bytes of requests and answers, divided by four
+	RequestBytes int     `json:"asked_tokens"` // bytes of the agent's requests
+	Seconds      float64 `json:"seconds"`
+	// MedianDelay is the median delay in milliseconds between an event and the agent's notice of it; -1: no event was measured.
+	MedianDelay float64 `json:"told_ms_median"`
+	MaxDelay    float64 `json:"told_ms_max"`     // longest such delay
+	Failure     string  `json:"wrong,omitempty"` // why the task failed; "" if it was done
 }
 
-// agentSum is all tasks that were done both in a way and over longterm.
+// agentSum sums the tasks that were completed both in this way and over longterm.
 type agentSum struct {
-	Way       string  `json:"way"`
-	Done      int     `json:"tasks_done"`
-	Events    int     `json:"events"`
-	Calls     int     `json:"calls"`
-	PerEvent  float64 `json:"calls_per_event"`
-	Tokens    int     `json:"tokens"`
-	Longterm  int     `json:"longterm_tokens"` // of the same tasks
-	Fraction  float64 `json:"fraction"`        // longterm's tokens by this way's
-	ToldMax   float64 `json:"told_ms_max"`
-	ToldWorst string  `json:"told_ms_max_task,omitempty"`
+	Way         string  `json:"way"`
+	Done        int     `json:"tasks_done"`
+	Events      int     `json:"events"`
+	Calls       int     `json:"calls"`
+	PerEvent    float64 `json:"calls_per_event"` // tokens per event
+	Tokens      int     `json:"tokens"`
+	Longterm    int     `json:"longterm_tokens"` // tokens of longterm for the same tasks
+	Fraction    float64 `json:"fraction"`        // longterm's tokens divided by this way's
+	MaxDelay    float64 `json:"told_ms_max"`
+	SlowestTask string  `json:"told_ms_max_task,omitempty"` // task with the longest delay
 }
 
-// step is one thing that an agent does, and the event that it then has to learn of.
+// step is one action of an agent, and the event that it must then notice.
 type step struct {
-	on    string   // the terminal that it is about
-	run   string   // a line for a shell, or
-	typed string   // a text for the program there, with Enter after it, or
-	keys  []string // keys for it
-	// until is the event: "end" of the line, "text" that is printed, or "input" that the program asks for; empty: it
-	// goes on in the background.
-	until string
-	want  string // what the agent has to have read then, a regular expression
-	find  string // what the agent looks for where it was not shown that
-	stamp string // the file with the true time of the event; empty: none is known
-	does  string // what happens meanwhile: "crash" of the server, "restart" of the agent; or the file that is written
-	stays bool   // the line is a program to be talked to, not a command
+	terminal string   // name of the terminal to act on
+	run      string   // action: run this line in a shell,
+	typed    string   // or type this text and Enter into the program,
+	keys     []string // or press these keys
+	// until is the event to notice: "end" of the line, "text" in the output, or "input" that the program needs; ""
+	// leaves the line in the background.
+	until       string
+	want        string // regular expression that the agent's view must match at the end
+	find        string // regular expression to search for in the output if the event did not show want
+	stamp       string // file with the actual time of the event; "" if unknown
+	fault       string // fault during the step: "crash" of the server, "restart" of the agent; or the name of a file to write
+	interactive bool   // the line starts an interactive program instead of a command that ends
 }
 
-// way is how an agent does things.
+// way is a method by which an agent runs programs: longterm, tmux or a background shell.
 type way interface {
 	name() string
-	// do does a step and comes back when the agent knows of its event, with all that it was shown.
+	// do performs a step and returns once the agent has noticed its event, with all text that the agent was shown.
 	do(ctx context.Context, s *step) (shown string, err error)
 	crash(ctx context.Context) error
 	restart(ctx context.Context) error
-	spent() (calls, asked, bytes int) // bytes of what was asked, and of all
+	usage() (calls, asked, bytes int) // number of calls, bytes of requests, and bytes of requests and answers
 	close()
 }
 
-// errCannot says that a way cannot do a step at all.
-var errCannot = errors.New("it cannot: the program wants a terminal")
+// errUnsupported reports that a way does not support a step.
+var errUnsupported = errors.New("it cannot: the program wants a terminal")
 
-// agentStepTime bounds a step.
-const agentStepTime = 3 * time.Minute
+// agentStepTimeout is the timeout of a step.
+const agentStepTimeout = 3 * time.Minute
 
 func agentCommand(e *Program) *cobra.Command {
 	o := agentOptions{poll: 5 * time.Second, silent: 50 * time.Second}
 	c := &cobra.Command{
 		Use: "agent", Short: "Measure calls, tokens and delays of an agent over longterm, tmux and a background shell", Args: cobra.NoArgs,
-		Long: `Do twelve tasks as an agent does them: by calls of the MCP server; by tmux, with send-keys and capture-pane,
-of a pane that is cleared before each line (tmux), or with 200 lines above it, as agents are told to (tmux-history); and
-by a shell tool that runs commands in the background and hands out what is new. All but the first look a second after
-each step and then every --poll, as agents do that cannot be told. Counted are calls, tokens (bytes asked and answered,
-by four; of longterm's two forms of an answer the longer one) and how long after the true event the agent was told.
-Agents are asked about nothing meanwhile (policy.agents = off).`,
+		Long: `Do twelve tasks as an agent does them: by calls of the MCP server; by tmux, with send-keys and capture-pane of a pane
+that is cleared before each line (tmux), or with 200 lines above it, as agents are instructed (tmux-history); and by a
+shell tool that runs commands in the background and returns new output. All but the first poll a second after each step
+and then every --poll, as agents without notifications do. The report counts calls, tokens (bytes of requests and
+answers, divided by four; the longer one of longterm's two forms of an answer) and the delay until the agent learned of
+each event. Approvals are off during the run (policy.agents = off).`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := benchAgent(cmd.Context(), e, &o)
 			if err != nil {
@@ -112,18 +112,20 @@ Agents are asked about nothing meanwhile (policy.agents = off).`,
 		},
 	}
 	f := c.Flags()
-	f.DurationVar(&o.poll, "poll", o.poll, "how often an agent looks that cannot be told")
+	f.DurationVar(&o.poll, "poll", o.poll, "poll interval of agents without notifications")
 	f.DurationVar(&o.silent, "silent", o.silent, "how long the silent job takes")
 	f.StringSliceVar(&o.only, "task", nil, "only these tasks")
 	f.StringSliceVar(&o.ways, "way", nil, "only these ways: longterm, tmux, tmux-history, shell")
 	return e.JSONFlag(c)
 }
 
+// agentOptions are the flags of `bench agent`.
 type agentOptions struct {
 	poll, silent time.Duration
 	only, ways   []string
 }
 
+// benchAgent runs the tasks in each way and returns the report.
 func benchAgent(ctx context.Context, e *Program, o *agentOptions) (*agentReport, error) {
 	b, err := newSessionBench(e, 0, 0)
 	if err != nil {
@@ -133,7 +135,7 @@ func benchAgent(ctx context.Context, e *Program, o *agentOptions) (*agentReport,
 	if err := writeAgentFiles(b.dir); err != nil {
 		return nil, err
 	}
-	// What is measured are answers; a person who allows the tasks' programs is not part of it.
+	// Answers are measured, without approvals by users.
 	if _, err := b.lt(ctx, "config", "set", "policy.agents", "off"); err != nil {
 		return nil, err
 	}
@@ -170,17 +172,17 @@ func benchAgent(ctx context.Context, e *Program, o *agentOptions) (*agentReport,
 	return r, nil
 }
 
-// agentBench is what a way is given.
+// agentBench is the environment in which a way runs a task.
 type agentBench struct {
 	*sessionBench
-	at     string // directory of the task
-	o      *agentOptions
-	report *agentReport
+	dir     string // directory of the task
+	options *agentOptions
+	report  *agentReport
 }
 
 // doTask does a task in a way.
 func doTask(ctx context.Context, w way, t *agentWork, dir string) (agentResult, error) {
-	res := agentResult{Way: w.name(), Told: -1, ToldMax: -1}
+	res := agentResult{Way: w.name(), MedianDelay: -1, MaxDelay: -1}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return res, err
 	}
@@ -197,27 +199,27 @@ func doTask(ctx context.Context, w way, t *agentWork, dir string) (agentResult, 
 			return res, ctx.Err()
 		}
 		if err != nil {
-			res.Wrong = fmt.Sprintf("step %d: %v", i+1, err)
+			res.Failure = fmt.Sprintf("step %d: %v", i+1, err)
 			break
 		}
 		if ms >= 0 {
 			told = append(told, ms)
 		}
 	}
-	calls, asked, bytes := w.spent()
-	res.Calls, res.Asked, res.Tokens, res.Seconds = calls, asked/4, bytes/4, time.Since(began).Seconds()
+	calls, asked, bytes := w.usage()
+	res.Calls, res.RequestBytes, res.Tokens, res.Seconds = calls, asked/4, bytes/4, time.Since(began).Seconds()
 	if len(told) > 0 {
-		res.Told, res.ToldMax = median(told), slices.Max(told)
+		res.MedianDelay, res.MaxDelay = median(told), slices.Max(told)
 	}
 	return res, nil
 }
 
-// doStep does a step; it says how long after the true event the agent was told, -1 where that is not known.
+// doStep runs a step and returns how long after the true event the agent learned of it, -1 if unknown.
 func doStep(ctx context.Context, w way, s *step, dir string) (float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, agentStepTime)
+	ctx, cancel := context.WithTimeout(ctx, agentStepTimeout)
 	defer cancel()
 	meanwhile := make(chan error, 1)
-	go func() { meanwhile <- happens(ctx, w, s, dir) }()
+	go func() { meanwhile <- injectFault(ctx, w, s, dir) }()
 	shown, err := w.do(ctx, s)
 	told := time.Now()
 	if failed := <-meanwhile; err == nil {
@@ -238,29 +240,29 @@ func doStep(ctx context.Context, w way, s *step, dir string) (float64, error) {
 	return float64(told.Sub(at).Microseconds()) / 1000, nil
 }
 
-// happens makes happen what happens meanwhile.
-func happens(ctx context.Context, w way, s *step, dir string) error {
-	if s.does == "" {
+// injectFault triggers the fault of a step while the step runs.
+func injectFault(ctx context.Context, w way, s *step, dir string) error {
+	if s.fault == "" {
 		return nil
 	}
 	select {
-	case <-time.After(meanwhileTime):
+	case <-time.After(faultDelay):
 	case <-ctx.Done():
 		return nil
 	}
-	switch s.does {
+	switch s.fault {
 	case "crash":
 		return w.crash(ctx)
 	case "restart":
 		return nil // by the way itself, which is the agent
 	}
-	return os.WriteFile(filepath.Join(dir, s.does), []byte("changed\n"), 0o600)
+	return os.WriteFile(filepath.Join(dir, s.fault), []byte("changed\n"), 0o600)
 }
 
-// meanwhileTime is how long after the beginning of a step something happens.
-const meanwhileTime = 3 * time.Second
+// faultDelay is the delay from the start of a step to its fault.
+const faultDelay = 3 * time.Second
 
-// stampOf is the time that `date +%s%N` wrote.
+// stampOf returns the time written by `date +%s%N`.
 func stampOf(path string) (time.Time, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -270,13 +272,13 @@ func stampOf(path string) (time.Time, error) {
 	return time.Unix(0, ns), err
 }
 
-// sum adds up what was done.
+// sum fills in the sums over all tasks.
 func (r *agentReport) sum() {
 	for _, name := range []string{"longterm", "tmux", "tmux-history", "shell"} {
 		s := agentSum{Way: name}
 		for i := range r.Tasks {
-			ours, theirs := r.Tasks[i].by("longterm"), r.Tasks[i].by(name)
-			if theirs == nil || theirs.Wrong != "" || ours == nil || ours.Wrong != "" {
+			ours, theirs := r.Tasks[i].resultOf("longterm"), r.Tasks[i].resultOf(name)
+			if theirs == nil || theirs.Failure != "" || ours == nil || ours.Failure != "" {
 				continue
 			}
 			s.Done++
@@ -284,8 +286,8 @@ func (r *agentReport) sum() {
 			s.Calls += theirs.Calls
 			s.Tokens += theirs.Tokens
 			s.Longterm += ours.Tokens
-			if theirs.ToldMax > s.ToldMax {
-				s.ToldMax, s.ToldWorst = theirs.ToldMax, r.Tasks[i].Name
+			if theirs.MaxDelay > s.MaxDelay {
+				s.MaxDelay, s.SlowestTask = theirs.MaxDelay, r.Tasks[i].Name
 			}
 		}
 		if s.Done == 0 {
@@ -296,7 +298,8 @@ func (r *agentReport) sum() {
 	}
 }
 
-func (t *agentTask) by(way string) *agentResult {
+// resultOf returns the task's result in a way.
+func (t *agentTask) resultOf(way string) *agentResult {
 	for i := range t.Ways {
 		if t.Ways[i].Way == way {
 			return &t.Ways[i]
@@ -312,16 +315,16 @@ func writeAgent(w io.Writer, r *agentReport) {
 		t := &r.Tasks[i]
 		for _, x := range t.Ways {
 			told := "-"
-			if x.Told >= 0 {
-				told = fmt.Sprintf("%.0f (%.0f)", x.Told, x.ToldMax)
+			if x.MedianDelay >= 0 {
+				told = fmt.Sprintf("%.0f (%.0f)", x.MedianDelay, x.MaxDelay)
 			}
-			fmt.Fprintf(tw, "%s\t%d\t%s\t%d\t%d\t%d\t%s\t%.1f\t%s\t\n", t.Name, t.Events, x.Way, x.Calls, x.Tokens, x.Asked, told, x.Seconds, x.Wrong)
+			fmt.Fprintf(tw, "%s\t%d\t%s\t%d\t%d\t%d\t%s\t%.1f\t%s\t\n", t.Name, t.Events, x.Way, x.Calls, x.Tokens, x.RequestBytes, told, x.Seconds, x.Failure)
 		}
 	}
 	_ = tw.Flush()
 	fmt.Fprintf(w, "the list of longterm's tools: %d tokens, once\n", r.Schema)
 	for _, s := range r.Sums {
-		fmt.Fprintf(w, "%s: %d tasks done, %.2f calls an event, %d tokens (longterm's are %.3f of them), told after %.0f ms at most (%s)\n",
-			s.Way, s.Done, s.PerEvent, s.Tokens, s.Fraction, s.ToldMax, s.ToldWorst)
+		fmt.Fprintf(w, "%s: %d tasks done, %.2f calls an event, %d tokens (longterm's are %.3f of them), delay %.0f ms at most (%s)\n",
+			s.Way, s.Done, s.PerEvent, s.Tokens, s.Fraction, s.MaxDelay, s.SlowestTask)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
+// agentCorpus is the text of corpus/agent.toml.
+//
 //go:embed corpus/agent.toml
 var agentCorpus string
 
@@ -23,7 +25,8 @@ type agentLines struct {
 	Lines []agentLine       `toml:"lines"`
 }
 
-// agentLine is a line with its expected verdicts, status and output.
+// agentLine is a shell line as agents write it, with its expected status, output and verdicts. corpus/agent.toml
+// explains the fields.
 type agentLine struct {
 	Name   string   `toml:"name"`
 	Shells string   `toml:"shells"`
@@ -97,8 +100,8 @@ func (c *agentLines) examples() (list []policyExample) {
 	return list
 }
 
-// write puts the files of the corpus into a directory.
-func (c *agentLines) write(dir string) error {
+// writeFiles writes the corpus's files into a directory.
+func (c *agentLines) writeFiles(dir string) error {
 	for name, text := range c.Files {
 		to := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -111,8 +114,8 @@ func (c *agentLines) write(dir string) error {
 	return nil
 }
 
-// plainOutput returns output in the form that is compared: without a shell's notices of jobs and empty lines at the end, and with
-// runs of blanks as one blank.
+// plainOutput normalizes output for comparison: it removes shells' job notices and empty lines at the end, and
+// collapses blanks.
 func plainOutput(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -15,19 +15,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// longtermWay is an agent that calls the MCP server.
+// longtermWay runs tasks as an agent that calls longterm's MCP server.
 type longtermWay struct {
-	b         *agentBench
-	s         *sdk.ClientSession
-	calls     int
-	asked     int // bytes, as are
-	answered  int
-	terminals map[string]string // sessions by the names of steps
-	seen      map[string]uint64 // how far the agent has read of each
+	b            *agentBench
+	s            *sdk.ClientSession
+	calls        int
+	requestBytes int               // bytes of requests
+	answerBytes  int               // bytes of answers
+	terminals    map[string]string // session ids by the steps' terminal names
+	readTo       map[string]uint64 // output offset up to which the agent has read each session
 }
 
 func newLongtermWay(ctx context.Context, b *agentBench) (way, error) {
-	w := &longtermWay{b: b, terminals: map[string]string{}, seen: map[string]uint64{}}
+	w := &longtermWay{b: b, terminals: map[string]string{}, readTo: map[string]uint64{}}
 	if err := w.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func (w *longtermWay) connect(ctx context.Context) (err error) {
 }
 
 func (w *longtermWay) name() string { return "longterm" }
-func (w *longtermWay) spent() (calls, asked, bytes int) {
-	return w.calls, w.asked, w.asked + w.answered
+func (w *longtermWay) usage() (calls, asked, bytes int) {
+	return w.calls, w.requestBytes, w.requestBytes + w.answerBytes
 }
 
-// close ends what the task left.
+// close ends the task's sessions and the server.
 func (w *longtermWay) close() {
 	ctx := context.Background()
 	for _, id := range w.terminals {
@@ -85,16 +85,16 @@ func (w *longtermWay) crash(ctx context.Context) error {
 	return p.Kill()
 }
 
-// restart is the agent anew: it knows nothing, and its server is another one.
+// restart replaces the agent by one without memory, and its MCP server by a new one.
 func (w *longtermWay) restart(ctx context.Context) error {
 	_ = w.s.Close()
-	clear(w.seen)
+	clear(w.readTo)
 	return w.connect(ctx)
 }
 
-// reply is an answer of the server.
+// agentReply is the server's answer to a tool call.
 type agentReply struct {
-	text    string
+	raw     string // the whole answer, as the agent reads it
 	State   string `json:"state"`
 	Needs   string `json:"needs"`
 	Session string `json:"session"`
@@ -106,7 +106,8 @@ type agentReply struct {
 	} `json:"jobs"`
 }
 
-func (r *agentReply) going() bool { return r.State == "running" }
+// isRunning reports whether the session's work continues.
+func (r *agentReply) isRunning() bool { return r.State == "running" }
 
 func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any) (agentReply, error) {
 	asked, err := plainJSON(args)
@@ -128,8 +129,8 @@ func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any
 	if err != nil {
 		return agentReply{}, err
 	}
-	w.asked += len(tool) + len(asked)
-	w.answered += max(text.Len(), len(structured))
+	w.requestBytes += len(tool) + len(asked)
+	w.answerBytes += max(text.Len(), len(structured))
 	if res.IsError {
 		return agentReply{}, errors.New(text.String())
 	}
@@ -137,7 +138,7 @@ func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any
 	if err := json.Unmarshal(structured, &r); err != nil {
 		return agentReply{}, err
 	}
-	r.text = text.String()
+	r.raw = text.String()
 	if len(r.Results) > 0 {
 		of := r.Results[0]
 		r.State, r.Needs, r.Session, r.Job, r.Cursor = of.State, of.Needs, of.Session, of.Job, of.Cursor
@@ -145,7 +146,7 @@ func (w *longtermWay) call(ctx context.Context, tool string, args map[string]any
 	return r, nil
 }
 
-// plainJSON is a value as clients write it: without Go's escapes of < and >.
+// plainJSON encodes a value as clients do: without Go's escapes of < and >.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -154,33 +155,33 @@ func plainJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// agentCalls is how many calls an agent makes for a step until it gives up.
+// agentCalls limits an agent's calls in one step.
 const agentCalls = 10
 
-// agentYield is how long a call may take.
+// agentYield is the limit of one call, in seconds.
 const agentYield = 45
 
 func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
-	if s.does == "restart" {
-		return w.overRestart(ctx, s)
+	if s.fault == "restart" {
+		return w.runOverRestart(ctx, s)
 	}
-	r, err := w.begin(ctx, s)
-	shown := r.text
+	r, err := w.startStep(ctx, s)
+	shown := r.raw
 	if r.Session != "" {
-		w.terminals[s.on] = r.Session
-		w.seen[s.on] = r.Cursor
+		w.terminals[s.terminal] = r.Session
+		w.readTo[s.terminal] = r.Cursor
 	}
-	for most := w.calls + agentCalls; err == nil && s.until != "" && !w.told(s, &r, shown); {
+	for most := w.calls + agentCalls; err == nil && s.until != "" && !w.hasLearned(s, &r, shown); {
 		if w.calls >= most {
-			return shown, fmt.Errorf("the agent does not get on: %s", r.text)
+			return shown, fmt.Errorf("agent stuck: %s", r.raw)
 		}
-		args := map[string]any{"for": []string{w.terminals[s.on]}, "yield": agentYield}
+		args := map[string]any{"for": []string{w.terminals[s.terminal]}, "yield": agentYield}
 		if r.Cursor > 0 { // what it was shown is not shown again
 			args["since"] = r.Cursor
 		}
 		if s.until == "input" && r.Needs == "screen" { // a full-screen program: what does it show?
-			r, err = w.call(ctx, "screen", map[string]any{"session": w.terminals[s.on]})
-			if shown += r.text; err != nil || regexp.MustCompile(s.want).MatchString(shown) {
+			r, err = w.call(ctx, "screen", map[string]any{"session": w.terminals[s.terminal]})
+			if shown += r.raw; err != nil || regexp.MustCompile(s.want).MatchString(shown) {
 				return shown, err
 			}
 		}
@@ -188,71 +189,71 @@ func (w *longtermWay) do(ctx context.Context, s *step) (string, error) {
 			args["until"] = "regexp=" + s.want
 		}
 		r, err = w.call(ctx, "wait", args)
-		shown += r.text
-		w.seen[s.on] = max(w.seen[s.on], r.Cursor)
+		shown += r.raw
+		w.readTo[s.terminal] = max(w.readTo[s.terminal], r.Cursor)
 	}
 	if err == nil && s.find != "" && !regexp.MustCompile(s.want).MatchString(shown) {
 		args := map[string]any{"text": s.find, "limit": 5}
-		if id := w.terminals[s.on]; id != "" {
+		if id := w.terminals[s.terminal]; id != "" {
 			args["session"] = id
 		}
 		r, err = w.call(ctx, "search", args)
-		shown += r.text
+		shown += r.raw
 	}
 	return shown, err
 }
 
-// told says whether the agent knows of a step's event.
-func (w *longtermWay) told(s *step, r *agentReply, shown string) bool {
+// hasLearned reports whether the agent knows of a step's event.
+func (w *longtermWay) hasLearned(s *step, r *agentReply, shown string) bool {
 	saw := s.want == "" || regexp.MustCompile(s.want).MatchString(shown)
 	switch s.until {
 	case "end":
-		return !r.going() && !strings.HasPrefix(r.State, "needs")
+		return !r.isRunning() && !strings.HasPrefix(r.State, "needs")
 	case "text":
 		return saw
 	}
-	return saw && (r.Needs != "" || strings.HasPrefix(r.State, "needs") || !r.going())
+	return saw && (r.Needs != "" || strings.HasPrefix(r.State, "needs") || !r.isRunning())
 }
 
-// begin makes a step's first call.
-func (w *longtermWay) begin(ctx context.Context, s *step) (agentReply, error) {
-	session := w.terminals[s.on]
+// startStep makes the first call of a step.
+func (w *longtermWay) startStep(ctx context.Context, s *step) (agentReply, error) {
+	session := w.terminals[s.terminal]
 	switch {
 	case s.typed != "":
 		return w.call(ctx, "input", map[string]any{"session": session, "text": s.typed, "enter": true})
 	case len(s.keys) > 0:
 		return w.call(ctx, "input", map[string]any{"session": session, "keys": s.keys})
-	case s.run == "" && s.does != "": // something happens that the agent waits for
-		return w.call(ctx, "wait", w.on(s, map[string]any{"for": []string{session}, "until": "regexp=" + s.want, "yield": agentYield}))
-	case s.run == "": // what was begun before
-		return w.call(ctx, "wait", w.on(s, map[string]any{"for": []string{session}, "yield": agentYield}))
-	case s.stays:
-		args := map[string]any{"line": s.run, "cwd": w.b.at}
+	case s.run == "" && s.fault != "": // something happens that the agent waits for
+		return w.call(ctx, "wait", w.withCursor(s, map[string]any{"for": []string{session}, "until": "regexp=" + s.want, "yield": agentYield}))
+	case s.run == "": // started earlier
+		return w.call(ctx, "wait", w.withCursor(s, map[string]any{"for": []string{session}, "yield": agentYield}))
+	case s.interactive:
+		args := map[string]any{"line": s.run, "cwd": w.b.dir}
 		if s.until == "text" {
 			args["yield"] = 1
 		}
 		return w.call(ctx, "start", args)
 	case s.until == "":
-		return w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.at, "yield": 0})
+		return w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.dir, "yield": 0})
 	}
-	return w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.at, "yield": agentYield})
+	return w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.dir, "yield": agentYield})
 }
 
-// on has a call go on where the agent has read to, as the answer before said.
-func (w *longtermWay) on(s *step, args map[string]any) map[string]any {
-	if at := w.seen[s.on]; at > 0 {
+// withCursor adds the session and the last read offset to a call's arguments.
+func (w *longtermWay) withCursor(s *step, args map[string]any) map[string]any {
+	if at := w.readTo[s.terminal]; at > 0 {
 		args["since"] = at
 	}
 	return args
 }
 
-// overRestart begins a line, is another agent in the middle of it, and finds it again.
-func (w *longtermWay) overRestart(ctx context.Context, s *step) (string, error) {
-	r, err := w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.at, "yield": meanwhileTime.Seconds()})
+// runOverRestart starts a line, replaces the agent while it runs, and finds the line.
+func (w *longtermWay) runOverRestart(ctx context.Context, s *step) (string, error) {
+	r, err := w.call(ctx, "exec", map[string]any{"line": s.run, "cwd": w.b.dir, "yield": faultDelay.Seconds()})
 	if err != nil {
 		return "", err
 	}
-	w.terminals[s.on] = r.Session
+	w.terminals[s.terminal] = r.Session
 	if err := w.restart(ctx); err != nil {
 		return "", err
 	}
@@ -260,8 +261,8 @@ func (w *longtermWay) overRestart(ctx context.Context, s *step) (string, error) 
 		return "", err
 	}
 	if len(r.Jobs) == 0 {
-		return "", fmt.Errorf("the job is not found again: %s", r.text)
+		return "", fmt.Errorf("the job is not found again: %s", r.raw)
 	}
 	r, err = w.call(ctx, "wait", map[string]any{"for": []string{r.Jobs[0].ID}, "yield": agentYield})
-	return r.text, err
+	return r.raw, err
 }

@@ -18,25 +18,26 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// endMark is what an agent that looks has a line print at its end.
+// endMark is appended to a line so that an agent that polls the output recognises its end.
 const endMark = `; echo "[exit $?]"`
 
+// endSeen matches the output of endMark.
 var endSeen = pattern.Lazy(`\[exit \d+\]`)
 
-// firstLook is how long after a step an agent looks for the first time.
-const firstLook = time.Second
+// firstPollDelay is the delay from a step's action to an agent's first poll.
+const firstPollDelay = time.Second
 
-// looked says whether what is shown tells of a step's event.
-func looked(s *step, shown string) bool {
+// showsEvent reports whether the shown text contains a step's event.
+func showsEvent(s *step, shown string) bool {
 	if s.until == "end" {
 		return endSeen.MatchString(shown)
 	}
 	return regexp.MustCompile(s.want).MatchString(shown)
 }
 
-// looks calls look a moment after a step and then from time to time, until the event is seen.
-func looks(ctx context.Context, every time.Duration, look func() (done bool, err error)) error {
-	for pause := firstLook; ; pause = every {
+// pollEvent calls look a moment after a step and then at an interval, until it reports the event.
+func pollEvent(ctx context.Context, every time.Duration, look func() (done bool, err error)) error {
+	for pause := firstPollDelay; ; pause = every {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -48,21 +49,21 @@ func looks(ctx context.Context, every time.Duration, look func() (done bool, err
 	}
 }
 
-// tmuxHistory is how many lines above a pane an agent looks at that was told how to use tmux: what the skills and servers
-// that are handed round for it say (`capture-pane -p -J -S -200`).
+// tmuxHistory is the number of lines above a pane that a well-instructed agent reads: the value in published skills and
+// servers for tmux (`capture-pane -p -J -S -200`).
 const tmuxHistory = "-200"
 
-// tmuxWay is an agent that types into panes and looks at them: with history, as agents are told to; without, at what the
-// pane shows after it was cleared for each line.
+// tmuxWay runs tasks as an agent that types into tmux panes and captures them: with history, as agents are instructed;
+// without, only the visible pane, which is cleared for each line.
 type tmuxWay struct {
-	b         *agentBench
-	tmux      *tmux
-	history   bool
-	calls     int
-	asked     int // bytes, as are
-	answered  int
-	terminals map[string]bool
-	crashed   chan struct{}
+	b            *agentBench
+	tmux         *tmux
+	history      bool
+	calls        int
+	requestBytes int // bytes of requests
+	answerBytes  int // bytes of answers
+	terminals    map[string]bool
+	crashed      chan struct{} // closed when the server was killed
 }
 
 func newTmuxWay(_ context.Context, b *agentBench) (way, error) {
@@ -89,14 +90,16 @@ func (w *tmuxWay) name() string {
 	return "tmux"
 }
 
-func (w *tmuxWay) spent() (calls, asked, bytes int) { return w.calls, w.asked, w.asked + w.answered }
-func (w *tmuxWay) close()                           { w.tmux.close() }
+func (w *tmuxWay) usage() (calls, asked, bytes int) {
+	return w.calls, w.requestBytes, w.requestBytes + w.answerBytes
+}
+func (w *tmuxWay) close() { w.tmux.close() }
 
 func (w *tmuxWay) call(ctx context.Context, args ...string) (string, error) {
 	w.calls++
 	out, err := w.tmux.run(ctx, args...)
-	w.asked += len("tmux " + strings.Join(args, " "))
-	w.answered += len(out)
+	w.requestBytes += len("tmux " + strings.Join(args, " "))
+	w.answerBytes += len(out)
 	return out, err
 }
 
@@ -110,7 +113,7 @@ func (w *tmuxWay) crash(ctx context.Context) error {
 	return syscall.Kill(pids[0], syscall.SIGKILL)
 }
 
-// restart is nothing to tmux: the agent lists what is there.
+// restart does nothing: a new agent finds its tmux sessions in their list.
 func (w *tmuxWay) restart(ctx context.Context) error {
 	_, err := w.call(ctx, "list-panes", "-a", "-F", "#{session_name} #{pane_current_command} #{pane_title}")
 	return err
@@ -118,13 +121,13 @@ func (w *tmuxWay) restart(ctx context.Context) error {
 
 func (w *tmuxWay) do(ctx context.Context, s *step) (string, error) {
 	begin := func() error {
-		if !w.terminals[s.on] {
-			if _, err := w.call(ctx, "new-session", "-d", "-s", "s"+s.on, "-x", "120", "-y", "40", "-c", w.b.at); err != nil {
+		if !w.terminals[s.terminal] {
+			if _, err := w.call(ctx, "new-session", "-d", "-s", "s"+s.terminal, "-x", "120", "-y", "40", "-c", w.b.dir); err != nil {
 				return err
 			}
-			w.terminals[s.on] = true
+			w.terminals[s.terminal] = true
 		}
-		args := []string{"send-keys", "-t", "s" + s.on}
+		args := []string{"send-keys", "-t", "s" + s.terminal}
 		switch {
 		case s.typed != "":
 			args = append(args, s.typed, "Enter")
@@ -145,49 +148,49 @@ func (w *tmuxWay) do(ctx context.Context, s *step) (string, error) {
 	if err := begin(); err != nil || s.until == "" {
 		return "", err
 	}
-	all, again := "", s.does == "restart"
-	err := looks(ctx, w.b.o.poll, func() (bool, error) {
+	all, again := "", s.fault == "restart"
+	err := pollEvent(ctx, w.b.options.poll, func() (bool, error) {
 		if again {
 			again = false
 			if err := w.restart(ctx); err != nil {
 				return false, err
 			}
 		}
-		look := []string{"capture-pane", "-p", "-t", "s" + s.on}
+		look := []string{"capture-pane", "-p", "-t", "s" + s.terminal}
 		if w.history {
 			look = append(look, "-J", "-S", tmuxHistory)
 		}
 		out, err := w.call(ctx, look...)
-		if err != nil && s.does == "crash" { // it is gone: from the beginning
+		if err != nil && s.fault == "crash" { // the session was lost: start over
 			<-w.crashed
 			w.terminals = map[string]bool{}
 			return false, begin()
 		}
 		all += out
-		return looked(s, out), err
+		return showsEvent(s, out), err
 	})
 	if err == nil && s.want != "" && !regexp.MustCompile(s.want).MatchString(all) { // it scrolled by
 		var out string
-		out, err = w.call(ctx, "capture-pane", "-p", "-S", "-", "-t", "s"+s.on)
+		out, err = w.call(ctx, "capture-pane", "-p", "-S", "-", "-t", "s"+s.terminal)
 		all += out
 	}
 	return all, err
 }
 
-// shellCap bounds what a shell tool hands out at once, in bytes: head and tail.
+// shellCap limits the output of a call of a shell tool, in bytes; head and tail are kept.
 const shellCap = 30_000
 
-// shellWay is an agent with a tool that runs commands in the background, on pipes, and hands out what is new.
+// shellWay runs tasks as an agent with a tool that runs commands in the background on pipes and returns new output.
 type shellWay struct {
-	b        *agentBench
-	calls    int
-	asked    int // bytes, as are
-	answered int
-	running  map[string]*shellCommand
-	crashed  chan struct{}
+	b            *agentBench
+	calls        int
+	requestBytes int // bytes of requests
+	answerBytes  int // bytes of answers
+	running      map[string]*shellCommand
+	crashed      chan struct{} // closed when the tool's server was killed
 }
 
-// shellCommand is a command that runs in the background.
+// shellCommand is a command in the background.
 type shellCommand struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -208,8 +211,10 @@ func newShellWay(_ context.Context, b *agentBench) (way, error) {
 	return &shellWay{b: b, running: map[string]*shellCommand{}, crashed: make(chan struct{})}, nil
 }
 
-func (w *shellWay) name() string                     { return "shell" }
-func (w *shellWay) spent() (calls, asked, bytes int) { return w.calls, w.asked, w.asked + w.answered }
+func (w *shellWay) name() string { return "shell" }
+func (w *shellWay) usage() (calls, asked, bytes int) {
+	return w.calls, w.requestBytes, w.requestBytes + w.answerBytes
+}
 
 func (w *shellWay) close() {
 	for on := range w.running {
@@ -217,15 +222,15 @@ func (w *shellWay) close() {
 	}
 }
 
-// end ends a command with all it started.
-func (w *shellWay) end(on string) {
-	c := w.running[on]
-	delete(w.running, on)
+// end kills a command and all processes it started.
+func (w *shellWay) end(terminal string) {
+	c := w.running[terminal]
+	delete(w.running, terminal)
 	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
 	_ = c.in.Close()
 }
 
-// crash is the end of the tool's server, and of what it runs.
+// crash ends the tool's server and its programs.
 func (w *shellWay) crash(context.Context) error {
 	close(w.crashed)
 	return nil
@@ -236,7 +241,7 @@ func (w *shellWay) restart(ctx context.Context) error { return w.crash(ctx) }
 func (w *shellWay) start(s *step) error {
 	line := s.run + endMark
 	cmd := exec.Command("/bin/sh", "-c", line)
-	cmd.Env, cmd.Dir, cmd.SysProcAttr = w.b.env, w.b.at, &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env, cmd.Dir, cmd.SysProcAttr = w.b.env, w.b.dir, &syscall.SysProcAttr{Setpgid: true}
 	c := &shellCommand{cmd: cmd}
 	var err error
 	if c.in, err = cmd.StdinPipe(); err != nil {
@@ -252,10 +257,10 @@ func (w *shellWay) start(s *step) error {
 		defer c.mu.Unlock()
 		c.ended = true
 	}()
-	w.running[s.on] = c
+	w.running[s.terminal] = c
 	w.calls++
-	w.asked += len(line)
-	w.answered += len(`{"id":"1","status":"running"}`)
+	w.requestBytes += len(line)
+	w.answerBytes += len(`{"id":"1","status":"running"}`)
 	return nil
 }
 
@@ -263,29 +268,29 @@ func (w *shellWay) begin(s *step) error {
 	if s.run != "" {
 		return w.start(s)
 	}
-	c := w.running[s.on]
+	c := w.running[s.terminal]
 	text := s.typed + "\n"
 	switch {
 	case c == nil:
-		return fmt.Errorf("nothing runs as %q", s.on)
+		return fmt.Errorf("nothing runs as %q", s.terminal)
 	case len(s.keys) == 1 && s.keys[0] == "C-c":
 		w.calls++
-		w.asked += len("kill 1")
+		w.requestBytes += len("kill 1")
 		return syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT)
 	case len(s.keys) > 0:
-		return errCannot
+		return errUnsupported
 	case s.typed == "":
 		return nil
 	}
 	w.calls++
-	w.asked += len(text)
+	w.requestBytes += len(text)
 	_, err := io.WriteString(c.in, text)
 	return err
 }
 
-// look is a call for what is new.
-func (w *shellWay) look(on string) (string, bool) {
-	c := w.running[on]
+// newOutput returns a command's new output, and whether the command runs.
+func (w *shellWay) newOutput(terminal string) (string, bool) {
+	c := w.running[terminal]
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := c.out.String()
@@ -294,8 +299,8 @@ func (w *shellWay) look(on string) (string, bool) {
 		out = out[:shellCap/2] + "\n… truncated …\n" + out[len(out)-shellCap/2:]
 	}
 	w.calls++
-	w.asked += len(`{"id":"1"}`)
-	w.answered += len(out) + len(`{"status":"running","output":""}`)
+	w.requestBytes += len(`{"id":"1"}`)
+	w.answerBytes += len(out) + len(`{"status":"running","output":""}`)
 	return out, c.ended
 }
 
@@ -303,29 +308,29 @@ func (w *shellWay) do(ctx context.Context, s *step) (string, error) {
 	if err := w.begin(s); err != nil || s.until == "" {
 		return "", err
 	}
-	all, dies := "", s.does == "crash" || s.does == "restart"
-	err := looks(ctx, w.b.o.poll, func() (bool, error) {
-		if dies && s.does == "crash" {
+	all, dies := "", s.fault == "crash" || s.fault == "restart"
+	err := pollEvent(ctx, w.b.options.poll, func() (bool, error) {
+		if dies && s.fault == "crash" {
 			select {
 			case <-w.crashed:
 			default:
-				out, _ := w.look(s.on)
+				out, _ := w.newOutput(s.terminal)
 				all += out
 				return false, nil
 			}
 		}
-		if dies { // what ran is gone with it: from the beginning
+		if dies { // the programs died with it: start over
 			dies, all = false, ""
-			w.end(s.on)
+			w.end(s.terminal)
 			return false, w.start(s)
 		}
-		out, ended := w.look(s.on)
+		out, ended := w.newOutput(s.terminal)
 		all += out
 		switch {
-		case looked(s, all) || ended && s.until == "end":
+		case showsEvent(s, all) || ended && s.until == "end":
 			return true, nil
 		case ended:
-			return false, errCannot
+			return false, errUnsupported
 		}
 		return false, nil
 	})

@@ -12,12 +12,12 @@ import (
 
 // agentWork is a task of an agent.
 type agentWork struct {
-	name   string
+	name   string                                      // prepares the task's directory; nil: nothing to do
 	before func(ctx context.Context, dir string) error // in the task's directory
 	steps  []step
 }
 
-// agentFiles are the programs that tasks run. They write the true time of what happens into files beside them.
+// agentFiles are the programs of the tasks. They write the true times of events into files next to them.
 var agentFiles = map[string]string{
 	// 40,000 lines in some seconds, and the failure at their end.
 	"build.sh": `awk 'BEGIN { for (i = 1; i <= 40000; i++) {
@@ -34,7 +34,7 @@ exit 2
 stty -echo 2>/dev/null; read p; stty echo 2>/dev/null; echo
 sleep 2; [ "$p" = open-sesame ] && echo 'access granted'; date +%s%N >end
 `,
-	// A build of so many seconds.
+	// A build that takes $1 seconds.
 	"slow.sh": `i=0; while [ $i -lt "$1" ]; do
   j=0; while [ $j -lt 200 ]; do echo "compiling target $i.$j of project $1, with optimisation"; j=$((j+1)); done
   sleep 1; i=$((i+1)); done
@@ -79,7 +79,7 @@ func writeAgentFiles(dir string) error {
 	return nil
 }
 
-// npmEnd is how npm goes on: from version 11 on it asks for the type, too.
+// npmEnd returns the last steps of `npm init`: from version 11 on npm also prompts for the type.
 func npmEnd(ctx context.Context) []step {
 	last := step{typed: "yes", until: "end"}
 	out, err := exec.CommandContext(ctx, "npm", "--version").Output()
@@ -90,7 +90,7 @@ func npmEnd(ctx context.Context) []step {
 	return []step{{typed: "commonjs", until: "input", want: "Is this OK"}, last}
 }
 
-// agentTasks are the tasks. Lines run in the task's directory, beside which the programs are.
+// agentTasks returns the tasks. Lines run in the task's directory, next to the programs.
 func agentTasks(ctx context.Context, o *agentOptions) []agentWork {
 	const crashed = "built all of project 12"
 	return []agentWork{
@@ -103,22 +103,22 @@ func agentTasks(ctx context.Context, o *agentOptions) []agentWork {
 			{typed: "open-sesame", until: "end", want: "access granted", stamp: "end"},
 		}},
 		{name: "repl", steps: []step{
-			{run: "python3 -q -i", stays: true, until: "text", want: ">>>"},
+			{run: "python3 -q -i", interactive: true, until: "text", want: ">>>"},
 			{typed: "sum(range(10**6))", until: "text", want: "499999500000"},
 			{typed: "import time; time.sleep(4); _ = open('late', 'w').write(str(time.time_ns())); print('slow', 6*7)", until: "text", want: "slow 42", stamp: "late"},
 			{typed: "exit()", until: "end"},
 		}},
 		{name: "parallel-builds", steps: []step{
-			{on: "a", run: "sh ../slow.sh 5"}, {on: "b", run: "sh ../slow.sh 8"}, {on: "c", run: "sh ../slow.sh 11"},
-			{on: "a", until: "end", want: "built all of project 5", stamp: "end-5"},
-			{on: "b", until: "end", want: "built all of project 8", stamp: "end-8"},
-			{on: "c", until: "end", want: "built all of project 11", stamp: "end-11"},
+			{terminal: "a", run: "sh ../slow.sh 5"}, {terminal: "b", run: "sh ../slow.sh 8"}, {terminal: "c", run: "sh ../slow.sh 11"},
+			{terminal: "a", until: "end", want: "built all of project 5", stamp: "end-5"},
+			{terminal: "b", until: "end", want: "built all of project 8", stamp: "end-8"},
+			{terminal: "c", until: "end", want: "built all of project 11", stamp: "end-11"},
 		}},
 		{name: "big-log", steps: []step{{run: "sh ../log.sh", until: "end", want: "no space left on /dev/sdz9", find: "ERROR", stamp: "end"}}},
 		{name: "dev-server", steps: []step{
-			{on: "server", run: "python3 ../server.py", stays: true, until: "text", want: "listening on port", stamp: "up"},
-			{on: "curl", run: "curl -s http://127.0.0.1:$(cat port)/; date +%s%N >end", until: "end", want: "hello from", stamp: "end"},
-			{on: "server", keys: []string{"C-c"}, until: "end"},
+			{terminal: "server", run: "python3 ../server.py", interactive: true, until: "text", want: "listening on port", stamp: "up"},
+			{terminal: "curl", run: "curl -s http://127.0.0.1:$(cat port)/; date +%s%N >end", until: "end", want: "hello from", stamp: "end"},
+			{terminal: "server", keys: []string{"C-c"}, until: "end"},
 		}},
 		{name: "git-rebase", before: repository, steps: []step{
 			{run: `GIT_EDITOR="sh $PWD/../editor.sh" git rebase -i HEAD~2`, until: "input", want: "pick [0-9a-f]{7} third", stamp: "edit-1"},
@@ -134,16 +134,16 @@ func agentTasks(ctx context.Context, o *agentOptions) []agentWork {
 			{typed: "MIT", until: "input", want: "type:|Is this OK"},
 		}, npmEnd(ctx)...)},
 		{name: "test-watch", steps: []step{
-			{run: "sh ../watch.sh", stays: true, until: "text", want: "PASS 3 tests", stamp: "passed"},
-			{does: "source", until: "text", want: "expected 2, got 3", stamp: "failed"},
+			{run: "sh ../watch.sh", interactive: true, until: "text", want: "PASS 3 tests", stamp: "passed"},
+			{fault: "source", until: "text", want: "expected 2, got 3", stamp: "failed"},
 			{keys: []string{"C-c"}, until: "end", stamp: "stopped"},
 		}},
-		{name: "server-crash", steps: []step{{run: "sh ../slow.sh 12", until: "end", want: crashed, stamp: "end-12", does: "crash"}}},
-		{name: "agent-restart", steps: []step{{run: "sh ../slow.sh 12", until: "end", want: crashed, stamp: "end-12", does: "restart"}}},
+		{name: "server-crash", steps: []step{{run: "sh ../slow.sh 12", until: "end", want: crashed, stamp: "end-12", fault: "crash"}}},
+		{name: "agent-restart", steps: []step{{run: "sh ../slow.sh 12", until: "end", want: crashed, stamp: "end-12", fault: "restart"}}},
 	}
 }
 
-// repository makes a repository of three commits.
+// repository creates a git repository with three commits.
 func repository(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-ec", `git init -q .; git config user.name a; git config user.email a@example.org
 for m in first second third; do echo $m >$m; git add $m; git commit -q -m $m; done`)

@@ -18,8 +18,8 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/companion"
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
 )
 
 // Program finds the longterm that benches measure. Its Printer receives their results.
@@ -37,16 +37,16 @@ func (p *Program) Path() (string, error) {
 }
 
 // Version returns the version of both programs, which are built together.
-func (p *Program) Version() string { return shortcut.Version() }
+func (p *Program) Version() string { return fastpath.Version() }
 
 // Command returns the program's command line.
-func Command(p *output.Printer) *cobra.Command {
+func Command(printer *output.Printer) *cobra.Command {
 	root := &cobra.Command{
 		Use: "ltbench", Short: "Measure longterm on this machine", SilenceErrors: true, SilenceUsage: true,
 		Long: "Measure longterm on this machine, and compare it with others. `longterm bench` runs this program.",
 	}
 	for _, newCommand := range Benches {
-		root.AddCommand(UntilLeft(newCommand(&Program{p})))
+		root.AddCommand(CleanUpOnHangup(newCommand(&Program{printer})))
 	}
 	root.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -67,7 +67,7 @@ func Main() {
 	err := Command(p).ExecuteContext(ctx)
 	stop()
 	if err != nil && !exit.IsSilent(err) {
-		p.Tell(err, slices.ContainsFunc(os.Args, func(arg string) bool { return arg == "--json" || strings.HasPrefix(arg, "--json=") }))
+		p.PrintError(err, slices.ContainsFunc(os.Args, func(arg string) bool { return arg == "--json" || strings.HasPrefix(arg, "--json=") }))
 	}
 	os.Exit(exit.Status(err))
 }

@@ -2,8 +2,8 @@ package bench
 
 import "github.com/spf13/cobra"
 
-// Benches are what can be measured here.
+// Benches lists the benches available on this system.
 var Benches = []func(*Program) *cobra.Command{emulatorCommand, policyCommand, docsCommand}
 
-// UntilLeft is of benches that start what outlives them; those here do not.
-func UntilLeft(c *cobra.Command) *cobra.Command { return c }
+// CleanUpOnHangup returns c unchanged: benches on Windows start nothing that outlives them.
+func CleanUpOnHangup(c *cobra.Command) *cobra.Command { return c }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is the user and system time that a process has used. Its clock counts nanoseconds (clock_getcpuclockid(3)); what
-// /proc says of it counts hundredths of a second, which is more than a process at rest takes in a second.
+// cpuTime returns the user and system time of a process. Its clock counts nanoseconds (clock_getcpuclockid(3)); /proc
+// counts hundredths of a second, more than an idle process uses in a second.
 func cpuTime(pid int) (time.Duration, error) {
 	var used unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|processClock), &used); err != nil {
@@ -17,5 +17,5 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(used.Nano()), nil
 }
 
-// processClock says what a clock made of a process's id counts: all its threads' time, as the scheduler knows it.
+// processClock selects the clock of all of a process's threads, as measured by the scheduler.
 const processClock = 2

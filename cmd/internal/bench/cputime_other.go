@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// cpuTime is the user and system time that a process has used.
+// cpuTime returns the user and system time of a process.
 func cpuTime(pid int) (time.Duration, error) {
 	st, err := sys.ReadStat(pid)
-	return st.Used(), err
+	return st.CPUTime(), err
 }

@@ -28,37 +28,38 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// crashReport is what `bench crash` found.
+// crashReport is the result of `bench crash`. Counters ending in Bad count bytes, lines or streams that were lost,
+// duplicated or differ.
 type crashReport struct {
-	Sessions int      `json:"sessions"`
-	Lines    int      `json:"lines"`
-	Kills    int      `json:"kills"`
-	Bytes    uint64   `json:"bytes"`
-	Gaps     uint64   `json:"gap_bytes"`
-	Equal    int      `json:"equal"`
-	BackMS   float64  `json:"back_ms"`
-	WorstMS  float64  `json:"worst_ms"`
-	Seconds  float64  `json:"seconds"`
-	Failures []string `json:"failures"`
+	Sessions   int      `json:"sessions"`
+	Lines      int      `json:"lines"` // output lines of each session
+	Kills      int      `json:"kills"`
+	Bytes      uint64   `json:"bytes"`
+	Gaps       uint64   `json:"gap_bytes"` // bytes missing from histories
+	Equal      int      `json:"equal"`     // sessions whose history equals the printed output
+	RecoveryMS float64  `json:"back_ms"`   // median time from a kill to the next answer
+	WorstMS    float64  `json:"worst_ms"`
+	Seconds    float64  `json:"seconds"`
+	Failures   []string `json:"failures"` // first differences found
 
-	Stops      int   `json:"stops"`
-	StartKills int   `json:"start_kills"`
-	Upgrades   int   `json:"upgrades"`
-	Keys       int64 `json:"keys"`
-	KeysBad    int64 `json:"keys_lost_or_doubled"`
-	Run        int64 `json:"lines_run"`
-	RunBad     int64 `json:"lines_lost_or_doubled"`
-	Calls      int64 `json:"calls_failed"`
-	Streams    int   `json:"streams"`
-	StreamsBad int64 `json:"streams_that_differ"`
+	Stops       int   `json:"stops"`       // times the daemon was suspended with SIGSTOP
+	StartKills  int   `json:"start_kills"` // times a daemon was killed together with its starting successor
+	Upgrades    int   `json:"upgrades"`
+	Keys        int64 `json:"keys"`
+	KeysBad     int64 `json:"keys_lost_or_doubled"`
+	Run         int64 `json:"lines_run"` // lines run
+	RunBad      int64 `json:"lines_lost_or_doubled"`
+	FailedCalls int64 `json:"calls_failed"` // failed API calls
+	Streams     int   `json:"streams"`
+	StreamsBad  int64 `json:"streams_that_differ"`
 }
 
-// bad says that something was lost, doubled or refused.
+// bad reports whether anything was lost, duplicated or rejected.
 func (r *crashReport) bad() bool {
-	return r.Equal < r.Sessions || r.KeysBad+r.RunBad+r.Calls+r.StreamsBad > 0
+	return r.Equal < r.Sessions || r.KeysBad+r.RunBad+r.FailedCalls+r.StreamsBad > 0
 }
 
-// crashPlan is what `bench crash` does to the daemon, under what.
+// crashPlan holds the load and the number of each kind of fault in `bench crash`.
 type crashPlan struct {
 	sessions, lines, typed, execs, streams int
 	kills, stops, startKills, upgrades     int
@@ -67,11 +68,11 @@ type crashPlan struct {
 func crashCommand(e *Program) *cobra.Command {
 	var p crashPlan
 	c := &cobra.Command{
-		Use: "crash", Short: "Kill the daemon again and again under full output and compare every byte", Args: cobra.NoArgs,
-		Long: `Have sessions print as fast as they can, type into others, have lines run and read along, in an instance of its
-own; kill the daemon with SIGKILL at random instants, stop and continue it, kill it while it starts, upgrade it; and
-compare what the histories hold with what was printed, and what programs got with what was typed and run. Exit
-status 1 when a byte, a key or a line is lost or doubled.`,
+		Use: "crash", Short: "Kill the daemon repeatedly under full output and compare every byte", Args: cobra.NoArgs,
+		Long: `In a separate instance, let sessions print as fast as they can, type into others, run lines and follow output; kill the
+daemon with SIGKILL at random instants, stop and continue it, kill it while it starts, upgrade it. Then compare the
+histories with the printed output, and the input of programs with what was typed and run. Exit status 1 if a byte, a key
+or a line is lost or duplicated.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.sessions < 1 || p.lines < 1 || min(p.typed, p.execs, p.streams, p.kills, p.stops, p.startKills, p.upgrades) < 0 {
 				return exit.Usagef("--sessions and --lines must be positive, the others not negative")
@@ -90,7 +91,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 			}
 			if r.bad() {
 				return exit.With(api.ExitFailure, fmt.Errorf("%d histories differ from what was printed; %d keys, %d lines, %d streams and %d calls went wrong",
-					r.Sessions-r.Equal, r.KeysBad, r.RunBad, r.StreamsBad, r.Calls))
+					r.Sessions-r.Equal, r.KeysBad, r.RunBad, r.StreamsBad, r.FailedCalls))
 			}
 			return nil
 		},
@@ -101,7 +102,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 	f.IntVar(&p.lines, "lines", 1_000_000, "lines each session prints")
 	f.IntVar(&p.typed, "typed", 20, "sessions that are typed into")
 	f.IntVar(&p.execs, "execs", 10, "shells that run lines, one after the other")
-	f.IntVar(&p.streams, "streams", 5, "clients that read what a session prints as it comes")
+	f.IntVar(&p.streams, "streams", 5, "clients that follow the output of a session")
 	f.IntVar(&p.stops, "stops", 0, "times the daemon is stopped for a moment (SIGSTOP, SIGCONT)")
 	f.IntVar(&p.startKills, "start-kills", 0, "times the daemon is killed while it starts")
 	f.IntVar(&p.upgrades, "upgrades", 0, "times keeper and daemon are replaced by another copy of this program")
@@ -111,7 +112,7 @@ status 1 when a byte, a key or a line is lost or doubled.`,
 func writeCrash(w io.Writer, r *crashReport) {
 	fmt.Fprintf(w, "%d kills under %d sessions, %d bytes in %.1f s: %d histories are equal, %d bytes in gaps\n",
 		r.Kills, r.Sessions, r.Bytes, r.Seconds, r.Equal, r.Gaps)
-	fmt.Fprintf(w, "the daemon answered again after %.0f ms (median), %.0f ms at worst\n", r.BackMS, r.WorstMS)
+	fmt.Fprintf(w, "the daemon answered again after %.0f ms (median), %.0f ms at worst\n", r.RecoveryMS, r.WorstMS)
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "\tall\tlost or doubled\t")
 	for _, row := range []struct {
@@ -119,7 +120,7 @@ func writeCrash(w io.Writer, r *crashReport) {
 		all, bad int64
 	}{
 		{"histories", int64(r.Sessions), int64(r.Sessions - r.Equal)}, {"keys", r.Keys, r.KeysBad},
-		{"lines", r.Run, r.RunBad}, {"calls", r.Keys + r.Run, r.Calls}, {"streams", int64(r.Streams), r.StreamsBad},
+		{"lines", r.Run, r.RunBad}, {"calls", r.Keys + r.Run, r.FailedCalls}, {"streams", int64(r.Streams), r.StreamsBad},
 	} {
 		fmt.Fprintf(tw, "%s\t%d\t%d\t\n", row.what, row.all, row.bad)
 	}
@@ -145,12 +146,12 @@ func (b *sessionBench) crash(ctx context.Context, p *crashPlan) (*crashReport, e
 	l := newLoad(b)
 	defer l.end()
 	for i := range p.typed {
-		if err := l.typed(ctx, b, "t"+strconv.Itoa(i)); err != nil {
+		if err := l.typeKeys(ctx, b, "t"+strconv.Itoa(i)); err != nil {
 			return nil, err
 		}
 	}
 	for i := range p.execs {
-		if err := l.lined(ctx, b, "x"+strconv.Itoa(i)); err != nil {
+		if err := l.runLines(ctx, b, "x"+strconv.Itoa(i)); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +163,7 @@ func (b *sessionBench) crash(ctx context.Context, p *crashPlan) (*crashReport, e
 		return nil, err
 	}
 	if len(back) > 0 {
-		r.BackMS, r.WorstMS = median(back), maxOf(back)
+		r.RecoveryMS, r.WorstMS = median(back), maxOf(back)
 	}
 	for i := range p.sessions {
 		if err := b.compare(ctx, "s"+strconv.Itoa(i), p.lines, r); err != nil {
@@ -171,15 +172,14 @@ func (b *sessionBench) crash(ctx context.Context, p *crashPlan) (*crashReport, e
 	}
 	l.end()
 	r.Keys, r.KeysBad, r.Run, r.RunBad = l.keys.Load(), l.badKeys.Load(), l.lines.Load(), l.badLines.Load()
-	r.Calls, r.StreamsBad = l.brokenCalls.Load(), l.badStreams.Load()
-	r.Failures = append(r.Failures, l.found...)
+	r.FailedCalls, r.StreamsBad = l.brokenCalls.Load(), l.badStreams.Load()
+	r.Failures = append(r.Failures, l.differences...)
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
 }
 
-// disturb does to the daemon what is planned, in a random order, and measures how long each
-// kill was felt.
-func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (back []float64, err error) {
+// disturb injects the planned faults in random order, and returns the recovery time of each kill in milliseconds.
+func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (recovery []float64, err error) {
 	var plan []func() error
 	add := func(n int, f func() error) {
 		for range n {
@@ -188,7 +188,7 @@ func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (back []float6
 	}
 	add(p.kills, func() error {
 		ms, err := b.killDaemon(ctx)
-		back = append(back, ms)
+		recovery = append(recovery, ms)
 		return err
 	})
 	add(p.stops, func() error { return b.stopDaemon(ctx) })
@@ -201,7 +201,7 @@ func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (back []float6
 		n := 0
 		add(p.upgrades, func() error {
 			n++
-			_, err := combined(b.command(ctx, copies[n%len(copies)], "daemon", "upgrade"))
+			_, err := runCombined(b.command(ctx, copies[n%len(copies)], "daemon", "upgrade"))
 			return err
 		})
 	}
@@ -209,16 +209,16 @@ func (b *sessionBench) disturb(ctx context.Context, p *crashPlan) (back []float6
 	for _, f := range plan {
 		pause(ctx, time.Duration(rand.Int64N(int64(60*time.Millisecond))))
 		if ctx.Err() != nil {
-			return back, ctx.Err()
+			return recovery, ctx.Err()
 		}
 		if err := f(); err != nil {
-			return back, err
+			return recovery, err
 		}
 	}
-	return back, nil
+	return recovery, nil
 }
 
-// copies are two more executables of this program, to upgrade to and from.
+// copies creates two more executables of this program, for upgrades in both directions.
 func (b *sessionBench) copies() ([]string, error) {
 	data, err := os.ReadFile(b.self)
 	if err != nil {
@@ -248,7 +248,7 @@ func (b *sessionBench) status(ctx context.Context) (st api.Status, err error) {
 	return st, err
 }
 
-// stopDaemon stops the daemon for a moment (SIGSTOP).
+// stopDaemon suspends the daemon briefly with SIGSTOP.
 func (b *sessionBench) stopDaemon(ctx context.Context) error {
 	st, err := b.status(ctx)
 	if err != nil {
@@ -261,7 +261,7 @@ func (b *sessionBench) stopDaemon(ctx context.Context) error {
 	return syscall.Kill(st.DaemonPID, syscall.SIGCONT)
 }
 
-// killStarting kills it, and its successor while that starts.
+// killStarting kills the daemon, and then its successor while that starts.
 func (b *sessionBench) killStarting(ctx context.Context) error {
 	st, err := b.status(ctx)
 	if err != nil {
@@ -282,9 +282,9 @@ func (b *sessionBench) killStarting(ctx context.Context) error {
 	return err
 }
 
-// daemonOf is the daemon that a keeper started; 0: none is there.
+// daemonOf returns the pid of the daemon that a keeper started, or 0.
 func daemonOf(keeper int) int {
-	children, _ := sys.Children(keeper) // gone: it has none
+	children, _ := sys.Children(keeper) // no children if it exited
 	for _, pid := range children {
 		argv, _ := sys.Cmdline(pid)
 		if i := slices.Index(argv, "daemon"); i >= 0 && i+1 < len(argv) && argv[i+1] == "serve" {
@@ -294,7 +294,7 @@ func daemonOf(keeper int) int {
 	return 0
 }
 
-// killDaemon kills it and measures until it answers again.
+// killDaemon kills the daemon and returns the milliseconds until the next one answers.
 func (b *sessionBench) killDaemon(ctx context.Context) (ms float64, err error) {
 	st, err := b.status(ctx)
 	if err != nil {
@@ -316,7 +316,7 @@ func (b *sessionBench) compare(ctx context.Context, name string, lines int, r *c
 	cmd := b.command(ctx, b.self, "output", name, "--raw")
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
-	sum := &counter{Hash: sha256.New()}
+	sum := &countingHash{Hash: sha256.New()}
 	cmd.Stdout = sum
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("output of %s: %w: %s", name, err, complaints.String())
@@ -329,14 +329,14 @@ func (b *sessionBench) compare(ctx context.Context, name string, lines int, r *c
 	case bytes.Equal(sum.Sum(nil), want):
 		r.Equal++
 	case gap > 0 && sum.n+gap == printed:
-		r.Failures = append(r.Failures, fmt.Sprintf("%s: %d bytes are gaps, as the history says", name, gap))
+		r.Failures = append(r.Failures, fmt.Sprintf("%s: history has gaps of %d bytes", name, gap))
 	default:
 		r.Failures = append(r.Failures, fmt.Sprintf("%s: %d bytes, printed were %d, %d bytes in gaps", name, sum.n, printed, gap))
 	}
 	return nil
 }
 
-// gapBytes adds up what `output` complained of.
+// gapBytes sums the gaps that `output` reported.
 func gapBytes(complaints string) uint64 {
 	var sum uint64
 	for line := range strings.SplitSeq(complaints, "\n") {
@@ -348,13 +348,13 @@ func gapBytes(complaints string) uint64 {
 	return sum
 }
 
-// counter is a hash that counts.
-type counter struct {
+// countingHash is a hash that also counts bytes.
+type countingHash struct {
 	hash.Hash
 	n uint64
 }
 
-func (c *counter) Write(p []byte) (int, error) {
+func (c *countingHash) Write(p []byte) (int, error) {
 	c.n += uint64(len(p))
 	return c.Hash.Write(p)
 }

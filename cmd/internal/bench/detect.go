@@ -16,21 +16,21 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 )
 
-// detectReport is what `bench detect` found.
+// detectReport is the result of `bench detect`. Rates are percent, times milliseconds.
 type detectReport struct {
 	Runs        int          `json:"runs"`
 	Situations  int          `json:"situations"`
 	Shells      []string     `json:"shells"`
-	Right       float64      `json:"right_percent"` // runs in which nothing was wrong
+	Right       float64      `json:"right_percent"` // runs without any error
 	ExitRight   float64      `json:"exit_right_percent"`
-	MomentRight float64      `json:"moment_right_percent"`
+	MomentRight float64      `json:"moment_right_percent"` // ends that were reported at the right time
 	OutputRight float64      `json:"output_right_percent"`
-	OverheadMS  float64      `json:"overhead_median_ms"`
+	OverheadMS  float64      `json:"overhead_median_ms"` // time added to a command's own run time: median, 95th percentile
 	OverheadP95 float64      `json:"overhead_p95_ms"`
-	InputRight  float64      `json:"input_right_percent"`
+	InputRight  float64      `json:"input_right_percent"` // requests for input that were detected
 	InputMS     float64      `json:"input_median_ms"`
 	InputP95    float64      `json:"input_p95_ms"`
-	FalseAlarms float64      `json:"false_alarms_percent"`
+	FalseAlarms float64      `json:"false_alarms_percent"` // requests for input reported where none was
 	Table       []detectCell `json:"table"`
 	LeftOut     []string     `json:"left_out"` // programs that are not installed
 	Failures    []string     `json:"failures"`
@@ -56,16 +56,16 @@ type detectOptions struct {
 func detectCommand(e *Program) *cobra.Command {
 	var o detectOptions
 	c := &cobra.Command{
-		Use: "detect [FILE]", Short: "Run a corpus of commands in live shells and compare the results with what is true", Args: cobra.MaximumNArgs(1),
-		Long: `Run a corpus of situations in bash, zsh, fish, dash, mksh and ksh, as far as they are installed, in an
-instance of its own, and compare status, time, output and requests for input with what the corpus says. FILE
-is another corpus of the same form (see cmd/internal/bench/corpus/detect.txt). Several sessions run
-at a time; to measure how soon input is recognised use --parallel 1 on an idle machine.
+		Use: "detect [FILE]", Short: "Run a corpus of commands in live shells and check the results", Args: cobra.MaximumNArgs(1),
+		Long: `Run a corpus of situations in the installed shells of bash, zsh, fish, dash, mksh and ksh, in a separate instance, and
+compare status, time, output and prompts with the corpus. FILE is another corpus of the same form (see
+cmd/internal/bench/corpus/detect.txt). Several sessions run at a time; to measure how soon a prompt is detected, use
+--parallel 1 on an idle machine.
 
-With --agent, run lines as coding agents write them (corpus/agent.toml there) in bash, zsh, fish and dash, under no
-rules and under the presets hard and build, with empty and full histories, and compare verdict, status, output and
-recorded command. Categories are then rules and history, such as "hard, no history"; a short run has each line once
-in each shell.`,
+With --agent, run lines as coding agents write them (corpus/agent.toml there) in bash, zsh, fish and dash, without rules
+and under the presets hard and build, with empty and full histories, and compare verdict, status, output and recorded
+command. Categories are then rules and history, such as "hard, no history"; a short run has each line once in each
+shell.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := detectCorpus
 			if o.agent {
@@ -103,9 +103,10 @@ in each shell.`,
 	return e.JSONFlag(c)
 }
 
-// shortRuns is how many situations of a category a short run has.
+// shortRuns is the number of situations per category in a short run.
 const shortRuns = 3
 
+// choose returns the situations that the options select.
 func (o *detectOptions) choose(list []situation) []situation {
 	taken := map[string]int{}
 	return slices.DeleteFunc(list, func(s situation) bool {
@@ -163,6 +164,7 @@ func (r *detectReport) writeTable(w io.Writer) {
 	_ = tw.Flush()
 }
 
+// cell returns the counts for a category and shell.
 func (r *detectReport) cell(category, sh string) detectCell {
 	for _, c := range r.Table {
 		if c.Category == category && c.Shell == sh {

@@ -28,14 +28,14 @@ var detectShells = []string{"bash", "zsh", "fish", "dash", "mksh", "ksh"}
 // situation is one row of the corpus: a line, and the truth about it.
 type situation struct {
 	category, name, line string
-	shells               []string
-	needs                []string      // programs
-	cols, rows           int           // 0: as usual
-	exit                 *int          // nil: not to be known
-	takes                time.Duration // to its end, or until it asks
-	output               *regexp.Regexp
-	input                string // kind; empty: it asks for nothing
-	answer               string // keys
+	shells               []string       // shells to run it in
+	needs                []string       // required programs
+	cols, rows           int            // terminal size; 0: default
+	exit                 *int           // expected exit status; nil: unknown
+	takes                time.Duration  // time until the end, or until it prompts for input
+	output               *regexp.Regexp // pattern of the expected output
+	input                string         // expected kind of input request; "" for none
+	answer               string         // keys to type at the prompt
 }
 
 // parseCorpus reads a corpus; its form is explained in the file.
@@ -61,7 +61,7 @@ func parseCorpus(text string) ([]situation, error) {
 	return list, sc.Err()
 }
 
-// parseSituation reads "name | shells | line | exit | takes | seen"; the line may have bars.
+// parseSituation parses "name | shells | line | exit | takes | seen". The line may contain bars.
 func parseSituation(text string) (situation, error) {
 	if strings.HasSuffix(text, " |") {
 		text += " "
@@ -72,7 +72,7 @@ func parseSituation(text string) (situation, error) {
 		return situation{}, fmt.Errorf("%d columns, there should be 6", n)
 	}
 	s := situation{line: strings.ReplaceAll(strings.Join(f[2:n-3], " | "), "⏎", "\n"), shells: shellsOf(f[1])}
-	if err := s.attributes(f[0]); err != nil {
+	if err := s.parseAttributes(f[0]); err != nil {
 		return s, err
 	}
 	if f[n-3] != "?" {
@@ -87,10 +87,10 @@ func parseSituation(text string) (situation, error) {
 		return s, fmt.Errorf("time %q", f[n-2])
 	}
 	s.takes = time.Duration(ms) * time.Millisecond
-	return s, s.seen(f[n-1])
+	return s, s.parseExpectation(f[n-1])
 }
 
-// shellsOf reads "all", "posix -ksh" or names.
+// shellsOf parses the shells column: "all", "posix -ksh" or names.
 func shellsOf(text string) (shells []string) {
 	for _, word := range strings.Fields(text) {
 		without, leaves := strings.CutPrefix(word, "-")
@@ -108,8 +108,8 @@ func shellsOf(text string) (shells []string) {
 	return shells
 }
 
-// attributes reads the first column: the name and what follows it.
-func (s *situation) attributes(text string) error {
+// parseAttributes parses the first column: the name and its attributes.
+func (s *situation) parseAttributes(text string) error {
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return fmt.Errorf("no name")
@@ -131,8 +131,8 @@ func (s *situation) attributes(text string) error {
 	return nil
 }
 
-// seen reads the last column.
-func (s *situation) seen(text string) (err error) {
+// parseExpectation parses the last column: the expected output or input request.
+func (s *situation) parseExpectation(text string) (err error) {
 	if kind, ok := strings.CutPrefix(text, "input="); ok {
 		parts := strings.SplitN(kind, " =>", 3)
 		s.input = strings.TrimSpace(parts[0])

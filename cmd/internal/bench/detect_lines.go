@@ -29,17 +29,17 @@ type linesReport struct {
 	RecordedRight float64 `json:"recorded_right_percent"`
 }
 
-// linesGroup is a sequence of lines in one shell, under the same rules and with the same history.
+// linesGroup is a sequence of lines run in one shell, under the same rules and with the same history.
 type linesGroup struct {
 	*detection
-	sh    string
-	part  int    // part of the lines that a short run has, of parts
-	rules string // "none", "hard" or "build"
-	full  bool   // the shell's history has entries
-	short bool
-	agent *client.Client
-	ses   *client.Session // nil before the first line
-	last  int             // number of the session's newest command
+	sh         string
+	part       int    // which of the parts of the lines a short run takes
+	rules      string // "none", "hard" or "build"
+	hasHistory bool   // the home directory has shell histories with entries
+	short      bool
+	agent      *client.Client
+	ses        *client.Session // nil before the first line
+	last       int             // number of the newest command in the session
 }
 
 // parts is the number of parts into which a short run divides the lines: one for each pair of rules and history.
@@ -78,7 +78,7 @@ func inInstance(e *Program, f func(*detection) error) error {
 	return f(d)
 }
 
-// runLines runs the lines of agents in each shell, under each of the rules, with empty and full histories.
+// runLines runs the agent lines in each shell, under each set of rules, with empty and full histories.
 func (d *detection) runLines(ctx context.Context, c *agentLines, o *detectOptions) (*linesReport, error) {
 	dirs := filepath.Join(d.bench.dir, "lt")
 	agent := client.New(client.Options{Dirs: paths.Dirs{Run: filepath.Join(dirs, "run"), State: filepath.Join(dirs, "state")}, Build: d.bench.program.Version, Agent: "bench"})
@@ -98,7 +98,7 @@ func (d *detection) runLines(ctx context.Context, c *agentLines, o *detectOption
 		d.report.Shells = append(d.report.Shells, sh)
 		for i, rules := range linesRules {
 			for k, full := range []bool{false, true} {
-				if g := (&linesGroup{detection: d, sh: sh, part: 2*i + k, rules: rules, full: full, short: o.short, agent: agent}); o.category == "" || g.category() == o.category {
+				if g := (&linesGroup{detection: d, sh: sh, part: 2*i + k, rules: rules, hasHistory: full, short: o.short, agent: agent}); o.category == "" || g.category() == o.category {
 					groups = append(groups, g)
 				}
 			}
@@ -125,7 +125,7 @@ func (o *detectOptions) chooseLines(list []agentLine) (chosen []agentLine) {
 // prepareLines creates the template directory, which is copied for each line, and the homes with and without histories.
 func (d *detection) prepareLines(ctx context.Context, c *agentLines) error {
 	template := d.template()
-	if err := c.write(template); err != nil {
+	if err := c.writeFiles(template); err != nil {
 		return err
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main", "."}, {"add", "-A"}, {"commit", "-q", "-m", "Begin"}} {
@@ -143,15 +143,17 @@ func (d *detection) prepareLines(ctx context.Context, c *agentLines) error {
 			files[".zhistory"] = files[".bash_history"]
 			files[".local/share/fish/fish_history"] = "- cmd: rm -rf /important\n  when: 1700000000\n"
 		}
-		if err := (&agentLines{Files: files}).write(d.linesHome(full)); err != nil {
+		if err := (&agentLines{Files: files}).writeFiles(d.linesHome(full)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// template returns the directory that is copied for each line.
 func (d *detection) template() string { return filepath.Join(d.bench.dir, "template") }
 
+// linesHome returns the home directory with or without histories.
 func (d *detection) linesHome(full bool) string {
 	return filepath.Join(d.bench.dir, map[bool]string{false: "home-empty", true: "home-full"}[full])
 }
@@ -159,6 +161,7 @@ func (d *detection) linesHome(full bool) string {
 // linesEnv returns the environment of the lines' shells: the bench's, changed so that output is the same on each machine.
 func (d *detection) linesEnv(full bool) []string { return linesEnv(d.bench.env, d.linesHome(full)) }
 
+// linesEnv returns env with this home, and with settings that make output the same on each machine.
 func linesEnv(env []string, home string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return strings.HasPrefix(kv, "HOME=") || strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LC_") || strings.HasPrefix(kv, "LONGTERM_")
@@ -184,8 +187,9 @@ func (d *detection) runGroups(ctx context.Context, groups []*linesGroup, lines [
 	return errors.Join(errs...)
 }
 
+// category returns the group's row in the table: rules and history.
 func (g *linesGroup) category() string {
-	return g.rules + map[bool]string{false: ", no history", true: ", history"}[g.full]
+	return g.rules + map[bool]string{false: ", no history", true: ", history"}[g.hasHistory]
 }
 
 // run runs the lines that are valid in the group's shell.
@@ -261,7 +265,7 @@ func (g *linesGroup) start(ctx context.Context) error {
 		as = g.client
 	}
 	name := strings.ReplaceAll(strings.ReplaceAll(g.sh+"-"+g.category(), ",", ""), " ", "-")
-	n := api.NewSession{Name: name, Argv: argv, Cwd: g.template(), Env: g.linesEnv(g.full), EnvMode: "full"}
+	n := api.NewSession{Name: name, Argv: argv, Cwd: g.template(), Env: g.linesEnv(g.hasHistory), EnvMode: "full"}
 	if g.rules != "none" {
 		n.Policy = g.rules
 	}

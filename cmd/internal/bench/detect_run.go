@@ -21,31 +21,31 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// detection runs situations through the API, as a program would.
+// detection runs situations through the API, like an ordinary client.
 type detection struct {
-	bench  *sessionBench
-	client *client.Client
-	ssh    *benchSSH // nil: none could be started
-	starts time.Duration
+	bench       *sessionBench
+	client      *client.Client
+	ssh         *benchSSH     // nil if it did not start
+	startupTime time.Duration // start and end time of a trivial program here (startTime)
 
-	mu     sync.Mutex // of what follows: several situations run at a time
-	report *detectReport
-	tally  map[string]*ratio
-	over   []float64 // overhead, ms
-	asked  []float64 // input recognised after, ms
+	mu          sync.Mutex // guards the fields below: several situations run at a time
+	report      *detectReport
+	tally       map[string]*ratio // results by kind of check
+	overheads   []float64         // overhead of each run, ms
+	inputDelays []float64         // delay until a request for input was detected, ms
 }
 
-// detectRun is one situation in one shell.
+// detectRun is a run of one situation in one shell.
 type detectRun struct {
 	*detection
 	*situation
 	sh      string
 	ses     *client.Session
-	wrong   bool
-	alarmed bool
+	wrong   bool // a check failed
+	alarmed bool // input was reported although the situation needs none
 }
 
-// ratio counts what was right.
+// ratio counts successes among all checks.
 type ratio struct{ right, all int }
 
 func (r *ratio) percent() float64 {
@@ -65,7 +65,7 @@ func newDetection(b *sessionBench) (*detection, error) {
 		return name == "PATH" || name == "HOME" || name == "LC_ALL" || name == "LONGTERM_BENCH_DIR"
 	})
 	b.env = append(b.env, "PATH="+programs+":"+os.Getenv("PATH"), "LONGTERM_BENCH_DIR="+b.dir, "HOME="+b.dir, "LC_ALL=C.UTF-8",
-		"SQLITE_HISTORY="+filepath.Join(b.dir, "sqlite_history")) // it asks who the user is, not for HOME
+		"SQLITE_HISTORY="+filepath.Join(b.dir, "sqlite_history")) // sqlite asks the system for the user, not HOME
 	if _, err := b.lt(context.Background(), "daemon", "start"); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (d *detection) close() {
 	}
 }
 
-// has reports if a program that a situation needs is there.
+// has reports whether a program that a situation needs is installed.
 func (d *detection) has(program string) bool {
 	switch program {
 	case "root":
@@ -116,18 +116,18 @@ func (d *detection) run(ctx context.Context, list []situation, o *detectOptions)
 			}
 		}
 	}
-	d.starts = d.startTime(ctx, o.parallel)
+	d.startupTime = d.startTime(ctx, o.parallel)
 	err := d.runAll(ctx, runs, max(1, o.parallel))
 	r.Runs, r.Situations = len(runs), len(list)
 	r.Right = d.tally["all"].percent()
 	r.ExitRight, r.MomentRight, r.OutputRight = d.tally["exit"].percent(), d.tally["moment"].percent(), d.tally["output"].percent()
 	r.InputRight, r.FalseAlarms = d.tally["input"].percent(), 100-d.tally["alarm"].percent()
-	r.OverheadMS, r.InputMS = median(d.over), median(d.asked)
-	if len(d.over) > 0 {
-		r.OverheadP95 = percentile(d.over, 0.95)
+	r.OverheadMS, r.InputMS = median(d.overheads), median(d.inputDelays)
+	if len(d.overheads) > 0 {
+		r.OverheadP95 = percentile(d.overheads, 0.95)
 	}
-	if len(d.asked) > 0 {
-		r.InputP95 = percentile(d.asked, 0.95)
+	if len(d.inputDelays) > 0 {
+		r.InputP95 = percentile(d.inputDelays, 0.95)
 	}
 	slices.Sort(r.Failures)
 	r.sortTable(list)
@@ -146,7 +146,7 @@ func (d *detection) hasAll(programs []string) bool {
 	return true
 }
 
-// runAll runs several at a time, and stops at the first error that is not a situation's.
+// runAll runs several situations at a time. It stops at the first error that is not a failed check.
 func (d *detection) runAll(ctx context.Context, runs []*detectRun, parallel int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -172,9 +172,8 @@ func (d *detection) runAll(ctx context.Context, runs []*detectRun, parallel int)
 	return context.Cause(ctx)
 }
 
-// momentSlack is how late an end may be told on a machine that is busy, in tests that
-// judge the moment; the overhead's median and percentile are told apart from it. Added is
-// what programs need to start, measured on this machine.
+// momentSlack is how late an end may be reported on a busy machine and still count as on time. The programs' start time
+// on this machine is added. Overhead figures exclude it.
 const momentSlack = 400 * time.Millisecond
 
 // startTime measures what a program of the corpus needs to start and end, with leeway for others that
@@ -225,6 +224,7 @@ func (r *detectRun) run(ctx context.Context) error {
 	return nil
 }
 
+// situate starts the shell and prepares the situation.
 func (r *detectRun) situate(ctx context.Context) error {
 	if w, err := r.ses.Wait(ctx, api.Wait{Conds: []api.Condition{{Kind: "prompt"}}, TimeoutMS: 20000}); err != nil {
 		return err
@@ -250,9 +250,9 @@ func (r *detectRun) situate(ctx context.Context) error {
 	}
 	r.judge(&res, res.Output)
 	late := took - r.takes
-	right := late > -30*time.Millisecond && (late < momentSlack+r.starts || r.takes == 0)
+	right := late > -30*time.Millisecond && (late < momentSlack+r.startupTime || r.takes == 0)
 	r.mu.Lock()
-	r.over = append(r.over, float64(late.Microseconds())/1000)
+	r.overheads = append(r.overheads, float64(late.Microseconds())/1000)
 	r.mu.Unlock()
 	r.count("moment", right)
 	if !right {
@@ -286,7 +286,7 @@ func (r *detectRun) judgeInput(ctx context.Context, res *api.Result, begin time.
 	right := res.State == "needs_input" && res.Needs == r.input
 	r.count("input", right)
 	if right {
-		r.recognised(ctx, begin)
+		r.recordDelay(ctx, begin)
 	} else {
 		r.fail("input %q, should be %q (%s after %v, %q)", res.Needs, r.input, res.State, took, output.Shorten(res.Output, 200))
 		if res.State != "needs_input" {
@@ -311,9 +311,9 @@ func (r *detectRun) judgeInput(ctx context.Context, res *api.Result, begin time.
 	return nil
 }
 
-// recognised notes how long it took from when the program asked: that is when it printed its
-// question, or after its own time.
-func (r *detectRun) recognised(ctx context.Context, begin time.Time) {
+// recordDelay records the time from the program's prompt for input to its detection. The prompt's time is when its text
+// was printed, or the situation's own time.
+func (r *detectRun) recordDelay(ctx context.Context, begin time.Time) {
 	s, err := r.ses.Info(ctx)
 	if err != nil || s.Needs == nil {
 		return
@@ -323,11 +323,11 @@ func (r *detectRun) recognised(ctx context.Context, begin time.Time) {
 		asked = *s.LastWrite
 	}
 	r.mu.Lock()
-	r.asked = append(r.asked, max(0, float64(s.Needs.Since.Sub(asked).Microseconds())/1000))
+	r.inputDelays = append(r.inputDelays, max(0, float64(s.Needs.Since.Sub(asked).Microseconds())/1000))
 	r.mu.Unlock()
 }
 
-// typeAnswer types the answer line by line, each when it is asked for, and waits for the end.
+// typeAnswer types the answer line by line, each at its prompt, and waits for the end.
 func (r *detectRun) typeAnswer(ctx context.Context) (ended bool, err error) {
 	keys, err := input.ParseKeys(r.answer)
 	if err != nil {
@@ -359,15 +359,17 @@ func (r *detectRun) typeAnswer(ctx context.Context) (ended bool, err error) {
 	return true, nil
 }
 
-func (r *detectRun) count(what string, right bool) {
+// count counts one check of a kind.
+func (r *detectRun) count(kind string, right bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tally[what].all++
+	r.tally[kind].all++
 	if right {
-		r.tally[what].right++
+		r.tally[kind].right++
 	}
 }
 
+// fail records a failed check.
 func (r *detectRun) fail(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

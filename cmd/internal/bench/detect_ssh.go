@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// benchSSH is an ssh server on the loopback interface, with keys and configuration of its own.
+// benchSSH is an ssh server on the loopback interface, with its own keys and configuration.
 type benchSSH struct {
 	cmd  *exec.Cmd
 	port int
 }
 
-// startBenchSSH starts one, with more lines of configuration; nil if that is not possible.
-func startBenchSSH(b *sessionBench, more string) *benchSSH {
+// startBenchSSH starts a server with additional configuration lines, or returns nil if sshd is unavailable.
+func startBenchSSH(b *sessionBench, config string) *benchSSH {
 	sshd, err := exec.LookPath("sshd")
 	if err != nil {
 		if sshd = "/usr/sbin/sshd"; exec.Command(sshd, "-V").Run() != nil {
@@ -27,11 +27,11 @@ func startBenchSSH(b *sessionBench, more string) *benchSSH {
 		}
 	}
 	port, err := freePort()
-	if err != nil || writeSSHConfig(b.dir, port, more) != nil {
+	if err != nil || writeSSHConfig(b.dir, port, config) != nil {
 		return nil
 	}
 	argv := []string{sshd, "-D", "-f", filepath.Join(b.dir, "sshd_config")}
-	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 { // what it wants as root: in a file system of its own
+	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 { // required as root: on a separate file system
 		argv = append([]string{"unshare", "-m", "sh", "-c", `mount -t tmpfs none /run && mkdir /run/sshd && exec "$@"`, "sh"}, argv...)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -60,7 +60,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-func writeSSHConfig(dir string, port int, more string) error {
+func writeSSHConfig(dir string, port int, config string) error {
 	for _, name := range []string{"host_key", "user_key"} {
 		if err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, name)).Run(); err != nil {
 			return err
@@ -86,7 +86,7 @@ StrictHostKeyChecking no
 UserKnownHostsFile /dev/null
 LogLevel QUIET
 `, port, dir)
-	if err := os.WriteFile(filepath.Join(dir, "sshd_config"), []byte(server+more), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "sshd_config"), []byte(server+config), 0o600); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "ssh_config"), []byte(client), 0o600)

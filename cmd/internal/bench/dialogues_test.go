@@ -20,9 +20,9 @@ func TestDialogues(t *testing.T) {
 			for _, need := range d.needs {
 				tier.Need(t, need)
 			}
-			o, err := b.once(t.Context(), &d, library{})
-			if err != nil || o.wrong != "" {
-				t.Errorf("%v %s", err, o.wrong)
+			o, err := b.runDialogue(t.Context(), &d, library{})
+			if err != nil || o.failure != "" {
+				t.Errorf("%v %s", err, o.failure)
 			}
 		})
 	}
@@ -50,14 +50,14 @@ func TestDialoguesAreChecked(t *testing.T) {
 		t.Skip(r.Missing)
 	}
 	for _, d := range []dialogue{
-		{name: "it ends first", argv: []string{"sh", "-c", "echo other"}, steps: []turn{see("this")}},
-		{name: "another status", argv: []string{"sh", "-c", "echo $'{}[]\\\"; exit 3"}, steps: []turn{see(`{}[]"`)}, exit: 4},
-		{name: "as it should be", argv: []string{"sh", "-c", `echo '{}[]$"\'; exit 4`}, steps: []turn{see(`{}[]$"\`)}, exit: 4},
+		{name: "it ends first", argv: []string{"sh", "-c", "echo other"}, steps: []turn{expectText("this")}},
+		{name: "another status", argv: []string{"sh", "-c", "echo $'{}[]\\\"; exit 3"}, steps: []turn{expectText(`{}[]"`)}, exit: 4},
+		{name: "as it should be", argv: []string{"sh", "-c", `echo '{}[]$"\'; exit 4`}, steps: []turn{expectText(`{}[]$"\`)}, exit: 4},
 	} {
 		for _, c := range all {
-			o, err := b.once(ctx, &d, c.holder)
-			if err != nil || (o.wrong == "") != (d.exit == 4 && d.name == "as it should be") {
-				t.Errorf("%s by %s: %q, %v", d.name, c.name, o.wrong, err)
+			o, err := b.runDialogue(ctx, &d, c.holder)
+			if err != nil || (o.failure == "") != (d.exit == 4 && d.name == "as it should be") {
+				t.Errorf("%s by %s: %q, %v", d.name, c.name, o.failure, err)
 			}
 		}
 	}

@@ -22,22 +22,22 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// docsBench is what `bench docs` is told.
+// docsBench holds the options of `bench docs`.
 type docsBench struct {
 	only []string
-	// run is what a bench prints, given its name and arguments.
+	// run runs a bench with its arguments and returns its output.
 	run func(ctx context.Context, args []string) ([]byte, error)
-	// where says when and on what machine that is.
-	where func() string
+	// conditions returns the date and the machine.
+	conditions func() string
 }
 
 func docsCommand(e *Program) *cobra.Command {
-	d := docsBench{run: runSelf, where: func() string { return machineOf(e.Version(), time.Now()) }}
+	d := docsBench{run: runSelf, conditions: func() string { return machineOf(e.Version(), time.Now()) }}
 	c := &cobra.Command{
-		Use: "docs FILE", Short: "Measure what a page shows, and write the figures into it", Args: cobra.ExactArgs(1),
-		Long: "Run the benches that a page of Markdown shows, one after the other, and put what they print in the place of what it\n" +
-			"showed. A bench is a block ```console that begins with `$ longterm bench …`; what stands around it is left as it is.\n" +
-			"Each is written when it is done; one that fails leaves what was there.",
+		Use: "docs FILE", Short: "Rerun the benches of a page and update its figures", Args: cobra.ExactArgs(1),
+		Long: "Run the benches of a Markdown page one after the other and replace their printed output. A bench is a ```console block\n" +
+			"that starts with `$ longterm bench …`; all other text stays. The page is written after each bench; a failed bench keeps\n" +
+			"its old output.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := d.page(cmd.Context(), args[0], cmd.ErrOrStderr())
 			if err != nil {
@@ -46,14 +46,14 @@ func docsCommand(e *Program) *cobra.Command {
 			if err := e.Print(r, r.write); err != nil || len(r.Failed) == 0 {
 				return err
 			}
-			return exit.With(api.ExitFailure, fmt.Errorf("%d of %d benches failed; what the page showed of them stays", len(r.Failed), len(r.Failed)+len(r.Measured)))
+			return exit.With(api.ExitFailure, fmt.Errorf("%d of %d benches failed; their old figures stay", len(r.Failed), len(r.Failed)+len(r.Measured)))
 		},
 	}
 	c.Flags().StringSliceVar(&d.only, "only", nil, "measure these benches only: sessions, emulator, …")
 	return e.JSONFlag(c)
 }
 
-// docsReport is what `bench docs` did.
+// docsReport lists the benches that `bench docs` ran, and its failures.
 type docsReport struct {
 	Page     string   `json:"page"`
 	Measured []string `json:"measured"`
@@ -69,7 +69,7 @@ func (r *docsReport) write(w io.Writer) {
 	}
 }
 
-// page measures what a file shows, and tells of each bench as it begins.
+// page reruns the benches shown in a file and updates their output there. It prints each name as it starts.
 func (d *docsBench) page(ctx context.Context, path string, progress io.Writer) (*docsReport, error) {
 	page, err := os.ReadFile(path)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *docsBench) page(ctx context.Context, path string, progress io.Writer) (
 		if len(d.only) > 0 && !slices.Contains(d.only, s.args[0]) {
 			continue
 		}
-		where := d.where() // before the bench is load of its own
+		where := d.conditions() // measured before the bench adds its own load
 		fmt.Fprintln(progress, s.command)
 		printed, err := d.run(ctx, s.args)
 		if ctx.Err() != nil {
@@ -109,7 +109,7 @@ func (d *docsBench) page(ctx context.Context, path string, progress io.Writer) (
 	return r, nil
 }
 
-// writeShown puts what a bench printed into the page as it stands by now, which may have been edited meanwhile.
+// writeShown puts a bench's output into the current page, which may have been edited since.
 func writeShown(path string, s *shownBench, where string, printed []byte) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -122,17 +122,17 @@ func writeShown(path string, s *shownBench, where string, printed []byte) error 
 	now := shownBenches(page)
 	i := slices.IndexFunc(now, func(n shownBench) bool { return n.command == s.command })
 	if i < 0 {
-		return fmt.Errorf("%s shows `%s` no more, whose figures were:\n%s", path, s.command, printed)
+		return fmt.Errorf("%s no longer shows `%s`; its figures were:\n%s", path, s.command, printed)
 	}
-	block := fmt.Sprintf("$ %s\n# %s\n%s", s.command, where, trimmed(printed))
+	block := fmt.Sprintf("$ %s\n# %s\n%s", s.command, where, trimLines(printed))
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
 	return atomicfile.Write(path, atomicfile.Options{Mode: info.Mode().Perm()}, page[:now[i].from], []byte(block), page[now[i].to:])
 }
 
-// trimmed is what is printed without blanks at the ends of lines, in whole lines.
-func trimmed(printed []byte) []byte {
+// trimLines returns output without blanks at the ends of lines, in whole lines.
+func trimLines(printed []byte) []byte {
 	var b bytes.Buffer
 	for line := range bytes.Lines(bytes.TrimRight(printed, " \t\r\n")) {
 		b.Write(bytes.TrimRight(line, " \t\r\n"))
@@ -141,14 +141,14 @@ func trimmed(printed []byte) []byte {
 	return b.Bytes()
 }
 
-// shownBench is a bench that a page shows.
+// shownBench is a bench whose command and output a page contains.
 type shownBench struct {
-	command  string   // longterm bench sessions --runs 30
-	args     []string // sessions --runs 30
-	from, to int      // bytes of the page between the fences
+	command  string   // for example: longterm bench sessions --runs 30
+	args     []string // its arguments: sessions --runs 30
+	from, to int      // byte range of the output in the page, between the code fences
 }
 
-// shownBenches are the benches of a page, in their order.
+// shownBenches returns the benches of a page in order.
 func shownBenches(page []byte) []shownBench {
 	block := regexp.MustCompile("(?ms)^```console\r?\n(\\$ (longterm bench [a-z][^\r\n]*?)[ \t]*\r?\n.*?)^```[ \t]*\r?$")
 	var all []shownBench
@@ -174,7 +174,7 @@ func runSelf(ctx context.Context, args []string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// machineOf is what figures depend on.
+// machineOf returns the conditions that figures depend on.
 func machineOf(version string, now time.Time) string {
 	return fmt.Sprintf("%s, %s, %s/%s, %d processors, load %.1f when it began",
 		now.Format(time.DateOnly), version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), sys.LookAtMachine().Load)

@@ -31,7 +31,7 @@ func TestDocsPage(t *testing.T) {
 	}
 	var ran []string
 	d := docsBench{
-		where: func() string { return "here" },
+		conditions: func() string { return "here" },
 		run: func(_ context.Context, args []string) ([]byte, error) {
 			ran = append(ran, strings.Join(args, " "))
 			if args[0] == "two" {
@@ -83,7 +83,7 @@ func TestDocsPageChanged(t *testing.T) {
 	if err := os.WriteFile(path, []byte(pageOfBenches), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := docsBench{only: []string{"one"}, where: func() string { return "here" }, run: func(context.Context, []string) ([]byte, error) {
+	d := docsBench{only: []string{"one"}, conditions: func() string { return "here" }, run: func(context.Context, []string) ([]byte, error) {
 		return []byte("figures 7\n"), os.WriteFile(path, []byte("rewritten\n"), 0o600)
 	}}
 	if _, err := d.page(t.Context(), path, io.Discard); err == nil || !strings.Contains(err.Error(), "figures 7") {

@@ -41,7 +41,7 @@ func emulatorCommand(e *Program) *cobra.Command {
 	return e.JSONFlag(c)
 }
 
-// emulatorBench is what `bench emulator` is told.
+// emulatorBench holds the options of `bench emulator`.
 type emulatorBench struct {
 	engines       []string
 	bytes, rounds int
@@ -56,10 +56,10 @@ type emulatorReport struct {
 	Ratio float64 `json:"ratio_geomean,omitempty"`
 }
 
-// payloadSpeed is what one payload gave.
+// payloadSpeed is the result of one payload.
 type payloadSpeed struct {
 	Name  string             `json:"name"`
-	About string             `json:"about,omitempty"`
+	About string             `json:"about,omitempty"` // description of the payload
 	Bytes int                `json:"bytes"`
 	Speed map[string]float64 `json:"mb_per_s"` // 10⁶ bytes a second, by engine
 	// Ratio is the first engine's speed as a multiple of the second's.
@@ -82,14 +82,14 @@ func (b *emulatorBench) run(files []string) (*emulatorReport, error) {
 		report.Payloads = append(report.Payloads, s)
 		return err
 	}
-	contents := make([][]byte, len(files)) // read before anything is measured: what is wrong with one is said at once
+	contents := make([][]byte, len(files)) // read before measuring, to report errors at once
 	for i, file := range files {
 		var err error
 		if contents[i], err = os.ReadFile(file); err != nil {
 			return nil, err
 		}
 		if len(contents[i]) == 0 {
-			return nil, exit.Usagef("%s is empty: nothing to measure", file)
+			return nil, exit.Usagef("%s: empty file", file)
 		}
 	}
 	for _, p := range payload.All {
@@ -106,7 +106,7 @@ func (b *emulatorBench) run(files []string) (*emulatorReport, error) {
 	return report, nil
 }
 
-// meanRatio is the geometric mean, 0 when there are no ratios.
+// meanRatio returns the geometric mean, 0 without ratios.
 func meanRatio(speeds []payloadSpeed) float64 {
 	sum := 0.0
 	for _, s := range speeds {
@@ -115,8 +115,8 @@ func meanRatio(speeds []payloadSpeed) float64 {
 	return math.Exp(sum / float64(len(speeds)))
 }
 
-// measure lets every engine read data in each round, one after the other and for the same
-// time, so that what else the machine does falls on all of them alike.
+// measure runs every engine on data in each round, in turn and for the same time, so that other load on the machine
+// affects all alike.
 func (b *emulatorBench) measure(name string, data []byte) (payloadSpeed, error) {
 	s := payloadSpeed{Name: name, Bytes: len(data), Speed: map[string]float64{}}
 	readers := make([]engineReader, len(b.engines))
@@ -127,13 +127,13 @@ func (b *emulatorBench) measure(name string, data []byte) (payloadSpeed, error) 
 		}
 		readers[i] = engineReader{engine: e, data: data}
 		for first := true; first || len(readers[i].rest) > 0; first = false {
-			readers[i].read() // all of it, so that caches and tables are full
+			readers[i].writePiece() // all of it, so that caches and tables are full
 		}
 	}
 	speeds := make([][]float64, len(readers))
 	for range b.rounds {
 		for i := range readers {
-			speeds[i] = append(speeds[i], readers[i].round())
+			speeds[i] = append(speeds[i], readers[i].measureRound())
 		}
 	}
 	for i, name := range b.engines {
@@ -148,13 +148,13 @@ func (b *emulatorBench) measure(name string, data []byte) (payloadSpeed, error) 
 // engineReader writes data to an engine over and over.
 type engineReader struct {
 	engine     vterm.Engine
-	data, rest []byte
+	data, rest []byte // data and its part not written yet
 	events     []vterm.Event
 	replies    []byte
 }
 
-// read writes a piece as large as a session's, takes what comes of it and returns its size.
-func (r *engineReader) read() int {
+// writePiece writes one piece, as large as a session's, to the engine, discards its effects and returns the piece's size.
+func (r *engineReader) writePiece() int {
 	if len(r.rest) == 0 {
 		r.rest = r.data
 	}
@@ -166,15 +166,15 @@ func (r *engineReader) read() int {
 	return n
 }
 
-// roundTime is how long a round takes: it is long beside the clock's resolution.
+// roundTime is how long a round takes, which is long compared with the clock's resolution.
 const roundTime = 20 * time.Millisecond
 
-// round is the rate of one round, in 10⁶ bytes a second.
-func (r *engineReader) round() float64 {
+// measureRound returns the throughput of one round, in 10⁶ bytes a second.
+func (r *engineReader) measureRound() float64 {
 	begin := time.Now()
-	n := r.read()
+	n := r.writePiece()
 	for time.Since(begin) < roundTime {
-		n += r.read()
+		n += r.writePiece()
 	}
 	return float64(n) / time.Since(begin).Seconds() / 1e6
 }

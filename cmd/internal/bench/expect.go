@@ -25,8 +25,8 @@ func expectCommand(e *Program) *cobra.Command {
 		Use: "expect", Short: "Hold dialogues side by side with pexpect and expect", Args: cobra.NoArgs,
 		Long: "Hold the same dialogues with programs in a terminal by longterm's Go library, by pexpect and by expect, in\n" +
 			"turn, and print how long each takes, up to the program's exit status. Every run is checked: all expected text\n" +
-			"comes, and the exit status is right. pexpect pauses 50 ms before it sends unless it is told not to; eager is\n" +
-			"pexpect without that pause. Then a stream is read to a text at its end. Medians; what is not installed is left out.",
+			"arrives, and the exit status is right. By default pexpect pauses 50 ms before it sends; eager is pexpect without\n" +
+			"that pause. Then each reads a stream up to a text at its end. Figures are medians; missing programs are skipped.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := b.run(cmd.Context())
 			if err != nil {
@@ -42,41 +42,41 @@ func expectCommand(e *Program) *cobra.Command {
 	return e.JSONFlag(c)
 }
 
-// expectBench is what `bench expect` is told.
+// expectBench holds the options of `bench expect`.
 type expectBench struct {
 	runs   int
-	stream int64
+	stream int64 // size of the stream in bytes
 	only   string
 	dir    string
 }
 
-// contender is a way to hold a dialogue.
+// contender is a program that can run dialogues, with its name.
 type contender struct {
 	name   string
-	holder holder
+	holder dialogueRunner
 }
 
-// rivalsReport is what `bench expect` prints.
+// rivalsReport is the result of `bench expect`.
 type rivalsReport struct {
 	Contenders []string         `json:"contenders"`
-	Missing    []string         `json:"missing,omitempty"`
+	Missing    []string         `json:"missing,omitempty"` // contenders that are not installed
 	Runs       int              `json:"runs"`
 	Dialogues  []dialogueReport `json:"dialogues"`
 	Streams    []streamReport   `json:"streams,omitempty"`
 }
 
-// dialogueReport is what one dialogue gave, by contender.
+// dialogueReport holds the results of one dialogue by contender.
 type dialogueReport struct {
 	Name    string             `json:"name"`
 	MS      map[string]float64 `json:"ms"` // median
 	Failed  map[string]int     `json:"failed,omitempty"`
-	Wrong   map[string]string  `json:"wrong,omitempty"` // the first failure
+	Wrong   map[string]string  `json:"wrong,omitempty"` // first failure of each contender
 	Skipped string             `json:"skipped,omitempty"`
 	// Ratio is longterm's time as a multiple of another's.
 	Ratio map[string]float64 `json:"ratio,omitempty"`
 }
 
-// streamReport is how fast a stream was read to its end, by contender.
+// streamReport holds the throughput of reading a stream to its end, by contender.
 type streamReport struct {
 	Name    string             `json:"name"`
 	Bytes   int64              `json:"bytes"`
@@ -126,16 +126,16 @@ func (b *expectBench) run(ctx context.Context) (r *rivalsReport, err error) {
 	return r, err
 }
 
-// contenders are those that are here.
+// contenders returns the installed contenders.
 func (b *expectBench) contenders(ctx context.Context, r *rivalsReport) (all []contender, err error) {
 	for _, c := range []struct {
 		name string
-		make func() (holder, error)
+		make func() (dialogueRunner, error)
 	}{
-		{nameLibrary, func() (holder, error) { return library{}, nil }},
-		{namePexpect, func() (holder, error) { return newPexpect(ctx, false, 0) }},
-		{nameEager, func() (holder, error) { return newPexpect(ctx, true, 0) }},
-		{nameExpect, func() (holder, error) { return newExpect(ctx) }},
+		{nameLibrary, func() (dialogueRunner, error) { return library{}, nil }},
+		{namePexpect, func() (dialogueRunner, error) { return newPexpect(ctx, false, 0) }},
+		{nameEager, func() (dialogueRunner, error) { return newPexpect(ctx, true, 0) }},
+		{nameExpect, func() (dialogueRunner, error) { return newExpect(ctx) }},
 	} {
 		h, err := c.make()
 		switch {
@@ -151,7 +151,7 @@ func (b *expectBench) contenders(ctx context.Context, r *rivalsReport) (all []co
 	return all, nil
 }
 
-// measure has all hold a dialogue, in turn.
+// measure runs a dialogue with each contender in turn.
 func (b *expectBench) measure(ctx context.Context, d *dialogue, all []contender) (dialogueReport, error) {
 	rep := dialogueReport{Name: d.name, MS: map[string]float64{}, Failed: map[string]int{}, Wrong: map[string]string{}, Ratio: map[string]float64{}}
 	for _, need := range d.needs {
@@ -163,13 +163,13 @@ func (b *expectBench) measure(ctx context.Context, d *dialogue, all []contender)
 	times := map[string][]float64{}
 	for range b.runs {
 		for _, c := range all {
-			h, err := b.once(ctx, d, c.holder)
+			h, err := b.runDialogue(ctx, d, c.holder)
 			if err != nil {
 				return rep, fmt.Errorf("%s: %w", c.name, err)
 			}
-			if h.wrong != "" {
+			if h.failure != "" {
 				rep.Failed[c.name]++
-				rep.Wrong[c.name] = h.wrong
+				rep.Wrong[c.name] = h.failure
 				continue
 			}
 			times[c.name] = append(times[c.name], h.seconds*1000)
@@ -186,8 +186,8 @@ func (b *expectBench) measure(ctx context.Context, d *dialogue, all []contender)
 	return rep, nil
 }
 
-// once holds a dialogue in a fresh directory.
-func (b *expectBench) once(ctx context.Context, d *dialogue, h holder) (outcome, error) {
+// runDialogue runs a dialogue in a new directory.
+func (b *expectBench) runDialogue(ctx context.Context, d *dialogue, h dialogueRunner) (outcome, error) {
 	dir, err := os.MkdirTemp(b.dir, "d")
 	if err != nil {
 		return outcome{}, err
@@ -197,12 +197,11 @@ func (b *expectBench) once(ctx context.Context, d *dialogue, h holder) (outcome,
 			return outcome{}, err
 		}
 	}
-	return h.hold(ctx, d, dir)
+	return h.runDialogue(ctx, d, dir)
 }
 
-// streams has all read a long stream to a text at its end, each in a process of its own, so
-// that its peak of memory is of that. pexpect looks at all it has read again for each piece if
-// it is given a regexp and no window, so a window it gets.
+// streams measures each contender reading a long stream up to a text at its end, each in a separate process, for its
+// peak memory. pexpect gets a search window: without one it would search all earlier input for each piece.
 func (b *expectBench) streams(ctx context.Context, r *rivalsReport, all []contender) error {
 	path := filepath.Join(b.dir, "stream")
 	if err := writeStream(path, b.stream); err != nil {
@@ -212,11 +211,11 @@ func (b *expectBench) streams(ctx context.Context, r *rivalsReport, all []conten
 		name string
 		turn turn
 	}{
-		{"a text", see("the very last line of it all")},
+		{"a text", expectText("the very last line of it all")},
 		{"a regexp", turn{regexp: `the very (last|first) line of it [a-z]+`}},
 	} {
 		rep := streamReport{Name: s.name, Bytes: b.stream, MBs: map[string]float64{}, PeakKiB: map[string]int64{}, Wrong: map[string]string{}}
-		d := &dialogue{argv: []string{"cat", path}, steps: []turn{s.turn}, limit: streamTime}
+		d := &dialogue{argv: []string{"cat", path}, steps: []turn{s.turn}, limit: streamTimeout}
 		speeds := map[string][]float64{}
 		for range min(b.runs, 3) {
 			if err := b.streamRound(ctx, d, all, &rep, speeds); err != nil {
@@ -231,10 +230,10 @@ func (b *expectBench) streams(ctx context.Context, r *rivalsReport, all []conten
 	return nil
 }
 
-// streamTime bounds the reading of a stream.
-const streamTime = 10 * time.Minute
+// streamTimeout is the timeout for reading a stream.
+const streamTimeout = 10 * time.Minute
 
-// streamRound has all read the stream once.
+// streamRound reads the stream once with each contender.
 func (b *expectBench) streamRound(ctx context.Context, d *dialogue, all []contender, rep *streamReport, speeds map[string][]float64) error {
 	for _, c := range all {
 		if c.name == nameEager {
@@ -244,8 +243,8 @@ func (b *expectBench) streamRound(ctx context.Context, d *dialogue, all []conten
 		switch {
 		case err != nil:
 			return fmt.Errorf("stream: %s: %w", c.name, err)
-		case o.wrong != "":
-			rep.Wrong[c.name] = o.wrong
+		case o.failure != "":
+			rep.Wrong[c.name] = o.failure
 		default:
 			speeds[c.name] = append(speeds[c.name], float64(b.stream)/1e6/o.seconds)
 			rep.PeakKiB[c.name] = max(rep.PeakKiB[c.name], o.rss)
@@ -255,7 +254,7 @@ func (b *expectBench) streamRound(ctx context.Context, d *dialogue, all []conten
 }
 
 func (b *expectBench) streamOnce(ctx context.Context, c contender, d *dialogue) (h outcome, err error) {
-	var own holder = library{}
+	var own dialogueRunner = library{}
 	switch c.name {
 	case namePexpect:
 		own, err = newPexpect(ctx, false, 4096)
@@ -265,10 +264,11 @@ func (b *expectBench) streamOnce(ctx context.Context, c contender, d *dialogue) 
 	if err != nil {
 		return h, err
 	}
-	h, err = b.once(ctx, d, own)
+	h, err = b.runDialogue(ctx, d, own)
 	return h, errors.Join(err, own.close())
 }
 
+// writeStream writes a file of size bytes that ends with the text to find.
 func writeStream(path string, size int64) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -326,7 +326,7 @@ func (r *rivalsReport) write(w io.Writer) {
 	}
 }
 
-// cell is a contender's time, or how often it failed.
+// cell returns a contender's time, or its number of failures.
 func (d *dialogueReport) cell(name string, runs int) string {
 	failed := d.Failed[name]
 	switch {

@@ -29,43 +29,43 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/fleetsim"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
-// fleetPoint is what a fleet of one size costs.
+// fleetPoint holds the costs of a fleet of one size.
 type fleetPoint struct {
-	Hosts       int     `json:"hosts"`
-	Sessions    int     `json:"sessions" doc:"of all hosts"`
-	Begin       float64 `json:"begin_ms"` // until all is in the registry
-	List        float64 `json:"list_ms"`
-	ListCPU     spent   `json:"list_cpu_ms"`
-	ListOne     float64 `json:"list_of_one_host_ms"`
-	Changes     float64 `json:"changes_per_second"` // that were made
-	Seen        int     `json:"changes_seen"`
-	Change50    float64 `json:"change_to_viewer_p50_ms"`
-	Change99    float64 `json:"change_to_viewer_p99_ms"`
-	First       float64 `json:"search_first_hit_ms"`
-	All         float64 `json:"search_all_ms"`
-	SearchCPU   spent   `json:"search_cpu_ms"`
-	Hits        int     `json:"search_hits"`
-	ServerBytes float64 `json:"server_bytes_per_session"`
-	ViewerBytes float64 `json:"viewer_bytes_per_session"`
-	Storm       float64 `json:"storm_settles_ms"` // the server is killed and started again
+	Hosts       int      `json:"hosts"`
+	Sessions    int      `json:"sessions" doc:"of all hosts"`
+	Begin       float64  `json:"begin_ms"` // until all sessions are in the registry
+	List        float64  `json:"list_ms"`
+	ListCPU     cpuTimes `json:"list_cpu_ms"`
+	ListOne     float64  `json:"list_of_one_host_ms"`
+	Changes     float64  `json:"changes_per_second"` // changes published
+	Seen        int      `json:"changes_seen"`       // changes that reached the viewer
+	Change50    float64  `json:"change_to_viewer_p50_ms"`
+	Change99    float64  `json:"change_to_viewer_p99_ms"`
+	First       float64  `json:"search_first_hit_ms"` // delay of the first search hit
+	All         float64  `json:"search_all_ms"`       // until all hosts have answered the search
+	SearchCPU   cpuTimes `json:"search_cpu_ms"`
+	Hits        int      `json:"search_hits"`
+	ServerBytes float64  `json:"server_bytes_per_session"`
+	ViewerBytes float64  `json:"viewer_bytes_per_session"`
+	Storm       float64  `json:"storm_settles_ms"` // time to recover after the server was killed and restarted
 }
 
-// spent is processor time, user and system, of who takes part: the hosts are a process each in truth, on machines of their
-// own, and one here.
-type spent struct {
+// cpuTimes is CPU time, user and system, of each side in milliseconds. In practice the hosts are separate machines; here
+// they are one process.
+type cpuTimes struct {
 	Client float64 `json:"client"`
 	Daemon float64 `json:"daemon"`
 	Server float64 `json:"server"`
 	Hosts  float64 `json:"hosts"`
 }
 
-// spend measures what do spends.
-func (b *fleetBench) spend(ctx context.Context, do func() error) (s spent, err error) {
+// measureCPU measures the CPU time that do uses.
+func (b *fleetBench) measureCPU(ctx context.Context, do func() error) (s cpuTimes, err error) {
 	pids, err := b.daemonPIDs(ctx)
 	if err != nil {
 		return s, err
@@ -99,28 +99,28 @@ func (b *fleetBench) spend(ctx context.Context, do func() error) (s spent, err e
 	}
 	after, err := look()
 	of := func(i int) float64 { return float64((after[i] - before[i]).Microseconds()) / 1000 }
-	return spent{of(0), of(1), of(2), of(3)}, err
+	return cpuTimes{of(0), of(1), of(2), of(3)}, err
 }
 
-// medianSpent is the median of each.
-func medianSpent(all []spent) (s spent) {
-	of := func(get func(spent) float64) float64 {
+// medianCPU returns the median of each figure.
+func medianCPU(all []cpuTimes) (s cpuTimes) {
+	of := func(get func(cpuTimes) float64) float64 {
 		var v []float64
 		for _, one := range all {
 			v = append(v, get(one))
 		}
 		return median(v)
 	}
-	return spent{
-		of(func(s spent) float64 { return s.Client }), of(func(s spent) float64 { return s.Daemon }),
-		of(func(s spent) float64 { return s.Server }), of(func(s spent) float64 { return s.Hosts }),
+	return cpuTimes{
+		of(func(s cpuTimes) float64 { return s.Client }), of(func(s cpuTimes) float64 { return s.Daemon }),
+		of(func(s cpuTimes) float64 { return s.Server }), of(func(s cpuTimes) float64 { return s.Hosts }),
 	}
 }
 
 type fleetBench struct {
 	*sessionBench
-	dir     ident.Dir
-	a       *ident.Authority
+	dir     certs.Dir
+	a       *certs.Authority
 	addr    string
 	server  *exec.Cmd
 	rate    int
@@ -132,12 +132,12 @@ func fleetCommand(e *Program) *cobra.Command {
 	var sessions, rate, runs int
 	c := &cobra.Command{
 		Use: "fleet", Short: "Measure a fleet of simulated hosts", Args: cobra.NoArgs,
-		Long: "Measure, with a server, a daemon and simulated hosts of its own, what a fleet costs: lists of all sessions and of one\n" +
-			"host, a change until a viewer sees it, a search over all hosts, memory for each session, and how long it takes until\n" +
-			"all is told again after the server was killed. The hosts share the machine with what is measured.",
+		Long: "Measure the costs of a fleet with a separate server, daemon and simulated hosts: lists of all sessions and of one host,\n" +
+			"the time until a viewer sees a change, a search over all hosts, memory per session, and the time until all is\n" +
+			"published again after the server was killed. The hosts run on the measured machine.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || rate < 1 || sessions < 1 || len(hosts) == 0 {
-				return exit.Usagef("--runs, --rate, --sessions and --hosts are at least 1")
+				return exit.Usagef("--runs, --rate, --sessions and --hosts must be at least 1")
 			}
 			var points []fleetPoint
 			for _, n := range hosts {
@@ -156,7 +156,7 @@ func fleetCommand(e *Program) *cobra.Command {
 			return e.Print(points, func(w io.Writer) { writeFleet(w, points) })
 		},
 	}
-	c.Flags().IntSliceVar(&hosts, "hosts", []int{10, 100, 1000}, "how many hosts, one fleet after the other")
+	c.Flags().IntSliceVar(&hosts, "hosts", []int{10, 100, 1000}, "`NUMBERS` of hosts, one fleet after the other")
 	c.Flags().IntVar(&sessions, "sessions", 100, "sessions of each host")
 	c.Flags().IntVar(&rate, "rate", 2000, "changes a second, at most")
 	c.Flags().IntVar(&runs, "runs", 5, "runs of each list and search")
@@ -174,7 +174,7 @@ func writeFleet(w io.Writer, points []fleetPoint) {
 	}
 	row("hosts", func(p *fleetPoint) float64 { return float64(p.Hosts) })
 	row("sessions", func(p *fleetPoint) float64 { return float64(p.Sessions) })
-	row("all told, ms", func(p *fleetPoint) float64 { return p.Begin })
+	row("all published, ms", func(p *fleetPoint) float64 { return p.Begin })
 	row("fleet ls, ms", func(p *fleetPoint) float64 { return p.List })
 	row("  processor time: client", func(p *fleetPoint) float64 { return p.ListCPU.Client })
 	row("  daemon", func(p *fleetPoint) float64 { return p.ListCPU.Daemon })
@@ -198,8 +198,8 @@ func writeFleet(w io.Writer, points []fleetPoint) {
 
 func ms(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
 
-// patience bounds each step that waits for all hosts.
-const patience = 5 * time.Minute
+// fleetTimeout is the timeout of each step that waits for all hosts.
+const fleetTimeout = 5 * time.Minute
 
 func measureFleet(ctx context.Context, e *Program, hosts, sessions, rate, runs int) (p fleetPoint, err error) {
 	s, err := newSessionBench(e, runs, 0)
@@ -207,15 +207,15 @@ func measureFleet(ctx context.Context, e *Program, hosts, sessions, rate, runs i
 		return p, err
 	}
 	defer s.close()
-	b := &fleetBench{sessionBench: s, dir: ident.Dir(filepath.Join(s.dir, "lt", "state", "fleet")), rate: rate, measure: 10 * time.Second}
-	if err := b.found(ctx); err != nil {
+	b := &fleetBench{sessionBench: s, dir: certs.Dir(filepath.Join(s.dir, "lt", "state", "fleet")), rate: rate, measure: 10 * time.Second}
+	if err := b.createFleet(ctx); err != nil {
 		return p, err
 	}
 	defer b.endServer()
 	p.Hosts, p.Sessions = hosts, hosts*sessions
-	ctx, done := context.WithTimeout(ctx, 4*patience)
+	ctx, done := context.WithTimeout(ctx, 4*fleetTimeout)
 	defer done()
-	f, err := fleetsim.Begin(ctx, fleetsim.Options{Authority: b.a, Servers: []string{b.addr}, Hosts: hosts, Sessions: sessions})
+	f, err := fleetsim.Start(ctx, fleetsim.Options{Authority: b.a, Servers: []string{b.addr}, Hosts: hosts, Sessions: sessions})
 	if err != nil {
 		return p, err
 	}
@@ -239,8 +239,8 @@ func measureFleet(ctx context.Context, e *Program, hosts, sessions, rate, runs i
 	return p, nil
 }
 
-// found makes the fleet and starts its server, and has the daemon be part of it.
-func (b *fleetBench) found(ctx context.Context) error {
+// createFleet creates the fleet, starts its server, and lets the daemon join.
+func (b *fleetBench) createFleet(ctx context.Context) error {
 	if err := os.MkdirAll(string(b.dir), 0o700); err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (b *fleetBench) found(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// startServer returns when it serves.
+// startServer starts the fleet server and returns when it accepts connections.
 func (b *fleetBench) startServer(listen string) error {
 	o := fleets.Serve{Listen: listen, JSON: true}
 	argv, err := o.Argv(b.dir)
@@ -318,13 +318,13 @@ func (b *fleetBench) endServer() {
 	_ = b.server.Wait()
 }
 
-// lists measures `fleet ls`, as a whole verb.
+// lists measures `fleet ls`, run as a process.
 func (b *fleetBench) lists(ctx context.Context, _ *fleetsim.Fleet, p *fleetPoint) error {
 	var all, one []float64
-	var spents []spent
+	var spents []cpuTimes
 	for range b.runs {
 		var out string
-		cpu, err := b.spend(ctx, func() (err error) {
+		cpu, err := b.measureCPU(ctx, func() (err error) {
 			began := time.Now()
 			out, err = b.lt(ctx, "fleet", "ls", "--json")
 			all = append(all, ms(began))
@@ -340,17 +340,17 @@ func (b *fleetBench) lists(ctx context.Context, _ *fleetsim.Fleet, p *fleetPoint
 		}
 		one = append(one, ms(began))
 	}
-	p.List, p.ListOne, p.ListCPU = median(all), median(one), medianSpent(spents)
+	p.List, p.ListOne, p.ListCPU = median(all), median(one), medianCPU(spents)
 	return nil
 }
 
-// searches measures `fleet search` for what each host has once.
+// searches measures `fleet search` for text that each host has once.
 func (b *fleetBench) searches(ctx context.Context, _ *fleetsim.Fleet, p *fleetPoint) error {
 	var first, all []float64
-	var spents []spent
+	var spents []cpuTimes
 	for range b.runs {
 		p.Hits = 0
-		cpu, err := b.spend(ctx, func() error {
+		cpu, err := b.measureCPU(ctx, func() error {
 			f, a, err := b.search(ctx, p)
 			first, all = append(first, f), append(all, a)
 			return err
@@ -360,13 +360,13 @@ func (b *fleetBench) searches(ctx context.Context, _ *fleetsim.Fleet, p *fleetPo
 			return fmt.Errorf("fleet search: %d of %d hits, %w", p.Hits, p.Hosts, err)
 		}
 	}
-	p.First, p.All, p.SearchCPU = median(first), median(all), medianSpent(spents)
+	p.First, p.All, p.SearchCPU = median(first), median(all), medianCPU(spents)
 	return nil
 }
 
-// search is one, and how long the first hit and all took.
+// search runs a search and returns how long the first hit and all hits took.
 func (b *fleetBench) search(ctx context.Context, p *fleetPoint) (first, all float64, err error) {
-	cmd := b.command(ctx, b.self, "fleet", "search", "--json", fleetsim.Word)
+	cmd := b.command(ctx, b.self, "fleet", "search", "--json", fleetsim.SearchWord)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -388,17 +388,18 @@ func (b *fleetBench) search(ctx context.Context, p *fleetPoint) (first, all floa
 	return first, ms(began), err
 }
 
-// viewer is what looks at everything.
+// viewer is a client that watches all sessions of the fleet.
 type viewer struct {
-	link *link.Link
-	mu   sync.Mutex
-	has  map[string]api.FleetSession
-	took []float64
+	link     *link.Link
+	mu       sync.Mutex
+	sessions map[string]api.FleetSession // newest state of each session
+	delays   []float64                   // delay of each change, ms
 }
 
+// stamp separates a command from the time at which it was published.
 const stamp = " # "
 
-// watch watches until the context ends; settled is closed once all that was there is known.
+// watch follows changes until the context ends. It closes settled once it knows all existing sessions.
 func (v *viewer) watch(ctx context.Context, settled chan struct{}) {
 	_ = registry.Watch(ctx, v.link.JetStream(), registry.Everything(), func(e registry.Entry) {
 		now := time.Now().UnixNano()
@@ -408,15 +409,16 @@ func (v *viewer) watch(ctx context.Context, settled chan struct{}) {
 		}
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.has[e.Host+"/"+e.Record] = s
+		v.sessions[e.Host+"/"+e.Record] = s
 		if _, at, ok := strings.Cut(s.Command, stamp); ok {
 			if then, err := strconv.ParseInt(at, 10, 64); err == nil {
-				v.took = append(v.took, float64(now-then)/1e6)
+				v.delays = append(v.delays, float64(now-then)/1e6)
 			}
 		}
 	}, func() { close(settled) })
 }
 
+// heap returns the bytes of live heap objects.
 func heap() float64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -424,14 +426,14 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// changes measures a change until a viewer has it, while many are made.
+// changes measures the delay from a change to the viewer's notice of it, while many are published.
 func (b *fleetBench) changes(ctx context.Context, f *fleetsim.Fleet, p *fleetPoint) error {
 	l, err := fleetsim.Open(b.a, []string{b.addr}, "watcher", nil)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	v := &viewer{link: l, has: map[string]api.FleetSession{}}
+	v := &viewer{link: l, sessions: map[string]api.FleetSession{}}
 	watching, stop := context.WithCancel(ctx)
 	settled, ended := make(chan struct{}), make(chan struct{})
 	before := heap()
@@ -440,7 +442,7 @@ func (b *fleetBench) changes(ctx context.Context, f *fleetsim.Fleet, p *fleetPoi
 	select {
 	case <-settled:
 	case <-ended:
-		return errors.New("the registry is not told to a viewer")
+		return errors.New("registry: not published to the viewer")
 	}
 	p.ViewerBytes = (heap() - before) / float64(p.Sessions)
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -461,11 +463,11 @@ func (b *fleetBench) changes(ctx context.Context, f *fleetsim.Fleet, p *fleetPoi
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	p.Seen, p.Change50, p.Change99 = len(v.took), percentile(v.took, 0.5), percentile(v.took, 0.99)
+	p.Seen, p.Change50, p.Change99 = len(v.delays), percentile(v.delays, 0.5), percentile(v.delays, 0.99)
 	return nil
 }
 
-// allSeen waits until the viewer has the newest of all changes; the registry keeps no older one of a record.
+// allSeen waits until the viewer has the newest change of each session.
 func (b *fleetBench) allSeen(ctx context.Context, v *viewer, made int) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -473,12 +475,12 @@ func (b *fleetBench) allSeen(ctx context.Context, v *viewer, made int) error {
 		<-tick.C
 		v.mu.Lock()
 		n := 0
-		for _, s := range v.has {
+		for _, s := range v.sessions {
 			if strings.Contains(s.Command, stamp) {
 				n++
 			}
 		}
-		all := n >= min(made, len(v.has)) && len(v.took) > 0
+		all := n >= min(made, len(v.sessions)) && len(v.delays) > 0
 		v.mu.Unlock()
 		if all {
 			return nil
@@ -487,7 +489,7 @@ func (b *fleetBench) allSeen(ctx context.Context, v *viewer, made int) error {
 	return errors.New("the viewer did not see all changes")
 }
 
-// storm kills the server and starts it again: all come back at once.
+// storm kills and restarts the server, and measures the time until all hosts have reconnected.
 func (b *fleetBench) storm(ctx context.Context, f *fleetsim.Fleet, p *fleetPoint) error {
 	f.Mark()
 	b.endServer()
@@ -509,7 +511,7 @@ func (b *fleetBench) storm(ctx context.Context, f *fleetsim.Fleet, p *fleetPoint
 			p.Storm = ms(began)
 			return nil
 		}
-		if ctx.Err() != nil || time.Since(began) > patience {
+		if ctx.Err() != nil || time.Since(began) > fleetTimeout {
 			return fmt.Errorf("%d of %d hosts came back: %w", there, p.Hosts, err)
 		}
 	}
@@ -519,7 +521,7 @@ func (b *fleetBench) storm(ctx context.Context, f *fleetsim.Fleet, p *fleetPoint
 func simulateCommand(p *Program) *cobra.Command {
 	var o fleetsim.Options
 	var rate int
-	c := &cobra.Command{Use: "simulate", Short: "Have simulated hosts in the fleet, for measuring without machines", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "simulate", Short: "Add simulated hosts to the fleet, for measurements", Args: cobra.NoArgs}
 	c.Long = `Have light hosts in this process be part of the fleet, until it is interrupted: each with a connection, an entry in the
 registry, sessions that change, events, output and answers to searches, as real ones have, only that the sessions are made
 up. It runs on the machine where the fleet was made, whose authority lets them in; they are named sim-1, sim-2 … and take
@@ -535,13 +537,13 @@ nothing by "fleet run". At the end they are taken out of the registry again.`
 		if err != nil {
 			return err
 		}
-		dir := ident.Dir(dirs.Fleet())
+		dir := certs.Dir(dirs.Fleet())
 		s, err := dir.Settings()
 		if err == nil {
 			o.Authority, err = dir.Authority()
 		}
 		switch {
-		case errors.Is(err, ident.ErrNone):
+		case errors.Is(err, certs.ErrNone):
 			return exit.Usagef("hosts are simulated on the machine where the fleet was made; `longterm fleet init` makes one")
 		case err != nil:
 			return err
@@ -552,8 +554,8 @@ nothing by "fleet run". At the end they are taken out of the registry again.`
 		return fleetsim.Run(cmd.Context(), p.Stdout, o, rate)
 	}
 	f := c.Flags()
-	f.IntVar(&o.Hosts, "hosts", 10, "how many hosts")
+	f.IntVar(&o.Hosts, "hosts", 10, "`NUMBER` of hosts")
 	f.IntVar(&o.Sessions, "sessions", 10, "sessions of each host")
-	f.IntVar(&rate, "rate", 10, "sessions that change a second, of all hosts together; of each hundredth a command ends, too")
+	f.IntVar(&rate, "rate", 10, "changed sessions per second of all hosts; for one in a hundred a command ends too")
 	return c
 }

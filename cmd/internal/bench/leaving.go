@@ -13,9 +13,9 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// UntilLeft has a bench end in an orderly way when its terminal goes, too: what it started outlives terminals, as that is what is
-// measured. Until it has put all away no signal ends it but a second interrupt, by a person who cannot wait.
-func UntilLeft(c *cobra.Command) *cobra.Command {
+// CleanUpOnHangup makes a bench clean up when its terminal closes: its sessions would outlive the terminal. Until the cleanup
+// is done, only a second interrupt ends it.
+func CleanUpOnHangup(c *cobra.Command) *cobra.Command {
 	do := c.RunE
 	if do == nil {
 		return c
@@ -24,7 +24,7 @@ func UntilLeft(c *cobra.Command) *cobra.Command {
 		ctx, cancel := context.WithCancel(cmd.Context())
 		defer cancel()
 		signals := make(chan os.Signal, 4)
-		signal.Notify(signals, takeover.Leaving...)
+		signal.Notify(signals, takeover.TerminationSignals...)
 		over, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
@@ -40,8 +40,8 @@ func UntilLeft(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// await ends a bench at a signal, and the program at a second interrupt.
-func await(signals <-chan os.Signal, over <-chan struct{}, cancel func()) {
+// await cancels a bench at the first signal, and exits the program at a second interrupt.
+func await(signals <-chan os.Signal, done <-chan struct{}, cancel func()) {
 	for interrupts := 0; ; {
 		select {
 		case s := <-signals:
@@ -52,7 +52,7 @@ func await(signals <-chan os.Signal, over <-chan struct{}, cancel func()) {
 			if interrupts++; interrupts > 1 {
 				os.Exit(api.ExitInterrupted)
 			}
-		case <-over:
+		case <-done:
 			return
 		}
 	}

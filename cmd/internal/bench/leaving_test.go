@@ -22,7 +22,7 @@ func TestUntilLeft(t *testing.T) {
 		putAway, want := false, 1
 		seen := make(chan os.Signal, 4) // a signal that arrives after the bench has ended would end the test
 		signal.Notify(seen, sig)
-		c := UntilLeft(&cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error {
+		c := CleanUpOnHangup(&cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := syscall.Kill(os.Getpid(), sig); err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func TestUntilLeft(t *testing.T) {
 
 // What a bench runs to put things away is not of our process group, which a terminal that goes signals as a whole.
 func TestCombinedIsOfNoGroup(t *testing.T) {
-	out, err := combined(exec.Command("sh", "-c", "ps -o pgid= -p $$"))
+	out, err := runCombined(exec.Command("sh", "-c", "ps -o pgid= -p $$"))
 	if err != nil {
 		t.Skip(err) // there is no ps that knows it
 	}

@@ -21,22 +21,22 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// load is what clients do while the daemon under them is killed: they type, have lines run
-// and read output as it comes. Each of them checks what came of it.
+// load is the activity of clients while their daemon is killed: they type, run lines and read output as it arrives.
+// Each verifies its results.
 type load struct {
-	c     *client.Client
-	dir   string // of what the sessions' programs write
-	stop  atomic.Bool
-	work  sync.WaitGroup
-	mu    sync.Mutex
-	found []string // what was lost or doubled
+	c           *client.Client
+	dir         string // output directory of the sessions' programs
+	stop        atomic.Bool
+	work        sync.WaitGroup
+	mu          sync.Mutex
+	differences []string // descriptions of lost or duplicated data
 
 	keys, lines, streamed   atomic.Int64
 	badKeys, badLines       atomic.Int64
 	badStreams, brokenCalls atomic.Int64
 }
 
-// api is a client of the bench's instance.
+// api returns a client of the bench's instance.
 func (b *sessionBench) api() *client.Client {
 	dirs := paths.Dirs{Run: filepath.Join(b.dir, "lt", "run"), State: filepath.Join(b.dir, "lt", "state"), Config: filepath.Join(b.dir, "lt")}
 	return client.New(client.Options{
@@ -47,16 +47,17 @@ func (b *sessionBench) api() *client.Client {
 
 func newLoad(b *sessionBench) *load { return &load{c: b.api(), dir: b.dir} }
 
-func (l *load) fault(format string, v ...any) {
+// addDifference records a difference.
+func (l *load) addDifference(format string, v ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.found) < 50 {
-		l.found = append(l.found, fmt.Sprintf(format, v...))
+	if len(l.differences) < 50 {
+		l.differences = append(l.differences, fmt.Sprintf(format, v...))
 	}
 }
 
-// typed has a session typed into, a key of a few bytes at a time, each once.
-func (l *load) typed(ctx context.Context, b *sessionBench, name string) error {
+// typeKeys types into a session, a few bytes at a time, and verifies that each key arrives once.
+func (l *load) typeKeys(ctx context.Context, b *sessionBench, name string) error {
 	file := filepath.Join(l.dir, name)
 	_, err := b.lt(ctx, "new", "-n", name, "--", "sh", "-c", "stty raw -echo; echo READY; exec cat >'"+file+"'")
 	if err == nil {
@@ -71,7 +72,7 @@ func (l *load) typed(ctx context.Context, b *sessionBench, name string) error {
 			key := strconv.Itoa(n) + ","
 			if _, err := l.c.Session(name).Type(ctx, api.Input{Text: key, ID: name + "-" + key}); err != nil {
 				l.brokenCalls.Add(1)
-				l.fault("%s: key %d: %v", name, n, err)
+				l.addDifference("%s: key %d: %v", name, n, err)
 				return
 			}
 			want.WriteString(key)
@@ -83,8 +84,8 @@ func (l *load) typed(ctx context.Context, b *sessionBench, name string) error {
 	return nil
 }
 
-// lined has a shell run lines, one after the other.
-func (l *load) lined(ctx context.Context, b *sessionBench, name string) error {
+// runLines runs lines in a shell, in order.
+func (l *load) runLines(ctx context.Context, b *sessionBench, name string) error {
 	file := filepath.Join(l.dir, name)
 	if _, err := b.lt(ctx, "new", "-n", name, "--", "bash", "--norc", "--noprofile"); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (l *load) lined(ctx context.Context, b *sessionBench, name string) error {
 			l.lines.Add(1)
 			if err != nil || r.ExitCode == nil || *r.ExitCode != 0 || strings.TrimSpace(r.Output) != fmt.Sprint("out", n) {
 				l.brokenCalls.Add(1)
-				l.fault("%s: line %d: %s %q %s %v", name, n, r.State, r.Output, r.Error, err)
+				l.addDifference("%s: line %d: %s %q %s %v", name, n, r.State, r.Output, r.Error, err)
 			}
 		}
 		l.compareFile(ctx, name, file, want.Bytes(), &l.badLines, "\n")
@@ -106,8 +107,7 @@ func (l *load) lined(ctx context.Context, b *sessionBench, name string) error {
 	return nil
 }
 
-// compareFile waits until a program has written what it was given, and counts what is missing
-// or came twice.
+// compareFile waits until a program has written its input, and counts missing and duplicate bytes.
 func (l *load) compareFile(ctx context.Context, name, file string, want []byte, bad *atomic.Int64, end string) {
 	var got []byte
 	for until := time.Now().Add(20 * time.Second); ; {
@@ -131,10 +131,10 @@ func (l *load) compareFile(ctx context.Context, name, file string, want []byte, 
 		}
 	}
 	bad.Add(max(1, wrong))
-	l.fault("%s: %d bytes came, %d were given; %d are lost or doubled", name, len(got), len(want), wrong)
+	l.addDifference("%s: %d bytes came, %d were given; %d are lost or doubled", name, len(got), len(want), wrong)
 }
 
-// follow reads a flood as it comes and compares it with what seq prints.
+// follow reads a session's output as it arrives and compares it with the output of seq.
 func (l *load) follow(ctx context.Context, name string, lines int) {
 	l.work.Go(func() {
 		sum := sha256.New()
@@ -155,16 +155,17 @@ func (l *load) follow(ctx context.Context, name string, lines int) {
 		l.streamed.Add(int64(n))
 		if ctx.Err() == nil && (err != errAllRead || !bytes.Equal(sum.Sum(nil), want)) {
 			l.badStreams.Add(1)
-			l.fault("follower of %s: %d bytes, not what was printed: %v", name, n, err)
+			l.addDifference("follower of %s: %d bytes, not what was printed: %v", name, n, err)
 		}
 	})
 }
 
+// errAllRead ends follow after the last line.
 var errAllRead = fmt.Errorf("everything was read")
 
-// floodSum is the hash of what seq prints on a terminal, and its length.
+// floodSum returns the hash and the length of seq's output on a terminal.
 func floodSum(lines int) (sum []byte, n uint64) {
-	want := &counter{Hash: sha256.New()}
+	want := &countingHash{Hash: sha256.New()}
 	var line []byte
 	for i := 1; i <= lines; i++ {
 		line = append(strconv.AppendInt(line[:0], int64(i), 10), '\r', '\n')
@@ -173,14 +174,14 @@ func floodSum(lines int) (sum []byte, n uint64) {
 	return want.Sum(nil), want.n
 }
 
-// end has the clients finish what they are at, and waits for them.
+// end lets the clients finish their current work, and waits for them.
 func (l *load) end() {
 	l.stop.Store(true)
 	l.work.Wait()
 	l.c.Close()
 }
 
-// benchPause lets time pass.
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -19,12 +19,14 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
+// startup measures `longterm version`.
 func (b *sessionBench) startup(ctx context.Context) (figure, error) {
 	return b.pairwise("start of the command line (version)",
 		func(int) error { _, err := b.lt(ctx, "version"); return err },
 		func(o multiplexer, _ int) error { return o.version(ctx) })
 }
 
+// creation measures how long it takes to start a session.
 func (b *sessionBench) creation(ctx context.Context) (figure, error) {
 	return b.pairwise("create a session",
 		func(i int) error {
@@ -34,25 +36,28 @@ func (b *sessionBench) creation(ctx context.Context) (figure, error) {
 		func(o multiplexer, i int) error { return o.create(ctx, fmt.Sprint("c", i), "sleep 100000") })
 }
 
+// screen measures `longterm screen`.
 func (b *sessionBench) screen(ctx context.Context) (figure, error) {
 	return b.pairwise("print the screen",
 		func(int) error { _, err := b.lt(ctx, "screen", "first"); return err },
 		func(o multiplexer, _ int) error { return o.print(ctx, "first") })
 }
 
+// listing measures `longterm ls`.
 func (b *sessionBench) listing(ctx context.Context) (figure, error) {
 	return b.pairwise("list the sessions",
 		func(int) error { _, err := b.lt(ctx, "ls"); return err },
 		func(o multiplexer, _ int) error { return o.list(ctx) })
 }
 
-// benchClient is a client program on a PTY of ours.
+// benchClient is a client program that runs on a PTY of the bench.
 type benchClient struct {
 	cmd *exec.Cmd
 	tty *os.File
 	in  *bufio.Reader
 }
 
+// client starts a client program on a new PTY.
 func (b *sessionBench) client(ctx context.Context, name string, args ...string) (*benchClient, error) {
 	cmd := b.command(ctx, name, args...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
@@ -68,8 +73,8 @@ func (c *benchClient) close() {
 	_ = c.cmd.Wait()
 }
 
-// until reads until the text was printed.
-func (c *benchClient) until(text string) error {
+// readUntil reads the client's output until it contains text.
+func (c *benchClient) readUntil(text string) error {
 	var seen []byte
 	for !bytes.Contains(seen, []byte(text)) {
 		if _, err := c.in.Peek(1); err != nil {
@@ -88,7 +93,7 @@ func (c *benchClient) until(text string) error {
 // echoScript prints what is typed into it.
 const echoScript = `stty -echo -icanon min 1; printf 'READY>'; exec cat`
 
-// echoSession makes a session that echoes, and is the command that attaches to it.
+// echoSession starts a session that echoes input, and returns the command that attaches to it.
 func (b *sessionBench) echoSession(ctx context.Context) (lt []string, err error) {
 	if _, err = b.lt(ctx, "new", "-n", "echo", "--", "sh", "-c", echoScript); err != nil {
 		return nil, err
@@ -102,6 +107,7 @@ func (b *sessionBench) echoSession(ctx context.Context) (lt []string, err error)
 	return []string{b.self, "attach", "echo"}, err
 }
 
+// attachTime measures the time until an attached client shows the screen.
 func (b *sessionBench) attachTime(ctx context.Context) (figure, error) {
 	lt, err := b.echoSession(ctx)
 	if err != nil {
@@ -113,18 +119,18 @@ func (b *sessionBench) attachTime(ctx context.Context) (figure, error) {
 			return err
 		}
 		defer c.close()
-		return c.until("READY>")
+		return c.readUntil("READY>")
 	}
 	return b.pairwise("attach to first paint", func(int) error { return attach(lt) },
 		func(o multiplexer, _ int) error { return attach(o.attach("echo")) })
 }
 
-// firstKeys are typed into each client that attaches, and echoRounds is how often one of each does, at most: what is
-// echoed has to fit the screen.
+// firstKeys is the number of keys typed into each attached client; echoRounds limits the measured echoes, all of which
+// must fit the screen.
 const firstKeys, echoRounds = 200, 8
 
-// echo is the time from a key typed into an attached client to its echo on the client's terminal, of the first keys that
-// are typed into each of several clients.
+// echo measures the time from a key typed into an attached client to its echo on the client's terminal, for the first
+// keys typed into each of several clients.
 func (b *sessionBench) echo(ctx context.Context) ([]figure, error) {
 	argvs := [][]string{{b.self, "attach", "echo"}}
 	for _, o := range b.others {
@@ -148,21 +154,22 @@ func (b *sessionBench) echo(ctx context.Context) ([]figure, error) {
 		fig := figure{Name: p.name, Unit: "µs", Runs: len(all[0]), Longterm: percentile(all[0], p.of)}
 		for i, o := range b.others {
 			theirs := percentile(all[1+i], p.of)
-			fig.of(o.name(), theirs, fig.Longterm/theirs)
+			fig.addOther(o.name(), theirs, fig.Longterm/theirs)
 		}
 		figures = append(figures, fig)
 	}
 	return figures, nil
 }
 
-// firstEchoes attaches a client and types its first keys, one after the other's echo.
+// firstEchoes attaches a client and types its first keys, each after the echo of the last. It returns the delays in
+// microseconds.
 func (b *sessionBench) firstEchoes(ctx context.Context, argv []string) (us []float64, err error) {
 	c, err := b.client(ctx, argv[0], argv[1:]...)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	if err := c.until("READY>"); err != nil {
+	if err := c.readUntil("READY>"); err != nil {
 		return nil, err
 	}
 	for i := range firstKeys {
@@ -171,7 +178,7 @@ func (b *sessionBench) firstEchoes(ctx context.Context, argv []string) (us []flo
 		if _, err := c.tty.WriteString(key); err != nil {
 			return nil, err
 		}
-		if err := c.until(key); err != nil {
+		if err := c.readUntil(key); err != nil {
 			return nil, err
 		}
 		us = append(us, float64(time.Since(begin).Nanoseconds())/1000)
@@ -179,7 +186,7 @@ func (b *sessionBench) firstEchoes(ctx context.Context, argv []string) (us []flo
 	return us, nil
 }
 
-// throughput is how fast a detached session takes a coloured log from its child.
+// throughput measures how fast a detached session reads a coloured log from its program.
 func (b *sessionBench) throughput(ctx context.Context) (figure, error) {
 	const size = 64 << 20
 	log := filepath.Join(b.dir, "log")
@@ -209,13 +216,13 @@ func (b *sessionBench) throughput(ctx context.Context) (figure, error) {
 	}
 	fig.Longterm = median(ours)
 	for i, o := range b.others {
-		fig.of(o.name(), median(theirs[i]), median(theirs[i])/fig.Longterm) // cost: time, the inverse of the rate
+		fig.addOther(o.name(), median(theirs[i]), median(theirs[i])/fig.Longterm) // cost: time, the inverse of the rate
 	}
 	fig.Note = fmt.Sprintf("a reader that discards everything: %.0f MiB/s", median(discards))
 	return fig, nil
 }
 
-// detachedCat is how long the child itself takes: it ends when all was taken from it.
+// detachedCat measures how long the program itself takes: it exits when all its output was read.
 func (b *sessionBench) detachedCat(ctx context.Context, log string) (time.Duration, error) {
 	name := fmt.Sprint("flood", time.Now().UnixNano())
 	begin := time.Now()
@@ -228,7 +235,7 @@ func (b *sessionBench) detachedCat(ctx context.Context, log string) (time.Durati
 	return time.Since(begin), nil
 }
 
-// discard is the limit: a reader on a PTY that throws everything away.
+// discard measures the upper limit: a reader on a PTY that drops all output.
 func (b *sessionBench) discard(ctx context.Context, log string) (time.Duration, error) {
 	begin := time.Now()
 	c, err := b.client(ctx, "cat", log)
@@ -244,7 +251,7 @@ func (b *sessionBench) discard(ctx context.Context, log string) (time.Duration, 
 	}
 }
 
-// colouredLog is the output of a build, coloured.
+// colouredLog returns a coloured build log.
 func colouredLog(size int) []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < size; i++ {
@@ -256,7 +263,8 @@ func colouredLog(size int) []byte {
 	return b.Bytes()[:size]
 }
 
-// memory is the proportional set size of the processes that keep sessions, and what an idle session adds to it.
+// memory measures the proportional set size of the processes that hold sessions, and the memory added by an idle
+// session.
 func (b *sessionBench) memory(ctx context.Context) ([]figure, error) {
 	base := figure{Name: "memory with one session", Unit: "MiB", Runs: 1}
 	each := figure{Name: "memory of an idle session", Unit: "KiB", Runs: b.idle}
@@ -273,15 +281,16 @@ func (b *sessionBench) memory(ctx context.Context) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		base.of(o.name(), before/1024, base.Longterm*1024/before)
-		each.of(o.name(), more, each.Longterm/more)
+		base.addOther(o.name(), before/1024, base.Longterm*1024/before)
+		each.addOther(o.name(), more, each.Longterm/more)
 	}
 	return []figure{base, each}, nil
 }
 
-// growth is the memory of processes at rest before the idle sessions are made, and what each of these adds, in KiB.
+// growth returns the memory of the processes before idle sessions are started, and the memory that each session adds,
+// in KiB.
 func (b *sessionBench) growth(ctx context.Context, pids func(context.Context) ([]int, error), add func(i int) error) (before, each float64, err error) {
-	if before, err = atRest(ctx, pids); err != nil {
+	if before, err = stableMemory(ctx, pids); err != nil {
 		return 0, 0, err
 	}
 	for i := range b.idle {
@@ -289,41 +298,42 @@ func (b *sessionBench) growth(ctx context.Context, pids func(context.Context) ([
 			return 0, 0, err
 		}
 	}
-	after, err := atRest(ctx, pids)
+	after, err := stableMemory(ctx, pids)
 	return before, (after - before) / float64(b.idle), err
 }
 
 const (
-	// lookEvery is how often memory is looked at until it stays.
-	lookEvery = 4 * time.Second
-	// sameLooks is how often it has to be the same, within a hundredth, and mostLooks how often it is looked at.
-	sameLooks, mostLooks = 4, 8
+	// sampleInterval is the interval between memory samples.
+	sampleInterval = 4 * time.Second
+	// stableSamples is the number of consecutive samples that must agree within a hundredth; maxSamples limits the samples.
+	stableSamples, maxSamples = 4, 8
 )
 
-// atRest is the memory of processes once they have given back what work left behind, in KiB.
-func atRest(ctx context.Context, of func(context.Context) ([]int, error)) (float64, error) {
-	pids, err := of(ctx)
+// stableMemory returns the memory of processes in KiB, once it has stopped changing.
+func stableMemory(ctx context.Context, listPIDs func(context.Context) ([]int, error)) (float64, error) {
+	pids, err := listPIDs(ctx)
 	if err != nil {
 		return 0, err
 	}
 	is, same := pss(pids...), 0
-	for range mostLooks {
+	for range maxSamples {
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
-		case <-time.After(lookEvery):
+		case <-time.After(sampleInterval):
 		}
 		now := pss(pids...)
 		if same++; now < 0.99*is || now > 1.01*is {
 			is, same = now, 0
 		}
-		if same == sameLooks {
+		if same == stableSamples {
 			break
 		}
 	}
 	return pss(pids...), nil
 }
 
+// daemonPIDs returns the pids of the processes that hold longterm's sessions.
 func (b *sessionBench) daemonPIDs(ctx context.Context) ([]int, error) {
 	out, err := b.lt(ctx, "daemon", "status", "--json")
 	if err != nil {
@@ -344,7 +354,7 @@ func (b *sessionBench) daemonPIDs(ctx context.Context) ([]int, error) {
 	return pids, nil
 }
 
-// pss is the proportional set size of processes, in KiB.
+// pss returns the proportional set size of processes, in KiB.
 func pss(pids ...int) float64 {
 	total := 0.0
 	for _, pid := range pids {

@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// multiplexer is a program that keeps sessions, too: the same is asked of it in the same run. Sessions are of 80×24 cells.
+// multiplexer is another program that holds sessions, measured in the same run. Sessions are of 80×24 cells.
 type multiplexer interface {
 	name() string
 	version(ctx context.Context) error
-	create(ctx context.Context, session, line string) error
-	print(ctx context.Context, session string) error
+	create(ctx context.Context, session, line string) error // creates a session that runs a line
+	print(ctx context.Context, session string) error        // prints the session's screen
 	list(ctx context.Context) error
-	attach(session string) (argv []string)
-	servers(ctx context.Context) (pids []int, err error)
-	// cat has a detached session print a file, and is how long that takes.
+	attach(session string) (argv []string)               // command that attaches to the session
+	servers(ctx context.Context) (pids []int, err error) // processes that hold sessions
+	// cat makes a detached session print a file, and returns how long that takes.
 	cat(ctx context.Context, file string) (time.Duration, error)
 	close()
 }
 
-// multiplexers are those that are installed.
+// multiplexers returns the installed ones.
 func (b *sessionBench) multiplexers() (all []multiplexer) {
 	if path, err := exec.LookPath("tmux"); err == nil {
 		all = append(all, &tmux{b, []string{path, "-S", filepath.Join(b.dir, "tmux.sock"), "-f", "/dev/null"}})
@@ -42,6 +42,7 @@ func (b *sessionBench) multiplexers() (all []multiplexer) {
 	return all
 }
 
+// tmux measures tmux.
 type tmux struct {
 	b    *sessionBench
 	argv []string
@@ -50,7 +51,7 @@ type tmux struct {
 func (t *tmux) name() string { return "tmux" }
 
 func (t *tmux) run(ctx context.Context, args ...string) (string, error) {
-	return t.b.prints(ctx, append(t.argv[:len(t.argv):len(t.argv)], args...))
+	return t.b.output(ctx, append(t.argv[:len(t.argv):len(t.argv)], args...))
 }
 
 func (t *tmux) version(ctx context.Context) error {
@@ -98,7 +99,7 @@ func (t *tmux) cat(ctx context.Context, file string) (time.Duration, error) {
 
 func (t *tmux) close() { _, _ = t.run(context.Background(), "kill-server") }
 
-// gnuScreen has a server for each session.
+// gnuScreen measures GNU Screen, which has a server for each session.
 type gnuScreen struct {
 	b    *sessionBench
 	argv []string
@@ -107,7 +108,7 @@ type gnuScreen struct {
 func (s *gnuScreen) name() string { return "screen" }
 
 func (s *gnuScreen) run(ctx context.Context, args ...string) (string, error) {
-	return s.b.prints(ctx, append(s.argv[:len(s.argv):len(s.argv)], args...))
+	return s.b.output(ctx, append(s.argv[:len(s.argv):len(s.argv)], args...))
 }
 
 func (s *gnuScreen) version(ctx context.Context) error {
@@ -120,7 +121,7 @@ func (s *gnuScreen) create(ctx context.Context, session, line string) error {
 	return err
 }
 
-// print has the screen written into a file, which is the only way; the command may return before it is.
+// print writes the screen into a file, which is the only way. The command may return before the file is written.
 func (s *gnuScreen) print(ctx context.Context, session string) error {
 	file := filepath.Join(s.b.dir, "hardcopy")
 	if _, err := s.run(ctx, "-S", session, "-X", "hardcopy", file); err != nil {
@@ -161,19 +162,19 @@ func (s *gnuScreen) servers(ctx context.Context) (pids []int, err error) {
 	return pids, nil
 }
 
-// cat runs a session that is not attached to and stands for its program, so that it ends with that.
+// cat runs a detached session that ends with its program.
 func (s *gnuScreen) cat(ctx context.Context, file string) (time.Duration, error) {
 	begin := time.Now()
 	_, err := s.run(ctx, "-DmS", fmt.Sprint("flood", begin.UnixNano()), "cat", file)
 	return time.Since(begin), err
 }
 
-// close ends them and waits: the command only asks for that.
+// close stops the servers and waits: the command only requests the stop.
 func (s *gnuScreen) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for ctx.Err() == nil {
-		pids, err := s.servers(ctx) // of a directory of our own
+		pids, err := s.servers(ctx) // of our directory
 		if err != nil || len(pids) == 0 {
 			return
 		}

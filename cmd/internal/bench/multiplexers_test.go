@@ -59,7 +59,7 @@ func tryMultiplexer(t *testing.T, b *sessionBench, m multiplexer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.until("READY>")
+	err = c.readUntil("READY>")
 	c.close()
 	if err != nil {
 		t.Fatal(err)
@@ -86,8 +86,8 @@ func tryMultiplexer(t *testing.T, b *sessionBench, m multiplexer) {
 
 func TestFigures(t *testing.T) {
 	f := figure{Name: "create", Unit: "ms", Longterm: 2}
-	f.of("tmux", 4, 0.5)
-	f.of("screen", 1, 2)
+	f.addOther("tmux", 4, 0.5)
+	f.addOther("screen", 1, 2)
 	var out strings.Builder
 	writeFigures(&out, []figure{f, {Name: "idle CPU", Unit: "%", Longterm: 0.25}})
 	var got []string

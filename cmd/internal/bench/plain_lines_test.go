@@ -26,7 +26,7 @@ func TestAgentLines_PlainShell(t *testing.T) {
 	}
 	tier.Need(t, "git", "bash")
 	template, home := filepath.Join(t.TempDir(), "project"), t.TempDir()
-	if err := c.write(template); err != nil {
+	if err := c.writeFiles(template); err != nil {
 		t.Fatal(err)
 	}
 	env := append(linesEnv(os.Environ(), home), "TERM=xterm-256color")

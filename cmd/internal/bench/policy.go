@@ -19,19 +19,19 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// policyExample is one line of a file of examples: a command line, the policy it is judged under, and the
-// verdicts that are right.
+// policyExample is one line of a file of examples: a command line, the policy to check it under, and the acceptable
+// verdicts.
 type policyExample struct {
 	Cmd    string   `json:"cmd"`
 	Policy string   `json:"policy"` // a preset, "rule:deny WORDS" or "rule:allow WORDS"
-	Accept []string `json:"accept"`
+	Accept []string `json:"accept"` // acceptable verdicts
 	Tier   string   `json:"tier"`
 	Shell  string   `json:"shell"`
-	line   int      // in its file
-	name   string   // of an agent's line, instead
+	line   int      // line number in its file
+	name   string   // name of an agent line, in place of the line number
 }
 
-// policyReport is what `bench policy` found.
+// policyReport is the result of `bench policy`. Times are those of one check.
 type policyReport struct {
 	Examples int           `json:"examples"`
 	Right    int           `json:"right"`
@@ -50,15 +50,15 @@ type policyTier struct {
 	Tier  string `json:"tier"`
 	Right int    `json:"right"`
 	Total int    `json:"total"`
-	// FalseAskings counts the questions about lines whose right verdict is allow.
+	// FalseAskings counts lines that needed approval although they should be allowed.
 	FalseAskings int `json:"false_askings"`
 }
 
-// policyWrong is an answer that is not right.
+// policyWrong is a wrong verdict.
 type policyWrong struct {
 	File   string   `json:"file"`
-	Line   int      `json:"line"`
-	Name   string   `json:"name,omitempty"` // of an agent's line
+	Line   int      `json:"line"`           // line number
+	Name   string   `json:"name,omitempty"` // name of an agent line
 	Tier   string   `json:"tier"`
 	Policy string   `json:"policy"`
 	Cmd    string   `json:"cmd"`
@@ -71,11 +71,11 @@ type policyWrong struct {
 
 func policyCommand(e *Program) *cobra.Command {
 	c := &cobra.Command{
-		Use: "policy [DIR|FILE]", Short: "Score the policy engine on examples whose verdict is known", Args: cobra.MaximumNArgs(1),
-		Long: `Judge each example of the .jsonl files in a directory, or of one file, and count the right answers by tier. An
-example is an object on a line of its own: {"cmd": "rm -rf /", "policy": "hard", "accept": ["deny"], "tier": "core"},
-with "shell" where it is not bash. The policy is a preset, or "rule:deny WORDS" or "rule:allow WORDS" for one rule
-alone. Without an argument the examples are lines as agents write them, each in the shells in which it is valid
+		Use: "policy [DIR|FILE]", Short: "Score the policy engine on examples with known verdicts", Args: cobra.MaximumNArgs(1),
+		Long: `Evaluate each example of the .jsonl files in a directory, or of one file, and count the right answers by tier. An
+example is an object on one line: {"cmd": "rm -rf /", "policy": "hard", "accept": ["deny"], "tier": "core"},
+with "shell" unless it is bash. The policy is a preset, or "rule:deny WORDS" or "rule:allow WORDS" for a single
+rule. Without an argument the examples are lines as agents write them, each in the shells in which it is valid
 (cmd/internal/bench/corpus/agent.toml). Wrong answers are listed. No session is started.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := benchPolicy(strings.Join(args, ""))
@@ -196,7 +196,7 @@ func (r *policyReport) judge(file string, list []policyExample) (times []time.Du
 	return times, nil
 }
 
-// policyEngine makes the engine that the name of a policy means.
+// policyEngine returns the engine for the name of a policy.
 func policyEngine(name string) (*policy.Engine, error) {
 	rule, ok := strings.CutPrefix(name, "rule:")
 	if !ok {

@@ -20,43 +20,47 @@ import (
 	"github.com/longterm-dev/longterm/session/program"
 )
 
+// pexpectDriver is the Python program that runs dialogues by pexpect.
+//
 //go:embed expect.py
 var pexpectDriver string
 
+// expectDriver is the Tcl program that runs dialogues by expect.
+//
 //go:embed expect.tcl
 var expectDriver string
 
-// holder holds dialogues. It says how long one took, to the program's exit status.
-type holder interface {
-	hold(ctx context.Context, d *dialogue, dir string) (outcome, error)
+// dialogueRunner runs dialogues.
+type dialogueRunner interface {
+	runDialogue(ctx context.Context, d *dialogue, dir string) (outcome, error) // runs a dialogue in dir, up to the program's exit status
 	close() error
 }
 
-// outcome is how a dialogue went.
+// outcome is the result of a dialogue.
 type outcome struct {
 	seconds float64
 	rss     int64  // peak of the holder's memory, KiB
-	wrong   string // empty: as it should
+	failure string // why it failed; "" if correct
 }
 
-// dialogueTime bounds a step, where the dialogue says nothing else.
+// dialogueTime limits a step, unless the dialogue sets another limit.
 const dialogueTime = 30 * time.Second
 
-// library is this program's own way.
+// library runs dialogues in this process.
 type library struct{}
 
 func (library) close() error { return nil }
 
-func (library) hold(ctx context.Context, d *dialogue, dir string) (outcome, error) {
+func (library) runDialogue(ctx context.Context, d *dialogue, dir string) (outcome, error) {
 	began := time.Now()
 	p, err := program.Start(ctx, program.Cmd{Argv: d.argv, Dir: dir})
 	if err != nil {
 		return outcome{}, err
 	}
-	err = d.hold(ctx, p)
+	err = d.runSteps(ctx, p)
 	h := outcome{seconds: time.Since(began).Seconds(), rss: peakRSS()}
 	if err != nil {
-		h.wrong = err.Error()
+		h.failure = err.Error()
 	}
 	return h, p.Close()
 }
@@ -69,10 +73,10 @@ func peakRSS() int64 {
 	return int64(ru.Maxrss)
 }
 
-// hold holds a dialogue with a program that was started.
-func (d *dialogue) hold(ctx context.Context, p *program.Program) error {
+// runSteps runs a dialogue with a started program.
+func (d *dialogue) runSteps(ctx context.Context, p *program.Program) error {
 	for _, s := range d.steps {
-		if err := s.take(ctx, p, d.timeout()); err != nil {
+		if err := s.perform(ctx, p, d.timeout()); err != nil {
 			return err
 		}
 	}
@@ -85,7 +89,8 @@ func (d *dialogue) hold(ctx context.Context, p *program.Program) error {
 	return err
 }
 
-func (s *turn) take(ctx context.Context, p *program.Program, limit time.Duration) error {
+// perform performs one step of a dialogue.
+func (s *turn) perform(ctx context.Context, p *program.Program, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	switch {
@@ -104,7 +109,7 @@ func (s *turn) take(ctx context.Context, p *program.Program, limit time.Duration
 	return p.Send(s.send)
 }
 
-// rival is another program's way: a process that is told dialogues on its standard input.
+// rival runs dialogues in another process, which reads them on its standard input.
 type rival struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -133,7 +138,7 @@ func newRival(ctx context.Context, encode func(*dialogue, string) (string, error
 
 func (r *rival) close() error { return errors.Join(r.in.Close(), r.cmd.Wait()) }
 
-func (r *rival) hold(_ context.Context, d *dialogue, dir string) (outcome, error) {
+func (r *rival) runDialogue(_ context.Context, d *dialogue, dir string) (outcome, error) {
 	msg, err := r.encode(d, dir)
 	if err != nil {
 		return outcome{}, err
@@ -148,9 +153,8 @@ func (r *rival) hold(_ context.Context, d *dialogue, dir string) (outcome, error
 	return r.decode(strings.TrimSpace(line))
 }
 
-// newPexpect is pexpect in the first Python where it is installed; eager without the pause of 50 ms
-// that it makes before it sends.
-func newPexpect(ctx context.Context, eager bool, window int) (holder, error) {
+// newPexpect returns pexpect in the first Python that has it. eager removes its pause of 50 ms before it sends.
+func newPexpect(ctx context.Context, eager bool, window int) (dialogueRunner, error) {
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(python, "-c", "import pexpect").Run() == nil {
 			encode := func(d *dialogue, dir string) (string, error) { return encodePexpect(d, dir, eager, window) }
@@ -182,7 +186,7 @@ func decodePexpect(line string) (outcome, error) {
 	return outcome{r.Seconds, r.RSS, r.Error}, err
 }
 
-func newExpect(ctx context.Context) (holder, error) {
+func newExpect(ctx context.Context) (dialogueRunner, error) {
 	if _, err := exec.LookPath("expect"); err != nil {
 		return nil, fmt.Errorf("expect: %w", err)
 	}
@@ -210,7 +214,7 @@ func encodeExpect(d *dialogue, dir string) (string, error) {
 	return tclList(fmt.Sprint(d.timeout().Seconds()), dir, tclList(d.argv...), fmt.Sprint(d.exit), sized, tclList(steps...)), nil
 }
 
-// tclList is a Tcl list: whatever is no letter or digit is escaped.
+// tclList returns a Tcl list: all characters but letters and digits are escaped.
 func tclList(words ...string) string {
 	var b strings.Builder
 	for i, w := range words {
@@ -236,7 +240,7 @@ func decodeExpect(line string) (h outcome, err error) {
 		return h, fmt.Errorf("%w in %q", err, line)
 	}
 	if f := strings.SplitN(line, " ", 3); len(f) == 3 {
-		h.wrong = f[2]
+		h.failure = f[2]
 	}
 	return h, nil
 }

@@ -20,37 +20,37 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// curve is how a cost grows with the number of something.
+// curve describes how a cost grows with a number.
 type curve struct {
 	Name   string       `json:"name"`
 	Unit   string       `json:"unit"`
-	Of     string       `json:"of"` // what there are so many of
+	Of     string       `json:"of"` // what the number counts
 	Points []curvePoint `json:"points"`
-	// Bend is the first number with which it costs more than twice what it costs with the first; 0: none.
+	// Bend is the first number at which the cost exceeds twice that of the first point; 0: none.
 	Bend int `json:"bend,omitempty"`
-	// Broke is how many there were when there could be no more, and Why is what was said. Empty: as many as were asked for.
+	// Broke is the number at which no more could be started, and Why the error. Both are unset if all were.
 	Broke int    `json:"broke,omitempty"`
 	Why   string `json:"why,omitempty"`
 }
 
-// curvePoint is the cost, at the median and in the worst hundredth, with so many.
+// curvePoint is the cost at one number: median and 99th percentile.
 type curvePoint struct {
-	N   int     `json:"n"`
+	N   int     `json:"n"` // the number
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99,omitempty"`
 }
 
-// scaleBench measures curves. Each is there from its first point on.
+// scaleBench measures curves. A curve is created with its first point.
 type scaleBench struct {
 	*sessionBench
 	c      *client.Client
-	echo   string // the session that echoes
-	most   int    // idle sessions
-	eachMB int    // that each of them has printed
+	echo   string // session that echoes input
+	most   int    // number of idle sessions
+	eachMB int    // output that each idle session has printed, MiB
 	curves []*curve
 }
 
-// scaleLimits are the last points, and what each of the sessions has printed.
+// scaleLimits holds the largest numbers to measure, and the output per session.
 type scaleLimits struct{ sessions, historyMB, watchers, eachMB int }
 
 func scaleCommand(e *Program) *cobra.Command {
@@ -58,13 +58,13 @@ func scaleCommand(e *Program) *cobra.Command {
 	var most scaleLimits
 	c := &cobra.Command{
 		Use: "scale", Short: "Measure how costs grow with sessions, history and watchers", Args: cobra.NoArgs,
-		Long: "Measure, in an instance of its own, what a screen, a list, a key's echo and memory cost beside ever more idle\n" +
-			"sessions; what they cost beside a session that prints ever more, while it prints and afterwards; and what a key's\n" +
-			"echo costs with ever more clients attached. A curve bends where it costs more than twice what it cost at first, and ends\n" +
-			"where there can be no more sessions.",
+		Long: "Measure, in a separate instance, the costs of a screen, a list, a key's echo and memory with a growing number of idle\n" +
+			"sessions; with a growing history of one session, while it prints and afterwards; and of a key's echo with a growing\n" +
+			"number of clients. A curve bends where the cost is more than twice the first, and ends where no more sessions can be\n" +
+			"started.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || min(most.sessions, most.historyMB, most.watchers) < 1 || most.eachMB < 0 {
-				return errors.New("--runs, --sessions, --history and --watchers are at least 1, --each is 0 or more")
+				return errors.New("--runs, --sessions, --history and --watchers must be at least 1, --each must not be negative")
 			}
 			b, err := newSessionBench(e, runs, 0)
 			if err != nil {
@@ -81,10 +81,10 @@ func scaleCommand(e *Program) *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&runs, "runs", 50, "runs of each measurement at each point")
-	c.Flags().IntVar(&most.sessions, "sessions", 1000, "idle sessions at most")
-	c.Flags().IntVar(&most.eachMB, "each", 0, "output that each of the idle sessions has printed, MiB")
-	c.Flags().IntVar(&most.historyMB, "history", 100, "output of a session at most, MiB")
-	c.Flags().IntVar(&most.watchers, "watchers", 50, "attached clients at most")
+	c.Flags().IntVar(&most.sessions, "sessions", 1000, "maximum `NUMBER` of idle sessions")
+	c.Flags().IntVar(&most.eachMB, "each", 0, "output of each idle session in MiB")
+	c.Flags().IntVar(&most.historyMB, "history", 100, "maximum output of a session in MiB")
+	c.Flags().IntVar(&most.watchers, "watchers", 50, "maximum `NUMBER` of attached clients")
 	return e.JSONFlag(c)
 }
 
@@ -113,7 +113,7 @@ func writeCurves(w io.Writer, curves []*curve) {
 	_ = tw.Flush()
 }
 
-// steps are the points up to a number: 1, 10, 100 … and the number itself.
+// steps returns the numbers to measure up to most: 1, 10, 100 … and most.
 func steps(most int) (all []int) {
 	for n := 1; n < most; n *= 10 {
 		all = append(all, n)
@@ -121,21 +121,21 @@ func steps(most int) (all []int) {
 	return append(all, most)
 }
 
-// curve is the one of a name, from now on.
-func (s *scaleBench) curve(name, unit, of string) *curve {
+// curve returns the curve of a name, which it adds if needed.
+func (s *scaleBench) curve(name, unit, unitName string) *curve {
 	for _, c := range s.curves {
 		if c.Name == name {
 			return c
 		}
 	}
-	c := &curve{Name: name, Unit: unit, Of: of}
+	c := &curve{Name: name, Unit: unit, Of: unitName}
 	s.curves = append(s.curves, c)
 	return c
 }
 
 // add adds a point to a curve.
-func (s *scaleBench) add(name, unit, of string, n int, costs ...float64) {
-	c := s.curve(name, unit, of)
+func (s *scaleBench) add(name, unit, unitName string, n int, costs ...float64) {
+	c := s.curve(name, unit, unitName)
 	p := curvePoint{N: n, P50: median(costs)}
 	if len(costs) > 1 {
 		p.P99 = percentile(costs, 0.99)
@@ -152,21 +152,21 @@ func (s *scaleBench) run(ctx context.Context, most scaleLimits) error {
 		return err
 	}
 	// The crowd comes first: what a flood leaves in the heap would be used again by idle sessions.
-	if err := s.along(ctx, most.sessions, s.crowd); err != nil {
+	if err := s.measurePoints(ctx, most.sessions, s.crowd); err != nil {
 		return err
 	}
-	if err := s.endOfAll(ctx); err != nil {
+	if err := s.endAll(ctx); err != nil {
 		return err
 	}
-	if err := s.along(ctx, most.watchers, s.watched); err != nil {
+	if err := s.measurePoints(ctx, most.watchers, s.measureWatched); err != nil {
 		return err
 	}
-	return s.along(ctx, most.historyMB, s.printed)
+	return s.measurePoints(ctx, most.historyMB, s.measurePrinted)
 }
 
-// along measures at the points up to a number, beside a session that echoes.
-func (s *scaleBench) along(ctx context.Context, most int, measure func(context.Context, int) error) error {
-	s.echo += "echo" // another one each time
+// measurePoints calls measure at each number up to most, while a session that echoes runs.
+func (s *scaleBench) measurePoints(ctx context.Context, most int, measure func(context.Context, int) error) error {
+	s.echo += "echo" // a different one each time
 	if _, err := s.lt(ctx, "new", "-n", s.echo, "--", "sh", "-c", echoScript); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (s *scaleBench) along(ctx context.Context, most int, measure func(context.C
 
 func sinceMS(begin time.Time) float64 { return float64(time.Since(begin).Microseconds()) / 1000 }
 
-// times is how long each run of f takes, in milliseconds.
+// times returns how long each run of f takes, in milliseconds.
 func (s *scaleBench) times(f func() error) (all []float64, err error) {
 	for range s.runs {
 		begin := time.Now()
@@ -203,7 +203,7 @@ func (s *scaleBench) echoes(ctx context.Context, enough func(n int) bool) (all [
 		return nil, err
 	}
 	defer st.Close()
-	if err := drawn(st, "READY>"); err != nil {
+	if err := awaitText(st, "READY>"); err != nil {
 		return nil, err
 	}
 	for i := 0; !enough(i); i++ {
@@ -212,7 +212,7 @@ func (s *scaleBench) echoes(ctx context.Context, enough func(n int) bool) (all [
 		if err := st.Type(key); err != nil {
 			return nil, err
 		}
-		if err := drawn(st, string(key)); err != nil {
+		if err := awaitText(st, string(key)); err != nil {
 			return nil, err
 		}
 		all = append(all, float64(time.Since(begin).Nanoseconds())/1000)
@@ -225,16 +225,16 @@ func (s *scaleBench) echoes(ctx context.Context, enough func(n int) bool) (all [
 	return all, clearEcho(st)
 }
 
-// clearEcho has what was echoed go from the screen, for whoever attaches next.
+// clearEcho clears the echoed text from the screen, for the next client.
 func clearEcho(st *client.Stream) error {
 	if err := st.Type([]byte("\x1b[2J\x1b[HREADY>")); err != nil {
 		return err
 	}
-	return drawn(st, "READY>")
+	return awaitText(st, "READY>")
 }
 
-// drawn reads until a text was drawn.
-func drawn(st *client.Stream, text string) error {
+// awaitText reads from a stream until it has drawn text.
+func awaitText(st *client.Stream, text string) error {
 	var seen []byte
 	for !bytes.Contains(seen, []byte(text)) {
 		p, _, err := st.Read()
@@ -246,11 +246,11 @@ func drawn(st *client.Stream, text string) error {
 	return nil
 }
 
-// some is enough keys for a worst hundredth.
-func (s *scaleBench) some(n int) bool { return n >= 4*s.runs }
+// isEnough reports whether n keys are enough for a 99th percentile.
+func (s *scaleBench) isEnough(n int) bool { return n >= 4*s.runs }
 
-// watched measures with n clients attached to the session that echoes.
-func (s *scaleBench) watched(ctx context.Context, n int) error {
+// measureWatched measures with n clients attached to the session that echoes.
+func (s *scaleBench) measureWatched(ctx context.Context, n int) error {
 	for range n - 1 {
 		st, err := s.c.Session(s.echo).Attach(ctx, client.StreamOptions{ReadOnly: true})
 		if err != nil {
@@ -270,7 +270,7 @@ func (s *scaleBench) watched(ctx context.Context, n int) error {
 			<-over
 		}()
 	}
-	us, err := s.echoes(ctx, s.some)
+	us, err := s.echoes(ctx, s.isEnough)
 	if err != nil {
 		return err
 	}
@@ -278,8 +278,8 @@ func (s *scaleBench) watched(ctx context.Context, n int) error {
 	return nil
 }
 
-// printed measures beside a session that prints n MiB, and afterwards.
-func (s *scaleBench) printed(ctx context.Context, n int) error {
+// measurePrinted measures beside a session that prints n MiB, and afterwards.
+func (s *scaleBench) measurePrinted(ctx context.Context, n int) error {
 	const of = "MiB printed"
 	log := filepath.Join(s.dir, "mib")
 	if err := os.WriteFile(log, colouredLog(1<<20), 0o600); err != nil {
@@ -311,7 +311,7 @@ func (s *scaleBench) printed(ctx context.Context, n int) error {
 	}
 	s.add("key to echo, beside a flood", "µs", of, n, us...)
 	s.add("a MiB taken", "ms", of, n, float64(took.Milliseconds())/float64(n))
-	if us, err = s.echoes(ctx, s.some); err != nil {
+	if us, err = s.echoes(ctx, s.isEnough); err != nil {
 		return err
 	}
 	s.add("key to echo, after a flood", "µs", of, n, us...)
@@ -326,11 +326,11 @@ func (s *scaleBench) printed(ctx context.Context, n int) error {
 		return err
 	}
 	s.add("its screen at half of the output", "ms", of, n, ms...)
-	return s.pruned(ctx, n, of)
+	return s.measurePruned(ctx, n, of)
 }
 
-// pruned measures while the most of what was printed, which is packed to about a tenth, is removed from the histories.
-func (s *scaleBench) pruned(ctx context.Context, n int, of string) error {
+// measurePruned measures while histories are pruned to about a tenth of their output.
+func (s *scaleBench) measurePruned(ctx context.Context, n int, unitName string) error {
 	over := make(chan error, 1)
 	go func() {
 		_, err := s.lt(ctx, "prune", "--session", fmt.Sprint(n<<10/40, "KiB"))
@@ -343,11 +343,11 @@ func (s *scaleBench) pruned(ctx context.Context, n int, of string) error {
 			over = nil
 		default:
 		}
-		return over == nil && s.some(n)
+		return over == nil && s.isEnough(n)
 	})
 	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	s.add("key to echo, while most of it is removed", "µs", of, n, us...)
+	s.add("key to echo, while most of it is removed", "µs", unitName, n, us...)
 	return nil
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// idleSessions are what a crowd consists of.
+// idleSessions is the counted unit of the crowd's curves.
 const idleSessions = "idle sessions"
 
-// crowd measures with n idle sessions.
+// crowd starts n idle sessions and measures.
 func (s *scaleBench) crowd(ctx context.Context, n int) error {
 	const more = "one more session"
 	c := s.curve(more, "ms", idleSessions)
@@ -47,19 +47,19 @@ func (s *scaleBench) crowd(ctx context.Context, n int) error {
 	if n > len(have) {
 		s.add(more, "ms", idleSessions, n, sinceMS(begin)/float64(n-len(have)))
 	}
-	if err := s.settled(ctx); err != nil {
+	if err := s.awaitHistories(ctx); err != nil {
 		return err
 	}
 	if s.eachMB > 0 {
 		s.add("a MiB taken from each", "ms", idleSessions, n, sinceMS(begin)/float64(max(n-len(have), 1)*s.eachMB))
 	}
-	if err := s.amid(ctx, n); err != nil || n < s.most && c.Why == "" {
+	if err := s.measureAmongIdle(ctx, n); err != nil || n < s.most && c.Why == "" {
 		return err
 	}
-	return s.replaced(ctx, n) // last: another daemon's memory begins anew
+	return s.replaceDaemon(ctx, n) // last, since a new daemon's memory starts from zero
 }
 
-// idler is what an idle session runs.
+// idler returns the command of an idle session.
 func (s *scaleBench) idler() (argv []string, err error) {
 	if s.eachMB == 0 {
 		return []string{"sleep", "100000"}, nil
@@ -72,8 +72,8 @@ func (s *scaleBench) idler() (argv []string, err error) {
 	return []string{"sh", "-c", script}, nil
 }
 
-// settled waits until all that the sessions print is in their histories.
-func (s *scaleBench) settled(ctx context.Context) error {
+// awaitHistories waits until all printed output is in the sessions' histories.
+func (s *scaleBench) awaitHistories(ctx context.Context) error {
 	for s.eachMB > 0 {
 		all, err := s.c.List(ctx, "crowd")
 		if err != nil {
@@ -97,8 +97,8 @@ func (s *scaleBench) settled(ctx context.Context) error {
 	return nil
 }
 
-// amid measures what is quick when nothing else is there.
-func (s *scaleBench) amid(ctx context.Context, n int) error {
+// measureAmongIdle measures fast operations while n idle sessions run.
+func (s *scaleBench) measureAmongIdle(ctx context.Context, n int) error {
 	pids, err := s.daemonPIDs(ctx)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (s *scaleBench) amid(ctx context.Context, n int) error {
 		return err
 	}
 	s.add("a list", "ms", idleSessions, n, ms...)
-	us, err := s.echoes(ctx, s.some)
+	us, err := s.echoes(ctx, s.isEnough)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (s *scaleBench) amid(ctx context.Context, n int) error {
 	return nil
 }
 
-// replaced kills the daemon, and measures until another one lists all sessions and shows one of them.
-func (s *scaleBench) replaced(ctx context.Context, n int) error {
+// replaceDaemon kills the daemon, and measures the time until a new one lists all sessions and shows one of them.
+func (s *scaleBench) replaceDaemon(ctx context.Context, n int) error {
 	st, err := s.c.Status(ctx)
 	if err != nil {
 		return err
@@ -142,8 +142,8 @@ func (s *scaleBench) replaced(ctx context.Context, n int) error {
 	return nil
 }
 
-// endOfAll ends the crowd and then the daemon.
-func (s *scaleBench) endOfAll(ctx context.Context) error {
+// endAll ends all sessions and then the daemon, and measures both.
+func (s *scaleBench) endAll(ctx context.Context) error {
 	all, err := s.c.List(ctx, "crowd")
 	if err != nil {
 		return err

@@ -29,22 +29,21 @@ type figure struct {
 	Runs     int     `json:"runs"`
 	Longterm float64 `json:"longterm"`
 	Tmux     float64 `json:"tmux,omitempty"`
-	// Ratio is longterm's cost as a multiple of tmux's: below 1 is better, whatever
-	// the unit.
+	// Ratio is longterm's cost as a multiple of tmux's: below 1 is better, in any unit.
 	Ratio  float64 `json:"ratio,omitempty"`
-	Others []other `json:"others,omitempty"`
+	Others []other `json:"others,omitempty"` // the same quantity of other multiplexers
 	Note   string  `json:"note,omitempty"`
 }
 
-// other is the same of another program.
+// other is the measured value of another multiplexer.
 type other struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	Ratio float64 `json:"ratio"` // longterm's cost as a multiple of its own
+	Ratio float64 `json:"ratio"` // longterm's cost divided by this program's
 }
 
-// of puts in what another program takes.
-func (f *figure) of(name string, value, ratio float64) {
+// addOther records another multiplexer's value.
+func (f *figure) addOther(name string, value, ratio float64) {
 	if name == "tmux" {
 		f.Tmux, f.Ratio = value, ratio
 	} else {
@@ -55,10 +54,10 @@ func (f *figure) of(name string, value, ratio float64) {
 func sessionsCommand(e *Program) *cobra.Command {
 	var runs, idle int
 	c := &cobra.Command{
-		Use: "sessions", Short: "Measure sessions side by side with tmux and screen", Args: cobra.NoArgs,
-		Long: "Measure creation, screen, echo latency, attach, throughput and memory of sessions, in an instance of\n" +
-			"its own, side by side with tmux and GNU screen where they are installed. Medians; compare ratios, not\n" +
-			"absolute times. Ended early, it prints what it has measured.",
+		Use: "sessions", Short: "Measure sessions, compared with tmux and screen", Args: cobra.NoArgs,
+		Long: "Measure creation, screen, echo latency, attach, throughput and memory of sessions in a separate instance,\n" +
+			"compared with tmux and GNU screen if they are installed. Results are medians; compare ratios, not absolute\n" +
+			"times. If interrupted, the finished measurements are printed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || idle < 1 {
 				return exit.Usagef("--runs and --idle must be at least 1")
@@ -113,6 +112,7 @@ func writeFigures(w io.Writer, figures []figure) {
 	_ = tw.Flush()
 }
 
+// words returns value and ratio as text.
 func (o other) words() (value, ratio string) {
 	if o.Value == 0 {
 		return "-", "-"
@@ -120,10 +120,10 @@ func (o other) words() (value, ratio string) {
 	return fmt.Sprintf("%.2f", o.Value), fmt.Sprintf("%.2f", o.Ratio)
 }
 
-// sessionBench is an instance of longterm, and one of each of the others, made for measuring.
+// sessionBench is an instance of longterm, and one of each other multiplexer, created for measuring.
 type sessionBench struct {
 	program    *Program
-	runs, idle int
+	runs, idle int // measured rounds; idle sessions
 	dir        string
 	self       string
 	env        []string
@@ -169,19 +169,19 @@ func (b *sessionBench) command(ctx context.Context, name string, args ...string)
 	return cmd
 }
 
-// lt runs one command of longterm.
+// lt runs a command of longterm and returns its output.
 func (b *sessionBench) lt(ctx context.Context, args ...string) (string, error) {
-	return combined(b.command(ctx, b.self, args...))
+	return runCombined(b.command(ctx, b.self, args...))
 }
 
-// prints runs one command of another program.
-func (b *sessionBench) prints(ctx context.Context, argv []string) (string, error) {
-	return combined(b.command(ctx, argv[0], argv[1:]...))
+// output runs a command of another program and returns its output.
+func (b *sessionBench) output(ctx context.Context, argv []string) (string, error) {
+	return runCombined(b.command(ctx, argv[0], argv[1:]...))
 }
 
-// combined runs a command to its end. Signals to our process group, of a terminal that goes or a runner that gives up, are not
-// its: what puts the rest away has to go on.
-func combined(cmd *exec.Cmd) (string, error) {
+// runCombined runs a command to its end. Signals to this process group, from a closed terminal or a runner that stops, do
+// not reach it: the cleanup must continue.
+func runCombined(cmd *exec.Cmd) (string, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -200,16 +200,16 @@ func (b *sessionBench) run(ctx context.Context) ([]figure, error) {
 		}
 	}
 	var figures []figure
-	// Memory first: what floods leave behind in the heaps would be reused by idle sessions.
+	// Memory first: idle sessions would reuse heap memory that floods have left.
 	for _, m := range []struct {
 		what string
 		do   func(context.Context) ([]figure, error)
 	}{
-		{fmt.Sprintf("memory with %d idle sessions", b.idle), b.memory}, {"how long a command takes that does nothing", one(b.startup)},
-		{"making sessions", one(b.creation)}, {"screens", one(b.screen)}, {"lists", one(b.listing)}, {"attaching", one(b.attachTime)},
-		{"the echo of keys", b.echo}, {"throughput", one(b.throughput)},
+		{fmt.Sprintf("memory with %d idle sessions", b.idle), b.memory}, {"how long a command takes that does nothing", singleFigure(b.startup)},
+		{"making sessions", singleFigure(b.creation)}, {"screens", singleFigure(b.screen)}, {"lists", singleFigure(b.listing)}, {"attaching", singleFigure(b.attachTime)},
+		{"the echo of keys", b.echo}, {"throughput", singleFigure(b.throughput)},
 	} {
-		b.telling(m.what)
+		b.printProgress(m.what)
 		f, err := m.do(ctx)
 		if err != nil {
 			return figures, errors.Join(err, ctx.Err())
@@ -219,34 +219,35 @@ func (b *sessionBench) run(ctx context.Context) ([]figure, error) {
 	return figures, nil
 }
 
-// telling says to a person what is measured: all of it takes minutes.
-func (b *sessionBench) telling(what string) {
+// printProgress prints to a terminal what is being measured: the whole bench takes minutes.
+func (b *sessionBench) printProgress(what string) {
 	if termio.IsTerminal(b.program.Stderr) {
 		fmt.Fprintf(b.program.Stderr, "longterm: measuring %s\n", what)
 	}
 }
 
-func one(m func(context.Context) (figure, error)) func(context.Context) ([]figure, error) {
+// singleFigure converts a measurement of one figure into one that returns a list.
+func singleFigure(m func(context.Context) (figure, error)) func(context.Context) ([]figure, error) {
 	return func(ctx context.Context) ([]figure, error) {
 		f, err := m(ctx)
 		return []figure{f}, err
 	}
 }
 
-// pairwise times f and the same of each of the others in turn and fills in medians and the median of the ratios, in
-// milliseconds.
+// pairwise times f and the same operation of each other multiplexer in turn. It fills in the medians, and the median of
+// the ratios, in milliseconds.
 func (b *sessionBench) pairwise(name string, f func(i int) error, same func(o multiplexer, i int) error) (figure, error) {
 	fig := figure{Name: name, Unit: "ms", Runs: b.runs}
 	var ours []float64
 	theirs, ratios := make([][]float64, len(b.others)), make([][]float64, len(b.others))
 	for i := range b.runs {
-		t, err := timed(i, f)
+		t, err := timeOne(i, f)
 		if err != nil {
 			return fig, err
 		}
 		ours = append(ours, t)
 		for k, o := range b.others {
-			ot, err := timed(i, func(i int) error { return same(o, i) })
+			ot, err := timeOne(i, func(i int) error { return same(o, i) })
 			if err != nil {
 				return fig, err
 			}
@@ -255,12 +256,13 @@ func (b *sessionBench) pairwise(name string, f func(i int) error, same func(o mu
 	}
 	fig.Longterm = median(ours)
 	for k, o := range b.others {
-		fig.of(o.name(), median(theirs[k]), median(ratios[k]))
+		fig.addOther(o.name(), median(theirs[k]), median(ratios[k]))
 	}
 	return fig, nil
 }
 
-func timed(i int, f func(int) error) (float64, error) {
+// timeOne returns the milliseconds that f takes.
+func timeOne(i int, f func(int) error) (float64, error) {
 	begin := time.Now()
 	err := f(i)
 	return float64(time.Since(begin).Microseconds()) / 1000, err

@@ -25,19 +25,19 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// soakReport is what `bench soak` found.
+// soakReport is the result of `bench soak`.
 type soakReport struct {
 	Minutes  float64          `json:"minutes"`
-	Done     map[string]int64 `json:"done"` // by what was done
+	Done     map[string]int64 `json:"done"` // operations by kind
 	Failed   int64            `json:"failed"`
 	Failures []string         `json:"failures"`
 	Samples  []soakSample     `json:"samples"`
 	// Slopes are growths per hour, by name, over the last two thirds of the samples.
 	Slopes map[string]float64 `json:"slopes_per_hour"`
-	Left   []int              `json:"processes_left"`
+	Left   []int              `json:"processes_left"` // pids of leftover processes
 }
 
-// soakSample is what daemon and keeper use at a moment. Sizes are KiB.
+// soakSample is the resource use of daemon and keeper at a moment. Sizes are KiB.
 type soakSample struct {
 	Seconds    float64  `json:"seconds"`
 	Sessions   int      `json:"sessions"`
@@ -47,7 +47,7 @@ type soakSample struct {
 	Keeper     procUses `json:"keeper"`
 }
 
-// procUses is what a process uses, as /proc tells.
+// procUses is the resource use of a process, from /proc.
 type procUses struct {
 	RSSKiB  int64 `json:"rss_kib"`
 	PSSKiB  int64 `json:"pss_kib"`
@@ -56,7 +56,7 @@ type procUses struct {
 	Threads int   `json:"threads"`
 }
 
-// values are the sample's figures by name.
+// values returns the sample's figures by name.
 func (s *soakSample) values() map[string]float64 {
 	m := map[string]float64{"sessions": float64(s.Sessions), "goroutines": float64(s.Goroutines), "disk_kib": float64(s.DiskKiB)}
 	for who, p := range map[string]*procUses{"daemon": &s.Daemon, "keeper": &s.Keeper} {
@@ -71,10 +71,10 @@ func soakCommand(e *Program) *cobra.Command {
 	var every time.Duration
 	var workers int
 	c := &cobra.Command{
-		Use: "soak", Short: "Use everything for a long time and see what grows", Args: cobra.NoArgs,
-		Long: `Run commands and lines, make and remove sessions, attach, watch and wait, in an instance of its own, and sample
-what daemon and keeper use: memory, descriptors, mappings, threads, goroutines, disk. At the end the growth of each
-per hour is printed. Exit status 1 when something failed or a process is left.`,
+		Use: "soak", Short: "Run mixed load for a long time and report growth", Args: cobra.NoArgs,
+		Long: `Run commands and lines, start and remove sessions, attach, watch and wait, in a separate instance, and sample the
+resources of daemon and keeper: memory, descriptors, mappings, threads, goroutines, disk. At the end print the growth of
+each per hour. Exit status 1 if an operation failed or a process survived.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if minutes <= 0 || every <= 0 || workers < 1 {
 				return exit.Usagef("--minutes, --every and --workers must be positive")
@@ -88,18 +88,18 @@ per hour is printed. Exit status 1 when something failed or a process is left.`,
 			if err != nil {
 				return err
 			}
-			r.Left = b.left()
+			r.Left = b.leftoverProcesses()
 			if err := e.Print(r, func(w io.Writer) { writeSoak(w, r) }); err != nil {
 				return err
 			}
 			if r.Failed > 0 || len(r.Left) > 0 {
-				return exit.With(api.ExitFailure, fmt.Errorf("%d things failed, %d processes are left", r.Failed, len(r.Left)))
+				return exit.With(api.ExitFailure, fmt.Errorf("%d operations failed, %d leftover processes", r.Failed, len(r.Left)))
 			}
 			return nil
 		},
 	}
 	f := c.Flags()
-	f.Float64Var(&minutes, "minutes", 10, "how long")
+	f.Float64Var(&minutes, "minutes", 10, "duration in minutes")
 	f.DurationVar(&every, "every", 10*time.Second, "time between samples")
 	f.IntVar(&workers, "workers", 4, "clients at once")
 	return e.JSONFlag(c)
@@ -124,7 +124,7 @@ func writeSoak(w io.Writer, r *soakReport) {
 	for _, f := range r.Failures {
 		fmt.Fprintln(w, f)
 	}
-	fmt.Fprintf(w, "%d processes are left\n", len(r.Left))
+	fmt.Fprintf(w, "%d leftover processes\n", len(r.Left))
 }
 
 // soakNames are the figures in the order they are printed.
@@ -134,14 +134,14 @@ var soakNames = []string{
 	"keeper_rss_kib", "keeper_pss_kib", "keeper_fds", "keeper_mappings", "keeper_threads",
 }
 
-// soaker is one client at work.
+// soaker is a client that performs operations in a loop.
 type soaker struct {
 	c    *client.Client
-	id   int
-	last int
+	id   int // number of the client
+	last int // number of its last operation
 }
 
-// soakKinds are the things that are done.
+// soakKinds lists the kinds of operations.
 var soakKinds = []struct {
 	name string
 	do   func(*soaker, context.Context) error
@@ -158,7 +158,7 @@ func (s *soaker) run(ctx context.Context) error {
 	return err
 }
 
-// shell is the client's own session.
+// shell returns the client's session.
 func (s *soaker) shell() *client.Session { return s.c.Session("soak" + strconv.Itoa(s.id)) }
 
 func (s *soaker) exec(ctx context.Context) error {
@@ -225,7 +225,7 @@ func (b *sessionBench) soak(ctx context.Context, d, every time.Duration, workers
 				done[n%len(soakKinds)].Add(1)
 				if err != nil && ctx.Err() == nil {
 					failed.Add(1)
-					l.fault("%s: %v", k.name, err)
+					l.addDifference("%s: %v", k.name, err)
 				}
 			}
 		})
@@ -242,7 +242,7 @@ func (b *sessionBench) soak(ctx context.Context, d, every time.Duration, workers
 	}
 	l.end()
 	r.Minutes, r.Failed, r.Slopes = time.Since(began).Minutes(), failed.Load(), slopes(r.Samples)
-	r.Failures = append(r.Failures, l.found...)
+	r.Failures = append(r.Failures, l.differences...)
 	for i := range soakKinds {
 		r.Done[soakKinds[i].name] = done[i].Load()
 	}
@@ -277,7 +277,7 @@ func usesOf(pid int) (p procUses) {
 	return p
 }
 
-// slopes fits a line through each figure, after what the beginning needs to fill.
+// slopes fits a line through each figure, without the first third of the samples.
 func slopes(all []soakSample) map[string]float64 {
 	all = all[len(all)/3:]
 	m := map[string]float64{}
@@ -294,8 +294,8 @@ func slopes(all []soakSample) map[string]float64 {
 	return m
 }
 
-// left are the processes of the bench's instance that are still there, after a moment.
-func (b *sessionBench) left() []int {
+// leftoverProcesses returns the processes of the bench's instance that still run after a few seconds.
+func (b *sessionBench) leftoverProcesses() []int {
 	dir := filepath.Join(b.dir, "lt")
 	var pids []int
 	for until := time.Now().Add(5 * time.Second); ; {

@@ -19,35 +19,35 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 )
 
-// sshPoint is what a host over ssh costs beside ssh itself, on a network of some delay.
+// sshPoint compares the costs of a remote host in longterm with plain ssh, on a network with a delay.
 type sshPoint struct {
-	Delay    float64 `json:"delay_ms" doc:"of the network, there and back, beside what the loopback interface takes"`
-	Keys     int     `json:"keys" doc:"typed in each way"`
-	SSH50    float64 `json:"ssh_key_to_echo_p50_ms"`
-	SSH99    float64 `json:"ssh_key_to_echo_p99_ms"`
-	Attach50 float64 `json:"attach_key_to_echo_p50_ms"`
-	Attach99 float64 `json:"attach_key_to_echo_p99_ms"`
-	Ratio    float64 `json:"key_to_echo_ratio" doc:"median of the ratios of medians, round by round"`
-	List     float64 `json:"list_ms" doc:"longterm -H HOST ls, over a connection that is there"`
-	Beside   float64 `json:"list_beside_round_trip_ms" doc:"of that, what is not ssh's key to echo"`
+	Delay        float64 `json:"delay_ms" doc:"added round trip time of the network"`
+	Keys         int     `json:"keys" doc:"typed in each way"`
+	SSH50        float64 `json:"ssh_key_to_echo_p50_ms"`
+	SSH99        float64 `json:"ssh_key_to_echo_p99_ms"`
+	Attach50     float64 `json:"attach_key_to_echo_p50_ms"`
+	Attach99     float64 `json:"attach_key_to_echo_p99_ms"`
+	Ratio        float64 `json:"key_to_echo_ratio" doc:"median of the ratios of medians, round by round"`
+	List         float64 `json:"list_ms" doc:"longterm -H HOST ls, over a connection that is there"`
+	ListOverhead float64 `json:"list_beside_round_trip_ms" doc:"of that, what is not ssh's key to echo"`
 }
 
 func sshCommand(e *Program) *cobra.Command {
 	var runs, keys int
 	var delays []int
 	c := &cobra.Command{
-		Use: "ssh", Short: "Measure a host over ssh beside ssh itself", Args: cobra.NoArgs,
-		Long: "Measure, with an sshd, keys and two instances of its own on this machine, how long a key takes until its echo is on the\n" +
-			"terminal: by ssh alone and by longterm attach over ssh, in turn, with predictions off; and the verb ls over a\n" +
-			"connection that is there. A delay is added to what passes between ssh and sshd, half of it in each direction.",
+		Use: "ssh", Short: "Compare a host over ssh with plain ssh", Args: cobra.NoArgs,
+		Long: "Measure, with a separate sshd, keys and two instances on this machine, the time from a key to its echo on the\n" +
+			"terminal: by ssh alone and by longterm attach over ssh, in turn, with predictions off; and the verb ls over an\n" +
+			"existing connection. A delay is added between ssh and sshd, half of it in each direction.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || keys < 1 || len(delays) == 0 {
-				return exit.Usagef("--runs, --keys and --delay have to be given at least one")
+				return exit.Usagef("--runs and --keys must be at least 1, and --delay must have a value")
 			}
 			var points []sshPoint
 			for _, d := range delays {
 				if d < 0 || d > 2000 {
-					return exit.Usagef("--delay %d: give 0 to 2000 milliseconds", d)
+					return exit.Usagef("--delay %d: out of range (0 to 2000 milliseconds)", d)
 				}
 				p, err := measureSSH(cmd.Context(), e, time.Duration(d)*time.Millisecond, runs, keys)
 				if err != nil {
@@ -58,7 +58,7 @@ func sshCommand(e *Program) *cobra.Command {
 			return e.Print(points, func(w io.Writer) { writeSSH(w, points) })
 		},
 	}
-	c.Flags().IntSliceVar(&delays, "delay", []int{0, 20}, "of the network, there and back, in milliseconds; one after the other")
+	c.Flags().IntSliceVar(&delays, "delay", []int{0, 20}, "round-trip delays of the network in milliseconds, measured in turn")
 	c.Flags().IntVar(&runs, "runs", 5, "rounds, each of keys by ssh, keys by longterm, and a list")
 	c.Flags().IntVar(&keys, "keys", 100, "keys in each round and way")
 	return e.JSONFlag(c)
@@ -77,7 +77,7 @@ func writeSSH(w io.Writer, points []sshPoint) {
 		{"p99", func(p *sshPoint) float64 { return p.Attach99 }},
 		{"ratio", func(p *sshPoint) float64 { return p.Ratio }},
 		{"ls, ms", func(p *sshPoint) float64 { return p.List }},
-		{"ls without the round trip, ms", func(p *sshPoint) float64 { return p.Beside }},
+		{"ls without the round trip, ms", func(p *sshPoint) float64 { return p.ListOverhead }},
 	} {
 		fmt.Fprint(tw, row.name, "\t")
 		for i := range points {
@@ -88,8 +88,8 @@ func writeSSH(w io.Writer, points []sshPoint) {
 	_ = tw.Flush()
 }
 
-// errNoSSH says that there is nothing to measure beside.
-var errNoSSH = errors.New("no ssh server can be run here: ssh, ssh-keygen and sshd (at /usr/sbin) are wanted, and as root unshare")
+// errNoSSH reports that ssh is unavailable for the comparison.
+var errNoSSH = errors.New("ssh server unavailable (requires ssh, ssh-keygen and /usr/sbin/sshd, and as root unshare)")
 
 // measureSSH measures with one delay.
 func measureSSH(ctx context.Context, e *Program, delay time.Duration, runs, keys int) (p sshPoint, err error) {
@@ -151,7 +151,7 @@ func measureSSH(ctx context.Context, e *Program, delay time.Duration, runs, keys
 		Delay: float64(delay.Milliseconds()), Keys: runs * keys, SSH50: median(raw), SSH99: percentile(raw, 0.99),
 		Attach50: median(ours), Attach99: percentile(ours, 0.99), Ratio: median(ratios), List: median(lists),
 	}
-	p.Beside = p.List - p.SSH50
+	p.ListOverhead = p.List - p.SSH50
 	return p, nil
 }
 
@@ -163,7 +163,7 @@ func (b *sessionBench) typeInto(ctx context.Context, keys int, argv []string) (t
 		return nil, err
 	}
 	defer c.close()
-	if err := c.until("READY>"); err != nil {
+	if err := c.readUntil("READY>"); err != nil {
 		return nil, err
 	}
 	for i := range keys + 5 {
@@ -172,7 +172,7 @@ func (b *sessionBench) typeInto(ctx context.Context, keys int, argv []string) (t
 		if _, err := c.tty.WriteString(key); err != nil {
 			return nil, err
 		}
-		if err := c.until(key); err != nil {
+		if err := c.readUntil(key); err != nil {
 			return nil, err
 		}
 		if i >= 5 { // the first come while what was painted may still be under way
@@ -182,10 +182,11 @@ func (b *sessionBench) typeInto(ctx context.Context, keys int, argv []string) (t
 	return took, nil
 }
 
-// delayed is a network between the loopback interface and itself: what comes at its address goes to another one later.
+// delayed is a slow network between the loopback interface and itself: bytes that arrive at its address are forwarded
+// to another one later.
 type delayed struct {
 	net.Listener
-	to    string
+	to    string // address to forward to
 	delay time.Duration
 }
 
@@ -220,13 +221,13 @@ func (d *delayed) serve() {
 	}
 }
 
-// packet is what passes, and when.
+// packet is a piece of data with its delivery time.
 type packet struct {
-	b  []byte
-	at time.Time
+	b   []byte
+	due time.Time
 }
 
-// pass passes on what comes, each piece by itself: what follows does not wait for what is under way.
+// pass forwards each piece on its own schedule: later pieces do not wait for those under way.
 func (d *delayed) pass(to, from net.Conn) {
 	way := make(chan packet, 4096)
 	go func() {
@@ -243,7 +244,7 @@ func (d *delayed) pass(to, from net.Conn) {
 		}
 	}()
 	for p := range way {
-		if left := time.Until(p.at); left > 0 {
+		if left := time.Until(p.due); left > 0 {
 			<-time.After(left)
 		}
 		if _, err := to.Write(p.b); err != nil {

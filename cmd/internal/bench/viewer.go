@@ -24,10 +24,10 @@ func viewerCommand(e *Program) *cobra.Command {
 	var panes, keys int
 	var span time.Duration
 	c := &cobra.Command{
-		Use: "viewer", Short: "Measure the viewer: frame times under floods, idle CPU, key to screen", Args: cobra.NoArgs,
+		Use: "viewer", Short: "Measure the viewer's frame times, idle CPU and key echo", Args: cobra.NoArgs,
 		Long: "Show panes whose sessions print as fast as frames can follow, on a simulated terminal of 200×60, and measure\n" +
-			"how long drawings take. Then run the viewer itself on a terminal with as many idle sessions, and measure its\n" +
-			"CPU time, and the time from a key to its echo on the screen: side by side with tmux where it is installed.",
+			"the drawing times. Then run the viewer on a terminal with as many idle sessions, and measure its CPU time and\n" +
+			"the time from a key to its echo on the screen, compared with tmux if it is installed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			figures, err := viewerFloods(cmd.Context(), panes, span)
 			if err != nil {
@@ -51,7 +51,7 @@ func viewerCommand(e *Program) *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&panes, "panes", 12, "panes")
-	c.Flags().DurationVar(&span, "span", 5*time.Second, "how long floods and idleness last")
+	c.Flags().DurationVar(&span, "span", 5*time.Second, "duration of floods and of idle phases")
 	c.Flags().IntVar(&keys, "keys", 300, "keys to measure")
 	return e.JSONFlag(c)
 }
@@ -81,7 +81,7 @@ func viewerFloods(ctx context.Context, panes int, span time.Duration) ([]figure,
 	}, nil
 }
 
-// sized is a simulated terminal of the size that is measured.
+// sized is a simulated terminal of the measured size.
 type sized struct{ tcell.SimulationScreen }
 
 func (s sized) Init() error {
@@ -92,7 +92,7 @@ func (s sized) Init() error {
 	return nil
 }
 
-// floodSource has sessions that print all the time.
+// floodSource provides sessions that print all the time.
 type floodSource struct {
 	panes   int
 	streams sync.WaitGroup
@@ -121,7 +121,7 @@ func (f *floodSource) Watch(ctx context.Context, id string, cols, rows int) pane
 	return s
 }
 
-// floodStream prints a few lines for each frame that is fetched.
+// floodStream prints a few lines for each frame that the viewer fetches.
 type floodStream struct {
 	frames chan panes.Frame
 	stop   context.CancelFunc
@@ -133,13 +133,13 @@ func (s *floodStream) Resize(int, int)            {}
 func (s *floodStream) Picture(string)             {}
 func (s *floodStream) Close() int                 { s.stop(); return 0 }
 
-// frameClock is how often the daemon sends a frame at most.
-const frameClock = time.Second / 60
+// frameInterval is the daemon's shortest interval between frames.
+const frameInterval = time.Second / 60
 
 func (s *floodStream) run(ctx context.Context, id string, cols, rows int) {
 	defer close(s.frames)
 	e := vterm.New(vterm.Options{Cols: cols, Rows: rows})
-	tick := time.NewTicker(frameClock)
+	tick := time.NewTicker(frameInterval)
 	defer tick.Stop()
 	var f vterm.Frame
 	since := uint64(0)
@@ -164,10 +164,10 @@ func (s *floodStream) run(ctx context.Context, id string, cols, rows int) {
 	}
 }
 
-// echoKeys are letters that no control sequence of a drawing contains.
+// echoKeys are letters that occur in no control sequence of a drawing, so an echo is recognised by its letter.
 const echoKeys = "QWXYZNU"
 
-// viewerEcho measures the time from a key to its echo on the person's terminal.
+// viewerEcho measures the time from a key to its echo on the user's terminal.
 func (b *sessionBench) viewerEcho(ctx context.Context) (figure, error) {
 	fig := figure{Name: "key to screen, p50", Unit: "µs", Runs: b.runs}
 	if _, err := b.echoSession(ctx); err != nil {
@@ -183,19 +183,20 @@ func (b *sessionBench) viewerEcho(ctx context.Context) (figure, error) {
 		if err != nil {
 			return fig, err
 		}
-		fig.of(o.name(), median(theirs), median(ours)/median(theirs))
+		fig.addOther(o.name(), median(theirs), median(ours)/median(theirs))
 		fig.Note += fmt.Sprintf(", %s %.0f µs", o.name(), percentile(theirs, 0.99))
 	}
 	return fig, nil
 }
 
+// keysToScreen types keys into the viewer and returns the delays of their echoes.
 func (b *sessionBench) keysToScreen(ctx context.Context, argv []string) ([]float64, error) {
 	c, err := b.client(ctx, argv[0], argv[1:]...)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	if err := c.until("READY>"); err != nil {
+	if err := c.readUntil("READY>"); err != nil {
 		return nil, err
 	}
 	var out []float64
@@ -205,7 +206,7 @@ func (b *sessionBench) keysToScreen(ctx context.Context, argv []string) ([]float
 		if _, err := c.tty.WriteString(key); err != nil {
 			return nil, err
 		}
-		if err := c.until(key); err != nil {
+		if err := c.readUntil(key); err != nil {
 			return nil, err
 		}
 		out = append(out, float64(time.Since(begin).Nanoseconds())/1000)
@@ -214,8 +215,8 @@ func (b *sessionBench) keysToScreen(ctx context.Context, argv []string) ([]float
 	return out, nil
 }
 
-// keyGap is the time after a key, by its number: as long as between those of who types fast, and not twice the same, as no
-// person keeps step with the clocks of a program.
+// keyGap returns the pause after the key with this number: as long as a fast typist's, and never twice the same, so
+// that keys do not coincide with a program's timers.
 func keyGap(key int) time.Duration {
 	return 15*time.Millisecond + time.Duration(key*17%46)*time.Millisecond
 }
@@ -233,7 +234,7 @@ func (b *sessionBench) viewerIdle(ctx context.Context, panes int, span time.Dura
 		return fig, err
 	}
 	defer c.close()
-	if err := c.until("READY"); err != nil {
+	if err := c.readUntil("READY"); err != nil {
 		return fig, err
 	}
 	drained := make(chan struct{})

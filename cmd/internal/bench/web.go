@@ -26,12 +26,12 @@ func webCommand(e *Program) *cobra.Command {
 	var mib int
 	c := &cobra.Command{
 		Use: "web", Short: "Measure the page: bytes on the wire, frames, CPU time of the daemon", Args: cobra.NoArgs,
-		Long: "Show sessions of 200×60 on a page that draws 60 times a second, and count what comes over its connection and the\n" +
-			"daemon's CPU time. Beside it the same programs run on a terminal whose bytes are sent as they come over a\n" +
-			"WebSocket, as web terminals with an emulator in the page have it: plain, and packed (permessage-deflate).",
+		Long: "Show sessions of 200×60 on a page that draws 60 times a second, and measure the bytes on its connection and the\n" +
+			"daemon's CPU time. For comparison, run the same programs on a terminal whose raw output is sent over a WebSocket, as\n" +
+			"web terminals with an emulator in the page do: plain, and compressed (permessage-deflate).",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if span < time.Second || mib < 1 {
-				return fmt.Errorf("--span is at least 1s, --mib at least 1")
+				return fmt.Errorf("--span must be at least 1s, --mib at least 1")
 			}
 			s, err := newSessionBench(e, 1, 0)
 			if err != nil {
@@ -46,33 +46,33 @@ func webCommand(e *Program) *cobra.Command {
 			return e.Print(v, v.write)
 		},
 	}
-	c.Flags().DurationVar(&span, "span", 5*time.Second, "how long htop and idleness last")
-	c.Flags().IntVar(&mib, "mib", 32, "MiB of the flood")
+	c.Flags().DurationVar(&span, "span", 5*time.Second, "duration of htop and of the idle phase")
+	c.Flags().IntVar(&mib, "mib", 32, "size of the flood in MiB")
 	return e.JSONFlag(c)
 }
 
-// webFigures are what is printed.
+// webFigures is the result of `bench web`.
 type webFigures struct {
 	First struct {
 		Bytes    int64   `json:"bytes"`      // over the connection, until the first screen came, with nothing kept by the browser
 		Requests int     `json:"requests"`   // for them
-		Millis   float64 `json:"ms"`         // from the first request, a browser's own work left out
+		Millis   float64 `json:"ms"`         // from the first request, without the browser's own work
 		Script   int64   `json:"page_bytes"` // of them, of the page's files
 	} `json:"first_screen"`
 	Loads []*webLoad `json:"loads"`
 }
 
-// webLoad is a program that was shown.
+// webLoad holds the figures of one program shown on a page.
 type webLoad struct {
 	Name      string  `json:"name"`
 	Seconds   float64 `json:"seconds"`
-	Output    int64   `json:"output_bytes"`     // of the program
-	Page      int64   `json:"page_bytes"`       // to the page
-	Back      int64   `json:"page_bytes_back"`  // from it
-	Raw       int64   `json:"raw_bytes"`        // of the bare WebSocket
-	RawPacked int64   `json:"raw_packed_bytes"` // the same, packed
-	Ratio     float64 `json:"ratio"`            // Page as a multiple of Raw
-	Packed    float64 `json:"ratio_packed"`     // Page as a multiple of RawPacked
+	Output    int64   `json:"output_bytes"`     // bytes that the program printed
+	Page      int64   `json:"page_bytes"`       // bytes sent to the page
+	Back      int64   `json:"page_bytes_back"`  // bytes sent by the page
+	Raw       int64   `json:"raw_bytes"`        // bytes sent over a plain WebSocket with a terminal's output
+	RawPacked int64   `json:"raw_packed_bytes"` // the same with compression
+	Ratio     float64 `json:"ratio"`            // Page divided by Raw
+	Packed    float64 `json:"ratio_packed"`     // Page divided by RawPacked
 	Frames    int     `json:"frames"`
 	CPU       float64 `json:"daemon_cpu_ms"`
 	Note      string  `json:"note,omitempty"`
@@ -95,24 +95,27 @@ func (v *webFigures) write(w io.Writer) {
 
 const webCols, webRows = 200, 60
 
+// webBench measures the web page.
 type webBench struct {
 	*sessionBench
-	span time.Duration
+	span time.Duration // duration of loads that have no end
 	mib  int
-	link string
+	link string // login link
 }
 
-// webPlay is a program to be shown. It waits for a line, runs, and prints marker; without an end it is looked at for span.
-type webPlay struct {
+// webProgram is a program to show. It waits for a line, runs, and prints marker. A load that does not end is measured for
+// webBench.span.
+type webProgram struct {
 	name, script string
 	ends         bool
-	keys         []string // typed while it runs, one after the other
+	keys         []string // keys typed while it runs, one after the other
 }
 
-// marker ends a load. The script makes it of parts, so that no line that is typed has it.
+// marker marks the end of a load's output. The script assembles it from parts, so the echoed command line does not
+// contain it.
 const marker = "ALL-SHOWN>"
 
-func (b *webBench) loads() ([]webPlay, error) {
+func (b *webBench) loads() ([]webProgram, error) {
 	flood, log := filepath.Join(b.dir, "flood"), filepath.Join(b.dir, "log")
 	for path, name := range map[string]string{flood: "build_log_coloured", log: "build_log_coloured"} {
 		p, ok := payload.ByName(name)
@@ -127,7 +130,7 @@ func (b *webBench) loads() ([]webPlay, error) {
 			return nil, err
 		}
 	}
-	return []webPlay{
+	return []webProgram{
 		{name: "flood", script: "cat " + flood, ends: true},
 		{name: "numbers", script: fmt.Sprint("seq 1 ", b.mib*140_000), ends: true},
 		{name: "build log", script: "while read -r l; do printf '%s\\n' \"$l\"; sleep 0.01; done < " + log, ends: true},
@@ -179,20 +182,21 @@ func (b *webBench) run(ctx context.Context) (*webFigures, error) {
 				f.Raw, f.Output = sent, output
 			}
 		}
-		f.Ratio, f.Packed = times(f.Page, f.Raw), times(f.Page, f.RawPacked)
+		f.Ratio, f.Packed = multiple(f.Page, f.Raw), multiple(f.Page, f.RawPacked)
 	}
 	return v, nil
 }
 
-func times(a, b int64) float64 {
+// multiple returns a as a multiple of b.
+func multiple(a, b int64) float64 {
 	if b == 0 {
 		return 0
 	}
 	return float64(a) / float64(b)
 }
 
-// script is what a shell runs for a load.
-func (l *webPlay) shell() string {
+// shell returns the script that a shell runs for a load.
+func (l *webProgram) shell() string {
 	s := "stty -echo; read begin; stty echo; " + l.script
 	if l.ends {
 		s += "; printf 'ALL-%s' 'SHOWN>'; exec sleep 100000"
@@ -200,8 +204,8 @@ func (l *webPlay) shell() string {
 	return s
 }
 
-// onPage runs a load in a session that a page shows.
-func (b *webBench) onPage(ctx context.Context, p *webPage, l *webPlay, f *webLoad) error {
+// onPage runs a load in a session that a page shows, and fills in its figures.
+func (b *webBench) onPage(ctx context.Context, p *webPage, l *webProgram, f *webLoad) error {
 	out, err := b.lt(ctx, "daemon", "status", "--json")
 	if err != nil {
 		return err
@@ -210,7 +214,7 @@ func (b *webBench) onPage(ctx context.Context, p *webPage, l *webPlay, f *webLoa
 	if err := json.Unmarshal([]byte(out), &st); err != nil {
 		return err
 	}
-	if err := calm(ctx, st.DaemonPID); err != nil {
+	if err := waitIdle(ctx, st.DaemonPID); err != nil {
 		return err
 	}
 	name := strings.ReplaceAll(l.name, " ", "-")
@@ -231,7 +235,7 @@ func (b *webBench) onPage(ctx context.Context, p *webPage, l *webPlay, f *webLoa
 	if err := p.key("\n"); err != nil {
 		return err
 	}
-	if err := b.during(ctx, l, p.key, func() error { return p.wait(ctx, func() bool { return strings.Contains(p.text(), marker) }) }); err != nil {
+	if err := b.runLoad(ctx, l, p.key, func() error { return p.wait(ctx, func() bool { return strings.Contains(p.text(), marker) }) }); err != nil {
 		return err
 	}
 	after, err := cpuTime(st.DaemonPID)
@@ -240,16 +244,16 @@ func (b *webBench) onPage(ctx context.Context, p *webPage, l *webPlay, f *webLoa
 	}
 	f.Seconds, f.CPU = time.Since(began).Seconds(), float64((after-before).Microseconds())/1000
 	f.Page, f.Back, f.Frames = p.conn.in.Load()-in, p.conn.out.Load()-back, p.framesNow()-frames
-	if err := p.say(map[string]any{"t": "unsub", "id": p.sub}); err != nil {
+	if err := p.send(map[string]any{"t": "unsub", "id": p.sub}); err != nil {
 		return err
 	}
 	_, err = b.lt(ctx, "kill", name)
 	return err
 }
 
-// calm waits until a process is done with what came before, as a daemon that indexes what a flood left: it takes less than
-// two hundredths of a processor for half a second. One that does not rest in a minute is measured as it is.
-func calm(ctx context.Context, pid int) error {
+// waitIdle waits until a process has finished earlier work, such as indexing: it then uses less than two hundredths of
+// a processor for half a second. It returns after a minute in any case.
+func waitIdle(ctx context.Context, pid int) error {
 	const span = time.Second / 2
 	for range 120 {
 		before, err := cpuTime(pid)
@@ -264,8 +268,8 @@ func calm(ctx context.Context, pid int) error {
 	return nil
 }
 
-// during lets a load run: to its end, through its keys, or for the span.
-func (b *webBench) during(ctx context.Context, l *webPlay, key func(string) error, end func() error) error {
+// runLoad runs a load to its end, through its keys, or for the span.
+func (b *webBench) runLoad(ctx context.Context, l *webProgram, key func(string) error, end func() error) error {
 	if l.ends {
 		return end()
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/longterm-dev/longterm/session/web/wire"
 )
 
-// counted counts what goes over connections.
+// counted counts the bytes of its connections.
 type counted struct{ in, out atomic.Int64 }
 
 func (c *counted) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -50,26 +50,26 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// webPage is a page without a browser: it takes frames and says so when the next of 60 pictures a second is due.
+// webPage acts as a page in a browser: it reads frames and acknowledges them at 60 a second.
 type webPage struct {
 	conn counted
 	ws   *websocket.Conn
 	sub  int
-	keys int64 // that were typed
-	// began tells what is typed from what other runs typed.
+	keys int64 // number of typed keys
+	// began makes this run's input differ from that of other runs.
 	began int64
 
 	writing sync.Mutex
 
-	mu     sync.Mutex // guards what follows
-	mirror wire.Mirror
-	styles map[int]wire.MirrorStyle
-	frames int
-	failed error
-	news   chan struct{}
+	mu      sync.Mutex  // guards what follows
+	mirror  wire.Mirror // the screen as the page would show it
+	styles  map[int]wire.MirrorStyle
+	frames  int
+	failed  error
+	changed chan struct{} // receives a value when the state changes
 }
 
-// firstScreen is what a browser asks for until it shows a session, with nothing kept from before.
+// firstScreen loads everything that a browser without a cache needs to show a session.
 func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, error) {
 	if _, err := b.lt(ctx, "new", "-n", "first", "--cols", fmt.Sprint(webCols), "--rows", fmt.Sprint(webRows), "--", "sh", "-c", "ls -l /usr/bin | head -n 60; exec sleep 100000"); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 	if err != nil {
 		return nil, err
 	}
-	p := &webPage{began: time.Now().UnixNano(), styles: map[int]wire.MirrorStyle{}, news: make(chan struct{}, 1)}
+	p := &webPage{began: time.Now().UnixNano(), styles: map[int]wire.MirrorStyle{}, changed: make(chan struct{}, 1)}
 	client := &http.Client{Jar: jar, Transport: &http.Transport{DialContext: p.conn.dial, DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	origin, key := strings.TrimSuffix(at, "/"), ""
@@ -154,7 +154,7 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 		return nil, err
 	}
 	go p.listen()
-	err = p.say(map[string]any{"t": "hello", "brief": true, "terse": true})
+	err = p.send(map[string]any{"t": "hello", "brief": true, "terse": true})
 	if err == nil {
 		err = p.show("first")
 	}
@@ -170,13 +170,14 @@ func (b *webBench) firstScreen(ctx context.Context, v *webFigures) (*webPage, er
 
 func (p *webPage) close() { _ = p.ws.Close() }
 
-func (p *webPage) say(m any) error {
+// send sends a message to the daemon.
+func (p *webPage) send(m any) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	return p.ws.WriteJSON(m)
 }
 
-// key types as the page does, which has it told that it arrived.
+// key types as the page does, and requests an acknowledgement.
 func (p *webPage) key(k string) error {
 	p.keys++
 	m := map[string]any{"t": "text", "id": p.sub, "q": p.keys, "u": fmt.Sprint(p.began, ":", p.keys)}
@@ -184,29 +185,30 @@ func (p *webPage) key(k string) error {
 		m["t"], m["k"] = "key", "Enter"
 		delete(m, "text")
 	}
-	return p.say(m)
+	return p.send(m)
 }
 
-// show shows another session.
+// show switches to another session.
 func (p *webPage) show(name string) error {
 	if p.sub > 0 {
-		_ = p.say(map[string]any{"t": "unsub", "id": p.sub}) // show says whether the connection broke
+		_ = p.send(map[string]any{"t": "unsub", "id": p.sub}) // show reports a broken connection
 	}
 	p.mu.Lock()
 	p.sub++
 	p.mirror, p.frames = wire.Mirror{}, 0
 	p.mu.Unlock()
-	return p.say(map[string]any{"t": "sub", "id": p.sub, "s": name})
+	return p.send(map[string]any{"t": "sub", "id": p.sub, "s": name})
 }
 
-const picture = time.Second / 60
+// frameTime is the interval between two frames of a 60 Hz screen.
+const frameTime = time.Second / 60
 
-// listen takes frames until the connection ends.
+// listen handles frames until the connection ends.
 func (p *webPage) listen() {
 	for {
 		_, b, err := p.ws.ReadMessage()
 		if err != nil {
-			p.note(err)
+			p.wake(err)
 			return
 		}
 		var m struct {
@@ -214,19 +216,19 @@ func (p *webPage) listen() {
 			ID int
 			N  uint64
 		}
-		if len(b) > 0 && strings.IndexByte("=!%", b[0]) >= 0 { // what arrived, what is asked, how far it is
+		if len(b) > 0 && strings.IndexByte("=!%", b[0]) >= 0 { // acknowledgement, prompt, progress
 			continue
 		}
 		id, thin := wire.ThinID(b)
 		if m.T, m.ID = "f", id; !thin {
 			m.T, m.ID = "", 0
 			if err := json.Unmarshal(b, &m); err != nil {
-				p.note(err)
+				p.wake(err)
 				return
 			}
 		}
 		if m.T == "gone" || m.T == "err" {
-			p.note(fmt.Errorf("%s", b))
+			p.wake(fmt.Errorf("%s", b))
 		}
 		if m.T != "f" {
 			continue
@@ -246,24 +248,24 @@ func (p *webPage) listen() {
 		}
 		p.mu.Unlock()
 		if err != nil && m.ID == p.sub {
-			p.note(err)
+			p.wake(err)
 			return
 		}
 		now := time.Now()
-		time.AfterFunc(now.Truncate(picture).Add(picture).Sub(now), func() {
-			_ = p.say(map[string]any{"t": "ack", "id": m.ID, "n": m.N}) // listen sees it when the connection broke
-			p.note(nil)
+		time.AfterFunc(now.Truncate(frameTime).Add(frameTime).Sub(now), func() {
+			_ = p.send(map[string]any{"t": "ack", "id": m.ID, "n": m.N}) // listen sees it when the connection broke
+			p.wake(nil)
 		})
 	}
 }
 
-// note tells who waits that there is something new.
-func (p *webPage) note(err error) {
+// wake records an error, if any, and wakes the waiter.
+func (p *webPage) wake(err error) {
 	p.mu.Lock()
 	p.failed = errors.Join(p.failed, err)
 	p.mu.Unlock()
 	select {
-	case p.news <- struct{}{}:
+	case p.changed <- struct{}{}:
 	default:
 	}
 }
@@ -274,7 +276,7 @@ func (p *webPage) framesNow() int {
 	return p.frames
 }
 
-// text is what the page shows. The caller holds mu.
+// text returns the text that the page shows. The caller holds mu.
 func (p *webPage) text() string {
 	var s strings.Builder
 	for _, l := range p.mirror.Lines {
@@ -283,13 +285,14 @@ func (p *webPage) text() string {
 	return s.String()
 }
 
+// now returns text that the page shows.
 func (p *webPage) now() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text()
 }
 
-// wait waits until something holds, which is asked with mu held.
+// wait waits until a condition holds, which is checked with mu held.
 func (p *webPage) wait(ctx context.Context, holds func() bool) error {
 	for {
 		p.mu.Lock()
@@ -299,7 +302,7 @@ func (p *webPage) wait(ctx context.Context, holds func() bool) error {
 			return err
 		}
 		select {
-		case <-p.news:
+		case <-p.changed:
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(20 * time.Second):
@@ -308,9 +311,9 @@ func (p *webPage) wait(ctx context.Context, holds func() bool) error {
 	}
 }
 
-// raw runs a load on a terminal of its own, whose bytes are sent over a WebSocket as they are read: what its output is,
-// and what was sent.
-func (b *webBench) raw(ctx context.Context, l *webPlay, packed bool) (output, sent int64, err error) {
+// raw runs a load on a terminal, whose bytes are sent over a WebSocket as they are read. It returns the sizes of the
+// output and of the sent data.
+func (b *webBench) raw(ctx context.Context, l *webProgram, packed bool) (output, sent int64, err error) {
 	cmd := b.command(ctx, "sh", "-c", l.shell())
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: webCols, Rows: webRows})
 	if err != nil {
@@ -358,7 +361,7 @@ func (b *webBench) raw(ctx context.Context, l *webPlay, packed bool) (output, se
 	if _, err := io.WriteString(tty, "\n"); err != nil {
 		return 0, 0, err
 	}
-	err = b.during(ctx, l, func(k string) error {
+	err = b.runLoad(ctx, l, func(k string) error {
 		_, err := tty.WriteString(k)
 		return err
 	}, func() error { return <-shown })
@@ -370,7 +373,7 @@ type countedSocket struct {
 	c  *counted
 }
 
-// socketPair is a WebSocket on this machine: the end that sends, and the one that is counted.
+// socketPair returns both ends of a WebSocket on this machine: the sender's, and the one whose bytes are counted.
 func socketPair(ctx context.Context, packed bool) (*websocket.Conn, countedSocket, error) {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/integrate"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/integrations"
 	"github.com/longterm-dev/longterm/session/mcp"
 )
 
-// checkTokens looks at those who may come in over TCP.
+// checkTokens checks the tokens for the API over TCP.
 func checkTokens(_ context.Context, d *Doctor) finding {
-	list, err := access.Open(d.Dirs.Tokens()).List()
+	list, err := apitoken.Open(d.Dirs.Tokens()).List()
 	if err != nil {
-		return fail("put it right: until then nobody comes in with a token", "%v", err)
+		return fail("fix the file; until then no token is accepted", "%v", err)
 	}
 	var expired []string
 	for i := range list {
@@ -33,37 +33,37 @@ func checkTokens(_ context.Context, d *Doctor) finding {
 	}
 	if len(expired) > 0 {
 		names := output.Printable(strings.Join(expired, " "))
-		return warn("`longterm token revoke "+names+"`, and make others where they are needed", "expired: %s", names)
+		return warn("run `longterm token revoke "+names+"`, and create new ones if needed", "expired: %s", names)
 	}
-	return ok("%s", output.HowMany(len(list), "token", "tokens"))
+	return ok("%s", output.CountNoun(len(list), "token", "tokens"))
 }
 
-// checkHTTP says where the API is served over TCP.
+// checkHTTP checks where the API is served over TCP.
 func checkHTTP(ctx context.Context, d *Doctor) finding {
 	st, err := d.Quiet.Status(ctx)
 	switch {
 	case err != nil:
-		return ok("no daemon to ask")
+		return ok("daemon not running")
 	case st.HTTP == "":
-		return ok("the API is on the daemon's socket only")
+		return ok("API served on the daemon's socket only")
 	case strings.HasPrefix(st.HTTP, "none: "):
-		return fail("choose another address: `longterm config set http.listen HOST:PORT`", "the API is not served over TCP: %s", strings.TrimPrefix(st.HTTP, "none: "))
-	case !access.Loopback(st.HTTP):
-		return warn("have a proxy with TLS in front of it, or listen on 127.0.0.1", "the API is served at %s, where tokens can be read on their way", st.HTTP)
+		return fail("choose another address: `longterm config set http.listen HOST:PORT`", "API not served over TCP: %s", strings.TrimPrefix(st.HTTP, "none: "))
+	case !apitoken.Loopback(st.HTTP):
+		return warn("use a proxy with TLS, or listen on 127.0.0.1", "API served at %s without TLS: others on the network can read tokens", st.HTTP)
 	}
-	return ok("the API is served at %s", st.HTTP)
+	return ok("API served at %s", st.HTTP)
 }
 
-// checkMCP looks at what the server of the Model Context Protocol keeps. It makes nothing.
+// checkMCP checks the stored state of the MCP server. It creates nothing.
 func checkMCP(_ context.Context, d *Doctor) finding {
 	key := filepath.Join(d.Dirs.State, "mcp.key")
 	switch st, err := os.Stat(key); {
 	case errors.Is(err, fs.ErrNotExist):
-		return ok("`longterm mcp` was not used yet")
+		return ok("`longterm mcp` not used yet")
 	case err != nil:
 		return fail("", "%v", err)
 	case st.Size() != mcp.KeySize:
-		return fail("remove it: another one is made", "%s is no key (%d bytes)", key, st.Size())
+		return fail("remove it; a new one is created automatically", "%s: not a key (%d bytes)", key, st.Size())
 	}
 	for _, name := range []string{"mcp.key", "mcp.token"} {
 		path := filepath.Join(d.Dirs.State, name)
@@ -74,15 +74,16 @@ func checkMCP(_ context.Context, d *Doctor) finding {
 	return ok("`longterm mcp` has its key")
 }
 
-// checkIntegrations looks which agents' programs longterm was put into, and whether all of it is still there.
+// checkIntegrations checks the agent programs into which longterm was installed, and whether the installation is
+// complete.
 func checkIntegrations(context.Context, *Doctor) finding {
-	here, err := integrate.Here()
+	here, err := integrate.LocalPlace()
 	if err != nil {
 		return warn("", "%v", err)
 	}
 	changes := func(p *integrations.Program, undo bool) (bool, error) {
 		all, err := p.Plan(here, undo)
-		return slices.ContainsFunc(all, func(c integrations.Change) bool { return c.Changed() }), err
+		return slices.ContainsFunc(all, func(c integrations.Change) bool { return c.HasChanged() }), err
 	}
 	var whole, part, broken []string
 	for _, name := range integrations.Names() {
@@ -106,11 +107,11 @@ func checkIntegrations(context.Context, *Doctor) finding {
 	}
 	switch {
 	case len(broken) > 0:
-		return warn("put the file right, then `longterm agent install` again", "%s", strings.Join(broken, "; "))
+		return warn("fix the file, then run `longterm agent install` again", "%s", strings.Join(broken, "; "))
 	case len(part) > 0:
-		return warn("`longterm agent install "+part[0]+"` shows what it would add", "not as this version puts it in: %s", strings.Join(part, ", "))
+		return warn("update it with `longterm agent install "+part[0]+"`", "set up by another version: %s", strings.Join(part, ", "))
 	case len(whole) > 0:
 		return ok("in %s", strings.Join(whole, ", "))
 	}
-	return ok("in no agent's program; `longterm agent install` puts it into one")
+	return ok("no agent's program set up; see `longterm agent install`")
 }

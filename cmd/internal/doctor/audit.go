@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// AuditAgainst is what an instance's audit log is held against: the newest record that a running daemon says there is,
-// and whether there has to be a log.
+// AuditAgainst returns what an instance's audit log is checked against: the newest record according to a running
+// daemon, and whether a log must exist.
 func AuditAgainst(ctx context.Context, dirs paths.Dirs, quiet *client.Client) audit.Against {
 	against := audit.Against{Expected: AuditIsExpected(dirs)}
 	if st, err := quiet.Status(ctx); err == nil { // before the log is read: what is newer does not matter
@@ -23,41 +23,42 @@ func AuditAgainst(ctx context.Context, dirs paths.Dirs, quiet *client.Client) au
 	return against
 }
 
-// AuditIsExpected says that a daemon has worked here: each begins its audit log before its database.
+// AuditIsExpected reports whether an audit log must exist: each daemon creates it before its database.
 func AuditIsExpected(dirs paths.Dirs) bool {
 	_, err := os.Lstat(dirs.Database())
 	return err == nil
 }
 
-// mostChecked is how large an audit log is checked along with all else: that takes some seconds.
-const mostChecked = 256 << 20
+// maxAuditChecked is the largest audit log that doctor verifies, in bytes; more would take longer than a few seconds.
+const maxAuditChecked = 256 << 20
 
-// checkAudit finds whether acts are recorded, and whether the record is what was written.
+// checkAudit checks whether actions are recorded, and whether the log is unchanged.
 func checkAudit(ctx context.Context, d *Doctor) finding {
 	const look = "run `longterm audit --verify`"
 	dir, against := d.Dirs.Audit(), AuditAgainst(ctx, d.Dirs, d.Quiet)
 	if !audit.Exists(dir) && !against.Expected {
-		return ok("nothing is recorded yet")
+		return ok("no records yet")
 	}
 	if f := checkDir(dir); f.Level != "ok" {
 		return f
 	}
-	if size, err := audit.Size(dir); err != nil || size > mostChecked {
-		return ok("%d MiB of records; `longterm audit --verify` checks as many", size>>20)
+	if size, err := audit.Size(dir); err != nil || size > maxAuditChecked {
+		return ok("%d MiB of records, too large for this check; run `longterm audit --verify`", size>>20)
 	}
 	r, err := audit.Verify(dir, against)
 	switch {
 	case err != nil:
-		return fail("make it readable", "%v", err)
+		return fail("make the log readable", "%v", err)
 	case !r.OK:
-		return fail(look+": it names all, and the place", "%s", output.Printable(r.Findings[0].What)+andMore(len(r.Findings)-1+r.More))
+		return fail(look+" for all findings", "%s", output.Printable(r.Findings[0].What)+andMore(len(r.Findings)-1+r.More))
 	case !r.Proven:
-		return warn("keep what `longterm audit --head` prints on another machine, and give it to `longterm audit --verify --anchor`",
-			"%d records are in order; that older ones were dropped, and not removed by somebody, only the log itself says", r.Records)
+		return warn("keep the output of `longterm audit --head` on another machine, for `longterm audit --verify --anchor`",
+			"%d records consistent; drop of older ones not proven (only the log itself records it)", r.Records)
 	}
-	return ok("%d records are consistent; a program that may write them may replace them all, unless `longterm audit --head` is kept elsewhere", r.Records)
+	return ok("%d records consistent; to prove them unchanged, keep the output of `longterm audit --head` on another machine", r.Records)
 }
 
+// andMore returns ", and N more", or "" if n is 0.
 func andMore(n int) string {
 	if n == 0 {
 		return ""

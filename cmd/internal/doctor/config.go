@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
-// checkConfiguration looks at the file, and at what the daemon makes of it.
+// checkConfiguration checks the configuration file, and what the daemon reads from it.
 func checkConfiguration(ctx context.Context, d *Doctor) finding {
 	path := d.Dirs.ConfigFile()
 	f, src, err := config.Read(path)
@@ -24,7 +24,7 @@ func checkConfiguration(ctx context.Context, d *Doctor) finding {
 		for i := range list {
 			texts[i] = list[i].Error()
 		}
-		return fail("fix it with `longterm config edit`; until then the last good values, or the defaults, are in effect", "%s", strings.Join(texts, "; "))
+		return fail("fix it with `longterm config edit`; until then the last valid values, or the defaults, apply", "%s", strings.Join(texts, "; "))
 	}
 	if err := f.ApplyEnv(os.Getenv); err != nil {
 		return warn("unset the variable or give it another value", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -35,26 +35,26 @@ func checkConfiguration(ctx context.Context, d *Doctor) finding {
 			continue
 		}
 		if _, err := os.Stat(v.Value); err != nil {
-			return warn("run `longterm config set "+key+" PATH`", "%s (%s): %v; another shell is started", key, v.Where(), err)
+			return warn("run `longterm config set "+key+" PATH`", "%s (%s): %v; a default shell is used", key, v.Where(), err)
 		}
 	}
 	if st, err := d.Quiet.Status(ctx); err == nil && len(st.Config.Problems) > 0 {
-		return warn("look again in a moment", "%s is in order, but the daemon has not taken it yet", path)
+		return warn("run `longterm doctor` again in a moment", "%s: valid, but not applied yet by the daemon", path)
 	}
 	if src == nil {
-		return ok("%s does not exist: the defaults are in effect", path)
+		return ok("%s: not found; using the defaults", path)
 	}
-	return ok("%s is in order", path)
+	return ok("%s: valid", path)
 }
 
-// checkHooks looks for hooks that fail, and for those of the configuration whose program is not there.
+// checkHooks checks for hooks that fail, and for configured hooks whose program is missing.
 func checkHooks(ctx context.Context, d *Doctor) finding {
 	var wrong []string
 	there := 0
 	if f, _, err := config.Read(d.Dirs.ConfigFile()); err == nil {
 		for i := range f.Settings.Hooks {
 			h := &f.Settings.Hooks[i]
-			if h.Webhook != "" { // how it gets on is told with all that is posted
+			if h.Webhook != "" { // posts report their failures with the webhooks
 				continue
 			}
 			if _, err := exec.LookPath(h.Run[0]); err != nil {
@@ -65,7 +65,7 @@ func checkHooks(ctx context.Context, d *Doctor) finding {
 	}
 	list, err := d.Quiet.Subscriptions(ctx)
 	if err != nil && len(wrong) == 0 {
-		return ok("no daemon to ask; the configuration has %s", output.HowMany(there, "hook", "hooks"))
+		return ok("daemon not running; %s in the configuration", output.CountNoun(there, "hook", "hooks"))
 	}
 	there = 0
 	for i := range list {
@@ -75,12 +75,12 @@ func checkHooks(ctx context.Context, d *Doctor) finding {
 		}
 		if s.Failure != nil {
 			wrong = append(wrong, fmt.Sprintf("%s failed at %s (%s): %s", s.Name, s.Failure.At.Local().Format(time.DateTime),
-				output.HowMany(s.Failed, "failure", "failures"), s.Failure.Reason))
+				output.CountNoun(s.Failed, "failure", "failures"), s.Failure.Reason))
 		}
 	}
 	if len(wrong) > 0 {
-		return warn("`longterm events ls` lists hooks; put the command right in its subscription, or with `longterm config edit`",
+		return warn("see `longterm events ls`; fix the command in its subscription, or with `longterm config edit`",
 			"%s", output.Printable(strings.Join(wrong, "; ")))
 	}
-	return ok("%s", output.HowMany(there, "hook", "hooks"))
+	return ok("%s", output.CountNoun(there, "hook", "hooks"))
 }

@@ -2,7 +2,7 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// freeBytes is how much may be written where a directory is.
+// freeBytes returns the free space of the file system at dir.
 func freeBytes(dir string) (int64, error) {
 	var fs unix.Statfs_t
 	err := unix.Statfs(dir, &fs)

@@ -1,11 +1,12 @@
 //go:build unix
 
-// Package doctor says what is wrong with an instance and what to do about it. checks is the table: a row has a
-// name and a function that finds how one thing stands. Damaged histories are read, and repaired when that is asked
-// for, without the daemon's help. It starts nothing.
+// Package doctor implements the verb doctor: it diagnoses problems of an instance and suggests fixes. checks is the
+// table: a row has a name and a function that returns a finding. Damaged histories are checked, and repaired on
+// request, without the daemon. Nothing is started.
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// finding is what a check found: what is so, and if it is not well, what to do.
+// finding is the result of a check, with a remedy if there is a problem.
 type finding struct {
 	Check  string `json:"check"`
 	Level  string `json:"level"` // ok, warn, fail
@@ -31,15 +32,15 @@ type finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Doctor examines an instance. It starts nothing.
+// Doctor examines an instance. It starts no daemon.
 type Doctor struct {
 	*output.Printer
 	Dirs    paths.Dirs
-	Quiet   *client.Client // starts no daemon
+	Quiet   *client.Client // client that never starts a daemon
 	Version func() string
 }
 
-// Examine prints what each check finds; a failed one makes the exit status 1.
+// Examine runs all checks and prints their findings. A failed check makes the exit status 1.
 func (d *Doctor) Examine(ctx context.Context) error {
 	var found []finding
 	failed := 0
@@ -60,7 +61,7 @@ func (d *Doctor) Examine(ctx context.Context) error {
 	return nil
 }
 
-// checks are what doctor looks at, in order.
+// checks lists the checks in the order of the report.
 var checks = []struct {
 	name string
 	run  func(context.Context, *Doctor) finding
@@ -76,7 +77,7 @@ var checks = []struct {
 	{"version", checkVersion},
 	{"history", checkHistory},
 	{"audit", checkAudit},
-	{"left", checkLeft},
+	{"left", checkLeftovers},
 	{"executions", checkExecutions},
 	{"sandbox", checkSandbox},
 	{"tokens", checkTokens},
@@ -101,14 +102,25 @@ func writeFindings(w io.Writer, found []finding) {
 // summarize returns the result of all checks as one line.
 func summarize(found []finding) string {
 	count := map[string]int{}
+	var failed []string
+	next := ""
 	for _, f := range found {
 		count[f.Level]++
+		if f.Level == "fail" {
+			failed = append(failed, f.Check)
+			next = cmp.Or(next, f.Remedy)
+		}
 	}
 	switch {
 	case count["fail"] > 0:
-		return fmt.Sprintf("not in order: %s failed, %s", output.HowMany(count["fail"], "check", "checks"), output.HowMany(count["warn"], "warning", "warnings"))
+		text := fmt.Sprintf("not in order: %s failed, %s: %s", output.CountNoun(count["fail"], "check", "checks"),
+			output.CountNoun(count["warn"], "warning", "warnings"), strings.Join(failed, ", "))
+		if next != "" {
+			text += "; next: " + next
+		}
+		return text
 	case count["warn"] > 0:
-		return "in order, with " + output.HowMany(count["warn"], "warning", "warnings")
+		return "in order, with " + output.CountNoun(count["warn"], "warning", "warnings")
 	}
 	return fmt.Sprintf("in order: all %d checks passed", len(found))
 }
@@ -125,13 +137,13 @@ func fail(remedy, format string, args ...any) finding {
 	return finding{Level: "fail", Text: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// checkState also finds a state directory that was removed under a daemon, which goes on with
-// files that have no name any more.
+// checkState also detects a state directory that was removed under a running daemon, whose open files then have no
+// name.
 func checkState(_ context.Context, d *Doctor) finding {
 	_, err := os.Stat(d.Dirs.Database())
 	if os.IsNotExist(err) && processes.AnyDaemon(d.Dirs) {
-		return fail("run `longterm daemon restart`: sessions go on, without what they printed before",
-			"%s was removed while the daemon runs: what sessions print is kept no more", d.Dirs.State)
+		return fail("run `longterm daemon restart`; sessions keep running, without their earlier output",
+			"%s: removed while the daemon runs; output is not stored", d.Dirs.State)
 	}
 	return checkDir(d.Dirs.State)
 }
@@ -139,32 +151,32 @@ func checkState(_ context.Context, d *Doctor) finding {
 func checkDir(dir string) finding {
 	st, err := os.Stat(dir)
 	if os.IsNotExist(err) {
-		return ok("%s does not exist yet; it is made on first use", dir)
+		return ok("%s: not created yet", dir)
 	}
 	if err != nil {
-		return fail("make it reachable, or set LONGTERM_DIR", "%v", err)
+		return fail("make it accessible, or set LONGTERM_DIR", "%v", err)
 	}
 	if sys, is := st.Sys().(*syscall.Stat_t); is && int(sys.Uid) != os.Getuid() {
 		return fail("set LONGTERM_DIR to a directory of yours", "%s belongs to uid %d", dir, sys.Uid)
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return fail("chmod 700 "+dir, "%s can be entered by others (mode %o)", dir, st.Mode().Perm())
+		return fail("chmod 700 "+dir, "%s: accessible to other users (mode %o)", dir, st.Mode().Perm())
 	}
 	probe := filepath.Join(dir, ".doctor")
 	if err := os.WriteFile(probe, []byte("ok"), 0o600); err != nil {
-		return fail("make it writable, or make room", "%v", err)
+		return fail("make it writable, or free disk space", "%v", err)
 	}
 	_ = os.Remove(probe)
-	return ok("%s is ours alone and writable", dir)
+	return ok("%s: private and writable", dir)
 }
 
 func checkDisk(_ context.Context, d *Doctor) finding {
 	free, err := freeBytes(d.Dirs.State)
 	if err != nil {
-		return ok("nothing is stored yet")
+		return ok("nothing stored yet")
 	}
 	if free < 256<<20 {
-		return warn("make room: without it sessions go on, but their history has gaps", "%d MiB are free for history", free>>20)
+		return warn("free disk space; otherwise histories get gaps", "%d MiB are free for history", free>>20)
 	}
 	return ok("%d MiB are free for history", free>>20)
 }
@@ -173,14 +185,14 @@ func checkDaemon(ctx context.Context, d *Doctor) finding {
 	st, err := d.Quiet.Status(ctx)
 	switch {
 	case err == nil && len(st.Notices) > 0:
-		return warn("look at "+d.Dirs.DaemonLog(), "daemon %d is running, after repairs: %s", st.DaemonPID, strings.Join(st.Notices, "; "))
+		return warn("see "+d.Dirs.DaemonLog(), "daemon %d is running, after repairs: %s", st.DaemonPID, strings.Join(st.Notices, "; "))
 	case err == nil:
-		return ok("daemon %d serves, keeper %d holds %d sessions, restarted %s", st.DaemonPID, st.KeeperPID, st.Running, output.HowMany(st.Restarts, "time", "times"))
+		return ok("daemon %d serves, keeper %d holds %d sessions, restarted %s", st.DaemonPID, st.KeeperPID, st.Running, output.CountNoun(st.Restarts, "time", "times"))
 	case processes.AnyKeeper(d.Dirs):
-		return fail("run `longterm daemon start`; if it fails look at "+d.Dirs.DaemonLog()+" and "+d.Dirs.KeeperLog(),
+		return fail("run `longterm daemon start`; if it fails see "+d.Dirs.DaemonLog()+" and "+d.Dirs.KeeperLog(),
 			"a keeper holds sessions but no daemon serves: %v", processes.WithKeeper(ctx, err, d.Dirs, d.Version))
 	}
-	return ok("nothing runs; it starts when needed")
+	return ok("not running; starts when needed")
 }
 
 func checkVersion(ctx context.Context, d *Doctor) finding {
@@ -193,39 +205,40 @@ func checkVersion(ctx context.Context, d *Doctor) finding {
 	}
 	for _, k := range st.Keepers {
 		if k.Build != st.Build {
-			return warn("run `longterm daemon upgrade`; sessions go on", "keeper %s runs %s, the daemon %s", k.Key, k.Build, st.Build)
+			return warn("run `longterm daemon upgrade`; sessions keep running", "keeper %s runs %s, the daemon %s", k.Key, k.Build, st.Build)
 		}
 	}
-	return ok("daemon and keepers run %s, as this is", st.Build)
+	return ok("daemon, keepers and this program: %s", st.Build)
 }
 
 func checkHistory(ctx context.Context, d *Doctor) finding {
 	list, err := d.Quiet.List(ctx)
 	if err != nil {
-		return ok("no daemon to ask")
+		return ok("daemon not running")
 	}
 	for _, s := range list {
 		if s.Quarantine != "" {
-			return fail("its output is kept and can be read (`longterm output`); `longterm daemon restart` tries again", "%s is quarantined: %s", s.Name, s.Quarantine)
+			return fail("read its output with `longterm output`; retry with `longterm daemon restart`", "%s is quarantined: %s", s.Name, s.Quarantine)
 		}
 		if s.History != "" {
-			return fail("make room or make the directory writable; it goes on by itself then", "history of %s is not being written: %s", s.Name, s.History)
+			return fail("free disk space or make the directory writable; writing resumes automatically", "history of %s: not written (%s)", s.Name, s.History)
 		}
 	}
-	return ok("history of %d sessions is kept", len(list))
+	return ok("history of %d sessions is written", len(list))
 }
 
-func checkLeft(ctx context.Context, d *Doctor) finding {
+// checkLeftovers checks for leftover processes of ended sessions.
+func checkLeftovers(ctx context.Context, d *Doctor) finding {
 	list, err := d.Quiet.List(ctx)
 	if err != nil {
-		return ok("no daemon to ask")
+		return ok("daemon not running")
 	}
 	for _, s := range list {
 		if len(s.Left) > 0 {
-			return warn("end them with `longterm kill "+s.Name+"`, if they are not wanted", "%s has ended, and processes it started run on: %s", s.Name, strings.Trim(fmt.Sprint(s.Left), "[]"))
+			return warn("end them with `longterm kill "+s.Name+"`", "%s has ended, with leftover processes: %s", s.Name, strings.Trim(fmt.Sprint(s.Left), "[]"))
 		}
 	}
-	return ok("no ended session left processes behind")
+	return ok("no leftover processes")
 }
 
 func checkDescriptors(context.Context, *Doctor) finding {
@@ -240,41 +253,41 @@ func checkDescriptors(context.Context, *Doctor) finding {
 	return ok("%d open files allow about %d sessions", most, sessions)
 }
 
-// What a daemon has open, which is more than a keeper has.
+// Descriptors that a daemon has open. A keeper has fewer.
 const (
-	openAtRest   = 23  // without sessions: databases, logs, locks, sockets
-	openSpare    = 16  // kept free for clients: no session is started in them
-	openASession = 2   // its terminal and its ring
-	openSegments = 256 // and the segment that its history is written to, of so many at most
+	baseDescriptors    = 23  // without sessions: databases, logs, locks, sockets
+	spareDescriptors   = 16  // kept free for clients: no session is started in them
+	sessionDescriptors = 2   // its terminal and its ring
+	segmentDescriptors = 256 // plus the history segment being written, up to this limit
 )
 
-// sessionsWithin is how many sessions a daemon starts that may have so many files open.
+// sessionsWithin returns the number of sessions that fit into a limit of open files.
 func sessionsWithin(files uint64) uint64 {
-	if files < openAtRest+openSpare {
+	if files < baseDescriptors+spareDescriptors {
 		return 0
 	}
-	room := files - openAtRest - openSpare
-	before := room / (openASession + 1) // that run when the last is started
-	if before >= openSegments {
-		before = (room - openSegments) / openASession
+	room := files - baseDescriptors - spareDescriptors
+	before := room / (sessionDescriptors + 1) // that run when the last is started
+	if before >= segmentDescriptors {
+		before = (room - segmentDescriptors) / sessionDescriptors
 	}
 	return before + 1
 }
 
-// checkLinger: without lingering systemd ends the user's manager, and with it every
-// scope, when the last login ends.
+// checkLinger checks whether systemd lingering is enabled. Without it, systemd ends the user's manager, and with it
+// every scope, when the last login ends.
 func checkLinger(ctx context.Context, _ *Doctor) finding {
 	return linger(ctx, "/run/systemd/system")
 }
 
-// linger is checkLinger with the directory that is there where systemd runs the machine: sd_booted(3).
+// linger is checkLinger with the directory whose existence shows that systemd runs (sd_booted(3)).
 func linger(ctx context.Context, booted string) finding {
 	if _, err := os.Stat(booted); err != nil {
 		return ok("no systemd: sessions outlive a logout")
 	}
 	out, err := exec.CommandContext(ctx, "loginctl", "show-user", fmt.Sprint(os.Getuid()), "--property=Linger", "--value").Output()
 	if err != nil {
-		return warn("", "lingering is unknown: %v", err)
+		return warn("", "lingering unknown: %v", err)
 	}
 	if strings.TrimSpace(string(out)) != "yes" {
 		return warn("run `loginctl enable-linger`", "lingering is off: sessions may end when you log out")

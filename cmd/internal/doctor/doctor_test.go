@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/session/access"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/audit"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/confine"
@@ -61,12 +62,12 @@ func TestCheckDir(t *testing.T) {
 			t.Errorf("mode %o: %+v", mode, f)
 		}
 	}
-	if f := checkDir(filepath.Join(dir, "none")); f.Level != "ok" || !strings.Contains(f.Text, "does not exist yet") {
+	if f := checkDir(filepath.Join(dir, "none")); f.Level != "ok" || !strings.Contains(f.Text, "not created yet") {
 		t.Errorf("%+v", f)
 	}
 }
 
-// Where systemd ends a person's processes with the last login, that is said, and what to do.
+// Where systemd ends a user's processes with the last login, that is said, and what to do.
 //
 // FEATURES: R98
 func TestLogout(t *testing.T) {
@@ -106,21 +107,21 @@ func TestExamine(t *testing.T) {
 		t.Errorf("no summary:\n%s", out)
 	}
 	for want, levels := range map[string][]string{
-		"in order: all 2 checks passed":            {"ok", "ok"},
-		"in order, with 1 warning":                 {"ok", "warn"},
-		"not in order: 2 checks failed, 1 warning": {"fail", "warn", "fail"},
-		"not in order: 1 check failed, 0 warnings": {"fail"},
+		"in order: all 2 checks passed":                                    {"ok", "ok"},
+		"in order, with 1 warning":                                         {"ok", "warn"},
+		"not in order: 2 checks failed, 1 warning: c0, c2; next: `fix c0`": {"fail", "warn", "fail"},
+		"not in order: 1 check failed, 0 warnings: c0; next: `fix c0`":     {"fail"},
 	} {
 		var found []finding
-		for _, l := range levels {
-			found = append(found, finding{Level: l})
+		for i, l := range levels {
+			found = append(found, finding{Level: l, Check: fmt.Sprint("c", i), Remedy: fmt.Sprintf("`fix c%d`", i)})
 		}
 		if got := summarize(found); got != want {
 			t.Errorf("%v: %q", levels, got)
 		}
 	}
 	out.Reset()
-	if err := d.Journals(t.Context(), false); err != nil || out.String() != "there is no history\n" {
+	if err := d.Journals(t.Context(), false); err != nil || out.String() != "no history\n" {
 		t.Errorf("%v %s", err, out)
 	}
 }
@@ -143,7 +144,7 @@ func TestChecksOfAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := access.Open(d.Dirs.Tokens()).Make(access.Token{Name: "old", Level: "read", Expires: time.Now().Add(-time.Hour)}); err != nil {
+	if _, _, err := apitoken.Open(d.Dirs.Tokens()).Make(apitoken.Token{Name: "old", Level: "read", Expires: time.Now().Add(-time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	if f := checkTokens(t.Context(), d); f.Level != "warn" || !strings.Contains(f.Remedy, "token revoke old") {
@@ -183,7 +184,7 @@ func TestCheckAudit(t *testing.T) {
 			t.Errorf("%+v, want %s: %s", f, level, text)
 		}
 	}
-	check("ok", "nothing is recorded yet")
+	check("ok", "no records yet")
 	l, err := audit.Open(audit.Options{Dir: d.Dirs.Audit()})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +197,7 @@ func TestCheckAudit(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("ok", "3 records are consistent")
+	check("ok", "3 records consistent")
 	if err := os.WriteFile(d.Dirs.Database(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestCheckAudit(t *testing.T) {
 	if err := os.Remove(d.Dirs.Audit() + ".head"); err != nil {
 		t.Fatal(err)
 	}
-	check("fail", "there is no audit log")
+	check("fail", "the audit log was removed")
 }
 
 // FEATURES: R97
@@ -238,7 +239,7 @@ func TestOlderThanTheDaemon(t *testing.T) {
 		{"devel", "v1.0.0", false}, {"v1.0.0", "devel-0123", false}, {"v0", "v1.0.0", false},
 	} {
 		f := differs(c.ours, c.daemons)
-		if back := strings.Contains(f.Remedy, "this one is the older"); f.Level != "warn" || back != c.back {
+		if back := strings.Contains(f.Remedy, "this program is older"); f.Level != "warn" || back != c.back {
 			t.Errorf("%s and a daemon of %s: %+v", c.ours, c.daemons, f)
 		}
 	}

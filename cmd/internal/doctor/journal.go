@@ -16,20 +16,20 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// journalFinding is what was found in one session's history.
+// journalFinding is the state of one session's history.
 type journalFinding struct {
 	Session  string   `json:"session"`
 	Bytes    int64    `json:"bytes"`
 	Segments int      `json:"segments"`
 	Records  int      `json:"records"`
-	Start    uint64   `json:"start"`
-	End      uint64   `json:"end"`
-	Gaps     uint64   `json:"gap_bytes"`
+	Start    uint64   `json:"start"`     // offset of the first byte
+	End      uint64   `json:"end"`       // offset after the last byte
+	Gaps     uint64   `json:"gap_bytes"` // missing bytes
 	Problems []string `json:"problems"`
 	Repaired bool     `json:"repaired,omitempty"`
 }
 
-// Journals reads all histories, without the daemon's help, and repairs them if asked to.
+// Journals checks all histories without the daemon, and repairs them if repair is set.
 func (d *Doctor) Journals(ctx context.Context, repair bool) error {
 	if repair {
 		if _, err := d.Quiet.Status(ctx); err == nil {
@@ -68,6 +68,7 @@ func (d *Doctor) Journals(ctx context.Context, repair bool) error {
 	return nil
 }
 
+// examine checks one history.
 func examine(dir, id string, repair bool) (journalFinding, error) {
 	r, err := journal.Verify(dir)
 	if err != nil {
@@ -93,7 +94,7 @@ func examine(dir, id string, repair bool) (journalFinding, error) {
 
 func writeJournals(w io.Writer, found []journalFinding) {
 	if len(found) == 0 {
-		fmt.Fprintln(w, "there is no history")
+		fmt.Fprintln(w, "no history")
 	}
 	for _, f := range found {
 		state := "sound"

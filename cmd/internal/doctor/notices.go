@@ -11,11 +11,11 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// checkNotices looks whether people can be told of what happens.
+// checkNotices checks the delivery of notifications.
 func checkNotices(ctx context.Context, d *Doctor) finding {
 	st, err := d.Quiet.Status(ctx)
 	if err != nil {
-		return ok("no daemon runs: nobody is told of anything")
+		return ok("daemon not running: no notifications are sent")
 	}
 	return noticesFinding(st.Webhooks, time.Now())
 }
@@ -31,10 +31,10 @@ func noticesFinding(all []api.Webhook, now time.Time) finding {
 				text += fmt.Sprintf(", for %v", now.Sub(*w.Since).Round(time.Second))
 			}
 			if w.Waiting > 0 {
-				text += fmt.Sprintf("; %d notices wait", w.Waiting)
+				text += fmt.Sprintf("; %d queued", w.Waiting)
 			}
 			if w.LeftOut > 0 {
-				text += fmt.Sprintf("; %d were left out", w.LeftOut)
+				text += fmt.Sprintf("; %d dropped", w.LeftOut)
 			}
 			bad = append(bad, text)
 		case w.Told != nil:
@@ -43,9 +43,9 @@ func noticesFinding(all []api.Webhook, now time.Time) finding {
 	}
 	switch {
 	case len(bad) > 0:
-		return warn("look at `longterm config get notify.webhook`, and whether this machine reaches the host", "%s", strings.Join(bad, "; "))
+		return warn("check `longterm config get notify.webhook`, and the connection to its host", "%s", strings.Join(bad, "; "))
 	case told > 0:
-		return ok("webhooks were told of what happened, without a failure")
+		return ok("webhooks: all notifications delivered")
 	}
-	return ok("no webhook was told of anything yet")
+	return ok("webhooks: no notifications yet")
 }

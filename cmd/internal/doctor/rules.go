@@ -15,34 +15,35 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
-// checkRules looks at the user's file of rules, and at what the daemon makes of it.
+// checkRules checks the user's rule file, and the rules that the daemon uses.
 func checkRules(ctx context.Context, d *Doctor) finding {
 	path := d.Dirs.PolicyFile()
 	f, _, err := rulebook.ReadFile(path)
 	if said := projectsWrong(d); said != "" && (err == nil || errors.Is(err, fs.ErrNotExist)) {
-		return fail("put it right, and try it with `longterm policy test FILE`", "%s", said)
+		return fail("fix it; test it with `longterm policy test FILE`", "%s", said)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return ok("%s does not exist: the presets are in effect", path)
+		return ok("%s: not found; using the presets", path)
 	}
 	if err != nil {
-		return fail("put it right, and try it with `longterm policy test "+path+"`; until then the last one in order counts, and without one agents may only read",
+		return fail("fix it, and test it with `longterm policy test "+path+"`; until then the last valid version applies, or agents may only read",
 			"%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if st, err := d.Quiet.Status(ctx); err == nil && len(st.Rules.Problems) > 0 {
-		return warn("look again in a moment", "%s is in order, but the daemon has not taken it yet", path)
+		return warn("run `longterm doctor` again in a moment", "%s: valid, but not applied yet by the daemon", path)
 	}
 	var elsewhere []policy.Preset
-	if c, _, err := config.Read(d.Dirs.ConfigFile()); err == nil { // else another check says what is wrong with it
+	// otherwise the configuration's check reports the error
+	if c, _, err := config.Read(d.Dirs.ConfigFile()); err == nil {
 		elsewhere = []policy.Preset{policy.Preset(c.Settings.Policy.Default), policy.Preset(c.Settings.Policy.Agents)}
 	}
 	if odd := rulebook.Lint(f, false, time.Now(), elsewhere...); len(odd) > 0 {
-		return warn("`longterm policy test "+path+"` names them", "%s has rules that decide nothing", path)
+		return warn("see `longterm policy test "+path+"`", "%s: some rules never decide", path)
 	}
-	return ok("%s is in order", path)
+	return ok("%s: valid", path)
 }
 
-// projectsWrong says what is wrong with the files of rules of the projects that we are in; empty: nothing.
+// projectsWrong returns the problems of rule files of the current directory's projects, or "".
 func projectsWrong(d *Doctor) string {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -58,7 +59,7 @@ func projectsWrong(d *Doctor) string {
 		}
 		counts := "the last one in order counts in this project"
 		if f.Using == "broken" {
-			counts = "agents in this project are asked about all but reading"
+			counts = "in this project agents need approval for all but reading"
 		}
 		said = append(said, strings.Join(f.Problems, "; ")+": "+counts)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// checkSandbox says which levels of sandboxes can be had, and whether the profiles are in order.
+// checkSandbox checks which sandbox levels are available, and whether the profiles are valid.
 func checkSandbox(_ context.Context, d *Doctor) finding {
 	file, err := sandbox.Load(d.Dirs.SandboxFile())
 	if err != nil {
-		return fail("put it right: until then sessions start in built-in profiles that it does not change, and in no others", "%v", err)
+		return fail("fix the file; until then only built-in profiles that it does not change are available", "%v", err)
 	}
 	profiles := "profiles " + strings.Join(file.Names(), ", ")
 	var levels, missing []string
@@ -28,13 +28,13 @@ func checkSandbox(_ context.Context, d *Doctor) finding {
 	if abi := confine.LandlockABI(); abi >= 3 {
 		levels = append(levels, fmt.Sprintf("landlock (version %d)", abi))
 	} else {
-		missing = append(missing, "landlock: the kernel has none of version 3 or newer")
+		missing = append(missing, "landlock: version 3 or newer missing in the kernel")
 	}
 	switch {
 	case len(levels) == 0:
-		return warn("sessions with --sandbox do not start here; allow user namespaces, or take a kernel from 6.2 on", "no level can be had: %s", strings.Join(missing, "; "))
+		return warn("sessions with --sandbox cannot start; allow user namespaces, or use kernel 6.2 or newer", "no level available: %s", strings.Join(missing, "; "))
 	case len(missing) > 0:
-		return warn("see docs/sandbox.md for what each level holds", "levels %s; %s; %s", strings.Join(levels, ", "), strings.Join(missing, "; "), profiles)
+		return warn("see `longterm help sandbox` for the effect of each level", "levels %s; %s; %s", strings.Join(levels, ", "), strings.Join(missing, "; "), profiles)
 	}
 	return ok("levels %s; %s", strings.Join(levels, ", "), profiles)
 }

@@ -1,12 +1,12 @@
 //go:build unix
 
-// Package e2e is longterm as a user has it, for tests: the program is built (with the race detector where the tests
-// are), each test has an instance of its own, and what it started ends with it.
+// Package e2e runs the real program for tests: it builds longterm (with the race detector if the tests have it), gives
+// each test a separate instance, and ends what the test started.
 //
-// The tests stand in packages by subject, each of which stays far below the ten minutes that `go test` gives one:
-// crash (daemons, keepers and machines that go away), terminals (attach, the viewer, real terminals), commands (lines,
-// jobs, results, events, configuration) and agents (MCP, approvals, executions). The scripts in cmd/longterm/testdata
-// run with the tests of cmd/longterm.
+// The tests are in packages by subject, each of which stays far below the ten minutes that `go test` allows: crash
+// (daemons, keepers and machines that die), terminals (attach, the viewer, real terminals), commands (lines, jobs,
+// results, events, configuration) and agents (MCP, approvals, executions). The scripts in cmd/longterm/testdata run
+// with the tests of cmd/longterm.
 package e2e
 
 import (
@@ -29,20 +29,20 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// own says that this test binary is the program.
-var own bool
+// isProgram reports whether this test binary also runs as the program.
+var isProgram bool
 
-// Main runs the tests of package main: started under the name of one of programs, such as longterm, the test binary is that
-// program. Other packages use isolate.Run, and the program is built for them.
+// Main runs the tests of package main. If the test binary is called by a name in programs, such as longterm, it runs
+// that program instead. Other packages use isolate.Run, and Program builds the program for them.
 func Main(m *testing.M, programs map[string]func()) {
-	own = true
+	isProgram = true
 	testscript.Main(isolate.Main(m), programs)
 }
 
-// Program is the path of the program under test.
+// Program returns the path of the program under test.
 func Program(t testing.TB) string {
 	t.Helper()
-	if own {
+	if isProgram {
 		exe, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)
@@ -61,19 +61,19 @@ func Build(t testing.TB, flags ...string) string {
 	return sessiontest.Build(t, "github.com/longterm-dev/longterm/cmd/longterm", flags...)
 }
 
-// Instance is a longterm of a test's own: its directory, and the environment that its commands get. Everything it
-// started is ended with the test.
+// Instance is a separate longterm for one test: its state directory, and the environment of its commands. Everything it
+// starts ends with the test.
 type Instance struct {
 	T   *testing.T
 	Dir string
 	Exe string
 	Env []string
-	// Patience, if there is any, is for machines that others have: a verb that has to succeed may take that long, and
-	// is asked again while it lasts. Verbs that must not be asked twice want none.
+	// Patience is how long a verb that must succeed is repeated on busy machines; 0 never repeats it. Leave it 0 for
+	// verbs that must not run twice.
 	Patience time.Duration
 }
 
-// New makes an instance. Nothing is started yet.
+// New returns an instance. It starts nothing.
 func New(t *testing.T) *Instance {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lt") // short: t.TempDir names sessions' sockets at length
@@ -103,10 +103,10 @@ func New(t *testing.T) *Instance {
 	return i
 }
 
-// Tail is the end of a text, n bytes of it.
+// Tail returns the last n bytes of a text.
 func Tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
-// End ends sessions, daemon and keepers; by their pids if asking fails.
+// End ends the sessions, the daemon and the keepers. If the request fails, it kills them by their pids.
 func (i *Instance) End() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -131,7 +131,7 @@ func Processes(dir string) (pids []int) {
 	return pids
 }
 
-// Command is a verb as a process that is not started yet.
+// Command returns a verb as a process that is not started yet.
 func (i *Instance) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, i.Exe, args...)
 	cmd.Args[0] = "longterm"
@@ -171,7 +171,7 @@ func (i *Instance) Run(args ...string) string {
 	return out
 }
 
-// Decode reads JSON that has to be of a type.
+// Decode reads JSON into a value of a type.
 func Decode[T any](t *testing.T, s string) T {
 	t.Helper()
 	var v T
@@ -181,13 +181,13 @@ func Decode[T any](t *testing.T, s string) T {
 	return v
 }
 
-// Status is what the daemon says of itself.
+// Status returns the daemon's status.
 func (i *Instance) Status() api.Status {
 	i.T.Helper()
 	return Decode[api.Status](i.T, i.Run("daemon", "status", "--json"))
 }
 
-// Info is what there is to know of a session.
+// Info returns the facts about a session.
 func (i *Instance) Info(ref string) api.Session {
 	i.T.Helper()
 	return Decode[api.Session](i.T, i.Run("info", ref, "--json"))
@@ -205,10 +205,10 @@ func Eventually(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// PauseFor lets time go by where that is what is tested: kills that come at intervals.
+// PauseFor sleeps. It is for tests whose subject is time, such as kills at intervals.
 func PauseFor(d time.Duration) { <-time.After(d) }
 
-// FIFO makes a named pipe: what reads it waits for the test.
+// FIFO creates a named pipe: a program that reads it waits until the test writes.
 func FIFO(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fifo")

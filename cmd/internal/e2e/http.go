@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// HTTP speaks plain HTTP to the daemon.
+// HTTP returns a client that speaks plain HTTP to the daemon.
 func (i *Instance) HTTP() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
@@ -24,7 +24,7 @@ func (i *Instance) HTTP() *http.Client {
 	}}
 }
 
-// URL is the address of a route.
+// URL returns the address of a route.
 func URL(path string) string { return "http://longterm" + api.Version + path }
 
 // Post sends a body of JSON, and returns the answer and its status.
@@ -33,12 +33,13 @@ func (i *Instance) Post(path, body string) (string, int) {
 	return i.answer(i.HTTP().Post(URL(path), "application/json", strings.NewReader(body)))
 }
 
-// Get asks for a path, and returns the answer and its status.
+// Get requests a path, and returns the answer and its status.
 func (i *Instance) Get(path string) (string, int) {
 	i.T.Helper()
 	return i.answer(i.HTTP().Get(URL(path)))
 }
 
+// answer returns the body and the status of a response.
 func (i *Instance) answer(resp *http.Response, err error) (string, int) {
 	i.T.Helper()
 	if err != nil {
@@ -52,7 +53,7 @@ func (i *Instance) answer(resp *http.Response, err error) (string, int) {
 	return string(b), resp.StatusCode
 }
 
-// Listen closes its channel when the daemon publishes an event of a kind.
+// Listen returns a channel that is closed when the daemon publishes an event of a kind.
 func (i *Instance) Listen(kind string) <-chan struct{} {
 	i.T.Helper()
 	req, err := http.NewRequestWithContext(i.T.Context(), http.MethodGet, URL("/events"), nil)

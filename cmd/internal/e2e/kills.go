@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// NumberedKeys are so many keys that tell when one is lost, doubled or out of its place.
+// NumberedKeys returns n bytes of input in which lost, duplicated or misplaced bytes are recognisable.
 func NumberedKeys(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -23,8 +23,8 @@ func NumberedKeys(n int) string {
 	return b.String()[:n]
 }
 
-// KillDaemons kills daemon after daemon, one, two or three in a row within a tenth of a second, until it is told to stop;
-// the channel has how many.
+// KillDaemons kills one daemon after another, one to three in a row within a tenth of a second, until stop is closed.
+// The channel returns their number.
 func (i *Instance) KillDaemons(r *rand.Rand, stop <-chan struct{}) <-chan int {
 	killed := make(chan int, 1)
 	go func() {
@@ -48,8 +48,8 @@ func (i *Instance) KillDaemons(r *rand.Rand, stop <-chan struct{}) <-chan int {
 	return killed
 }
 
-// ReadKeys checks that the program that reads keys into a file has read them once and in order.
-func ReadKeys(t *testing.T, file, keys string) {
+// CheckKeys checks that the program that writes its input into file has read keys once and in order.
+func CheckKeys(t *testing.T, file, keys string) {
 	t.Helper()
 	got := ""
 	Eventually(t, "all is typed", func() bool {
@@ -66,7 +66,7 @@ func ReadKeys(t *testing.T, file, keys string) {
 	}
 }
 
-// ReadsKeys is a program that does so.
-func ReadsKeys(file string) []string {
+// KeyReader returns the command line of a program that writes its input into a file.
+func KeyReader(file string) []string {
 	return []string{"sh", "-c", `stty raw -echo; printf READY; exec cat >"$1"`, "sh", file}
 }

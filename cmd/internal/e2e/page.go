@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Step is a command of a page and what it is said to print.
+// Step is a command in a documentation page, with its documented output.
 type Step struct {
 	Line    int
 	Command string
-	Prints  []string
+	Prints  []string // documented output lines
 }
 
-// Steps are the commands in a page's console blocks: what begins with "$ ", with the
-// lines of its here-document.
+// Steps returns the commands in a page's console blocks: lines that start with "$ ", with their here-documents.
 func Steps(page string) []Step {
 	var steps []Step
 	inside, until := false, ""
@@ -44,9 +43,9 @@ func Steps(page string) []Step {
 	return steps
 }
 
-// Loosely is a pattern for what a page shows: … stands for anything, and a line of it
-// alone for any lines; blanks may be more or fewer.
-func Loosely(lines []string) *regexp.Regexp {
+// LoosePattern returns a pattern that matches documented output: … matches anything, a line of … matches any lines, and the
+// number of blanks may differ.
+func LoosePattern(lines []string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)
 	for _, l := range lines {

@@ -2,5 +2,5 @@
 
 package e2e
 
-// RaceEnabled says whether there is a race detector: then everything that tests start is many times slower.
+// RaceEnabled reports whether the race detector is on. It makes all started programs many times slower.
 const RaceEnabled = true

@@ -1,6 +1,5 @@
-// Package exit says how the command line ends: the errors that carry an exit status, and the status, the message
-// and the JSON that any error stands for. Statuses and codes themselves stand in session/api's table; this package
-// knows no verb.
+// Package exit defines how the command line ends: errors that carry an exit status, and the status, message and JSON of
+// any error. The table in session/api holds the codes and their statuses. This package knows no verb.
 package exit
 
 import (
@@ -12,10 +11,10 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Error ends the program with a status.
+// Error is an error that ends the program with an exit status.
 type Error struct {
 	code int
-	Err  error // nil: the verb has printed what there was to say
+	Err  error // nil: the verb has printed everything
 }
 
 func (e *Error) Error() string {
@@ -27,7 +26,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// UsageError is a command line that makes no sense.
+// UsageError is an error in the command line.
 type UsageError struct{ err error }
 
 func (e UsageError) Error() string { return e.err.Error() }
@@ -35,22 +34,22 @@ func (e UsageError) Error() string { return e.err.Error() }
 // Usagef makes an error of usage.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Silent ends the program with a status and no further word.
+// Silent returns an error that ends the program with a status and no message.
 func Silent(code int) error { return &Error{code: code} }
 
-// With ends the program with a status and a message.
+// With returns an error that ends the program with a status and the message of err.
 func With(code int, err error) error { return &Error{code: code, Err: err} }
 
-// Usage makes an error one of usage.
+// Usage returns err as an error of usage.
 func Usage(err error) error { return UsageError{err} }
 
-// IsInterrupted says that an error is nothing but an interruption.
+// IsInterrupted reports whether an error is only an interruption.
 func IsInterrupted(err error) bool {
 	var e *api.Error
 	return errors.Is(err, context.Canceled) && !errors.As(err, &e)
 }
 
-// APIError is an error as the API would have it.
+// APIError returns an error in the API's form.
 func APIError(err error) *api.Error {
 	var e *api.Error
 	var exit *Error
@@ -89,7 +88,8 @@ func APIError(err error) *api.Error {
 	return &api.Error{Code: code, Message: msg, Hint: hint}
 }
 
-// Refusal keeps what went wrong here apart from the status of what was to be run.
+// Refusal returns err with exit status 126, unless it has one: the command did not start, and commands seldom exit with
+// 126 themselves.
 func Refusal(err error) error {
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -101,8 +101,9 @@ func Refusal(err error) error {
 	return &Error{api.ExitOwnFailure, err}
 }
 
-// Own has what failed here, before anything was run, end with a status that is not one of what was to be run.
-func Own(err error) error {
+// Internal returns err with an exit status for failures of longterm itself before the command started, which commands
+// seldom use.
+func Internal(err error) error {
 	var e *Error
 	if err == nil || errors.As(err, &e) || Status(err) != api.ExitFailure {
 		return err
@@ -110,7 +111,7 @@ func Own(err error) error {
 	return &Error{api.ExitOwnFailure, err}
 }
 
-// NotAllowed is the error that a result stands for of what was not run, as the rules or a person did not allow it.
+// NotAllowed returns the error of a command that did not run because a rule or the user denied it.
 func NotAllowed(r *api.Result) *api.Error {
 	e := &api.Error{Code: api.CodeDenied, Message: r.Error, Hint: r.Hint, Policy: r.Policy, Approval: r.Approval}
 	if r.Approval != "" {
@@ -119,11 +120,11 @@ func NotAllowed(r *api.Result) *api.Error {
 	return e
 }
 
-// OfDenied is its exit status.
-func OfDenied(r *api.Result) int { return NotAllowed(r).RefusedStatus() }
+// DeniedStatus returns the exit status of NotAllowed.
+func DeniedStatus(r *api.Result) int { return NotAllowed(r).RefusedStatus() }
 
-// Judged keeps what the rules or a person did not allow apart from other conflicts, as run and exec do.
-func Judged(err error) error {
+// FromPolicy returns err with the exit status of a denied command if rules or a user denied it, as run and exec do.
+func FromPolicy(err error) error {
 	var e *api.Error
 	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected || e.Code == api.CodeNeedsApproval) {
 		return Refusal(err)
@@ -131,7 +132,7 @@ func Judged(err error) error {
 	return err
 }
 
-// Status is the exit status that an error stands for (docs/errors.md).
+// Status returns the exit status of an error (docs/errors.md).
 func Status(err error) int {
 	var apiErr *api.Error
 	var exit *Error
@@ -151,7 +152,7 @@ func Status(err error) int {
 	return api.ExitFailure
 }
 
-// IsSilent says that an error is a status and no more: what there was to say has been said.
+// IsSilent reports whether an error is only a status, without a message to print.
 func IsSilent(err error) bool {
 	var exit *Error
 	return errors.As(err, &exit) && exit.Err == nil

@@ -21,27 +21,26 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// recorded is a person at work whose dialogue becomes a script. Its methods are called
-// by a remote.Talk, one at a time.
-type recorded struct {
+// dialogueRecorder records a user's dialogue with a program as a script. A remote.Talk calls its methods, one at a time.
+type dialogueRecorder struct {
 	rec    *expect.Recorder
 	t      *termio.Terminal
 	filter attach.Filter
 	buf    []byte
 }
 
-func (r *recorded) Output(_ uint64, data []byte) {
+func (r *dialogueRecorder) Output(_ uint64, data []byte) {
 	r.rec.Output(data)
 	r.buf = r.filter.Append(r.buf[:0], data)
-	_ = r.t.Draw(r.buf) // a terminal that is gone ends the keys, too
+	_ = r.t.Draw(r.buf) // a closed terminal also ends the keys
 }
 
-func (r *recorded) Typed(in respond.Input, echo respond.EchoState) {
+func (r *dialogueRecorder) OnInput(in respond.Input, echo respond.EchoState) {
 	r.rec.Echo(echo)
-	r.rec.Typed(in.Data)
+	r.rec.AddInput(in.Data)
 }
 
-// Record puts a program on this terminal and writes a script of what is done in it.
+// Record runs a program on this terminal, and writes a script of the dialogue.
 func (x *Runner) Record(ctx context.Context, argv []string) error {
 	if _, err := os.Stat(x.Recording); !errors.Is(err, fs.ErrNotExist) {
 		return exit.Usagef("%s exists; remove it first or record to another file", x.Recording)
@@ -66,7 +65,7 @@ func (x *Runner) Record(ctx context.Context, argv []string) error {
 		return err
 	}
 	s := x.Client.Session(info.ID)
-	r := &recorded{rec: expect.NewRecorder(argv), t: t}
+	r := &dialogueRecorder{rec: expect.NewRecorder(argv), t: t}
 	left, err := r.work(ctx, s, &leave)
 	t.Restore(false)
 	after := context.WithoutCancel(ctx)
@@ -81,21 +80,21 @@ func (x *Runner) Record(ctx context.Context, argv []string) error {
 		err = errors.Join(err, s.Remove(after, true))
 	}
 	if err = errors.Join(err, scriptErr); err == nil {
-		x.sayRecorded(x.Recording, src)
+		x.printRecorded(x.Recording, src)
 	}
 	return err
 }
 
-// work moves keys and size until the program ends, or the person leaves.
-func (r *recorded) work(ctx context.Context, s *client.Session, leave *attach.Chords) (left bool, err error) {
-	talk := remote.Begin(ctx, s, 0, r)
+// work passes keys and sizes on until the program ends or the user leaves.
+func (r *dialogueRecorder) work(ctx context.Context, s *client.Session, leave *attach.Chords) (left bool, err error) {
+	talk := remote.Follow(ctx, s, 0, r)
 	defer talk.Close()
 	keys, stop := make(chan []byte), make(chan struct{})
 	defer close(stop)
 	go r.t.Keys(keys, stop)
 	for {
 		ended := false
-		change, err := talk.Locked(func(e bool) { ended = e })
+		change, err := talk.WithLock(func(e bool) { ended = e })
 		if ended || err != nil {
 			return false, err
 		}
@@ -126,8 +125,8 @@ func (r *recorded) work(ctx context.Context, s *client.Session, leave *attach.Ch
 	}
 }
 
-// exit notes how the program ended.
-func (r *recorded) exit(ctx context.Context, s *client.Session) error {
+// exit records how the program ended.
+func (r *dialogueRecorder) exit(ctx context.Context, s *client.Session) error {
 	v, err := remote.Exit(ctx, s)
 	if err == nil && v.Exited {
 		r.rec.Exit(v.ExitCode)
@@ -135,13 +134,14 @@ func (r *recorded) exit(ctx context.Context, s *client.Session) error {
 	return err
 }
 
-func (x *Runner) sayRecorded(path string, src []byte) {
-	fmt.Fprintf(x.Stderr, "[recorded to %s; `longterm expect %s` plays it]\n", path, path)
+// printRecorded prints where the script was written.
+func (x *Runner) printRecorded(path string, src []byte) {
+	fmt.Fprintf(x.Stderr, "[recorded to %s; run it with `longterm expect %s`]\n", path, path)
 	if n := bytes.Count(src, []byte("secret: env:SECRET_")); n > 0 {
 		names := "SECRET_1"
 		if n > 1 {
 			names = fmt.Sprintf("SECRET_1 to SECRET_%d", n)
 		}
-		fmt.Fprintf(x.Stderr, "[what was typed unseen is not in it: set %s in the environment, or name other references]\n", names)
+		fmt.Fprintf(x.Stderr, "[hidden input was not recorded: set %s in the environment, or use other references]\n", names)
 	}
 }

@@ -12,19 +12,21 @@ import (
 	"github.com/longterm-dev/longterm/session/expect"
 )
 
-// stepPrinter shows the steps of a script as they are done: one that holds others above
-// them, the others when they end.
+// stepPrinter prints the steps of a running script. A step with nested steps is printed before them, any other when it
+// ends.
 type stepPrinter struct {
 	w    io.Writer
-	open []openStep // outermost first
+	open []openStep // steps in progress, outermost first
 }
 
+// openStep is a step in progress.
 type openStep struct {
 	res   expect.Result
-	shown bool
+	shown bool // its line was printed
 }
 
-func (p *stepPrinter) begin(r expect.Result) {
+// addStep records the start of a step.
+func (p *stepPrinter) addStep(r expect.Result) {
 	for i := range p.open {
 		if o := &p.open[i]; !o.shown {
 			o.shown = true
@@ -34,6 +36,7 @@ func (p *stepPrinter) begin(r expect.Result) {
 	p.open = append(p.open, openStep{res: r})
 }
 
+// end prints a finished step.
 func (p *stepPrinter) end(r expect.Result) {
 	last := p.open[len(p.open)-1]
 	p.open = p.open[:len(p.open)-1]
@@ -47,7 +50,7 @@ func (p *stepPrinter) end(r expect.Result) {
 	fmt.Fprintf(p.w, "%-4s  %s  %s\n", status, stepText(&r), (time.Duration(r.DurationMS) * time.Millisecond).String())
 }
 
-// stepText is a step in one line: where it stands, what it does.
+// stepText returns a step in one line, with its position and action.
 func stepText(r *expect.Result) string {
 	text := fmt.Sprintf("%-6s %s%s", r.Pos, strings.Repeat("  ", r.Depth), r.Verb)
 	if r.Name != "" {

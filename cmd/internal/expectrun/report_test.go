@@ -20,11 +20,11 @@ func TestSteps(t *testing.T) {
 	var b bytes.Buffer
 	p := &stepPrinter{w: &b}
 	group, step := expect.Result{Verb: "repeat"}, expect.Result{Verb: "expect", Depth: 1, Detail: "name\x1b", Match: "Name: "}
-	p.begin(group)
-	p.begin(step)
+	p.addStep(group)
+	p.addStep(step)
 	p.end(step)
 	step.Status = expect.Failed
-	p.begin(step)
+	p.addStep(step)
 	p.end(step)
 	p.end(group)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")

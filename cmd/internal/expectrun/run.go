@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package expectrun runs scripts of dialogues (session/expect) for the command line, shows their steps, writes
-// reports, and records a person at work as a script. What a script means is session/expect's; sessions it started
-// are removed at the end unless they are to be kept.
+// Package expectrun implements the verb expect: it runs scripts of dialogues (session/expect), prints their steps,
+// writes reports, and records a user's dialogue as a script. Package session/expect interprets scripts. Sessions that a
+// script started are removed at the end unless --keep is given.
 package expectrun
 
 import (
@@ -27,17 +27,17 @@ import (
 type Runner struct {
 	*output.Printer
 	Stdin         *os.File
-	Client        *client.Client // not needed to load a script
-	Path          string         // of the script
+	Client        *client.Client // client of the daemon; not needed to load a script
+	Path          string         // path of the script
 	Vars          map[string]string
-	Session, Name string // the session to talk to; the name of a new one
-	JUnit         string // file of a report
+	Session, Name string // an existing session to use; the name of a new one
+	JUnit         string // file for the JUnit report; "": none
 	Recording     string // file to record to
-	DetachKey     string // ends a recording
+	DetachKey     string // key that ends a recording
 	Check, Keep   bool
 }
 
-// Load reads a script and says what is wrong with it.
+// Load reads a script and prints its errors.
 func (x *Runner) Load() (*expect.Script, error) {
 	src, err := (request.Input{Stdin: x.Stdin, Stderr: x.Stderr}).Read([]string{x.Path})
 	if err != nil {
@@ -84,7 +84,7 @@ type expectReport struct {
 	Session string `json:"session,omitempty"` // id
 }
 
-// Run runs a script that was loaded.
+// Run runs a loaded script.
 func (x *Runner) Run(ctx context.Context, s *expect.Script) error {
 	d, err := x.driver(ctx)
 	if err != nil {
@@ -96,11 +96,11 @@ func (x *Runner) Run(ctx context.Context, s *expect.Script) error {
 	o := expect.Options{Vars: x.Vars, LookupEnv: os.LookupEnv}
 	if !x.JSON {
 		show := &stepPrinter{w: x.Stdout}
-		o.OnBegin, o.OnStep = show.begin, show.end
+		o.OnBegin, o.OnStep = show.addStep, show.end
 	}
 	r := expect.Run(ctx, s, d, o)
 	d.Close()
-	err = errors.Join(x.report(d, &r), x.forget(context.WithoutCancel(ctx), d))
+	err = errors.Join(x.report(d, &r), x.removeSessions(context.WithoutCancel(ctx), d))
 	switch {
 	case err != nil:
 		return err
@@ -128,7 +128,7 @@ func (x *Runner) driver(ctx context.Context) (*remote.Driver, error) {
 	return d, nil
 }
 
-// report says how it went.
+// report prints the result.
 func (x *Runner) report(d *remote.Driver, r *expect.Report) error {
 	if x.JUnit != "" {
 		f, err := os.Create(x.JUnit)
@@ -140,19 +140,19 @@ func (x *Runner) report(d *remote.Driver, r *expect.Report) error {
 		}
 	}
 	out := expectReport{Report: *r, Session: x.Session}
-	if begun := d.Begun(); len(begun) > 0 {
+	if begun := d.Started(); len(begun) > 0 {
 		out.Session = begun[len(begun)-1]
 	}
 	return x.Print(out, func(w io.Writer) { printReport(w, r) })
 }
 
-// forget removes the sessions that the script started.
-func (x *Runner) forget(ctx context.Context, d *remote.Driver) error {
+// removeSessions removes the sessions that the script started.
+func (x *Runner) removeSessions(ctx context.Context, d *remote.Driver) error {
 	if x.Keep {
 		return nil
 	}
 	var errs []error
-	for _, id := range d.Begun() {
+	for _, id := range d.Started() {
 		err := x.Client.Session(id).Remove(ctx, true)
 		var e *api.Error
 		if !errors.As(err, &e) || e.Code != api.CodeNotFound { // gone already is as wanted

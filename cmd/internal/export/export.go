@@ -1,9 +1,10 @@
 //go:build unix
 
-// Package export writes what a session printed, or a recording in a file, in another form: a recording, bytes,
-// text or a moving picture. formats is the table of forms: a row has a name, what help says of it, and what makes
-// its exporter. A history is read once, or twice for formats that have to know the largest size first; it is never
-// held as a whole.
+// Package export implements the verb export: it writes a session's output, or a recording in a file, as a recording,
+// bytes, text or animation.
+//
+// The table formats has a row per format: its name, its help text, and the constructor of its exporter. A history is
+// read once, or twice for formats that need the largest size first; it is never held in memory as a whole.
 package export
 
 import (
@@ -18,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/flagvalues"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/values"
 	"github.com/longterm-dev/longterm/render/cast"
 	"github.com/longterm-dev/longterm/session/api"
 )
@@ -30,36 +31,36 @@ type exporter interface {
 	close() error
 }
 
-// exporting is what exporters are made from.
-type exporting struct {
+// exportParams holds the parameters of an exporter.
+type exportParams struct {
 	w          io.Writer
 	command    string
 	name       string
 	first      *api.Record
-	cols, rows int // largest size, for formats that want to know it
+	cols, rows int // largest size in the history, for formats that need it first
 	film       filmFlags
-	progress   progress // of a moving picture
+	progress   progress // progress of an animation
 }
 
-// exportFormat is a format of a history.
+// format is a format of a history.
 type format struct {
 	name, text string
-	make       func(e *exporting) (exporter, error)
-	moving     bool // a moving picture: it has to know the largest size, and is no text
+	make       func(e *exportParams) (exporter, error)
+	animated   bool // an animation: needs the largest size, and is not text
 }
 
 var formats = []format{
 	{"cast", "asciicast 3, for asciinema 3 and its player", castExporter(cast.V3), false},
-	{"cast2", "asciicast 2, for everything else that plays recordings", castExporter(cast.V2), false},
-	{"raw", "the bytes, unchanged", func(e *exporting) (exporter, error) { return rawExport{e.w}, nil }, false},
-	{"text", "text without escape sequences", func(e *exporting) (exporter, error) {
+	{"cast2", "asciicast 2, for all other players of recordings", castExporter(cast.V2), false},
+	{"raw", "unchanged bytes", func(e *exportParams) (exporter, error) { return rawExport{e.w}, nil }, false},
+	{"text", "text without escape sequences", func(e *exportParams) (exporter, error) {
 		return textExport{output.NewTextWriter(e.w)}, nil
 	}, false},
-	{"gif", "animation for everything that shows pictures", filmExporter(newGIF), true},
-	{"apng", "animated PNG: all colours", filmExporter(newAPNG), true},
+	{"gif", "animation for any image viewer", filmExporter(newGIF), true},
+	{"apng", "animated PNG with all colours", filmExporter(newAPNG), true},
 	{"svg", "animated SVG: text stays text, sharp at every size", filmExporter(newSVG), true},
-	{"mp4", "video (H.264), made by ffmpeg", filmExporter(newVideo("mp4", "-c:v", "libx264", "-preset", "medium", "-crf", "20", "-movflags", "+faststart")), true},
-	{"webm", "video (VP9), made by ffmpeg", filmExporter(newVideo("webm", "-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1")), true},
+	{"mp4", "video (H.264); requires ffmpeg", filmExporter(newVideo("mp4", "-c:v", "libx264", "-preset", "medium", "-crf", "20", "-movflags", "+faststart")), true},
+	{"webm", "video (VP9); requires ffmpeg", filmExporter(newVideo("webm", "-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1")), true},
 }
 
 func formatNames() string {
@@ -70,8 +71,8 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// find settles the format.
-func (o *Flags) find() (*format, error) {
+// chooseFormat sets the format from the flags.
+func (o *Flags) chooseFormat() (*format, error) {
 	if o.format == "" {
 		var err error
 		if o.format, err = output.FormatOf(o.output, strings.Split(formatNames(), ", "), "cast"); err != nil {
@@ -89,11 +90,11 @@ func (o *Flags) find() (*format, error) {
 // castExport writes a recording.
 type castExport struct {
 	w    *cast.Writer
-	last time.Time // for records whose time is not known
+	last time.Time // time of the last record, for records without a time
 }
 
-func castExporter(version int) func(*exporting) (exporter, error) {
-	return func(e *exporting) (exporter, error) {
+func castExporter(version int) func(*exportParams) (exporter, error) {
+	return func(e *exportParams) (exporter, error) {
 		c, err := cast.NewWriter(e.w, cast.Header{
 			Version: version, Cols: e.first.Cols, Rows: e.first.Rows, Started: e.first.Time,
 			Command: e.command, Title: e.name, Env: map[string]string{"TERM": "xterm-256color"},
@@ -146,7 +147,7 @@ func (e textExport) record(r *api.Record) error {
 }
 func (e textExport) close() error { return e.w.Flush() }
 
-// Flags are what `export` is told.
+// Flags holds the flags of `export`.
 type Flags struct {
 	format, from, to, output string
 	command                  int
@@ -156,29 +157,32 @@ type Flags struct {
 
 // Add registers the flags.
 func (o *Flags) Add(f *pflag.FlagSet) {
-	f.StringVar(&o.format, "format", "", "format: "+formatNames()+" (default: by the name of the output file, or cast)")
-	f.StringVar(&o.from, "from", "", "where to begin: "+values.MomentForms+"; of a FILE: +90s or -5m")
-	f.StringVar(&o.to, "to", "", "where to end")
-	f.IntVar(&o.command, "command", 0, "only the output of this command of the session's shell (its number, see longterm commands)")
+	f.StringVar(&o.format, "format", "", "`FORMAT`: "+formatNames()+" (default: from the name of the output file, or cast)")
+	f.StringVar(&o.from, "from", "", "start `MOMENT`: "+flagvalues.MomentForms+"; of a FILE: +90s or -5m")
+	f.StringVar(&o.to, "to", "", "end `MOMENT`")
+	f.IntVar(&o.command, "command", 0, "`NUMBER` of one command whose output to export (see longterm commands)")
 	output.AddOutput(f, &o.output)
 	o.film.add(f)
 }
 
-// Help is what help says of exporting, with the formats.
+// Help returns the long help text of export, with the list of formats.
 func Help() string {
 	var b strings.Builder
 	for _, f := range formats {
 		fmt.Fprintf(&b, "  %-6s  %s\n", f.name, f.text)
 	}
-	return "Export the output of a running or ended session, all or a part of it; or convert a recording in a FILE\n" +
-		"(asciicast 2 or 3; a name with a slash or ending in .cast is a file). Formats:\n\n" + b.String() +
-		"\nA recording of a part begins with the screen at that point."
+	return "Export the output of a running or ended session, or convert a recording in a FILE (asciicast 2 or 3; a name\n" +
+		"with a slash or ending in .cast is a file).\n\n" +
+		"  longterm export work -o work.cast\n" +
+		"  longterm export work --from -5m -o demo.gif\n\n" +
+		"Formats:\n\n" + b.String() +
+		"\nThe recording of a part starts with the screen at that point."
 }
 
-// Check refuses what cannot be made.
+// Check rejects combinations of flags that cannot work.
 func (o *Flags) Check(p *output.Printer) error {
-	format, err := o.find()
-	if err != nil || !format.moving {
+	format, err := o.chooseFormat()
+	if err != nil || !format.animated {
 		return err
 	}
 	if err := o.film.check(); err != nil {
@@ -187,12 +191,12 @@ func (o *Flags) Check(p *output.Printer) error {
 	return p.RefuseTerminal(o.output, "an animation")
 }
 
-// Run reads the history once, or twice for formats that have to know the largest size.
+// Run reads the history and writes it in the format. Formats that need the largest size first read it twice.
 func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, name string) error {
 	if err := o.Check(p); err != nil {
 		return err
 	}
-	format, err := o.find()
+	format, err := o.chooseFormat()
 	if err != nil {
 		return err
 	}
@@ -202,7 +206,7 @@ func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, na
 	}
 	e := src.about
 	e.film = o.film
-	if format.moving {
+	if format.animated {
 		if err := src.measure(&e); err != nil {
 			return err
 		}
@@ -216,23 +220,23 @@ func (o *Flags) Run(ctx context.Context, p *output.Printer, find findSession, na
 		defer recs.Close()
 		buf := bufio.NewWriterSize(w, 256<<10)
 		e.w = buf
-		return joined(copyRecords(p, recs, &e, format), buf.Flush())
+		return joinErrors(copyRecords(p, recs, &e, format), buf.Flush())
 	})
 }
 
-// joined is both errors, once where the second only repeats what had been refused before.
-func joined(err, after error) error {
+// joinErrors returns both errors, but only the first if the second just repeats it.
+func joinErrors(err, after error) error {
 	if err != nil && after != nil && errors.Is(err, errors.Unwrap(after)) {
 		return err
 	}
 	return errors.Join(err, after)
 }
 
-func copyRecords(p *output.Printer, recs records, e *exporting, format *format) (err error) {
+func copyRecords(p *output.Printer, recs records, e *exportParams, format *format) (err error) {
 	var x exporter
 	defer func() {
 		if x != nil {
-			err = joined(err, x.close())
+			err = joinErrors(err, x.close())
 		}
 	}()
 	for {

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// filmFlags say how a history becomes a moving picture.
+// filmFlags holds the flags that control an animation.
 type filmFlags struct {
 	output.ScreenFlags
 	film anim.Options
@@ -25,15 +25,15 @@ type filmFlags struct {
 
 func (o *filmFlags) add(f *pflag.FlagSet) {
 	o.AddLook(f, "gif, apng, svg, mp4, webm", "gif, apng, mp4, webm")
-	f.Float64Var(&o.film.FPS, "fps", 20, "gif, apng, svg, mp4, webm: pictures a second at most")
-	f.Float64Var(&o.film.Speed, "speed", 1, "gif, apng, svg, mp4, webm: playback speed, 2 being twice as fast")
-	f.DurationVar(&o.film.IdleLimit, "idle-limit", 2*time.Second, "gif, apng, svg, mp4, webm: shorten longer pauses to this; 0 keeps them")
+	f.Float64Var(&o.film.FPS, "fps", 20, "gif, apng, svg, mp4, webm: maximum frames per second")
+	f.Float64Var(&o.film.Speed, "speed", 1, "gif, apng, svg, mp4, webm: playback speed; 2 is twice as fast")
+	f.DurationVar(&o.film.IdleLimit, "idle-limit", 2*time.Second, "gif, apng, svg, mp4, webm: maximum length of pauses; 0: unlimited")
 }
 
 func (o *filmFlags) check() error {
 	o.Format, o.film.Theme, o.film.Hold = "svg", o.Look.Theme, 2*time.Second
 	if !(o.film.FPS > 0 && o.film.FPS <= anim.MaxFPS) {
-		return exit.Usagef("--fps %g: give up to %d", o.film.FPS, anim.MaxFPS)
+		return exit.Usagef("--fps %g: out of range (maximum %d)", o.film.FPS, anim.MaxFPS)
 	}
 	if !(o.film.Speed >= anim.MinSpeed && o.film.Speed <= anim.MaxSpeed) {
 		return exit.Usagef("--speed %g: give %g to %d", o.film.Speed, anim.MinSpeed, anim.MaxSpeed)
@@ -41,12 +41,12 @@ func (o *filmFlags) check() error {
 	return o.ScreenFlags.Check(&output.Printer{})
 }
 
-// filmExport makes a moving picture.
+// filmExport draws an animation.
 type filmExport struct {
 	film   *anim.Film
 	start  time.Time
-	at     time.Duration
-	finish func() error // after the picture is complete
+	at     time.Duration // time of the current frame since the start
+	finish func() error  // called after the last frame
 	*progress
 }
 
@@ -69,7 +69,7 @@ func (p *progress) measure(t time.Time) {
 	p.end = t
 }
 
-// draw is called before the picture of a time is drawn, and prints progress if it is due.
+// draw prints progress, if it is due, before the frame at time t is drawn.
 func (p *progress) draw(t time.Time) {
 	if p.w == nil {
 		return
@@ -86,11 +86,11 @@ func (p *progress) draw(t time.Time) {
 	fmt.Fprintf(p.w, "longterm: %d %% drawn after %s\n", min(99, 100*t.Sub(p.start)/whole), now.Sub(p.began).Round(time.Second))
 }
 
-// filmMaker makes what pictures are written with, and what is to be done at the end.
-type filmMaker func(e *exporting) (w anim.Writer, finish func() error, err error)
+// filmMaker creates the writer of frames, and a function to call after the last one.
+type filmMaker func(e *exportParams) (w anim.Writer, finish func() error, err error)
 
-func filmExporter(maker filmMaker) func(*exporting) (exporter, error) {
-	return func(e *exporting) (exporter, error) {
+func filmExporter(maker filmMaker) func(*exportParams) (exporter, error) {
+	return func(e *exportParams) (exporter, error) {
 		w, finish, err := maker(e)
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func filmExporter(maker filmMaker) func(*exporting) (exporter, error) {
 	}
 }
 
-func newGIF(e *exporting) (anim.Writer, func() error, error) {
+func newGIF(e *exportParams) (anim.Writer, func() error, error) {
 	o, err := e.film.Look.Pixels(nil)
 	if err != nil {
 		return nil, nil, err
@@ -108,21 +108,21 @@ func newGIF(e *exporting) (anim.Writer, func() error, error) {
 	return w, func() error { return nil }, err
 }
 
-func newSVG(e *exporting) (anim.Writer, func() error, error) {
+func newSVG(e *exportParams) (anim.Writer, func() error, error) {
 	o, err := e.film.Look.Picture(nil)
 	return anim.NewSVG(e.w, e.cols, e.rows, e.name, o), func() error { return nil }, err
 }
 
-// newAPNG writes to a temporary file first: an APNG is written to once more at its
-// beginning, and the output may be a pipe.
-func newAPNG(e *exporting) (anim.Writer, func() error, error) {
+// newAPNG writes to a temporary file first: the header of an APNG is rewritten at the end, and the output may be a
+// pipe.
+func newAPNG(e *exportParams) (anim.Writer, func() error, error) {
 	o, err := e.film.Look.Pixels(nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	f, err := os.CreateTemp("", "longterm-*.png")
 	if err != nil {
-		return nil, nil, fmt.Errorf("make room for the picture: %w", err)
+		return nil, nil, fmt.Errorf("temporary file for the animation: %w", err)
 	}
 	if err := os.Remove(f.Name()); err != nil { // it lives as long as it is open
 		return nil, nil, errors.Join(err, f.Close())

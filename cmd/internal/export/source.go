@@ -17,22 +17,23 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// records are a history, the screen to begin with first; io.EOF after the last.
+// records iterates over a history, starting with the screen at the first moment. Next returns io.EOF after the last
+// record.
 type records interface {
 	Next() (api.Record, error)
 	Close() error
 }
 
-// historySource is where a history can be read from, as often as needed.
+// historySource is a history that can be opened as often as needed.
 type historySource struct {
-	about exporting
+	about exportParams
 	open  func() (records, error)
 }
 
-// findSession is a session by its id, its name or a prefix.
+// findSession returns a session by id, name or prefix.
 type findSession func(ref string) (*client.Session, error)
 
-// history finds what to export.
+// history returns the history to export: a session's or a file's.
 func (o *Flags) history(ctx context.Context, find findSession, name string) (*historySource, error) {
 	if recording.IsFile(name) {
 		return castHistory(o, name)
@@ -60,13 +61,13 @@ func (o *Flags) history(ctx context.Context, find findSession, name string) (*hi
 		return nil, err
 	}
 	return &historySource{
-		exporting{command: info.Command, name: info.Name},
+		exportParams{command: info.Command, name: info.Name},
 		func() (records, error) { return s.Records(ctx, from, to) },
 	}, nil
 }
 
-// measure finds the largest size.
-func (h *historySource) measure(e *exporting) error {
+// measure sets the largest size in the history.
+func (h *historySource) measure(e *exportParams) error {
 	recs, err := h.open()
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (h *historySource) measure(e *exporting) error {
 	}
 }
 
-// castHistory is a recording in a file.
+// castHistory opens a recording file.
 func castHistory(o *Flags, path string) (*historySource, error) {
 	if o.command > 0 {
 		return nil, exit.Usagef("--command: a recording in a file has no commands")
@@ -97,15 +98,15 @@ func castHistory(o *Flags, path string) (*historySource, error) {
 		return nil, err
 	}
 	start, end := rec.Span()
-	from, err := momentOfFile("--from", o.from, start, end, start)
+	from, err := parseMoment("--from", o.from, start, end, start)
 	if err != nil {
 		return nil, err
 	}
-	to, err := momentOfFile("--to", o.to, start, end, end.Add(1))
+	to, err := parseMoment("--to", o.to, start, end, end.Add(1))
 	if err != nil {
 		return nil, err
 	}
-	return &historySource{exporting{name: filepath.Base(path)}, func() (records, error) {
+	return &historySource{exportParams{name: filepath.Base(path)}, func() (records, error) {
 		steps, err := rec.Steps()
 		if err != nil {
 			return nil, err
@@ -114,9 +115,8 @@ func castHistory(o *Flags, path string) (*historySource, error) {
 	}}, nil
 }
 
-// momentOfFile reads a moment of a recording, which has no dates: after the start, or before
-// the end.
-func momentOfFile(flag, text string, start, end, otherwise time.Time) (time.Time, error) {
+// parseMoment parses a moment of a recording, which has no dates: a duration after the start, or before the end.
+func parseMoment(flag, text string, start, end, otherwise time.Time) (time.Time, error) {
 	if text == "" {
 		return otherwise, nil
 	}
@@ -130,8 +130,8 @@ func momentOfFile(flag, text string, start, end, otherwise time.Time) (time.Time
 	return start.Add(d), nil
 }
 
-// castRecords are a recording's events from one moment to another. What was printed
-// before is told at once, at the first moment.
+// castRecords iterates over a recording's events between two moments. Output before the first moment is returned as one
+// record at that moment.
 type castRecords struct {
 	steps    *recording.CastSteps
 	from, to time.Time

@@ -60,7 +60,7 @@ func TestVideo(t *testing.T) {
 
 func TestVideoWithoutFfmpeg(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := exportShort(t, filepath.Join(t.TempDir(), "v.mp4")); err == nil || !strings.Contains(err.Error(), "make a gif, apng or svg") {
+	if err := exportShort(t, filepath.Join(t.TempDir(), "v.mp4")); err == nil || !strings.Contains(err.Error(), "use gif, apng or svg") {
 		t.Errorf("%v", err)
 	}
 }

@@ -10,26 +10,24 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Filter says which paths matter. It is immutable.
+// Filter selects the paths to watch. It is immutable.
 type Filter struct {
 	want, ignore []string // patterns of whole paths
 }
 
-// ignored is never watched: what version control, package managers, editors and compilers
-// keep for themselves.
+// ignored lists names that are never watched: files of version control, package managers, editors and compilers.
 var ignored = []string{
 	".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".DS_Store",
 	"*~", "*.swp", "*.swo", "*.swx", ".#*", "#*#", "4913", "*.tmp", "*.o", "*.obj", "*.a", "*.so", "*.dylib", "*.pyc", "*.class",
 }
 
-// NewFilter wants paths that match one of the globs (none: all), but for those that match
-// an ignored one. A glob without a slash is of a name anywhere, with one at its beginning
-// of a name in the root; ** is any directories.
+// NewFilter returns a filter for paths that match one of the globs (none: all) and no ignored glob. A glob without a
+// slash matches a name in any directory, with a leading slash only in the root; ** matches any directories.
 func NewFilter(globs, ignore []string) (*Filter, error) {
 	f := &Filter{}
 	for _, g := range globs {
 		if filepath.IsAbs(g) {
-			return nil, fmt.Errorf("%q is absolute; patterns are of paths in the directory that is watched (--cwd)", g)
+			return nil, fmt.Errorf("%q is absolute; patterns must be relative to the watched directory (--cwd)", g)
 		}
 		p, err := pattern(g)
 		if err != nil {
@@ -49,23 +47,23 @@ func NewFilter(globs, ignore []string) (*Filter, error) {
 	return f, nil
 }
 
-// pattern is a glob as one of the whole path.
+// pattern returns a glob as a pattern for whole paths.
 func pattern(glob string) (string, error) {
 	p := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(glob), "./"), "/")
 	switch {
 	case p == "" || !doublestar.ValidatePattern(p):
-		return "", fmt.Errorf("%q is no pattern for files; quote *, ?, [ and { if they are meant themselves", glob)
+		return "", fmt.Errorf("%q: invalid pattern; escape literal *, ?, [ and {", glob)
 	case p[0] == '/':
 		p = p[1:]
 	case p == ".." || strings.HasPrefix(p, "../"):
-		return "", fmt.Errorf("%q lies outside the directory that is watched; choose that one with --cwd", glob)
+		return "", fmt.Errorf("%q is outside the watched directory; watch that one with --cwd", glob)
 	case !strings.Contains(p, "/"):
 		p = "**/" + p
 	}
 	return p, nil
 }
 
-// Wants reports if a change of a file matters.
+// Wants reports whether changes of a file are reported.
 func (f *Filter) Wants(rel string) bool {
 	if f.Prunes(rel) {
 		return false
@@ -73,7 +71,7 @@ func (f *Filter) Wants(rel string) bool {
 	return len(f.want) == 0 || matches(f.want, rel)
 }
 
-// Prunes reports if a path, and all below it, is ignored.
+// Prunes reports whether a path, and everything below it, is ignored.
 func (f *Filter) Prunes(rel string) bool { return matches(f.ignore, rel) }
 
 func matches(patterns []string, rel string) bool {
@@ -85,8 +83,7 @@ func matches(patterns []string, rel string) bool {
 	return false
 }
 
-// GitIgnore reads the patterns of a directory's .gitignore, but for exceptions (!), which
-// are not understood.
+// GitIgnore returns the patterns of a directory's .gitignore, without exceptions (!), which are not supported.
 func GitIgnore(dir string) []string {
 	file, err := os.Open(filepath.Join(dir, ".gitignore"))
 	if err != nil {

@@ -7,37 +7,35 @@ import (
 	"time"
 )
 
-// stamp is what tells a file from what it was.
+// stamp identifies a version of a file.
 type stamp struct {
 	exists bool
 	size   int64
 	mod    time.Time
-	object bool // it is a program or an object file; known of files written while the command runs
+	object bool // the file is a program or an object file; set only for files written while the command runs
 }
 
-// ledger knows the files and tells a person's changes from what the command itself
-// writes. It is a pure machine.
-//
-// What appears while the command runs is its product. So is an object file that changes
-// then, and any file that changes in three runs one after the other: their changes start
-// no run.
+// ledger records the known files, and separates the user's changes from those of the command. It does no I/O. Files
+// that appear while the command runs are its products. So are object files that change then, and any file that changes
+// in three consecutive runs. Changes of products start no run.
 type ledger struct {
 	known    map[string]stamp
 	products map[string]bool
-	during   map[string]int // runs in succession in which a file changed
+	during   map[string]int // number of consecutive runs during which a file changed
 }
 
-// maxDuring is in how many runs one after the other a source may change.
-const maxDuring = 3
+// maxRunsChanged is the number of consecutive runs in which a file may change before it counts as a product.
+const maxRunsChanged = 3
 
 func newLedger() ledger {
 	return ledger{known: map[string]stamp{}, products: map[string]bool{}, during: map[string]int{}}
 }
 
-func (l *ledger) know(path string, s stamp) { l.known[path] = s }
+// addKnown records a file that exists when the watch starts.
+func (l *ledger) addKnown(path string, s stamp) { l.known[path] = s }
 
-// judge reports if a path that was touched is a change that matters.
-func (l *ledger) judge(path string, now stamp, running bool) bool {
+// isUserChange records the new version of a file and reports whether the change starts a run.
+func (l *ledger) isUserChange(path string, now stamp, running bool) bool {
 	old, had := l.known[path]
 	same := had && now.exists && old.size == now.size && old.mod.Equal(now.mod)
 	if now.exists {
@@ -57,14 +55,14 @@ func (l *ledger) judge(path string, now stamp, running bool) bool {
 	case !now.exists:
 		return false // the command cleans up
 	}
-	if l.during[path]++; l.during[path] >= maxDuring {
+	if l.during[path]++; l.during[path] >= maxRunsChanged {
 		l.products[path] = true
 		return false
 	}
 	return true
 }
 
-// objectMagic begins programs, object files, archives and class files.
+// objectMagic holds the first bytes of programs, object files, archives and class files.
 var objectMagic = [][]byte{
 	[]byte("\x7fELF"), []byte("!<arch>\n"), {0xcf, 0xfa, 0xed, 0xfe}, {0xca, 0xfe, 0xba, 0xbe}, {'M', 'Z'},
 }

@@ -1,10 +1,8 @@
-// Package filewatch tells which files of a directory tree changed, for commands that are run
-// again when something changes.
+// Package filewatch reports which files of a directory tree changed, for commands that run again after changes.
 //
 //	fsnotify, a watch for each directory ──→ paths ── Filter ──→ ledger ── debounce ──→ Changes
 //
-// One goroutine reads events and owns the ledger; Close waits for it. Paths are relative
-// to the root, with slashes.
+// One goroutine reads events and owns the ledger; Close waits for it. Paths are relative to the root, with slashes.
 package filewatch
 
 import (
@@ -21,12 +19,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Options say what is watched.
+// Options configure a watch.
 type Options struct {
 	Root     string
 	Filter   *Filter
-	Debounce time.Duration // how long it must be quiet before changes are told
-	Except   []os.FileInfo // files that do not count: where the watcher's own output goes
+	Debounce time.Duration // time without changes before they are reported
+	Except   []os.FileInfo // files to ignore: those that the watcher's own output goes to
 }
 
 // Tree watches a directory tree.
@@ -39,10 +37,10 @@ type Tree struct {
 	failed  chan error
 	stop    chan struct{}
 	stopped chan struct{}
-	touched map[string]bool // since the last batch; true: while the command ran
+	touched map[string]bool // changed paths since the last batch; true: changed while the command ran
 }
 
-// Open begins to watch: what changes after it returns is told.
+// Open starts a watch. Changes after it returns are reported.
 func Open(o Options) (*Tree, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -52,7 +50,7 @@ func Open(o Options) (*Tree, error) {
 		o: o, w: w, ledger: newLedger(), changes: make(chan []string), failed: make(chan error, 1),
 		stop: make(chan struct{}), stopped: make(chan struct{}), touched: map[string]bool{},
 	}
-	if err := t.add(o.Root, func(rel string) { t.ledger.know(rel, t.stamp(rel)) }); err != nil {
+	if err := t.add(o.Root, func(rel string) { t.ledger.addKnown(rel, t.stamp(rel)) }); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	go t.run()
@@ -63,11 +61,11 @@ func Open(o Options) (*Tree, error) {
 // later changes join it.
 func (t *Tree) Changes() <-chan []string { return t.changes }
 
-// Failed yields an error that ends the watch.
-func (t *Tree) Failed() <-chan error { return t.failed }
+// Errors yields an error that ends the watch.
+func (t *Tree) Errors() <-chan error { return t.failed }
 
-// Running says whether the command runs: what it writes is no change of its sources.
-func (t *Tree) Running(on bool) { t.running.Store(on) }
+// SetRunning records whether the command runs: its own writes are not changes of the user.
+func (t *Tree) SetRunning(on bool) { t.running.Store(on) }
 
 // Close ends the watch.
 func (t *Tree) Close() error {
@@ -83,7 +81,7 @@ func (t *Tree) add(dir string, file func(rel string)) error {
 			if path == t.o.Root {
 				return fmt.Errorf("watch files: %w", err)
 			}
-			return nil // it went away, or is not ours to read
+			return nil // removed, or not readable
 		}
 		rel := t.rel(path)
 		if !d.IsDir() {
@@ -99,7 +97,7 @@ func (t *Tree) add(dir string, file func(rel string)) error {
 		case err == nil, errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission) && path != t.o.Root:
 			return nil
 		case errors.Is(err, syscall.ENOSPC):
-			return fmt.Errorf("watch %s: the system allows no more directories to be watched; leave some out with --ignore, or raise fs.inotify.max_user_watches", path)
+			return fmt.Errorf("watch %s: system limit of watched directories reached; exclude some with --ignore, or raise fs.inotify.max_user_watches", path)
 		default:
 			return fmt.Errorf("watch %s: %w", path, err)
 		}
@@ -114,6 +112,7 @@ func (t *Tree) rel(path string) string {
 	return filepath.ToSlash(rel)
 }
 
+// stamp returns the current version of a file.
 func (t *Tree) stamp(rel string) stamp {
 	info, err := os.Stat(filepath.Join(t.o.Root, filepath.FromSlash(rel)))
 	if err != nil || info.IsDir() || slices.ContainsFunc(t.o.Except, func(e os.FileInfo) bool { return os.SameFile(e, info) }) {
@@ -122,7 +121,7 @@ func (t *Tree) stamp(rel string) stamp {
 	return stamp{exists: true, size: info.Size(), mod: info.ModTime()}
 }
 
-// run is the goroutine.
+// run is the goroutine that reads events.
 func (t *Tree) run() {
 	defer close(t.stopped)
 	quiet := time.NewTimer(0)
@@ -151,14 +150,14 @@ func (t *Tree) run() {
 			t.rescan()
 			quiet.Reset(t.o.Debounce)
 		case <-quiet.C:
-			batch = merge(batch, t.settle())
+			batch = merge(batch, t.takeChanges())
 		case out <- batch:
 			batch = nil
 		}
 	}
 }
 
-// event notes a path and reports if it is of interest.
+// event records a changed path and reports whether it matters.
 func (t *Tree) event(e fsnotify.Event) bool {
 	rel := t.rel(e.Name)
 	if e.Op == fsnotify.Chmod || t.o.Filter.Prunes(rel) {
@@ -166,7 +165,7 @@ func (t *Tree) event(e fsnotify.Event) bool {
 	}
 	if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 		if e.Op.Has(fsnotify.Create) {
-			_ = t.add(e.Name, t.touch) // gone again, or too many: what is watched goes on
+			_ = t.add(e.Name, t.touch) // removed again, or too many: keep watching the rest
 		}
 		return len(t.touched) > 0
 	}
@@ -177,9 +176,10 @@ func (t *Tree) event(e fsnotify.Event) bool {
 	return true
 }
 
+// touch records that a path changed.
 func (t *Tree) touch(rel string) { t.touched[rel] = t.touched[rel] || t.running.Load() }
 
-// rescan looks at everything: events were lost.
+// rescan checks all files after the watcher has lost events.
 func (t *Tree) rescan() {
 	for rel := range t.ledger.known {
 		t.touch(rel)
@@ -187,15 +187,15 @@ func (t *Tree) rescan() {
 	_ = t.add(t.o.Root, t.touch)
 }
 
-// settle judges what was touched.
-func (t *Tree) settle() []string {
+// takeChanges returns the user's changes among the touched paths.
+func (t *Tree) takeChanges() []string {
 	var changed []string
 	for rel, running := range t.touched {
 		s := t.stamp(rel)
 		if running && s.exists {
 			s.object = isObject(filepath.Join(t.o.Root, filepath.FromSlash(rel)))
 		}
-		if t.ledger.judge(rel, s, running) {
+		if t.ledger.isUserChange(rel, s, running) {
 			changed = append(changed, rel)
 		}
 	}

@@ -48,8 +48,8 @@ func TestFilter(t *testing.T) {
 func TestLedger(t *testing.T) {
 	at := func(n int) stamp { return stamp{exists: true, size: 1, mod: time.Unix(int64(n), 0)} }
 	l := newLedger()
-	l.know("a.c", at(1))
-	l.know("app", at(1))
+	l.addKnown("a.c", at(1))
+	l.addKnown("app", at(1))
 	for _, c := range []struct {
 		what, path string
 		now        stamp
@@ -72,7 +72,7 @@ func TestLedger(t *testing.T) {
 		{"and in the next: the command writes it", "a.c", at(13), true, false},
 		{"for good", "a.c", at(14), true, false},
 	} {
-		if got := l.judge(c.path, c.now, c.running); got != c.want {
+		if got := l.isUserChange(c.path, c.now, c.running); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}
@@ -117,7 +117,7 @@ func collect(t *testing.T, tr *Tree, last string) []string {
 			if all = append(all, b...); slices.Contains(b, last) {
 				return all
 			}
-		case err := <-tr.Failed():
+		case err := <-tr.Errors():
 			t.Fatal(err)
 		case <-t.Context().Done():
 			t.Fatal("no change came")
@@ -154,13 +154,13 @@ func TestTree(t *testing.T) {
 	write(t, dir, "new/deep/c.go", "package c // edited")
 	collect(t, tr, "new/deep/c.go")
 
-	tr.Running(true)
+	tr.SetRunning(true)
 	write(t, dir, "out.txt", "made")
 	write(t, dir, "a.go", "package a // edited again")
 	if got := collect(t, tr, "a.go"); !slices.Equal(got, []string{"a.go"}) {
 		t.Errorf("while the command runs: %v", got)
 	}
-	tr.Running(false)
+	tr.SetRunning(false)
 	if err := os.Remove(filepath.Join(dir, "a.go")); err != nil {
 		t.Fatal(err)
 	}

@@ -16,53 +16,53 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Clients make clients of hosts. onCopy is told when it is the fleet's copy that answers; nil: nobody is.
-type Clients func(h api.FleetHost, onCopy func(api.FleetCopy)) *client.Client
+// ClientFactory creates a client for a host. onCopy, if not nil, is called when the fleet's replica answers for the host.
+type ClientFactory func(h api.FleetHost, onCopy func(api.FleetCopy)) *client.Client
 
-// Hit is a line that was found, and where.
+// Hit is a search hit with its host.
 type Hit struct {
 	Host string `json:"host"`
 	api.Hit
 }
 
-// Missing is a host that did not answer, and why.
+// Missing is a host that did not answer, with the error.
 type Missing struct {
 	Host string `json:"host"`
 	Why  string `json:"why"`
 }
 
-// Found is how a search of all hosts ended.
+// Found is the summary of a search on all hosts.
 type Found struct {
 	Hosts   int       `json:"hosts" doc:"that answered"`
 	Hits    int       `json:"hits"`
-	More    []string  `json:"more,omitempty"` // hosts with more hits than were asked for
+	More    []string  `json:"more,omitempty"` // hosts with more hits than the limit
 	Missing []Missing `json:"missing,omitempty"`
-	// Copies are of hosts that are away: what the fleet has copied of them was searched.
+	// Copies are the replicas that were searched in place of unreachable hosts.
 	Copies []api.FleetCopy `json:"copies,omitempty"`
-	// Behind are hosts that have not searched yet what was printed last.
+	// Behind lists hosts whose search index does not contain the newest output.
 	Behind []Behind `json:"behind,omitempty"`
 }
 
-// Behind is a host that has not searched all yet, and what of it.
+// Behind is a host whose search was incomplete, with a note on what is missing.
 type Behind struct {
 	Host string `json:"host"`
 	Note string `json:"note"`
 }
 
-// atOnce is how many hosts are asked at once, and the others how long each may take: one that died just now is dialled
-// first, and then read from its copy, which may have to be fetched.
+// Limits of queries. maxQueries is the number of hosts queried at a time; the durations are timeouts of one host. A host
+// that has just died is dialled first and then read from its replica, which may have to be fetched.
 const (
-	atOnce   = 64
-	dialTime = 15 * time.Second // the daemon gives up before
-	copyTime = time.Minute
+	maxQueries = 64
+	dialTime   = 15 * time.Second // the daemon's own timeout is shorter
+	copyTime   = time.Minute
 )
 
-// Each asks all hosts, many at once, and names those that did not answer. What each does for a host is
-// done on a goroutine of its own.
+// Each calls do for all hosts, many at a time, each in its own goroutine. It returns the number of answers and the
+// hosts that did not answer.
 func Each(ctx context.Context, hosts []api.FleetHost, do func(context.Context, api.FleetHost) error) (answered int, missing []Missing) {
 	var mu sync.Mutex
 	var work sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, maxQueries)
 	miss := func(host, why string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -72,7 +72,7 @@ func Each(ctx context.Context, hosts []api.FleetHost, do func(context.Context, a
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
-			miss(h.Host, "it was not asked any more")
+			miss(h.Host, "not queried (interrupted)")
 			continue
 		}
 		work.Go(func() {
@@ -91,7 +91,7 @@ func Each(ctx context.Context, hosts []api.FleetHost, do func(context.Context, a
 	return answered, missing
 }
 
-// Why is what an error says, without what was asked.
+// Why returns an error's message without the request.
 func Why(err error) string {
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -100,8 +100,8 @@ func Why(err error) string {
 	return err.Error()
 }
 
-// Search searches what sessions of all hosts printed; tell gets hits as they come, one call at a time.
-func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.SearchQuery, tell func([]Hit) error) (Found, error) {
+// Search searches the output of sessions on all hosts. It calls publish with hits as they arrive, one call at a time.
+func Search(ctx context.Context, hosts []api.FleetHost, clients ClientFactory, q client.SearchQuery, publish func([]Hit) error) (Found, error) {
 	var f Found
 	var mu sync.Mutex
 	var failed error
@@ -115,11 +115,11 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 		ctx, done := context.WithTimeout(ctx, limit)
 		defer done()
 		var from *api.FleetCopy
-		c := of(h, func(said api.FleetCopy) { from = &said })
+		c := clients(h, func(said api.FleetCopy) { from = &said })
 		defer c.Close()
 		got, err := c.Search(ctx, q)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("it did not answer within %v", limit)
+			err = fmt.Errorf("no answer within %v", limit)
 		}
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 			f.More = append(f.More, h.Host)
 		}
 		if failed == nil && len(hits) > 0 {
-			if failed = tell(hits); failed != nil { // nobody reads any more
+			if failed = publish(hits); failed != nil { // the reader has closed the output
 				stop()
 			}
 		}
@@ -153,14 +153,13 @@ func Search(ctx context.Context, hosts []api.FleetHost, of Clients, q client.Sea
 	return f, failed
 }
 
-// Want says on which host something is to be run.
+// Want describes the host on which to run a command.
 type Want struct {
-	On   []string // labels, NAME or NAME=VALUE
-	Near string   // a host
+	On   []string // required labels, NAME or NAME=VALUE
+	Near string   // preferred host
 }
 
-// Fits are the hosts that may take something, the one with the most room first: free memory for each processor, less what
-// waits for one. near is first if it may.
+// Fits returns the hosts that can run a command: the preferred one first, then by capacity.
 func (o *Want) Fits(hosts []api.FleetHost) (fits []api.FleetHost, err error) {
 	var away, drained int
 	for i := range hosts {
@@ -194,7 +193,7 @@ func (o *Want) Fits(hosts []api.FleetHost) (fits []api.FleetHost, err error) {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(room(&b), room(&a)), cmp.Compare(a.Host, b.Host))
+		return cmp.Or(cmp.Compare(capacity(&b), capacity(&a)), cmp.Compare(a.Host, b.Host))
 	})
 	return fits, nil
 }
@@ -205,9 +204,8 @@ func hasLabel(labels map[string]string, want string) bool {
 	return ok && (!exact || got == value)
 }
 
-// room is how much of a host's processors nobody wants, a little more where memory is free; one that is short of memory
-// has none.
-func room(h *api.FleetHost) float64 {
+// capacity returns the idle processors of a host, with a small bonus for free memory, or 0 if it lacks memory.
+func capacity(h *api.FleetHost) float64 {
 	free := 0.5
 	if h.Memory > 0 {
 		free = float64(h.Free) / float64(h.Memory)

@@ -84,10 +84,10 @@ func (h *hosted) Dial(context.Context) (net.Conn, error) {
 // over; a search that nobody wants any more ends at once, on every host.
 //
 // FEATURES: R115
-func TestSlowHostsHoldNobodyUp(t *testing.T) {
+func TestSearch_SlowHosts_DoNotDelayOthers(t *testing.T) {
 	enough := errors.New("nobody reads any more")
 	for name, c := range map[string]struct {
-		cancel bool  // the person breaks off
+		cancel bool  // the user breaks off
 		reads  error // of who is told
 		ends   bool  // at once
 	}{"waited for": {}, "broken off": {cancel: true, ends: true}, "not read": {reads: enough, ends: true}} {
@@ -121,7 +121,7 @@ func TestSlowHostsHoldNobodyUp(t *testing.T) {
 				if c.ends != (took == 0) || took > copyTime+dialTime {
 					t.Errorf("it took %v", took)
 				}
-				if !c.ends && !strings.Contains(f.Missing[0].Why, "did not answer within") {
+				if !c.ends && !strings.Contains(f.Missing[0].Why, "no answer within") {
 					t.Errorf("%+v", f.Missing)
 				}
 				synctest.Wait()

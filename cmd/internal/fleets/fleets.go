@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package fleets is the verb fleet: making, serving and joining one, and printing what its hosts say. What the daemon does
-// for a fleet is session/daemon/member.
+// Package fleets implements the verb fleet: creating, serving and joining a fleet, and printing the answers of its
+// hosts. session/daemon/fleetmember has the daemon's part.
 package fleets
 
 import (
@@ -15,17 +15,17 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/internal/companion"
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 )
 
-// Port is where a fleet's server listens unless another place is asked for.
+// Port is the default port of a fleet's server.
 const Port = "7722"
 
-// Init makes a fleet.
+// Init holds the parameters of a new fleet.
 type Init struct {
 	Fleet, Host string
 	Reach, NATS []string
@@ -33,10 +33,10 @@ type Init struct {
 	Labels      []string
 }
 
-// Make writes what makes this machine the first of a fleet.
-func (o *Init) Make(ctx context.Context, dir ident.Dir) error {
+// Make creates the fleet's files on this machine, which becomes its first member.
+func (o *Init) Make(ctx context.Context, dir certs.Dir) error {
 	if _, err := dir.Settings(); err == nil {
-		return errors.New("this machine belongs to a fleet already; `longterm fleet status` says to which, `longterm fleet leave` gives that up")
+		return errors.New("this machine belongs to a fleet already; see `longterm fleet status`, or leave it with `longterm fleet leave`")
 	}
 	host, err := nameOr(o.Host)
 	if err != nil {
@@ -46,14 +46,14 @@ func (o *Init) Make(ctx context.Context, dir ident.Dir) error {
 	if err != nil {
 		return err
 	}
-	s := ident.Settings{Labels: labels, Servers: []string{"127.0.0.1:" + Port}, Reach: o.Reach}
+	s := certs.Settings{Labels: labels, Servers: []string{"127.0.0.1:" + Port}, Reach: o.Reach}
 	if len(o.NATS) > 0 {
 		s.Servers, s.Foreign = o.NATS, true
 		for _, server := range o.NATS {
-			s.Reach = append(s.Reach, link.Bare(server)) // whoever joins has a user and a password of its own
+			s.Reach = append(s.Reach, link.WithoutCredentials(server)) // each member has its own user and password
 		}
 	} else if len(s.Reach) == 0 {
-		s.Reach = []string{net.JoinHostPort(outward(), Port)}
+		s.Reach = []string{net.JoinHostPort(reachableAddr(), Port)}
 	} else if _, port, err := net.SplitHostPort(s.Reach[0]); err != nil {
 		return fmt.Errorf("--address %s: %w; give HOST:PORT", s.Reach[0], err)
 	} else {
@@ -64,21 +64,21 @@ func (o *Init) Make(ctx context.Context, dir ident.Dir) error {
 	}
 	if s.Creds, s.CA = o.Outside.Creds, o.Outside.CA; s.Foreign {
 		if err := link.Prepare(ctx, s.Servers, o.Outside); err != nil {
-			return api.Errorf(api.CodeUnavailable, "the fleet was not made: %v", err).WithHint("docs/fleet.md says what a NATS has to have for a fleet")
+			return api.Errorf(api.CodeUnavailable, "fleet not created: %v", err).WithHint("see `longterm help fleet` for what a fleet requires of a NATS")
 		}
 	}
-	a, err := ident.Found(o.Fleet)
+	a, err := certs.NewAuthority(o.Fleet)
 	if err != nil {
 		return err
 	}
 	if err := dir.SaveAuthority(a); err != nil {
 		return err
 	}
-	for _, m := range []ident.Member{
-		{Name: host, Kind: ident.Host, May: access.Everything.Names(), Admin: true},
-		{Name: host, Kind: ident.Server},
+	for _, m := range []certs.Member{
+		{Name: host, Kind: certs.Host, May: apitoken.Everything.Names(), Admin: true},
+		{Name: host, Kind: certs.Server},
 	} {
-		key, csr, err := ident.NewKey(m.Name)
+		key, csr, err := certs.NewKey(m.Name)
 		if err != nil {
 			return err
 		}
@@ -86,14 +86,14 @@ func (o *Init) Make(ctx context.Context, dir ident.Dir) error {
 		if err != nil {
 			return err
 		}
-		if err := dir.SaveIdentity(&ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}); err != nil {
+		if err := dir.SaveIdentity(&certs.Identity{Member: certs.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}); err != nil {
 			return err
 		}
 	}
 	return dir.SaveSettings(s)
 }
 
-// absolute has files be found from wherever the daemon runs.
+// absolute makes file names absolute, because the daemon runs in another directory.
 func absolute(o link.Outside) (link.Outside, error) {
 	for _, file := range []*string{&o.Creds, &o.CA} {
 		if *file == "" {
@@ -108,7 +108,7 @@ func absolute(o link.Outside) (link.Outside, error) {
 	return o, nil
 }
 
-// nameOr is a name, or that of the system as far as it may be one.
+// nameOr returns name, or a valid form of the host name.
 func nameOr(name string) (string, error) {
 	if name == "" {
 		host, err := os.Hostname()
@@ -135,15 +135,15 @@ func parseLabels(list []string) (map[string]string, error) {
 	for _, l := range list {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok || key == "" {
-			return nil, fmt.Errorf("--label %q: give NAME=VALUE", l)
+			return nil, fmt.Errorf("--label %q: not NAME=VALUE", l)
 		}
 		labels[key] = value
 	}
 	return labels, nil
 }
 
-// outward is an address of this machine that others may reach; if there is none, loopback's.
-func outward() string {
+// reachableAddr returns an address of this machine that others can probably reach, else the loopback address.
+func reachableAddr() string {
 	all, _ := net.InterfaceAddrs()
 	for _, a := range all {
 		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil {
@@ -153,27 +153,27 @@ func outward() string {
 	return "127.0.0.1"
 }
 
-// Serve says what a server is started with.
+// Serve holds the parameters of a fleet server.
 type Serve struct {
 	Listen, Advertise, Cluster, Dir string
 	Routes                          []string
 	JSON                            bool
 }
 
-// serverProgram is a program of its own: nats-server would make every verb of this one start later.
+// serverProgram is a separate program, because linking nats-server would delay the start of every verb.
 const serverProgram = "longterm-fleetd"
 
-// Argv is the server's command line.
-func (o *Serve) Argv(dir ident.Dir) ([]string, error) {
-	_, err := dir.Identity(ident.Server)
-	if errors.Is(err, ident.ErrNone) {
-		return nil, errors.New("this machine is no server of a fleet: `longterm fleet init` makes a fleet, and `longterm fleet invite --server`, where it was made, a code for another server")
+// Argv returns the server's command line.
+func (o *Serve) Argv(dir certs.Dir) ([]string, error) {
+	_, err := dir.Identity(certs.Server)
+	if errors.Is(err, certs.ErrNone) {
+		return nil, errors.New("this machine is no server of a fleet; create a fleet with `longterm fleet init`, or a code for another server with `longterm fleet invite --server` where the fleet was created")
 	}
 	if err != nil {
 		return nil, err
 	}
 	if s, err := dir.Settings(); err == nil && s.Foreign {
-		return nil, fmt.Errorf("this fleet uses a NATS that is there already (%s), which is its server", strings.Join(s.Reach, ", "))
+		return nil, fmt.Errorf("this fleet uses an existing NATS as its server (%s)", strings.Join(s.Reach, ", "))
 	}
 	program, err := companion.Find(serverProgram)
 	if err != nil {
@@ -186,8 +186,8 @@ func (o *Serve) Argv(dir ident.Dir) ([]string, error) {
 	return args, nil
 }
 
-// Run becomes the server: it does not return unless it fails.
-func (o *Serve) Run(dir ident.Dir) error {
+// Run replaces this process by the server. It returns only on failure.
+func (o *Serve) Run(dir certs.Dir) error {
 	args, err := o.Argv(dir)
 	if err != nil {
 		return err
@@ -195,34 +195,34 @@ func (o *Serve) Run(dir ident.Dir) error {
 	return companion.Replace(args[0], args[1:], nil)
 }
 
-// Invite makes join codes.
+// Invite holds the parameters of a join code.
 type Invite struct {
-	May            []string
+	May            []string // what the new member may do
 	Name           string
-	For            time.Duration
-	Server, Masked bool
+	For            time.Duration // validity
+	Server, Masked bool          // the code is for a server; the code is printed masked
 }
 
-// Invited is a code.
-type Invited struct {
+// Invitation is a join code with its expiry.
+type Invitation struct {
 	Code    string    `json:"code"`
 	Expires time.Time `json:"expires"`
 }
 
-// maxFor is how long a code may be good.
-const maxFor = 30 * 24 * time.Hour
+// maxValidity is the longest validity of a code.
+const maxValidity = 30 * 24 * time.Hour
 
-// Make makes a code.
-func (o *Invite) Make(dir ident.Dir) (v Invited, err error) {
+// Make creates a join code.
+func (o *Invite) Make(dir certs.Dir) (v Invitation, err error) {
 	a, err := dir.Authority()
-	if errors.Is(err, ident.ErrNone) {
+	if errors.Is(err, certs.ErrNone) {
 		return v, errors.New("codes are made on the machine where the fleet was made; run it there")
 	}
 	if err != nil {
 		return v, err
 	}
-	if o.For <= 0 || o.For > maxFor {
-		return v, fmt.Errorf("--for %v: give up to %v", o.For, maxFor)
+	if o.For <= 0 || o.For > maxValidity {
+		return v, fmt.Errorf("--for %v: out of range (maximum %v)", o.For, maxValidity)
 	}
 	if o.Name != "" {
 		if err := fleet.CheckName(o.Name); err != nil {
@@ -233,15 +233,15 @@ func (o *Invite) Make(dir ident.Dir) (v Invited, err error) {
 	if err != nil {
 		return v, err
 	}
-	in := ident.Invitation{Kind: ident.Host, Name: o.Name, May: o.May, Masked: o.Masked, Expires: time.Now().Add(o.For).UTC().Truncate(time.Second)}
+	in := certs.Invitation{Kind: certs.Host, Name: o.Name, May: o.May, Masked: o.Masked, Expires: time.Now().Add(o.For).UTC().Truncate(time.Second)}
 	if o.Server {
-		in.Kind, in.May = ident.Server, nil
+		in.Kind, in.May = certs.Server, nil
 	}
-	in, code := ident.Invite(in, s.Reach, ident.Fingerprint(a.Cert), s.Foreign)
-	return Invited{code.String(), in.Expires}, dir.Invite(in)
+	in, code := certs.Invite(in, s.Reach, certs.Fingerprint(a.Cert), s.Foreign)
+	return Invitation{code.String(), in.Expires}, dir.Invite(in)
 }
 
-// Join makes this machine part of a fleet.
+// Join holds the parameters of joining a fleet.
 type Join struct {
 	Name    string
 	NATS    []string
@@ -249,14 +249,14 @@ type Join struct {
 	Labels  []string
 }
 
-// Join redeems a code, and says what this machine is now.
-func (o *Join) Join(ctx context.Context, dir ident.Dir, text string) (ident.Kind, error) {
-	code, err := ident.ParseCode(text)
+// Join redeems a join code and returns this machine's new kind of membership.
+func (o *Join) Join(ctx context.Context, dir certs.Dir, text string) (certs.Kind, error) {
+	code, err := certs.ParseCode(text)
 	if err != nil {
 		return "", err
 	}
-	if dir.Has(ident.Host) {
-		return "", errors.New("this machine belongs to a fleet already; `longterm fleet leave` gives that up")
+	if dir.Has(certs.Host) {
+		return "", errors.New("this machine belongs to a fleet already; leave it with `longterm fleet leave`")
 	}
 	if o.Name, err = nameOr(o.Name); err != nil {
 		return "", err

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Ran is what was run on a host.
-type Ran struct {
+// HostResult is the result of a command on one host.
+type HostResult struct {
 	Host    string      `json:"host"`
 	Session string      `json:"session,omitempty"`
 	Name    string      `json:"name,omitempty"`
@@ -23,11 +23,12 @@ type Ran struct {
 	Error   string      `json:"error,omitempty"`
 }
 
-// RunEach runs a command on hosts, and prints each one's answer as it comes. The error is silent: it failed somewhere.
-func RunEach(ctx context.Context, p *output.Printer, hosts []api.FleetHost, of Clients, r api.Run) error {
+// RunEach runs a command on hosts and prints each result as it arrives. It returns a silent error if the command failed
+// on a host.
+func RunEach(ctx context.Context, p *output.Printer, hosts []api.FleetHost, clients ClientFactory, r api.Run) error {
 	var mu sync.Mutex
 	failed := false
-	show := func(r Ran) {
+	show := func(r HostResult) {
 		mu.Lock()
 		defer mu.Unlock()
 		bad := r.Error != "" || r.Result.ExitCode == nil || *r.Result.ExitCode != 0
@@ -48,14 +49,14 @@ func RunEach(ctx context.Context, p *output.Printer, hosts []api.FleetHost, of C
 		}
 	}
 	Each(ctx, hosts, func(ctx context.Context, h api.FleetHost) error {
-		c := of(h, nil)
+		c := clients(h, nil)
 		defer c.Close()
 		got, err := c.Run(ctx, r)
 		if err != nil {
-			show(Ran{Host: h.Host, Error: Why(err)})
+			show(HostResult{Host: h.Host, Error: Why(err)})
 			return nil
 		}
-		show(Ran{Host: h.Host, Result: &got})
+		show(HostResult{Host: h.Host, Result: &got})
 		return nil
 	})
 	if failed {

@@ -10,19 +10,20 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/listing"
 )
 
-// WriteStatus says what this machine's part in its fleet is.
+// WriteStatus prints this machine's membership in its fleet.
 func WriteStatus(w io.Writer, st *api.Fleet) {
 	if !st.On {
-		fmt.Fprintln(w, "this machine belongs to no fleet; `longterm fleet init` makes one, `longterm fleet join CODE` joins one")
+		fmt.Fprintln(w, "this machine belongs to no fleet; create one with `longterm fleet init`, or join one with `longterm fleet join CODE`")
 		return
 	}
 	if st.Host != "" {
@@ -31,38 +32,41 @@ func WriteStatus(w io.Writer, st *api.Fleet) {
 	if st.Connected {
 		fmt.Fprintf(w, "connected to %s\n", output.Printable(st.Server))
 	} else if st.Host != "" {
-		fmt.Fprintf(w, "cut off from %s; this machine's sessions go on\n", output.Printable(strings.Join(st.Servers, ", ")))
+		fmt.Fprintf(w, "disconnected from %s; this machine's sessions keep running\n", output.Printable(strings.Join(st.Servers, ", ")))
 	}
 	if st.Error != "" {
 		fmt.Fprintf(w, "not in order: %s\n", output.Printable(st.Error))
 	}
 	if st.Waiting > 0 || st.Unsent > 0 {
-		fmt.Fprintf(w, "not told yet: %d changes, %d completions\n", st.Waiting, st.Unsent)
+		fmt.Fprintf(w, "not published yet: %d changes, %d completions\n", st.Waiting, st.Unsent)
 	}
 	switch {
 	case st.Host == "":
 	case st.CopyError != "":
-		fmt.Fprintf(w, "not copied to the fleet now, %d bytes behind: %s\n", st.CopyBehind, output.Printable(st.CopyError))
+		fmt.Fprintf(w, "replica stopped, %d bytes behind: %s\n", st.CopyBehind, output.Printable(st.CopyError))
 	case st.CopyBehind > 0:
-		fmt.Fprintf(w, "copies are %d bytes behind, for %.1f s\n", st.CopyBehind, float64(st.CopyAge)/1000)
+		fmt.Fprintf(w, "replica lag: %d bytes, %.1f s\n", st.CopyBehind, float64(st.CopyAge)/1000)
 	default:
-		fmt.Fprintln(w, "the fleet has a copy of what was printed here")
+		fmt.Fprintln(w, "the fleet has a replica of this machine's output")
 	}
 	if st.Former > 0 {
-		fmt.Fprintf(w, "the fleet has copies of %d sessions of a machine that had this name before: `longterm fleet restore %s` has them here\n", st.Former, st.Host)
+		fmt.Fprintf(w, "the fleet has replicas of %d sessions of an earlier machine with this name; restore them with `longterm fleet restore %s`\n", st.Former, st.Host)
 	}
 	if st.Drained {
 		fmt.Fprintln(w, "drained: fleet run starts nothing here")
 	}
 	if st.Admin {
-		fmt.Fprintln(w, "the fleet was made here: `longterm fleet invite` lets machines in")
+		fmt.Fprintln(w, "fleet created on this machine; invite machines with `longterm fleet invite`")
 	}
 }
 
 // WriteHosts lists hosts.
-func WriteHosts(w io.Writer, list []api.FleetHost) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "HOST\tSTATE\tRUNNING\tNEEDS\tLOAD\tFREE\tSYSTEM\tLABELS")
+func WriteHosts(w io.Writer, list []api.FleetHost, look listing.Look) {
+	columns := []listing.Column{
+		{Head: "HOST", Least: 8, Style: listing.AsBold}, {Head: "STATE", Least: 9, Style: hostStyle}, {Head: "RUNNING"}, {Head: "NEEDS", Style: needsStyle}, {Head: "LOAD"},
+		{Head: "FREE"}, {Head: "SYSTEM", Least: 6, Drops: true}, {Head: "LABELS", Least: 6},
+	}
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		h := &list[i]
 		name, state := h.Host, h.State
@@ -88,9 +92,28 @@ func WriteHosts(w io.Writer, list []api.FleetHost) {
 		if h.State == "connected" {
 			load, free = fmt.Sprintf("%.2f/%d", h.Load, h.CPUs), fmt.Sprintf("%d MiB", h.Free>>20)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, state, h.Running, h.Needs, load, free, output.Printable(h.System), output.Printable(labelText(h.Labels)))
+		rows = append(rows, []string{name, state, strconv.Itoa(h.Running), strconv.Itoa(h.Needs), load, free, output.Printable(h.System), output.Printable(labelText(h.Labels))})
 	}
-	_ = t.Flush()
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
+}
+
+// hostStyle returns the style of a host's state.
+func hostStyle(state string) listing.Style {
+	switch {
+	case state == "connected":
+		return listing.Good
+	case strings.HasPrefix(state, "away"):
+		return listing.Bad
+	}
+	return listing.Waiting // drained, or behind
+}
+
+// needsStyle returns the style of a column that counts or names pending input.
+func needsStyle(needs string) listing.Style {
+	if needs == "0" || needs == "-" {
+		return listing.Faint
+	}
+	return listing.Waiting
 }
 
 func labelText(labels map[string]string) string {
@@ -102,9 +125,11 @@ func labelText(labels map[string]string) string {
 }
 
 // WriteSessions lists sessions, each by the name by which any verb finds it.
-func WriteSessions(w io.Writer, list []api.FleetSession) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "SESSION\tSTATE\tWAITS FOR\tCOMMAND")
+func WriteSessions(w io.Writer, list []api.FleetSession, look listing.Look) {
+	columns := []listing.Column{
+		{Head: "SESSION", Least: 8, Style: listing.AsBold}, {Head: "STATE", Style: listing.StateStyle}, {Head: "WAITS FOR", Least: 9, Style: needsStyle}, {Head: "COMMAND", Least: 7},
+	}
+	rows := make([][]string, 0, len(list))
 	for i := range list {
 		s := &list[i]
 		state, waits := s.State, s.Needs
@@ -120,41 +145,41 @@ func WriteSessions(w io.Writer, list []api.FleetSession) {
 		if waits == "" {
 			waits = "-"
 		}
-		fmt.Fprintf(t, "%s/%s\t%s\t%s\t%s\n", s.Host, output.Printable(s.Name), output.Printable(state), output.Printable(waits), output.Printable(output.Shorten(s.Command, 60)))
+		rows = append(rows, []string{s.Host + "/" + output.Printable(s.Name), output.Printable(state), output.Printable(waits), output.Printable(s.Command)})
 	}
-	_ = t.Flush()
+	_ = listing.Write(w, columns, rows, look) // fails only if the reader has closed the output
 }
 
-// CopyText says what an answer from a fleet's copy has and has not.
+// CopyText describes what an answer from a replica contains and lacks.
 func CopyText(c *api.FleetCopy) string {
-	text := fmt.Sprintf("from the copy of %s, as of %s; %s, and what was printed in its last second may be missing besides", c.Host,
-		c.AsOf.Local().Format(time.DateTime), output.HowMany(int(min(c.NotCopied, 1<<62)), "byte was not copied", "bytes were not copied")) //nolint:gosec // bounded
+	text := fmt.Sprintf("from the replica of %s, as of %s; %s, and output of its last second may be missing", c.Host,
+		c.AsOf.Local().Format(time.DateTime), output.CountNoun(int(min(c.NotCopied, 1<<62)), "byte was not copied", "bytes were not copied")) //nolint:gosec // bounded
 	if c.Damaged > 0 {
-		text += "; " + output.HowMany(c.Damaged, "damaged piece was passed over", "damaged pieces were passed over")
+		text += "; " + output.CountNoun(c.Damaged, "damaged piece skipped", "damaged pieces skipped")
 	}
 	if c.Left > 0 {
-		text += "; " + output.HowMany(c.Left, "session is left out", "sessions are left out")
+		text += "; " + output.CountNoun(c.Left, "session omitted", "sessions omitted")
 	}
 	return text
 }
 
-// Reader prints what ended on all hosts.
+// Reader prints completion events of all hosts.
 type Reader struct {
 	Name         string
 	Follow, JSON bool
-	Warn         io.Writer // is told when the fleet is not reached while it is followed, and when it is again
+	Warn         io.Writer // receives a notice when the fleet is unreachable while following
 }
 
-// waitTime is how long the daemon is asked to wait for an event.
+// waitTime is how long the daemon waits for an event.
 const waitTime = 30 * time.Second
 
-// Pauses until a fleet that is not reached is asked again.
+// Exponential backoff between retries while the fleet is unreachable.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 5 * time.Second
 )
 
-// Run prints, acknowledging what was printed. Who follows goes on with what came meanwhile where the fleet was not reached.
+// Run prints events and acknowledges them. With Follow it continues after an outage, including the events of that time.
 func (r *Reader) Run(ctx context.Context, c *client.Client, w io.Writer) error {
 	in := api.FleetRead{Reader: r.Name}
 	reached, pause := false, time.Duration(0)
@@ -162,7 +187,7 @@ func (r *Reader) Run(ctx context.Context, c *client.Client, w io.Writer) error {
 		got, err := c.FleetEvents(ctx, in)
 		if e := (*api.Error)(nil); r.Follow && reached && errors.As(err, &e) && e.Code == api.CodeUnavailable && ctx.Err() == nil {
 			if pause == 0 {
-				fmt.Fprintf(r.Warn, "longterm: %s; it is tried again, and what comes meanwhile is told then\n", e.Message)
+				fmt.Fprintf(r.Warn, "longterm: %s; retrying, later events follow\n", e.Message)
 			}
 			pause = min(max(2*pause, firstPause), lastPause)
 			select {
@@ -175,7 +200,7 @@ func (r *Reader) Run(ctx context.Context, c *client.Client, w io.Writer) error {
 			return err
 		}
 		if pause > 0 {
-			fmt.Fprintln(r.Warn, "longterm: the fleet is reached again")
+			fmt.Fprintln(r.Warn, "longterm: fleet reachable again")
 		}
 		reached, pause = true, 0
 		if got.Lost > 0 {
@@ -214,15 +239,15 @@ func (r *Reader) print(w io.Writer, e *api.FleetEvent) error {
 	return err
 }
 
-// WriteRestored says what of a host's sessions is here now.
+// WriteRestored prints which sessions of a host were restored.
 func WriteRestored(w io.Writer, r *api.FleetRestored) {
 	for i := range r.Sessions {
 		s := &r.Sessions[i]
 		if s.Error != "" {
-			fmt.Fprintf(w, "%s was not restored: %s\n", s.ID, output.Printable(s.Error))
+			fmt.Fprintf(w, "%s: not restored: %s\n", s.ID, output.Printable(s.Error))
 			continue
 		}
-		fmt.Fprintf(w, "%s: %d bytes from the copy", output.Printable(s.Name), s.Bytes)
+		fmt.Fprintf(w, "%s: %d bytes from the replica", output.Printable(s.Name), s.Bytes)
 		if s.Missing > 0 {
 			fmt.Fprintf(w, ", %d missing in it", s.Missing)
 		}
@@ -230,12 +255,12 @@ func WriteRestored(w io.Writer, r *api.FleetRestored) {
 			fmt.Fprintf(w, ", %d missing at the end", s.Tail)
 		}
 		if s.Damaged > 0 {
-			fmt.Fprintf(w, ", %d damaged pieces passed over", s.Damaged)
+			fmt.Fprintf(w, ", %d damaged pieces skipped", s.Damaged)
 		}
 		fmt.Fprintln(w)
 	}
 	if r.Present > 0 {
-		fmt.Fprintf(w, "%d sessions of %s were here already\n", r.Present, r.Host)
+		fmt.Fprintf(w, "%d sessions of %s already existed here\n", r.Present, r.Host)
 	}
-	fmt.Fprintln(w, "what was printed in the last second of the host may be missing besides")
+	fmt.Fprintln(w, "output of the host's last second may be missing")
 }

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package fleetsim has many light hosts of a fleet in one process, for measuring without machines. Each has a
-// certificate, a connection and a registry entry of its own, as a real one has, and answers what a real one would of its
-// sessions, their output and searches; only the sessions are made up.
+// Package fleetsim simulates many hosts of a fleet in one process, to measure a fleet without machines. Each host has
+// its own certificate, connection and registry entry, and answers requests for sessions, output and searches as a real
+// one does. Only the sessions are invented.
 package fleetsim
 
 import (
@@ -19,82 +19,82 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
 
-// Most that may be asked for: a process has no more connections, and a server no more room.
+// Limits of a simulation, set by the connections of one process and the memory of a server.
 const (
 	MaxHosts    = 10000
 	MaxSessions = 10000
 )
 
-// Options say what there is to be.
+// Options configure a simulation.
 type Options struct {
-	Authority *ident.Authority
+	Authority *certs.Authority
 	Servers   []string
 	Hosts     int
 	Sessions  int // of each host
 }
 
-// Check says what is wrong with them.
+// Check returns an error if the options exceed the limits.
 func (o *Options) Check() error {
 	if o.Hosts < 1 || o.Hosts > MaxHosts {
-		return fmt.Errorf("%d hosts cannot be simulated; give 1 to %d", o.Hosts, MaxHosts)
+		return fmt.Errorf("cannot simulate %d hosts; use 1 to %d", o.Hosts, MaxHosts)
 	}
 	if o.Sessions < 0 || o.Sessions > MaxSessions {
-		return fmt.Errorf("%d sessions of a host cannot be simulated; give up to %d", o.Sessions, MaxSessions)
+		return fmt.Errorf("cannot simulate %d sessions per host; use at most %d", o.Sessions, MaxSessions)
 	}
 	return nil
 }
 
-// Fleet are hosts that are simulated.
+// Fleet holds the simulated hosts.
 type Fleet struct {
 	o     Options
 	hosts []*host
-	cut   context.CancelFunc
+	cut   context.CancelFunc // stops background work
 	work  sync.WaitGroup
 }
 
-// host is one of them.
+// host is one simulated host.
 type host struct {
-	name  string
-	link  *link.Link
-	pub   *registry.Publisher
-	srv   *http.Server
-	made  chan struct{} // closed once what is above is there
-	began time.Time
-	backs atomic.Int64 // how often the connection was there (again)
-	seen  int64        // of that, what was before Mark
+	name           string
+	link           *link.Link
+	pub            *registry.Publisher
+	srv            *http.Server
+	ready          chan struct{} // closed once the fields above are set
+	began          time.Time
+	connects       atomic.Int64 // number of established connections
+	connectsAtMark int64        // connects at the last call of Mark
 
 	mu       sync.Mutex
 	sessions []api.FleetSession
 }
 
-// atOnce is how many hosts are begun or ended at once.
-const atOnce = 64
+// maxParallel bounds how many hosts are started or closed at once.
+const maxParallel = 64
 
-// leaveTime bounds how long is tried to take simulated hosts out of the registry.
+// leaveTime bounds the attempt to remove simulated hosts from the registry.
 const leaveTime = 30 * time.Second
 
-// Begin begins the hosts; they have no sessions before Fill. What it began it takes out of the registry and ends when it
-// fails.
-func Begin(ctx context.Context, o Options) (*Fleet, error) {
+// Start starts the hosts; they have no sessions before Fill. If it fails, it removes the started hosts from the
+// registry and closes them.
+func Start(ctx context.Context, o Options) (*Fleet, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	running, cut := context.WithCancel(context.Background())
 	f := &Fleet{o: o, cut: cut}
-	if err := f.beginAll(ctx, running, f.begin); err != nil {
+	if err := f.startAll(ctx, running, f.startHost); err != nil {
 		return nil, err
 	}
-	f.work.Go(func() { f.tellHosts(running) })
+	f.work.Go(func() { f.publishHosts(running) })
 	return f, nil
 }
 
-// beginAll begins all hosts, or none.
-func (f *Fleet) beginAll(ctx, running context.Context, begin func(context.Context, string) (*host, error)) error {
+// startAll starts all hosts. If one fails, it closes the others.
+func (f *Fleet) startAll(ctx, running context.Context, begin func(context.Context, string) (*host, error)) error {
 	hosts := make([]*host, f.o.Hosts)
 	var mu sync.Mutex
 	var failed error
@@ -115,20 +115,20 @@ func (f *Fleet) beginAll(ctx, running context.Context, begin func(context.Contex
 	left, done := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer done()
 	if err := f.Leave(left); err != nil {
-		failed = errors.Join(failed, fmt.Errorf("simulated hosts are still in the registry, as away: %w", err))
+		failed = errors.Join(failed, fmt.Errorf("simulated hosts remain in the registry as unreachable: %w", err))
 	}
 	f.Close()
 	return failed
 }
 
-// Name is the name of a host.
+// Name returns the name of host i.
 func Name(i int) string { return fmt.Sprintf("sim-%d", i+1) }
 
-// ID is that of a session of a host.
+// ID returns the id of session i of a host.
 func ID(i int) string { return "s" + strconv.Itoa(i+1) }
 
 func each(n int, do func(i int)) {
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, maxParallel)
 	var work sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}
@@ -140,9 +140,9 @@ func each(n int, do func(i int)) {
 	work.Wait()
 }
 
-// issue makes a certificate whose key is nowhere but in this process.
-func issue(a *ident.Authority, m ident.Member) (*ident.Identity, error) {
-	key, csr, err := ident.NewKey(m.Name)
+// issue creates a certificate whose key exists only in this process.
+func issue(a *certs.Authority, m certs.Member) (*certs.Identity, error) {
+	key, csr, err := certs.NewKey(m.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -150,33 +150,33 @@ func issue(a *ident.Authority, m ident.Member) (*ident.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}, nil
+	return &certs.Identity{Member: certs.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}, nil
 }
 
-// Open is one more connection, of a member that only looks.
-func Open(a *ident.Authority, servers []string, name string, onBack func()) (*link.Link, error) {
-	id, err := issue(a, ident.Member{Name: name, Kind: ident.Host}) // it may do nothing on other hosts
+// Open opens one more connection, for a member that only reads.
+func Open(a *certs.Authority, servers []string, name string, onConnect func()) (*link.Link, error) {
+	id, err := issue(a, certs.Member{Name: name, Kind: certs.Host}) // hosts may not operate other hosts
 	if err != nil {
 		return nil, err
 	}
-	return link.Open(link.Options{Identity: id, Servers: servers, Log: slog.New(slog.DiscardHandler), OnBack: onBack})
+	return link.Open(link.Options{Identity: id, Servers: servers, Log: slog.New(slog.DiscardHandler), OnBack: onConnect})
 }
 
-func (f *Fleet) begin(ctx context.Context, name string) (*host, error) {
-	h := &host{name: name, made: make(chan struct{}), began: time.Now().UTC().Truncate(time.Second)}
+func (f *Fleet) startHost(ctx context.Context, name string) (*host, error) {
+	h := &host{name: name, ready: make(chan struct{}), began: time.Now().UTC().Truncate(time.Second)}
 	l, err := Open(f.o.Authority, f.o.Servers, name, func() {
-		<-h.made
+		<-h.ready
 		if h.pub != nil {
-			h.pub.Anew()
-			h.backs.Add(1)
+			h.pub.Resync()
+			h.connects.Add(1)
 		}
 	})
 	if err != nil {
-		close(h.made)
+		close(h.ready)
 		return nil, err
 	}
 	h.link, h.pub = l, registry.NewPublisher(l.JetStream(), name)
-	close(h.made)
+	close(h.ready)
 	if err := claim(ctx, l); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -184,15 +184,15 @@ func (f *Fleet) begin(ctx context.Context, name string) (*host, error) {
 	h.srv = &http.Server{Handler: h.routes(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 	li := l.Listener()
 	f.work.Go(func() { _ = h.srv.Serve(li) })
-	h.tellHost()
+	h.publishHost()
 	return h, nil
 }
 
-// claim claims the name, as often as a busy server needs.
+// claim claims the name and retries while the server is busy.
 func claim(ctx context.Context, l *link.Link) error {
 	for {
 		err := l.Claim(ctx)
-		if err == nil || errors.Is(err, link.ErrTwo) || ctx.Err() != nil {
+		if err == nil || errors.Is(err, link.ErrNameInUse) || ctx.Err() != nil {
 			return err
 		}
 		select {
@@ -202,7 +202,7 @@ func claim(ctx context.Context, l *link.Link) error {
 	}
 }
 
-func (h *host) tellHost() {
+func (h *host) publishHost() {
 	h.mu.Lock()
 	n := len(h.sessions)
 	h.mu.Unlock()
@@ -215,8 +215,8 @@ func (h *host) tellHost() {
 	}
 }
 
-// tellHosts has each host tell of itself as often as a real one does, and not all at once.
-func (f *Fleet) tellHosts(ctx context.Context) {
+// publishHosts publishes each host's record as often as a real host does, evenly spread over the period.
+func (f *Fleet) publishHosts(ctx context.Context) {
 	const every = 5 * time.Second
 	tick := time.NewTicker(every / time.Duration(len(f.hosts)))
 	defer tick.Stop()
@@ -225,12 +225,12 @@ func (f *Fleet) tellHosts(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			f.hosts[i].tellHost()
+			f.hosts[i].publishHost()
 		}
 	}
 }
 
-// Fill gives each host its sessions.
+// Fill adds the sessions to each host.
 func (f *Fleet) Fill() {
 	for _, h := range f.hosts {
 		h.mu.Lock()
@@ -243,11 +243,11 @@ func (f *Fleet) Fill() {
 		for i := range f.o.Sessions {
 			h.change(i, "make -j2 all")
 		}
-		h.tellHost()
+		h.publishHost()
 	}
 }
 
-// Change has a session run another command. Counting over all hosts goes on from host to host.
+// Change sets the command of a session. Successive n cycle through the hosts.
 func (f *Fleet) Change(n int, command string) {
 	f.hosts[n%len(f.hosts)].change(n/len(f.hosts)%f.o.Sessions, command)
 }
@@ -262,8 +262,8 @@ func (h *host) change(i int, command string) {
 	}
 }
 
-// Tell has a host tell that a command of a session ended; n is never the same twice.
-func (f *Fleet) Tell(ctx context.Context, n int) error {
+// Complete publishes the end of a command of a session. n must be unique.
+func (f *Fleet) Complete(ctx context.Context, n int) error {
 	h, code := f.hosts[n%len(f.hosts)], 0
 	c := api.Completion{
 		Seq: uint64(n) + 1, Kind: "command", Session: ID(0), Name: "build-1", State: "exited", //nolint:gosec // n is not negative
@@ -273,41 +273,41 @@ func (f *Fleet) Tell(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	return registry.Tell(ctx, h.link.JetStream(), h.name, c.Kind, fmt.Sprintf("%d.%d", h.began.UnixNano(), n), b)
+	return registry.PublishEvent(ctx, h.link.JetStream(), h.name, c.Kind, fmt.Sprintf("%d.%d", h.began.UnixNano(), n), b)
 }
 
-// Mark has Settle wait for hosts to come back that are connected now.
+// Mark makes Settle wait until the currently connected hosts have reconnected.
 func (f *Fleet) Mark() {
 	for _, h := range f.hosts {
-		h.seen = h.backs.Load()
+		h.connectsAtMark = h.connects.Load()
 	}
 }
 
-// settled says that the host is connected and the registry said all that was the case just now.
-func (h *host) settled() bool {
+// isSettled reports whether the host is connected and the registry holds its latest state.
+func (h *host) isSettled() bool {
 	_, err := h.link.State()
-	return err == nil && h.backs.Load() != h.seen && h.pub.Settled()
+	return err == nil && h.connects.Load() != h.connectsAtMark && h.pub.IsSynced()
 }
 
-// Settle waits until the registry says of each host what was the case when this was called. Each tells of itself all the
-// time, so that there may be no moment in which nobody has anything to tell.
+// Settle waits until the registry holds the state that each host had when Settle was called. It checks hosts one by
+// one: they publish all the time, so there may be no moment in which all are up to date.
 func (f *Fleet) Settle(ctx context.Context) error {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	waiting := slices.Clone(f.hosts)
 	for {
-		if waiting = slices.DeleteFunc(waiting, (*host).settled); len(waiting) == 0 {
+		if waiting = slices.DeleteFunc(waiting, (*host).isSettled); len(waiting) == 0 {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d hosts have not told all: %w", len(waiting), len(f.hosts), ctx.Err())
+			return fmt.Errorf("%d of %d hosts have unpublished state: %w", len(waiting), len(f.hosts), ctx.Err())
 		case <-look.C:
 		}
 	}
 }
 
-// Leave takes the hosts and their sessions out of the registry.
+// Leave removes the hosts and their sessions from the registry.
 func (f *Fleet) Leave(ctx context.Context) error {
 	for _, h := range f.hosts {
 		h.mu.Lock()
@@ -318,7 +318,7 @@ func (f *Fleet) Leave(ctx context.Context) error {
 	return f.Settle(ctx)
 }
 
-// Close ends all hosts.
+// Close closes all hosts.
 func (f *Fleet) Close() {
 	f.cut()
 	each(len(f.hosts), func(i int) {

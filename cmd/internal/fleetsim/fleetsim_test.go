@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 	"github.com/longterm-dev/longterm/store/fleet/server"
@@ -25,11 +25,11 @@ import (
 // newServer is a fleet without members.
 func newServer(t *testing.T) Options {
 	t.Helper()
-	a, err := ident.Found("test")
+	a, err := certs.NewAuthority("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := issue(a, ident.Member{Name: "one", Kind: ident.Server})
+	id, err := issue(a, certs.Member{Name: "one", Kind: certs.Server})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +65,12 @@ func asks[T any](t *testing.T, l *link.Link, host, path string) (v T) {
 // FEATURES: R94
 func TestFleet(t *testing.T) {
 	o := newServer(t)
-	f, err := Begin(t.Context(), o)
+	f, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	id, err := issue(o.Authority, ident.Member{Name: "viewer", Kind: ident.Host, May: []string{"look"}})
+	id, err := issue(o.Authority, certs.Member{Name: "viewer", Kind: certs.Host, May: []string{"look"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestFleet(t *testing.T) {
 	if data := asks[api.Output](t, l, Name(0), "/sessions/"+ID(0)+"/output").Data; text == "" || string(data) != text {
 		t.Errorf("%q, as text %q", data, text)
 	}
-	if found := asks[api.Found](t, l, Name(2), "/search?text="+Word); len(found.Hits) != 1 || found.Hits[0].Session != ID(0) {
+	if found := asks[api.Found](t, l, Name(2), "/search?text="+SearchWord); len(found.Hits) != 1 || found.Hits[0].Session != ID(0) {
 		t.Errorf("%+v", found)
 	}
 	if e := asks[api.Error](t, l, Name(2), "/sessions/none"); e.Code != api.CodeNotFound {
@@ -131,10 +131,10 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// When one host cannot begin, those that did are taken out of the registry again.
+// If one host fails to start, Start removes the started ones from the registry.
 //
 // FEATURES: R94
-func TestHostsLeaveWhenOneCannotBegin(t *testing.T) {
+func TestStart_RemovesHosts_WhenOneFails(t *testing.T) {
 	o := newServer(t)
 	l, err := Open(o.Authority, o.Servers, "viewer", nil)
 	if err != nil {
@@ -152,9 +152,9 @@ func TestHostsLeaveWhenOneCannotBegin(t *testing.T) {
 	running, cut := context.WithCancel(t.Context())
 	f := &Fleet{o: o, cut: cut}
 	broken := errors.New("it cannot begin")
-	err = f.beginAll(t.Context(), running, func(ctx context.Context, name string) (*host, error) {
+	err = f.startAll(t.Context(), running, func(ctx context.Context, name string) (*host, error) {
 		if name != Name(1) {
-			return f.begin(ctx, name)
+			return f.startHost(ctx, name)
 		}
 		for there() < o.Hosts-1 && !t.Failed() { // the others have
 			select {

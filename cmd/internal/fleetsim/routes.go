@@ -14,36 +14,37 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Word is what each host's output has once.
-const Word = "simulated-needle"
+// SearchWord is a text that occurs once in each host's output, for searches.
+const SearchWord = "simulated-needle"
 
-// lines is how much each session has printed.
+// lines is the number of lines that each session has printed.
 const lines = 100
 
-// outputs are what sessions printed, by their ids, which each host has: a host in truth does not make it anew for a search.
+// outputs caches the output of sessions by id, which all hosts share. Real hosts do not regenerate output for a search
+// either.
 var outputs sync.Map
 
-// output is what a session printed; the first session of a host printed Word, too.
+// output returns the output of a session; that of a host's first session contains SearchWord.
 func output(session string) string {
 	if text, ok := outputs.Load(session); ok {
 		return text.(string)
 	}
-	text, _ := outputs.LoadOrStore(session, printed(session))
+	text, _ := outputs.LoadOrStore(session, generateOutput(session))
 	return text.(string)
 }
 
-func printed(session string) string {
+func generateOutput(session string) string {
 	var b strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&b, "[%d/%d] compiling part %d of %s\n", i+1, lines, i+1, session)
 	}
 	if session == ID(0) {
-		b.WriteString("found the " + Word + " here\n")
+		b.WriteString("found the " + SearchWord + " here\n")
 	}
 	return b.String()
 }
 
-// routes answer as a daemon does: sessions, output and searches.
+// routes serves sessions, output and searches as a daemon does.
 func (h *host) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET "+api.Version+"/sessions", func(w http.ResponseWriter, _ *http.Request) {
@@ -63,7 +64,7 @@ func (h *host) routes() http.Handler {
 			return
 		}
 		all := output(s.ID)
-		from, _ := strconv.Atoi(r.FormValue("from")) // none: from the beginning
+		from, _ := strconv.Atoi(r.FormValue("from")) // without it, from the start
 		from = max(0, min(from, len(all)))
 		answer(w, api.Output{Data: []byte(all[from:]), From: uint64(from), Next: uint64(len(all)), End: true}) //nolint:gosec // within all
 	})
@@ -86,14 +87,15 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
+// refuse answers requests that the simulation does not support.
 func refuse(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNotFound)
-	_ = json.NewEncoder(w).Encode(api.Errorf(api.CodeNotFound, "a simulated host has no such thing").
-		WithHint("it has a list of sessions, their output and searches for text"))
+	_ = json.NewEncoder(w).Encode(api.Errorf(api.CodeNotFound, "not found: a simulated host serves no such path").
+		WithHint("it serves a list of sessions, their output and text search"))
 }
 
-// all are the host's sessions as the API has them.
+// all returns the host's sessions in the API's form.
 func (h *host) all() (all []api.Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,7 +119,7 @@ func (h *host) find(name string) (api.Session, bool) {
 	return api.Session{}, false
 }
 
-// maxHits bounds an answer.
+// maxHits bounds a search result.
 const maxHits = 50
 
 func (h *host) search(text string) api.Found {
@@ -126,7 +128,7 @@ func (h *host) search(text string) api.Found {
 		return found
 	}
 	for _, s := range h.all() {
-		if !strings.Contains(output(s.ID), text) { // as an index says
+		if !strings.Contains(output(s.ID), text) { // as a search index filters
 			continue
 		}
 		at := 0

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// contextLines stand around what differs.
+// contextLines is the number of equal lines shown around a difference.
 const contextLines = 3
 
-// maxTable bounds the work of finding what two texts share, in pairs of lines: past it all between the first and the
-// last difference counts as another.
+// maxTable limits the comparison, in pairs of lines. Beyond it, everything between the first and the last difference
+// counts as changed.
 const maxTable = 4 << 20
 
-// Diff is what differs between two texts, as a unified diff without names.
+// Diff returns the differences between two texts as a unified diff without file names.
 func Diff(before, after string) string {
 	a, b := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
 	edits := compare(a, b)
@@ -41,11 +41,12 @@ func Diff(before, after string) string {
 
 // edit is a line of a diff.
 type edit struct {
-	sign    byte // ' ', '-', '+'
-	line    string
-	inA, at int // its place in both texts, from 0
+	sign             byte // ' ', '-', '+'
+	line             string
+	oldLine, newLine int // line numbers in both texts, from 0
 }
 
+// writeHunk writes one hunk of a unified diff.
 func writeHunk(out *strings.Builder, edits []edit) {
 	var na, nb int
 	for _, e := range edits {
@@ -56,7 +57,7 @@ func writeHunk(out *strings.Builder, edits []edit) {
 			nb++
 		}
 	}
-	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", edits[0].inA+min(1, na), na, edits[0].at+min(1, nb), nb)
+	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", edits[0].oldLine+min(1, na), na, edits[0].newLine+min(1, nb), nb)
 	for _, e := range edits {
 		fmt.Fprintf(out, "%c%s", e.sign, e.line)
 		if !strings.HasSuffix(e.line, "\n") {
@@ -65,7 +66,7 @@ func writeHunk(out *strings.Builder, edits []edit) {
 	}
 }
 
-// compare is the way from one text to the other, with as many lines kept as can be.
+// compare returns the edits that turn a into b. It keeps the longest common subsequence of lines.
 func compare(a, b []string) (edits []edit) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -81,7 +82,7 @@ func compare(a, b []string) (edits []edit) {
 	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
 	i, j := 0, 0
 	if len(x)*len(y) <= maxTable {
-		common := longest(x, y)
+		common := lcsTable(x, y)
 		for i < len(x) && j < len(y) {
 			switch {
 			case x[i] == y[j]:
@@ -108,8 +109,8 @@ func compare(a, b []string) (edits []edit) {
 	return edits
 }
 
-// longest says of each pair of rests how many lines they share.
-func longest(x, y []string) [][]int32 {
+// lcsTable returns the length of the longest common subsequence for each pair of suffixes of x and y.
+func lcsTable(x, y []string) [][]int32 {
 	t := make([][]int32, len(x)+1)
 	for i := range t {
 		t[i] = make([]int32, len(y)+1)

@@ -1,9 +1,8 @@
-// Package integrate is `longterm agent install`: it shows what a program's configuration would become, asks, and writes
-// it. What belongs into which file is session/integrations'.
+// Package integrate implements `agent install`: it shows the changes to an agent program's configuration files, asks
+// the user to confirm, and writes them with a backup. Package session/integrations computes the changes.
 package integrate
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -15,22 +14,23 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/integrations"
 )
 
-// Run is one call of the verb.
+// Run holds the parameters of one call of the verb.
 type Run struct {
 	Program   string
 	Undo, Yes bool
 	DryRun    bool
 	Stdin     io.Reader
-	Terminal  bool // somebody can be asked
+	Terminal  bool // input is a terminal, so the user can confirm
 	Printer   *output.Printer
 	JSON      bool
 }
 
-// Report is what is printed with --json.
+// Report is the verb's output with --json.
 type Report struct {
 	Program string `json:"program"`
 	Undo    bool   `json:"undo,omitempty"`
@@ -40,22 +40,22 @@ type Report struct {
 	Note    string `json:"note,omitempty"`
 }
 
-// File is a file of the report.
+// File describes a changed file in the report.
 type File struct {
 	Path   string   `json:"path"`
 	State  string   `json:"state"` // created, changed, removed, unchanged
 	Diff   string   `json:"diff,omitempty"`
 	Backup string   `json:"backup,omitempty"`
-	Kept   []string `json:"kept,omitempty"`
+	Kept   []string `json:"kept,omitempty"` // settings of the user that were left unchanged
 }
 
-// Do plans, shows, asks and writes.
+// Do computes the changes, shows them, prompts for confirmation and writes them.
 func (r *Run) Do() error {
 	program, err := integrations.For(r.Program)
 	if err != nil {
 		return exit.Usage(err)
 	}
-	place, err := Here()
+	place, err := LocalPlace()
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *Run) Do() error {
 			}
 			return e
 		}
-		if _, err := os.Stat(changes[i].Backup()); err == nil && changes[i].Changed() {
+		if _, err := os.Stat(changes[i].Backup()); err == nil && changes[i].HasChanged() {
 			report.Files[i].Backup = changes[i].Backup()
 		}
 	}
@@ -101,8 +101,8 @@ func (r *Run) Do() error {
 	})
 }
 
-// Here is the user who calls.
-func Here() (integrations.Place, error) {
+// LocalPlace returns where configuration is looked up for this user: home directory, environment, and command name.
+func LocalPlace() (integrations.Place, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return integrations.Place{}, fmt.Errorf("%w; set HOME", err)
@@ -112,18 +112,16 @@ func Here() (integrations.Place, error) {
 
 func (r *Run) ask(report *Report, title string) error {
 	if r.JSON || !r.Terminal {
-		return exit.Usagef("nobody can be asked here: look at it with --dry-run, then give --yes")
+		return exit.Usagef("no terminal to confirm on: review the change with --dry-run, then use --yes")
 	}
 	report.write(r.Printer.Stdout, title)
-	fmt.Fprint(r.Printer.Stdout, "\nWrite this? [y/N] ")
-	answer, _ := bufio.NewReader(r.Stdin).ReadString('\n') // without an end it is no
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return exit.With(api.ExitFailure, errors.New("nothing was changed"))
+	if !termio.Confirm(r.Stdin, r.Printer.Stdout, "\nWrite this?") {
+		return exit.With(api.ExitFailure, errors.New("not changed"))
 	}
 	return nil
 }
 
-// commandName is how programs call longterm: by its name, where that finds this executable, and by its path otherwise.
+// commandName returns how other programs call longterm: by name if PATH finds this executable, else by path.
 func commandName() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -141,7 +139,7 @@ func commandName() string {
 
 func describe(c *integrations.Change) File {
 	f := File{Path: c.Path, State: "unchanged", Kept: c.Kept}
-	if !c.Changed() {
+	if !c.HasChanged() {
 		return f
 	}
 	switch {
@@ -156,7 +154,7 @@ func describe(c *integrations.Change) File {
 	return f
 }
 
-// write shows what would become of each file.
+// write prints the planned changes of each file.
 func (r *Report) write(w io.Writer, title string) {
 	for i := range r.Files {
 		f := &r.Files[i]
@@ -169,18 +167,18 @@ func (r *Report) write(w io.Writer, title string) {
 		}
 	}
 	if !r.Changed && r.Undo {
-		fmt.Fprintf(w, "there is nothing of longterm in the configuration of %s\n", title)
+		fmt.Fprintf(w, "%s: not set up for longterm\n", title)
 	} else if !r.Changed {
-		fmt.Fprintf(w, "%s has all of it already\n", title)
+		fmt.Fprintf(w, "%s: already set up\n", title)
 	}
 }
 
 func (r *Report) writeDone(w io.Writer, title string) {
 	if r.Undo {
-		fmt.Fprintf(w, "longterm is taken out of %s\n", title)
+		fmt.Fprintf(w, "%s: longterm removed\n", title)
 		return
 	}
-	fmt.Fprintf(w, "longterm is put into %s; start it again to use it. `longterm agent install %s --undo` takes it out\n", title, r.Program)
+	fmt.Fprintf(w, "%s: set up for longterm; restart it to use longterm. Undo with `longterm agent install %s --undo`\n", title, r.Program)
 	if r.Note != "" {
 		fmt.Fprintln(w, r.Note)
 	}

@@ -1,4 +1,4 @@
-// Package logs makes the log of a process that serves others: keeper, daemon, links.
+// Package logs creates the logger of server processes: keeper, daemon, links.
 package logs
 
 import (
@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// To makes a structured log of a file, or of standard error.
+// To returns a structured logger that writes to f, or to standard error if f is nil.
 func To(f *os.File) *slog.Logger {
 	level := slog.LevelInfo
 	if os.Getenv("LONGTERM_DEBUG") != "" {

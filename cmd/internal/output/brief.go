@@ -11,7 +11,7 @@ import (
 // --json=brief, for machines that pay by the byte: no field that is null, empty, as usual,
 // or that the caller knows. What is there has the names and meanings of --json.
 
-// brief is v in few bytes.
+// brief returns v in a shorter form for --json=brief.
 func brief(v any) any {
 	switch v := v.(type) {
 	case api.Result:
@@ -37,9 +37,9 @@ func brief(v any) any {
 	case *api.Waited:
 		return briefWaited(v)
 	case []api.Command:
-		return each(v, func(c *api.Command) any { return pruned(c, "session", "activity", "quality") })
+		return each(v, func(c *api.Command) any { return pruneJSON(c, "session", "activity", "quality") })
 	}
-	return pruned(v)
+	return pruneJSON(v)
 }
 
 func each[T any](list []T, f func(*T) any) []any {
@@ -50,13 +50,13 @@ func each[T any](list []T, f func(*T) any) []any {
 	return out
 }
 
-// usual are values that are left out, by their field.
-var usual = map[string]string{
+// defaultValues maps fields to the values that brief JSON omits.
+var defaultValues = map[string]string{
 	"state": "exited", "timed_out": "none", "mode": "pty", "quality": "full", "size_policy": "latest", "keeper": "main",
 }
 
-// pruned is v as JSON, without the fields named and without what is empty or usual.
-func pruned(v any, without ...string) any {
+// pruneJSON returns v as JSON without the named fields, and without empty or usual values.
+func pruneJSON(v any, without ...string) any {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return v
@@ -78,7 +78,7 @@ func pruned(v any, without ...string) any {
 	return tree
 }
 
-// prune is a tree without what is empty; nil: it is. An exit code of 0 says something.
+// prune removes empty values from a tree, and returns nil if nothing is left. An exit code of 0 is kept.
 func prune(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -87,7 +87,7 @@ func prune(v any) any {
 			if name == "exit_code" && x != nil || name == "env_changes" || name == "env" {
 				continue // null in an environment: unset
 			}
-			if y := prune(x); y == nil || text != "" && usual[name] == text {
+			if y := prune(x); y == nil || text != "" && defaultValues[name] == text {
 				delete(v, name)
 			} else {
 				v[name] = y
@@ -121,11 +121,11 @@ func prune(v any) any {
 	return v
 }
 
-// briefResult has what ran, and where it is only as far as there is more to do about it.
+// briefResult keeps the outcome. Fields that locate the output remain only if the caller still needs them.
 func briefResult(r *api.Result) any {
 	out := *r
 	without := []string{"pid", "pgid", "command", "quality", "cwd_before", "message"}
-	open := IsOpen(r.State)
+	open := IsUnfinished(r.State)
 	if out.CwdAfter == out.CwdBefore || out.CwdBefore == "" || open {
 		without = append(without, "cwd_after")
 	}
@@ -135,11 +135,11 @@ func briefResult(r *api.Result) any {
 	if !open && !r.Truncated {
 		without = append(without, "session")
 	}
-	if !open { // what is left out has its own range
+	if !open { // the omitted range has its own offsets
 		without = append(without, "output_range")
 	}
 	if r.Truncated {
-		without = append(without, "truncated") // omitted says how much
+		without = append(without, "truncated") // the field omitted has the amount
 		if r.Omitted == nil {
 			without = without[:len(without)-1]
 		}
@@ -154,12 +154,12 @@ func briefResult(r *api.Result) any {
 	if r.Env == nil {
 		without = append(without, "env_changes")
 	}
-	return pruned(&out, without...)
+	return pruneJSON(&out, without...)
 }
 
-// briefJob is a job; its result is how it went.
+// briefJob returns a job with its result as the outcome.
 func briefJob(j *api.Job) any {
-	m, ok := pruned(j, "result", "started", "ended").(map[string]any)
+	m, ok := pruneJSON(j, "result", "started", "ended").(map[string]any)
 	if !ok {
 		return j
 	}
@@ -190,7 +190,7 @@ func briefSession(s *api.Session) any {
 		sh := *out.Shell
 		out.Shell = &sh
 	}
-	m, ok := pruned(&out, without...).(map[string]any)
+	m, ok := pruneJSON(&out, without...).(map[string]any)
 	if !ok {
 		return s
 	}
@@ -227,7 +227,7 @@ func briefWaited(w *api.Waited) any {
 	return out
 }
 
-// briefScreen is a screen's rows as texts, each once, without blank ones at its end.
+// briefScreen returns a screen's rows as texts, without repeats and without blank rows at the end.
 func briefScreen(b []byte) ([]byte, error) {
 	var s struct {
 		Version uint64 `json:"version"`
@@ -295,7 +295,7 @@ func texts(rows []row) []string {
 	return out
 }
 
-// IsOpen says that a result is not the last one.
-func IsOpen(state string) bool {
+// IsUnfinished reports whether a result in this state may still change.
+func IsUnfinished(state string) bool {
 	return state == "running" || state == "waiting" || state == "needs_input" || state == "needs_approval"
 }

@@ -6,17 +6,17 @@ import (
 	"cmp"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
+	"github.com/longterm-dev/longterm/session/pipeoutput"
 )
 
-// PipeCollector keeps both streams for --json.
-type PipeCollector struct{ out *capture.Output }
+// PipeCollector collects both output streams for --json.
+type PipeCollector struct{ out *pipeoutput.Output }
 
-func NewPipeCollector(e capture.Encoding, b BudgetFlags) *PipeCollector {
-	return &PipeCollector{capture.NewOutput(e, cmp.Or(b.Bytes, MaxBudget))}
+func NewPipeCollector(e pipeoutput.Encoding, b BudgetFlags) *PipeCollector {
+	return &PipeCollector{pipeoutput.NewOutput(e, cmp.Or(b.Bytes, MaxBudget))}
 }
 
-// DefaultBudget is how many bytes of output the result of an interrupted line has.
+// DefaultBudget is the output budget of the result of an interrupted line, in bytes.
 const DefaultBudget = 16 << 10
 
 func (c *PipeCollector) Put(o api.Output) error {
@@ -33,8 +33,8 @@ func (c *PipeCollector) Put(o api.Output) error {
 
 func (c *PipeCollector) Flush() error { return nil }
 
-// Report puts what was collected into a result.
-func (c *PipeCollector) Report(res *api.Result) {
+// FillResult writes the collected output into a result.
+func (c *PipeCollector) FillResult(res *api.Result) {
 	t := c.out.Finish()
 	res.Output, res.Truncated, res.Merged = t.Merged, t.Truncated, !t.Separate
 	if t.Separate {

@@ -11,7 +11,7 @@ import (
 // JSON of an answer from a fleet's copy says so in each object, whatever form it has.
 //
 // FEATURES: R94
-func TestAnswersFromCopiesSaySo(t *testing.T) {
+func TestReplicaAnswers_AreMarked(t *testing.T) {
 	of := &api.FleetCopy{Host: "lost", NotCopied: 3}
 	for _, c := range []struct {
 		value any

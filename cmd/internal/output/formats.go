@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/internal/values"
+	"github.com/longterm-dev/longterm/cmd/internal/flagvalues"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/render/pixel"
@@ -25,35 +25,35 @@ import (
 // screenFormats are the formats a screen can be printed in.
 var screenFormats = format.Names()
 
-// ScreenFlags say in what format a screen is printed, how it looks there, and where to.
+// ScreenFlags holds the format, look and destination of a screen.
 type ScreenFlags struct {
 	Format, Output, compat string
 	Look                   format.Options
 }
 
 func (s *ScreenFlags) Add(f *pflag.FlagSet) {
-	f.StringVar(&s.Format, "format", "", "format: "+strings.Join(screenFormats, ", ")+" (default: by the name of the output file, or text)")
-	f.BoolVar(&s.Look.Styles, "styles", false, "md: list what stands out by its looks as well")
-	f.StringVar(&s.compat, "compat", "", "json: in another program's form: gemini (rows of tokens, the cursor an inverse cell)")
-	f.BoolVar(&s.Look.NoColor, "no-color", false, "without colours; attributes stay (json, ansi: also by $NO_COLOR)")
-	f.BoolVar(&s.Look.Trim, "trim", false, "json: leave empty rows at the end out, but not the cursor's")
+	f.StringVar(&s.Format, "format", "", "`FORMAT`: "+strings.Join(screenFormats, ", ")+" (default: from the name of the output file, or text)")
+	f.BoolVar(&s.Look.Styles, "styles", false, "md: list of highlighted text too")
+	f.StringVar(&s.compat, "compat", "", "json: `FORM` of another program: gemini (rows of tokens, cursor as an inverse cell)")
+	f.BoolVar(&s.Look.NoColor, "no-color", false, "no colours, only attributes (json, ansi: also by $NO_COLOR)")
+	f.BoolVar(&s.Look.Trim, "trim", false, "json: no empty rows at the end, except the cursor's")
 	s.AddLook(f, "html, svg, png", "png")
 	AddOutput(f, &s.Output)
 }
 
-// AddLook adds what says how pictures look.
+// AddLook adds the flags for the look of images.
 func (s *ScreenFlags) AddLook(f *pflag.FlagSet, formats, pixels string) {
-	f.StringVar(&s.Look.Theme, "theme", "", formats+": colours: "+strings.Join(render.ThemeNames(), ", ")+" (the session's own), or a usual one, as dracula (docs/pictures.md); default dark")
-	f.Float64Var(&s.Look.Scale, "scale", 1, formats+": size, 1 being a font of 16 pixels")
-	f.IntVar(&s.Look.Padding, "padding", format.DefaultPadding, formats+": space around it, in pixels at scale 1")
-	f.BoolVar(&s.Look.NoCursor, "no-cursor", false, formats+": leave the cursor out")
-	f.StringVar(&s.Look.CursorShape, "cursor", "", formats+": shape of the cursor: block, underline, bar (default: as the program set it)")
-	f.StringVar(&s.Look.Fonts, "fonts", "system", pixels+": system (fonts of the machine help out where the embedded ones lack a character), embedded")
+	f.StringVar(&s.Look.Theme, "theme", "", formats+": colour `THEME`: "+strings.Join(render.ThemeNames(), ", ")+" (the session's), or another such as dracula (`longterm help pictures`); default dark")
+	f.Float64Var(&s.Look.Scale, "scale", 1, formats+": scale; 1 is a font of 16 pixels")
+	f.IntVar(&s.Look.Padding, "padding", format.DefaultPadding, formats+": margin in pixels at scale 1")
+	f.BoolVar(&s.Look.NoCursor, "no-cursor", false, formats+": no cursor")
+	f.StringVar(&s.Look.CursorShape, "cursor", "", formats+": cursor `SHAPE`: block, underline, bar (default: set by the program)")
+	f.StringVar(&s.Look.Fonts, "fonts", "system", pixels+": `SOURCE` of fonts: system (also for characters missing in the embedded ones), embedded")
 }
 
 // AddOutput adds --output, which may be written --out.
 func AddOutput(f *pflag.FlagSet, file *string) {
-	f.StringVarP(file, "output", "o", "", "file to write (default: standard output)")
+	f.StringVarP(file, "output", "o", "", "output `FILE` (default: standard output)")
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "out" {
 			name = "output"
@@ -62,7 +62,7 @@ func AddOutput(f *pflag.FlagSet, file *string) {
 	})
 }
 
-// Check settles the format and refuses what cannot be.
+// Check sets the format from the flags and rejects invalid combinations.
 func (s *ScreenFlags) Check(p *Printer) error {
 	if p.JSON && s.Format != "" && s.Format != "json" {
 		return exit.Usagef("both --json and --format %s are given; give one of them", s.Format)
@@ -94,10 +94,10 @@ func (s *ScreenFlags) Check(p *Printer) error {
 	if s.Look.Padding == 0 {
 		s.Look.Padding = -1
 	}
-	if err := values.OneOf("--cursor", s.Look.CursorShape, "", "block", "underline", "bar"); err != nil {
+	if err := flagvalues.OneOf("--cursor", s.Look.CursorShape, "", "block", "underline", "bar"); err != nil {
 		return err
 	}
-	if err := values.OneOf("--fonts", s.Look.Fonts, "system", "embedded"); err != nil {
+	if err := flagvalues.OneOf("--fonts", s.Look.Fonts, "system", "embedded"); err != nil {
 		return err
 	}
 	if s.Format == "png" {
@@ -106,23 +106,23 @@ func (s *ScreenFlags) Check(p *Printer) error {
 	return nil
 }
 
-// checkCompat settles another program's form, which is a format of its own.
+// checkCompat turns --compat into its format.
 func (s *ScreenFlags) checkCompat() error {
-	if err := values.OneOf("--compat", s.compat, "", "gemini"); err != nil || s.compat == "" {
+	if err := flagvalues.OneOf("--compat", s.compat, "", "gemini"); err != nil || s.compat == "" {
 		return err
 	}
 	if s.Format != "json" && s.Format != "gemini" {
-		return exit.Usagef("--compat %s is a form of JSON: give --format json as well", s.compat)
+		return exit.Usagef("--compat %s requires --format json", s.compat)
 	}
 	s.Format = s.compat
 	return nil
 }
 
-// endings are names of formats at the end of files' names that are not the format's own.
-var endings = map[string]string{"txt": "text", "htm": "html", "markdown": "md", "png": "apng"}
+// extensions maps file extensions to formats, where they differ from the format's name.
+var extensions = map[string]string{"txt": "text", "htm": "html", "markdown": "md", "png": "apng"}
 
-// FormatOf is the format that a file's name asks for; one without an ending asks for none. An ending that is not known
-// is refused before anything is written: what the file holds would not be what its name says.
+// FormatOf returns the format for a file name, or otherwise if it has no extension. It rejects an unknown extension
+// before anything is written, so that no file contains another format than its name suggests.
 func FormatOf(file string, formats []string, otherwise string) (string, error) {
 	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
 	if ext == "" || file == "-" {
@@ -131,11 +131,11 @@ func FormatOf(file string, formats []string, otherwise string) (string, error) {
 	if slices.Contains(formats, ext) {
 		return ext, nil
 	}
-	if f := endings[ext]; slices.Contains(formats, f) {
+	if f := extensions[ext]; slices.Contains(formats, f) {
 		return f, nil
 	}
 	known := slices.Clone(formats)
-	for e, f := range endings {
+	for e, f := range extensions {
 		if slices.Contains(formats, f) && !slices.Contains(formats, e) {
 			known = append(known, e)
 		}
@@ -151,15 +151,15 @@ func checkFormat(format string) error {
 	return exit.Usagef("unknown format %q; there are %s", format, strings.Join(screenFormats, ", "))
 }
 
-// RefuseTerminal is an error when something that is no text would go to a terminal.
+// RefuseTerminal returns an error if binary data would be printed on a terminal. what names the data.
 func (p *Printer) RefuseTerminal(output, what string) error {
 	if f, ok := p.Stdout.(*os.File); ok && output == "" && term.IsTerminal(int(f.Fd())) {
-		return exit.Usagef("%s is nothing to print on a terminal: give `--output FILE`, or send it on with > or |", what)
+		return exit.Usagef("%s cannot be printed on a terminal; use --output FILE, > or |", what)
 	}
 	return nil
 }
 
-// PrintScreen prints what the daemon or a renderer made; text is ended by a newline.
+// PrintScreen prints a screen in its format; it ends text with a newline.
 func (p *Printer) PrintScreen(b []byte, s *ScreenFlags) error {
 	if s.Format == "json" && p.brief {
 		short, err := briefScreen(b)

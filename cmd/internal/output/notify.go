@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/session/notify"
 )
 
-// Notify tells people that a command finished, if they want to know.
+// Notify sends the notification of a finished command, if n wants one.
 func (p *Printer) Notify(ctx context.Context, n *notify.Options, f *notify.Finished, terminal func([]byte) int) {
 	if !n.Wants(f) {
 		return

@@ -1,44 +1,71 @@
-// Package output prints what verbs have to say: results as text, as JSON or as JSON in few bytes (Printer), a
-// session's bytes as text, raw or stream by stream and within a budget (Writer), screens and pictures in their
-// formats, and the words in which states, times and problems are told to people. It asks no daemon and knows no
-// verb.
+// Package output prints the results of verbs: as text, as JSON or as brief JSON (Printer); a session's bytes as text,
+// raw, by stream and within a budget (Writer); screens and images in their formats; and the wording of states, times
+// and problems. It sends no requests and knows no verb.
 //
-// Offsets and budgets are bytes; what is shown on a terminal is made printable here and nowhere else.
+// Offsets and budgets are in bytes. Only this package makes text printable for a terminal.
 package output
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
+	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/listing"
 )
 
-// Printer prints results as the flags ask for: as text, as JSON, or as JSON in few bytes.
+// Printer prints results as text, as JSON or as brief JSON, as the flags choose.
 type Printer struct {
 	Stdout, Stderr io.Writer
 	JSON, brief    bool
-	// Copy is what is said of an answer from a fleet's copy: objects of JSON have it as their member "copy". nil: it is of
-	// a host itself.
+	Color          Color
+	// Copy describes the replica that an answer comes from, or is nil for an answer from the host itself. JSON objects
+	// have it as their member "copy".
 	Copy *api.FleetCopy
 }
 
-// JSONFlag gives a verb --json.
+// Color is when to use colour: auto (on a terminal, unless $NO_COLOR is set or $TERM is dumb), always or never. It is a flag's value.
+type Color string
+
+func (c *Color) String() string { return cmp.Or(string(*c), "auto") }
+
+// Type returns what help shows for the value.
+func (c *Color) Type() string { return "when" }
+
+// Set accepts auto, always and never.
+func (c *Color) Set(s string) error {
+	if s != "auto" && s != "always" && s != "never" {
+		return errors.New("use auto, always or never")
+	}
+	*c = Color(s)
+	return nil
+}
+
+// TableLook returns how tables are shown: within the terminal's width, in colour if the terminal and the flags allow it.
+func (p *Printer) TableLook() listing.Look {
+	width := termio.Width(p.Stdout)
+	colour := p.Color == "always" || p.Color != "never" && width > 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return listing.Look{Width: width, Colour: colour}
+}
+
+// JSONFlag adds --json to a verb.
 func (p *Printer) JSONFlag(c *cobra.Command) *cobra.Command {
-	f := c.Flags().VarPF(jsonMode{p}, "json", "", "print JSON; --json=brief: compact, without fields that are null, defaults or known to the caller")
+	f := c.Flags().VarPF(jsonMode{p}, "json", "", "JSON output; --json=brief: compact, without null, default and known fields")
 	f.NoOptDefVal = "true"
 	return c
 }
 
-// Done gives a verb that does something and has nothing to print --json: with it, it says that it was done.
+// Done adds --json to a verb without output: with --json it prints that the verb has succeeded.
 func (p *Printer) Done(c *cobra.Command) *cobra.Command {
 	do := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -51,10 +78,10 @@ func (p *Printer) Done(c *cobra.Command) *cobra.Command {
 }
 
 type done struct {
-	OK bool `json:"ok"`
+	OK bool `json:"ok"` // done is the JSON output of a verb that only succeeds or fails.
 }
 
-// Path gives a verb that prints where a file is --json.
+// Path makes c print the path of a file, and adds --json.
 func (p *Printer) Path(c *cobra.Command, path func() (string, error)) *cobra.Command {
 	c.RunE = func(*cobra.Command, []string) error {
 		at, err := path()
@@ -97,13 +124,13 @@ func (j jsonMode) String() string {
 	return "true"
 }
 
-// Print writes v as JSON with --json, else what text writes.
+// Print writes v as JSON with --json. Else it calls text.
 func (p *Printer) Print(v any, text func(io.Writer)) error {
 	if p.brief {
-		return encodeCompact(p.Stdout, p.marked(brief(v)))
+		return encodeCompact(p.Stdout, p.markReplica(brief(v)))
 	}
 	if p.JSON {
-		return EncodeJSON(p.Stdout, p.marked(v))
+		return EncodeJSON(p.Stdout, p.markReplica(v))
 	}
 	if text == nil {
 		return nil
@@ -114,8 +141,15 @@ func (p *Printer) Print(v any, text func(io.Writer)) error {
 	return err
 }
 
-// marked is a value whose JSON says that it is from a copy: as an object, or as a list of them.
-func (p *Printer) marked(v any) any {
+// PrintEmpty prints that a table is empty, on a terminal only: scripts get no line.
+func (p *Printer) PrintEmpty(text string) {
+	if look := p.TableLook(); look.Width > 0 && !p.JSON {
+		fmt.Fprintln(p.Stdout, listing.If(look.Colour, listing.Faint).Of(text))
+	}
+}
+
+// markReplica adds the member "copy" to a value's JSON, an object or a list of objects, if the answer comes from a replica.
+func (p *Printer) markReplica(v any) any {
 	if p.Copy == nil {
 		return v
 	}
@@ -125,7 +159,7 @@ func (p *Printer) marked(v any) any {
 	}
 	var raw bytes.Buffer
 	if encodeCompact(&raw, v) != nil {
-		return v // whoever encodes it says why
+		return v // the encoder will return the same error
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(raw.Bytes(), &list) == nil && list != nil {
@@ -137,7 +171,7 @@ func (p *Printer) marked(v any) any {
 	return json.RawMessage(withMember(bytes.TrimSpace(raw.Bytes()), "copy", of))
 }
 
-// withMember is a JSON object with a member more, at its end; anything else is as it was.
+// withMember appends a member to a JSON object. It returns other values unchanged.
 func withMember(object []byte, name string, value []byte) []byte {
 	n := len(object) - 1
 	if n < 1 || object[0] != '{' || object[n] != '}' {
@@ -150,7 +184,7 @@ func withMember(object []byte, name string, value []byte) []byte {
 	return append(append(strconv.AppendQuote(out, name), ':'), append(value[:len(value):len(value)], '}')...)
 }
 
-// EncodeJSON writes JSON as all verbs do.
+// EncodeJSON writes v as indented JSON, like all verbs.
 func EncodeJSON(w io.Writer, v any) error {
 	if list, ok := v.([]api.FleetSession); ok { // which may be of a hundred thousand
 		return api.FleetSessions(list).WriteJSON(w, true)
@@ -161,17 +195,17 @@ func EncodeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Tell says what went wrong on standard error: in a line, or as JSON as the API does.
-func (p *Printer) Tell(err error, asJSON bool) {
+// PrintError prints an error on standard error: as one line, or as JSON in the API's form.
+func (p *Printer) PrintError(err error, asJSON bool) {
 	if asJSON {
-		_ = encodeCompact(p.Stderr, exit.APIError(err)) // there is nowhere else to say it
+		_ = encodeCompact(p.Stderr, exit.APIError(err)) // a failed write cannot be reported
 		return
 	}
 	msg := err.Error()
 	if exit.IsInterrupted(err) {
 		msg = "interrupted"
 	}
-	// Messages of joined errors come in lines; a person reads one.
+	// Messages of joined errors come in lines; a user reads one.
 	fmt.Fprintf(p.Stderr, "longterm: %s\n", strings.ReplaceAll(msg, "\n", "; "))
 }
 
@@ -182,7 +216,10 @@ func encodeCompact(w interface{ Write([]byte) (int, error) }, v any) error {
 	return enc.Encode(v)
 }
 
-func Printable(s string) string      { return listing.Printable(s) }
+// Printable returns s with control characters made visible.
+func Printable(s string) string { return listing.Printable(s) }
+
+// Shorten returns s truncated to n cells.
 func Shorten(s string, n int) string { return listing.Shorten(s, n) }
 
 // PrintLine prints a result as JSON in a line.
@@ -193,7 +230,7 @@ func (p *Printer) PrintLine(r *api.Result) error {
 	return json.NewEncoder(p.Stdout).Encode(r)
 }
 
-// PrintCompact writes v as JSON in a line with --json, else what text writes: for what comes one after another.
+// PrintCompact prints one of a series of values: with --json as a line of JSON, else as text.
 func (p *Printer) PrintCompact(v any, text func(io.Writer)) error {
 	switch {
 	case p.brief:
@@ -204,13 +241,13 @@ func (p *Printer) PrintCompact(v any, text func(io.Writer)) error {
 	return p.Print(v, text)
 }
 
-// Warn tells of something that is no reason to stop.
+// Warn prints an error that does not stop the verb.
 func (p *Printer) Warn(err error) {
 	fmt.Fprintf(p.Stderr, "longterm: %s\r\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-// HowMany is a number and what is counted.
-func HowMany(n int, one, many string) string {
+// CountNoun returns a count with its noun in singular or plural.
+func CountNoun(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Labelled is a result as labelled text, each label always there: what a model that was
-// given no schema reads.
-func Labelled(line string, r *api.Result) string {
+// LabelledText returns a result as labelled text, in which every label is always present: for models without a schema.
+func LabelledText(line string, r *api.Result) string {
 	none := func(s string) string { return cmp.Or(strings.TrimRight(s, "\n"), "(none)") }
 	exit := "(none)"
 	switch {
@@ -42,7 +41,7 @@ func Labelled(line string, r *api.Result) string {
 		rows = append(rows, [2]string{"Sandbox", SandboxText(b)}, [2]string{"Sandbox Holds", none(strings.Join(b.Holds, "; "))},
 			[2]string{"Sandbox Does Not Hold", none(strings.Join(b.NotHeld, "; "))})
 	}
-	if IsOpen(r.State) {
+	if IsUnfinished(r.State) {
 		rows = append(rows, [2]string{"Job", r.Job})
 	}
 	var b strings.Builder

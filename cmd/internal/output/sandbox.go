@@ -16,9 +16,9 @@ func NetworkText(s *api.Sandbox) string {
 
 // SandboxText describes a sandbox in one line: profile, level and network access.
 func SandboxText(s *api.Sandbox) string {
-	text := s.Profile + ", held by " + s.Level + ", network " + NetworkText(s)
+	text := s.Profile + ", enforced by " + s.Level + ", network " + NetworkText(s)
 	if s.OnDifference == "ask" {
-		text += ", what differs is asked about"
+		text += ", asks about unlisted accesses"
 	}
 	return text
 }

@@ -12,17 +12,17 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/termio"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/pipeoutput"
 )
 
-// Writer writes output pieces in one of the forms.
+// Writer writes pieces of output in some form, until Flush.
 type Writer interface {
 	Put(api.Output) error
 	Flush() error
 }
 
-// Writer is how output is printed: as JSON, as bytes, or as text.
+// Writer returns the writer for output: JSON, unchanged bytes, or text.
 func (p *Printer) Writer(raw bool) Writer {
 	switch {
 	case p.JSON:
@@ -51,7 +51,7 @@ func (w rawWriter) Put(o api.Output) error {
 
 func (w rawWriter) Flush() error { return nil }
 
-// ReadAll reads output from an offset to what is there now.
+// ReadAll reads output from an offset up to its current end, and calls take for each piece.
 func ReadAll(ctx context.Context, s *client.Session, from uint64, take func(api.Output) error) error {
 	for {
 		o, err := s.Output(ctx, from, 0)
@@ -68,7 +68,7 @@ func ReadAll(ctx context.Context, s *client.Session, from uint64, take func(api.
 	}
 }
 
-// ReadRange reads output between two offsets.
+// ReadRange reads output between two offsets, and calls take for each piece.
 func ReadRange(ctx context.Context, s *client.Session, from, to uint64, take func(api.Output) error) error {
 	for from < to {
 		o, err := s.OutputPart(ctx, from, to)
@@ -86,97 +86,96 @@ func ReadRange(ctx context.Context, s *client.Session, from, to uint64, take fun
 	return nil
 }
 
-// PipeWriter writes the two streams to where they belong.
+// PipeWriter writes a command's stdout and stderr to this process's stdout and stderr.
 type PipeWriter struct {
 	out, err sink
-	budgets  []*BudgetWriter // of stdout and stderr; empty: all is printed
+	budgets  []*BudgetWriter // of stdout and stderr; empty: no limit
 }
 
-// sink is where a stream goes.
+// sink is the destination of a stream.
 type sink interface {
 	io.Writer
 	Flush() error
 }
 
-// PipeWriter prints stdout and stderr of a command on pipes, each to ours, in the order they came.
+// PipeWriter prints stdout and stderr of a command on pipes, each to ours, in their order of arrival.
 //
-// A pipe or a file gets the bytes as they are, whatever they are: `run --pipe` is a filter. (An agent reads through
-// a pipe: what is not seen is made visible to it there, unless it asks for raw bytes.) On a terminal they are
-// shown as text, and binary data is only counted. In JSON they are text, and binary data is left out. The history
-// has all of it.
-func (p *Printer) PipeWriter(e capture.Encoding, raw bool) Writer {
+// Pipes and files receive unchanged bytes, so `run --pipe` works as a filter. An agent reads through a pipe, so
+// invisible characters are made visible for it, unless it requests raw bytes. Terminals receive text, and binary data
+// is only counted. JSON contains text without binary data. The history has all of it.
+func (p *Printer) PipeWriter(e pipeoutput.Encoding, raw bool) Writer {
 	return &PipeWriter{
 		out: p.sink(p.Stdout, termio.IsTerminal(p.Stdout), e, raw), err: p.sink(p.Stderr, termio.IsTerminal(p.Stderr), e, raw),
 	}
 }
 
-func (p *Printer) sink(w io.Writer, tty bool, e capture.Encoding, raw bool) sink {
+func (p *Printer) sink(w io.Writer, tty bool, e pipeoutput.Encoding, raw bool) sink {
 	switch {
 	case raw:
 		return plainSink{Writer: w}
-	case !tty && !e.Other():
+	case !tty && !e.NeedsDecoding():
 		return forAgent(w)
 	case !tty:
 		to := forAgent(w)
 		d := e.Decoder(to)
-		return plainSink{Writer: d, end: d, then: to}
+		return plainSink{Writer: d, end: d, next: to}
 	}
 	return p.terminalSink(w, e)
 }
 
-// BudgetPipeWriter is one that prints each stream within a budget.
-func (p *Printer) BudgetPipeWriter(e capture.Encoding, raw bool, b BudgetFlags, session string) *PipeWriter {
+// BudgetPipeWriter returns a PipeWriter that prints each stream within a budget.
+func (p *Printer) BudgetPipeWriter(e pipeoutput.Encoding, raw bool, b BudgetFlags, session string) *PipeWriter {
 	w := &PipeWriter{budgets: []*BudgetWriter{b.Writer(p.Stdout, true, session, "stdout"), b.Writer(p.Stderr, true, session, "stderr")}}
 	w.out = p.sink(w.budgets[0], termio.IsTerminal(p.Stdout), e, raw)
 	w.err = p.sink(w.budgets[1], termio.IsTerminal(p.Stderr), e, raw)
 	return w
 }
 
-// Cut says that not all was printed.
-func (w *PipeWriter) Cut() bool {
+// IsTruncated reports whether a stream was truncated.
+func (w *PipeWriter) IsTruncated() bool {
 	for _, b := range w.budgets {
-		if b.Cut() {
+		if b.IsTruncated() {
 			return true
 		}
 	}
 	return false
 }
 
-// plainSink passes bytes on.
+// plainSink writes unchanged bytes.
 type plainSink struct {
 	io.Writer
 	end  io.Closer
-	then sink // where what is left at the end goes
+	next sink // destination of the incomplete bytes at the end
 }
 
 func (s plainSink) Flush() (err error) {
 	if s.end != nil {
 		err = s.end.Close()
 	}
-	if s.then != nil {
-		err = errors.Join(err, s.then.Flush())
+	if s.next != nil {
+		err = errors.Join(err, s.next.Flush())
 	}
 	return err
 }
 
-// terminalSink shows text on a person's terminal, and how much there is of what is none.
+// terminalSink writes text to the user's terminal, and counts bytes that are not text.
 type terminalSink struct {
 	io.Writer
-	gate capture.Gate
-	text *TextWriter
-	end  io.Closer
-	tell func(bytes uint64)
-	told uint64 // bytes held back, as last told
+	gate       pipeoutput.Gate // separates text from binary data
+	text       *TextWriter
+	end        io.Closer
+	onHeldBack func(bytes uint64) // reports the number of bytes held back
+	reported   uint64             // held-back bytes when last reported
 }
 
-func (p *Printer) terminalSink(w io.Writer, e capture.Encoding) *terminalSink {
+func (p *Printer) terminalSink(w io.Writer, e pipeoutput.Encoding) *terminalSink {
 	s := &terminalSink{text: NewTextWriter(w)}
-	s.tell = func(bytes uint64) {
-		s.told = bytes
-		p.BinaryProgress(bytes)
+	s.onHeldBack = func(bytes uint64) {
+		s.reported = bytes
+		p.PrintBinaryProgress(bytes)
 	}
-	s.gate.Progress = s.tell
-	s.Writer, s.end = capture.Pipeline(e, &s.gate, writerFunc(func(p []byte) (int, error) {
+	s.gate.Progress = s.onHeldBack
+	s.Writer, s.end = pipeoutput.Pipeline(e, &s.gate, writerFunc(func(p []byte) (int, error) {
 		return len(p), s.text.Put(api.Output{Data: p})
 	}))
 	return s
@@ -184,20 +183,20 @@ func (p *Printer) terminalSink(w io.Writer, e capture.Encoding) *terminalSink {
 
 func (s *terminalSink) Flush() error {
 	err := errors.Join(s.end.Close(), s.text.Flush())
-	if held := s.gate.Held(); held != s.told {
-		s.tell(held)
+	if held := s.gate.HeldBytes(); held != s.reported {
+		s.onHeldBack(held)
 	}
 	return err
 }
 
-// leftOut is the notice of bytes that are not shown because they are no text.
-const leftOut = "longterm: %d bytes that are not text are not shown (--raw shows them)\n"
+// binaryOmitted is the message about bytes that are not printed because they are not text.
+const binaryOmitted = "longterm: %d bytes of binary data omitted; use --raw to print them\n"
 
-// BinaryProgress prints how many bytes are not shown because they are no text.
-func (p *Printer) BinaryProgress(bytes uint64) { fmt.Fprintf(p.Stderr, leftOut, bytes) }
+// PrintBinaryProgress prints how many bytes are not shown because they are not text.
+func (p *Printer) PrintBinaryProgress(bytes uint64) { fmt.Fprintf(p.Stderr, binaryOmitted, bytes) }
 
-// BinaryLeft prints how many bytes are not shown because they are not text, where no flag shows them.
-func (p *Printer) BinaryLeft(bytes uint64) {
+// PrintBinaryOmitted prints at the end how many bytes are not shown because they are not text.
+func (p *Printer) PrintBinaryOmitted(bytes uint64) {
 	fmt.Fprintf(p.Stderr, "longterm: %d bytes that are not text are not shown\n", bytes)
 }
 
@@ -218,7 +217,7 @@ func (w *PipeWriter) Put(o api.Output) error {
 			to, n = w.err, 1
 		}
 		if len(w.budgets) > 0 {
-			w.budgets[n].at = at
+			w.budgets[n].offset = at
 		}
 		at += uint64(r.Bytes)
 		if _, err := to.Write(data[:r.Bytes]); err != nil {
@@ -240,10 +239,10 @@ func (w *PipeWriter) Flush() error {
 // TextWriter prints text on stdout; on a terminal binary data is only counted.
 func (p *Printer) TextWriter() Writer {
 	if termio.IsTerminal(p.Stdout) {
-		return sinkWriter{p.terminalSink(p.Stdout, capture.Encoding{})}
+		return sinkWriter{p.terminalSink(p.Stdout, pipeoutput.Encoding{})}
 	}
 	w := NewTextWriter(p.Stdout)
-	w.LeftOut = p.BinaryProgress
+	w.OnBinary = p.PrintBinaryProgress
 	return w
 }
 
@@ -254,45 +253,45 @@ func (w sinkWriter) Put(o api.Output) error {
 	return err
 }
 
-// TellLeftOut says on the standard error what of a line's output is no text, and where to look at it.
-func (p *Printer) TellLeftOut(r *api.Result) {
+// PrintOmitted prints on standard error which parts of the output were omitted, and the command that prints them.
+func (p *Printer) PrintOmitted(r *api.Result) {
 	if r.BinaryBytes > 0 {
-		fmt.Fprintf(p.Stderr, "longterm: binary: %d bytes are not text; `longterm output %s --raw --from %d --to %d` prints them\n",
+		fmt.Fprintf(p.Stderr, "longterm: %d bytes of binary data omitted; see `longterm output %s --raw --from %d --to %d`\n",
 			r.BinaryBytes, r.Session[:min(8, len(r.Session))], r.Range.Start, r.Range.End)
 	}
 	if o := r.Omitted; o != nil && o.Read != "" {
-		tellRest(p.Stderr, o.Lines, int(o.Bytes), o.Read)
+		printRest(p.Stderr, o.Lines, int(o.Bytes), o.Read)
 	}
 	if r.Cleared != "" {
-		fmt.Fprintf(p.Stderr, "longterm: what was typed before and not ended was cleared: %s\n", Printable(r.Cleared))
+		fmt.Fprintf(p.Stderr, "longterm: partial line cleared before the start: %s\n", Printable(r.Cleared))
 	}
 	if r.Hint != "" {
 		fmt.Fprintf(p.Stderr, "longterm: %s\n", r.Hint)
 	}
 }
 
-// maxRefusals bounds the executions that are told of one by one.
+// maxRefusals limits the rejected executions that are printed one by one.
 const maxRefusals = 5
 
-// TellRefused says on the standard error which programs were not let run, and why: all that the program that wanted to
-// run them is told is that it may not.
-func (p *Printer) TellRefused(r *api.Result) {
+// PrintRefused prints on standard error which programs the rules rejected, and why: the calling program only gets a
+// permission error.
+func (p *Printer) PrintRefused(r *api.Result) {
 	for i := range r.Refused[:min(maxRefusals, len(r.Refused))] {
 		fmt.Fprintf(p.Stderr, "longterm: %s\n", RefusedText(&r.Refused[i]))
 	}
 	if n := len(r.Refused) - maxRefusals; n > 0 {
-		fmt.Fprintf(p.Stderr, "longterm: %s not run either; --json has all\n", HowMany(n, "program was", "programs were"))
+		fmt.Fprintf(p.Stderr, "longterm: %s more not run; see --json for all\n", CountNoun(n, "program", "programs"))
 	}
 }
 
-// TellNoStatus prints a note if a program without exit statuses, such as a REPL, read the line.
-func (p *Printer) TellNoStatus(r *api.Result) {
+// NoteNoStatus prints a note if a program without exit statuses, such as a REPL, read the line.
+func (p *Printer) NoteNoStatus(r *api.Result) {
 	if r.ExitUnknown == api.ExitNone {
 		fmt.Fprintln(p.Stderr, "longterm: no exit status: the program reports none for a line; check the output")
 	}
 }
 
-// RefusedText is an execution that was refused, in a line.
+// RefusedText describes a rejected execution in one line.
 func RefusedText(r *api.Refused) string {
 	what := strings.Join(r.Argv, " ")
 	if what == "" {

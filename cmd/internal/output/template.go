@@ -17,15 +17,15 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// Template writes values by a person's template: Go's text/template over the fields that --json has. A field
-// that a value lacks is empty; a name that no value of the type can have is a mistake, which is found before
-// anything is written. Control characters in texts are made visible, so that a line stays one.
+// Template formats values by a user's template: Go's text/template over the fields of the --json output. A field
+// without a value is empty. NewTemplate rejects names that no value of the type has. Control characters in values are
+// made visible, so that a line stays one line.
 type Template struct{ t *template.Template }
 
-// maxTemplate bounds what a person writes, in bytes.
+// maxTemplate limits the text of a template, in bytes.
 const maxTemplate = 64 << 10
 
 var templateFuncs = template.FuncMap{
@@ -52,7 +52,7 @@ func words(list []any) []string {
 
 var templateEscapes = strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\\`, `\`)
 
-// NewTemplate reads a template for values of the type of like; flag is where it was given.
+// NewTemplate parses a template for values of like's type. flag names its flag in errors.
 func NewTemplate(ctx context.Context, flag, text string, like any) (*Template, error) {
 	if len(text) > maxTemplate {
 		return nil, exit.Usagef("%s: a template has %d bytes at most", flag, maxTemplate)
@@ -74,16 +74,16 @@ func NewTemplate(ctx context.Context, flag, text string, like any) (*Template, e
 	if _, err := f.execute(ctx, every); exit.IsInterrupted(err) {
 		return nil, err
 	} else if err != nil {
-		return nil, mistake(flag, err, every)
+		return nil, templateError(flag, err, every)
 	}
 	return f, nil
 }
 
-// present is the function that conditions have around what they look at.
+// present is the name of the template function that markConditions puts around the fields in conditions.
 const present = "present"
 
-// presence is what a condition sees of a value: nothing of a group that is not there. The group itself has all its
-// fields, empty ones, so that {{.needs_input.kind}} is no mistake where nothing is needed.
+// presence returns the value that a condition sees: nil for an absent group. The group itself has all its fields,
+// empty, so that {{.needs_input.kind}} is valid without a request for input.
 func presence(v any) any {
 	if _, is := v.(absent); is {
 		return nil
@@ -133,34 +133,34 @@ func markPipe(p *parse.PipeNode) {
 	}
 }
 
-// mistake is an error of a template for people: with the field that was probably meant.
-func mistake(flag string, err error, known map[string]any) error {
+// templateError returns a template error in the user's terms, with the field that was probably meant.
+func templateError(flag string, err error, known map[string]any) error {
 	msg := err.Error()
 	if _, name, ok := strings.Cut(msg, `map has no entry for key "`); ok {
 		name = strings.TrimSuffix(name, `"`)
-		names := nested(known)
-		if near := spelling.Nearest(name, names); near != "" {
-			return exit.Usagef("%s: there is no field %q; %q is the nearest", flag, name, near)
+		names := fieldNames(known)
+		if near := suggestname.Nearest(name, names); near != "" {
+			return exit.Usagef("%s: no field %q; did you mean %q?", flag, name, near)
 		}
-		return exit.Usagef("%s: there is no field %q; there are %s", flag, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		return exit.Usagef("%s: no field %q; fields: %s", flag, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	}
 	return exit.Usagef("%s: %s", flag, strings.TrimPrefix(msg, "template: "))
 }
 
-// nested are the names of fields, and of the fields in them.
-func nested(known map[string]any) []string {
+// fieldNames returns the names of all fields, including nested ones.
+func fieldNames(known map[string]any) []string {
 	var names []string
 	for name, v := range known {
 		names = append(names, name)
 		if m, ok := v.(map[string]any); ok {
-			names = append(names, nested(m)...)
+			names = append(names, fieldNames(m)...)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// Write writes a value and ends the line.
+// Write writes a value and a newline.
 func (f *Template) Write(ctx context.Context, w io.Writer, v any) error {
 	text, err := f.execute(ctx, fields(reflect.ValueOf(v), false))
 	switch {
@@ -173,8 +173,8 @@ func (f *Template) Write(ctx context.Context, w io.Writer, v any) error {
 	return err
 }
 
-// execute runs the template beside us: it may take for ever, and knows no interrupt. What is left behind then ends with
-// the program, or where it writes.
+// execute runs the template in a goroutine, because it may never end and cannot be interrupted. An abandoned goroutine
+// ends with its next write, or with the program.
 func (f *Template) execute(ctx context.Context, v any) (string, error) {
 	type result struct {
 		text string
@@ -188,7 +188,7 @@ func (f *Template) execute(ctx context.Context, v any) (string, error) {
 	}()
 	select {
 	case r := <-done:
-		if ctx.Err() != nil { // both, of which neither comes first
+		if ctx.Err() != nil { // both are ready, in no fixed order
 			return "", ctx.Err()
 		}
 		return r.text, r.err
@@ -197,7 +197,7 @@ func (f *Template) execute(ctx context.Context, v any) (string, error) {
 	}
 }
 
-// untilDone is written to until nobody wants it any more.
+// untilDone is a writer that fails after its context has ended.
 type untilDone struct {
 	strings.Builder
 	ctx context.Context
@@ -210,7 +210,7 @@ func (w *untilDone) Write(b []byte) (int, error) {
 	return w.Builder.Write(b)
 }
 
-// WriteAll writes sessions, each in its line.
+// WriteAll writes sessions, one per line.
 func (f *Template) WriteAll(ctx context.Context, w io.Writer, list []api.Session) error {
 	var b strings.Builder
 	for i := range list {
@@ -224,9 +224,9 @@ func (f *Template) WriteAll(ctx context.Context, w io.Writer, list []api.Session
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// fields is a value as templates see it: structs as maps by their JSON names with every field there, absent ones
-// as their type's zero, texts without control characters. A group of fields that is not there is marked as absent, unless
-// all are to be there. Types of the API do not contain themselves.
+// fields converts a value for templates: structs become maps by JSON names with every field present, absent ones as
+// zero values, and texts have no control characters. Unless all is set, an absent group is an absent value. API types
+// do not contain themselves.
 func fields(v reflect.Value, all bool) any {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -273,10 +273,10 @@ func fields(v reflect.Value, all bool) any {
 	return v.Interface()
 }
 
-// absent is a group of fields that a value does not have: with all of them, empty. It is written as nothing.
+// absent is a group of fields that a value does not have: all its fields are empty, and it prints as nothing.
 type absent map[string]any
 
 func (absent) String() string { return "" }
 
-// labels are names that people chose: any may be asked for with index, and is empty where it is not set.
+// labels maps user-chosen names to values. index returns an empty value for an unset name.
 type labels map[string]string

@@ -58,9 +58,9 @@ func TestTemplate(t *testing.T) {
 
 func TestTemplateMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		`{{.nmae}}`:                   `there is no field "nmae"; "name" is the nearest`,
-		`{{.shell.phaze}}`:            `"phase" is the nearest`,
-		`{{.qqqqqqqqqqqqqq}}`:         "there are activity, agent",
+		`{{.nmae}}`:                   `no field "nmae"; did you mean "name"?`,
+		`{{.shell.phaze}}`:            `did you mean "phase"?`,
+		`{{.qqqqqqqqqqqqqq}}`:         "fields: activity, agent",
 		`{{.name`:                     "fields are written {{.name}}",
 		`{{frobnicate .name}}`:        `"frobnicate" not defined`,
 		`#{session_name}`:             "tmux's way",

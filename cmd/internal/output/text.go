@@ -8,37 +8,36 @@ import (
 	"io"
 	"os"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/pipeoutput"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// TextWriter writes output as plain text, line by line. A line that is still being
-// printed, a prompt say, is shown as far as it has come; if it is redrawn later it is
-// written again.
+// TextWriter writes output as plain text, line by line. An incomplete line, such as a prompt, is printed as far as it
+// has arrived, and printed again if it changes later.
 //
-// What is no text is left out: binary data, and what full-screen programs drew.
+// It omits binary data and the output of full-screen programs.
 type TextWriter struct {
 	w     *bufio.Writer
-	mask  capture.Mask
-	data  []byte // scratch: what is masked
+	mask  pipeoutput.Mask
+	data  []byte // scratch buffer for masked data
 	plain plaintext.Writer
-	shown []byte // of the unfinished line
-	rest  []byte // scratch
-	agent bool
-	// LeftOut, if set, is called at the end with the number of bytes that are no text.
-	LeftOut func(bytes uint64)
-	told    uint64
+	shown []byte // printed part of the unfinished line
+	rest  []byte // scratch buffer
+	agent bool   // the reader is an agent: make invisible characters visible
+	// OnBinary, if set, is called at the end with the number of bytes that are not text.
+	OnBinary       func(bytes uint64)
+	reportedBinary uint64 // bytes reported by OnBinary so far
 }
 
 func NewTextWriter(w io.Writer) *TextWriter {
-	return &TextWriter{w: bufio.NewWriterSize(w, 64<<10), agent: os.Getenv(actor.Env) != ""}
+	return &TextWriter{w: bufio.NewWriterSize(w, 64<<10), agent: os.Getenv(identity.Env) != ""}
 }
 
-// ForAgent is a text as an agent is handed it: what is not seen in it is made visible. A person's stays as it is.
+// ForAgent returns a text as agents receive it, with invisible characters made visible. Users receive it unchanged.
 func ForAgent(text string) string {
-	if os.Getenv(actor.Env) == "" {
+	if os.Getenv(identity.Env) == "" {
 		return text
 	}
 	return plaintext.Visible(text)
@@ -51,12 +50,12 @@ func (t *TextWriter) Put(o api.Output) error {
 	t.data = append(t.data[:0], o.Data...)
 	t.mask.Apply(t.data)
 	t.plain.Each(t.data, t.line)
-	t.rest, _, _ = t.plain.Rest(t.rest[:0])
+	t.rest, _, _ = t.plain.AppendUnfinished(t.rest[:0])
 	t.advance(t.rest)
 	return t.w.Flush()
 }
 
-// line writes a line, or a piece of one, of which a beginning may be on the output.
+// line prints a line, or a piece of a line whose start may already be printed.
 func (t *TextWriter) line(l plaintext.Line) {
 	if len(t.shown) > 0 || t.agent {
 		t.advance(l.Text)
@@ -69,7 +68,7 @@ func (t *TextWriter) line(l plaintext.Line) {
 	}
 }
 
-// advance writes what of a line is not on the output yet.
+// advance prints the part of line that is not printed yet.
 func (t *TextWriter) advance(line []byte) {
 	rest, ok := bytes.CutPrefix(line, t.shown)
 	if !ok {
@@ -88,14 +87,14 @@ func (t *TextWriter) Flush() error {
 		t.shown = t.shown[:0]
 		_ = t.w.WriteByte('\n')
 	}
-	if held := t.mask.Held(); held != t.told && t.LeftOut != nil {
-		t.told = held
-		t.LeftOut(held)
+	if held := t.mask.MaskedBytes(); held != t.reportedBinary && t.OnBinary != nil {
+		t.reportedBinary = held
+		t.OnBinary(held)
 	}
 	return t.w.Flush()
 }
 
-// PlainText is a whole output as text.
+// PlainText returns raw output as text.
 func PlainText(raw []byte) string {
 	var p plaintext.Writer
 	var b bytes.Buffer
@@ -105,7 +104,7 @@ func PlainText(raw []byte) string {
 			b.WriteByte('\n')
 		}
 	})
-	rest, _, _ := p.Rest(nil)
+	rest, _, _ := p.AppendUnfinished(nil)
 	b.Write(rest)
 	return b.String()
 }

@@ -7,28 +7,28 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// forAgent is a stream as an agent reads it: what is not seen in it is made visible, as in all that agents are handed.
-// What goes into a file stays as it is, and so does what a person reads.
+// forAgent returns the sink for w. Agents receive invisible characters made visible, as in all text for agents. Regular
+// files and users receive unchanged bytes.
 func forAgent(w io.Writer) sink {
 	if f, ok := w.(*os.File); ok {
 		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
 			return plainSink{Writer: w}
 		}
 	}
-	if os.Getenv(actor.Env) == "" {
+	if os.Getenv(identity.Env) == "" {
 		return plainSink{Writer: w}
 	}
 	return &visibleSink{w: w}
 }
 
-// visibleSink makes visible what is not seen in a stream, whatever pieces it comes in.
+// visibleSink makes invisible characters in a stream visible, across the boundaries of its pieces.
 type visibleSink struct {
 	w    io.Writer
-	held []byte // the beginning of a character
+	held []byte // incomplete character at the end of the last write
 }
 
 func (v *visibleSink) Write(p []byte) (int, error) {

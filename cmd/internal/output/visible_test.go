@@ -6,14 +6,14 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Whatever pieces a stream comes in, an agent sees in it what is there; a person's is as it came.
+// Whatever pieces a stream comes in, an agent sees in it what is there; a user's is as it came.
 func TestStreamForAnAgent(t *testing.T) {
 	const text = "a\u202eb😀\xff\xe2\x80"
 	for who, want := range map[string]string{"": text, "bot": "a<U+202E>b😀\xff\xe2\x80"} {
-		t.Setenv(actor.Env, who)
+		t.Setenv(identity.Env, who)
 		for size := 1; size <= len(text); size++ {
 			var b bytes.Buffer
 			w := forAgent(&b)

@@ -13,15 +13,17 @@ import (
 
 // The words for sessions are the daemon's own, which writes tables of them.
 
-func StateText(s *api.Session) string          { return listing.StateText(s) }
-func PidText(s *api.Session) string            { return listing.PidText(s) }
-func Doing(s *api.Session) string              { return listing.Doing(s) }
+func StateText(s *api.Session) string { return listing.StateText(s) }
+func PidText(s *api.Session) string   { return listing.PidText(s) }
+
+// ActivityText describes what the session's program does.
+func ActivityText(s *api.Session) string       { return listing.Doing(s) }
 func AgentText(a *api.AgentState) string       { return listing.AgentText(a) }
 func ProgressText(p *api.Progress) string      { return listing.ProgressText(p) }
 func CountsText(errors, warnings int) []string { return listing.CountsText(errors, warnings) }
 func Elapsed(ms int64) string                  { return listing.Elapsed(ms) }
 
-// ProblemText is an error with its place.
+// ProblemText returns an error with its file and line.
 func ProblemText(p *api.Problem) string {
 	switch {
 	case p.File != "" && p.Line > 0:
@@ -32,7 +34,7 @@ func ProblemText(p *api.Problem) string {
 	return p.Message
 }
 
-// TakenText says what became of input.
+// TakenText describes the outcome of input.
 func TakenText(t *api.Taken) string {
 	text := "read " + t.Read + ", echoed " + t.Echoed + ", drawn " + t.Drawn
 	if t.Submitted != "" {
@@ -41,8 +43,8 @@ func TakenText(t *api.Taken) string {
 	return text
 }
 
-// Whose says in a few words who a client of a session belongs to: by what let it in, or by its terminal.
-func Whose(c *api.Attached) string {
+// OwnerText returns a short description of a client's owner: its agent, token or host, else its terminal.
+func OwnerText(c *api.Attached) string {
 	var by []string
 	for _, f := range [][2]string{{"agent", c.By.Agent}, {"token", c.By.Token}, {"host", c.By.Host}} {
 		if f[1] != "" {

@@ -61,8 +61,8 @@ func TestBudget(t *testing.T) {
 		}
 		at += 8
 	}
-	if err := w.Flush(); err != nil || !w.Cut() || b.Len() > 400 || !strings.Contains(b.String(), "left out") {
-		t.Errorf("%v, %v: %q", err, w.Cut(), b.String())
+	if err := w.Flush(); err != nil || !w.IsTruncated() || b.Len() > 400 || !strings.Contains(b.String(), "left out") {
+		t.Errorf("%v, %v: %q", err, w.IsTruncated(), b.String())
 	}
 	if err := (&BudgetFlags{Line: MaxBudget + 1}).Check(); err == nil {
 		t.Error("too much is taken")
@@ -97,18 +97,18 @@ func TestPrint(t *testing.T) {
 //
 // FAULT: J H3
 func TestLabelled_SandboxAndUnknownStatus(t *testing.T) {
-	text := Labelled("x", &api.Result{State: "exited", ExitUnknown: api.ExitNotReported, Sandbox: &api.Sandbox{
+	text := LabelledText("x", &api.Result{State: "exited", ExitUnknown: api.ExitNotReported, Sandbox: &api.Sandbox{
 		Profile: "workspace", Level: "landlock", Network: "off", Holds: []string{"writing outside", "the network"}, OnDifference: "ask",
 	}})
 	for _, want := range []string{
-		"Sandbox: workspace, held by landlock, network off, what differs is asked about\n", "Sandbox Holds: writing outside; the network\n",
+		"Sandbox: workspace, enforced by landlock, network off, asks about unlisted accesses\n", "Sandbox Holds: writing outside; the network\n",
 		"Sandbox Does Not Hold: (none)\n", "Exit Code: (unknown: the line may have failed)\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
-	if text = Labelled("x", &api.Result{State: "exited", ExitUnknown: api.ExitNone}); !strings.Contains(text, "Exit Code: (none: ") || strings.Contains(text, "Sandbox") {
+	if text = LabelledText("x", &api.Result{State: "exited", ExitUnknown: api.ExitNone}); !strings.Contains(text, "Exit Code: (none: ") || strings.Contains(text, "Sandbox") {
 		t.Error(text)
 	}
 }

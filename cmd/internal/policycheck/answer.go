@@ -1,6 +1,6 @@
-// Package policycheck says what rules say of lines: of one, of many on standard input (Batch), and of all
-// that was ever run (Rehearse). It prints and asks nobody; what is judged is package policy's, and which rules
-// count package rulebook's.
+// Package policycheck prints what the policy decides about lines: about one line, about many on standard input (Batch),
+// and about everything that ever ran (Rehearse). It asks no user. Package policy decides, and package rulebook selects
+// the rules in effect.
 package policycheck
 
 import (
@@ -20,7 +20,7 @@ const (
 	ExitDeny = 11
 )
 
-// Answer is what is printed of a line.
+// Answer is the verdict on a line, as `policy check` prints it.
 type Answer struct {
 	Verdict  string    `json:"verdict"`
 	Rule     string    `json:"rule"`
@@ -30,10 +30,10 @@ type Answer struct {
 	Commands []Command `json:"commands"`
 	Risk     string    `json:"risk,omitempty"` // the largest of all commands
 	Preset   string    `json:"preset"`
-	File     string    `json:"file,omitempty"` // where the rule stands that decided, or the preset is set that asks
+	File     string    `json:"file,omitempty"` // file of the deciding rule or preset
 	Line     int       `json:"line,omitempty"`
-	Person   string    `json:"person,omitempty"`   // the verdict for a person who types the line himself, if another
-	Warnings []string  `json:"warnings,omitempty"` // what is wrong with files of rules
+	Person   string    `json:"person,omitempty"`   // verdict for a line typed by a user, if it differs
+	Warnings []string  `json:"warnings,omitempty"` // problems in rule files
 }
 
 // Command is one command of the line.
@@ -45,7 +45,7 @@ type Command struct {
 	Instead string   `json:"instead,omitempty"`
 }
 
-// AnswerOf is a judgement as it is printed.
+// AnswerOf returns a judgement in printable form.
 func AnswerOf(j policy.Judgement, preset policy.Preset) Answer {
 	a := Answer{
 		Verdict: j.Verdict.String(), Rule: j.Rule, Words: j.Words, Why: j.Why, Instead: j.Instead,
@@ -61,7 +61,7 @@ func AnswerOf(j policy.Judgement, preset policy.Preset) Answer {
 	return a
 }
 
-// Locate says where the rule stands that decided, or its preset is set, what a person would be told, and what is wrong with files.
+// Locate adds the position of the deciding rule or preset, the verdict for a user, and warnings about rule files.
 func (a *Answer) Locate(j policy.Judgement, s *rulebook.Sources) {
 	if e, ok := s.Where(j.Rule); ok {
 		a.File, a.Line = e.File, e.Line
@@ -74,7 +74,7 @@ func (a *Answer) Locate(j policy.Judgement, s *rulebook.Sources) {
 	a.Warnings = s.Warnings()
 }
 
-// ExitStatus is the status of the command line.
+// ExitStatus returns the exit status for the verdict.
 func (a *Answer) ExitStatus() int {
 	switch a.Verdict {
 	case "ask":
@@ -100,7 +100,7 @@ func (a *Answer) shownVerdict(c *Command) string {
 	return verdict
 }
 
-// reason prints why a command is not allowed, where that was not said of the whole line.
+// reason prints why a command is not allowed, unless the line's reason is the same.
 func (a *Answer) reason(w io.Writer, c *Command) {
 	if c.Why == "" || c.Rule == a.Rule && c.Why == a.Why {
 		return
@@ -111,10 +111,10 @@ func (a *Answer) reason(w io.Writer, c *Command) {
 	}
 }
 
-// literal is a text of which each character counts: one that nobody sees, or that turns what is read, is named.
+// literal makes every character of a text visible: it names invisible ones and those that change the text direction.
 func literal(text string) string { return output.Printable(plaintext.Literal(text)) }
 
-// Write prints the answer for a person.
+// Write prints the answer for a user.
 func (a *Answer) Write(w io.Writer) {
 	fmt.Fprint(w, a.Verdict)
 	if a.Rule != "" {
@@ -130,7 +130,7 @@ func (a *Answer) Write(w io.Writer) {
 		}
 	}
 	if a.Person != "" {
-		fmt.Fprintf(w, "  %-8s %s, typed by a person: questions of a preset are for agents\n", "person", a.Person)
+		fmt.Fprintf(w, "  %-8s %s, if the user types it (presets ask only about agents)\n", "user", a.Person)
 	}
 	if len(a.Commands) > 1 {
 		seen := map[string]bool{}

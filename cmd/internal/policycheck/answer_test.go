@@ -12,7 +12,7 @@ import (
 //
 // FAULT: J
 func TestAnswer_ShowsVerdictOfWhatIsRun(t *testing.T) {
-	g := Judge{Cwd: "/home/me/project", Home: "/home/me"}
+	g := Checker{Cwd: "/home/me/project", Home: "/home/me"}
 	for line, want := range map[string]string{
 		"make && sudo rm -rf /":         "deny   sudo rm -rf /",
 		"make && env A=1 rm -rf /":      "deny   env A=1 rm -rf /",
@@ -40,7 +40,7 @@ func TestAnswer_ShowsVerdictOfWhatIsRun(t *testing.T) {
 func TestAnswer_KnowsOwnDirectory_UnderPreset(t *testing.T) {
 	own := t.TempDir()
 	book := rulebook.Open(rulebook.Options{File: filepath.Join(own, "policy.toml"), Root: own})
-	g := Judge{Book: book, Cwd: "/home/me/project", Home: "/home/me"}
+	g := Checker{Book: book, Cwd: "/home/me/project", Home: "/home/me"}
 	for _, preset := range []string{"hard", "build", "readonly"} {
 		for _, line := range []string{"rm -rf " + own, "echo x > " + own + "/policy.toml", "cp a " + own + "/config.toml"} {
 			a, err := g.Answer(Query{Cmd: line, Preset: preset})

@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
-// Query is a line to be judged, and under what. Without a preset the rules in effect count.
+// Query is a line to check, with the rules to use. Without a preset, the rules in effect apply.
 type Query struct {
 	Cmd    string
 	Preset string
@@ -24,32 +24,33 @@ type Query struct {
 	Cwd    string
 	Home   string
 	Agent  string
-	Policy string // as with --policy: only stricter than what counts without it
+	Policy string // additional policy, which can only make the verdict stricter
 }
 
-// Judge answers queries. It keeps the engines that it made.
-type Judge struct {
-	Book      *rulebook.Book
-	Missing   error  // why there is no Book
-	Cwd, Home string // of queries that give none
-	Elsewhere bool   // queries that bring their own rules may be of another machine: Cwd says nothing of them
-	engines   map[string]*policy.Engine
+// Checker answers queries and caches the engines it creates.
+type Checker struct {
+	Book        *rulebook.Book
+	Missing     error  // error of loading Book, if Book is nil
+	Cwd, Home   string // defaults for queries without them
+	MayBeRemote bool   // queries with their own rules may be for another machine, so Cwd does not apply to them
+	engines     map[string]*policy.Engine
 }
 
-// maxEngines bounds the engines that are kept: beyond it they are made anew.
+// maxEngines limits the cached engines. Beyond it the cache is cleared.
 const maxEngines = 512
 
-// Answer judges a line. The error says what is wrong with the query.
-func (g *Judge) Answer(q Query) (Answer, error) {
+// Answer checks a line. An error describes a mistake in the query.
+func (g *Checker) Answer(q Query) (Answer, error) {
 	preset, alone := policy.Preset(q.Preset), q.Preset != "" || len(q.Allow) > 0 || len(q.Deny) > 0
-	if q.Cwd == "" && !(alone && g.Elsewhere) {
+	if q.Cwd == "" && !(alone && g.MayBeRemote) {
 		q.Cwd = g.Cwd
 	}
 	if q.Home == "" {
 		q.Home = g.Home
 	}
 	l := policy.Line{Text: q.Cmd, Shell: q.Shell, Cwd: q.Cwd, Home: q.Home}
-	if !g.Elsewhere {
+	here := !g.MayBeRemote || q.Cwd != "" // the query concerns files of this machine
+	if here {
 		l.Real = rulebook.Links()
 	}
 	if len(q.Allow) > 0 && (preset == "" || preset == policy.Hard || preset == policy.Off) {
@@ -74,7 +75,7 @@ func (g *Judge) Answer(q Query) (Answer, error) {
 		a.Locate(j, src)
 		return a, nil
 	}
-	e, err := g.engine(preset, q.Allow, q.Deny)
+	e, err := g.engine(preset, q.Allow, q.Deny, here)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -84,13 +85,14 @@ func (g *Judge) Answer(q Query) (Answer, error) {
 	return AnswerOf(e.Judge(l), preset), nil
 }
 
-func (g *Judge) engine(preset policy.Preset, allow, deny []string) (*policy.Engine, error) {
-	key := string(preset) + "\x00" + strings.Join(allow, "\x01") + "\x00" + strings.Join(deny, "\x01")
+// engine returns the engine of rules. If here, it knows longterm's own files.
+func (g *Checker) engine(preset policy.Preset, allow, deny []string, here bool) (*policy.Engine, error) {
+	key := fmt.Sprint(here) + "\x00" + string(preset) + "\x00" + strings.Join(allow, "\x01") + "\x00" + strings.Join(deny, "\x01")
 	if e := g.engines[key]; e != nil {
 		return e, nil
 	}
 	o := policy.Options{Preset: preset, Allow: allow, Deny: deny}
-	if g.Book != nil && !g.Elsewhere {
+	if g.Book != nil && here {
 		o.Own = g.Book.ListOwn()
 	}
 	e, err := policy.New(o)
@@ -104,20 +106,20 @@ func (g *Judge) engine(preset policy.Preset, allow, deny []string) (*policy.Engi
 	return e, nil
 }
 
-// maxLine bounds a line of a batch, in bytes: what is longer is answered with an error and not kept.
+// maxLine limits a line of a batch, in bytes. A longer line is answered with an error.
 const maxLine = 64 << 20
 
-// batchAnswer is an answer with what it is to. What cannot be judged is never allowed.
+// batchAnswer is the answer to one query of a batch. A query that cannot be checked is never allowed.
 type batchAnswer struct {
-	ID json.RawMessage `json:"id"`
+	ID json.RawMessage `json:"id"` // id of the query
 	Answer
 	Error string `json:"error,omitempty"`
-	N     int    `json:"n,omitempty"` // number of the line, of one with an error
+	N     int    `json:"n,omitempty"` // line number, if there is an error
 }
 
-// Batch judges a query a line and writes an answer a line. Lines that are wrong get an answer with an error;
-// the error is about reading and writing alone.
-func (g *Judge) Batch(in io.Reader, out io.Writer) error {
+// Batch reads one query per line and writes one answer per line. An invalid query gets an answer with an error; Batch
+// itself fails only if reading or writing does.
+func (g *Checker) Batch(in io.Reader, out io.Writer) error {
 	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<16)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -127,7 +129,7 @@ func (g *Judge) Batch(in io.Reader, out io.Writer) error {
 			if werr := enc.Encode(g.batchLine(line, n, tooLong)); werr != nil {
 				return werr
 			}
-			if r.Buffered() == 0 { // whoever sends one and waits for its answer gets it
+			if r.Buffered() == 0 { // a client that waits for each answer must receive it
 				if werr := w.Flush(); werr != nil {
 					return werr
 				}
@@ -142,7 +144,7 @@ func (g *Judge) Batch(in io.Reader, out io.Writer) error {
 	}
 }
 
-// readLine is a line without its end; of one that is too long only the beginning.
+// readLine returns a line without its end, or only the start of a line that is too long.
 func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		piece, err := r.ReadSlice('\n')
@@ -157,7 +159,7 @@ func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	}
 }
 
-func (g *Judge) batchLine(line []byte, n int, tooLong bool) batchAnswer {
+func (g *Checker) batchLine(line []byte, n int, tooLong bool) batchAnswer {
 	wrong := func(id json.RawMessage, format string, args ...any) batchAnswer {
 		if id == nil {
 			id = json.RawMessage("null")
@@ -167,18 +169,18 @@ func (g *Judge) batchLine(line []byte, n int, tooLong bool) batchAnswer {
 		return a
 	}
 	if tooLong {
-		return wrong(idOf(line), "the line has more than %d bytes; send shorter ones", maxLine)
+		return wrong(idOf(line), "line longer than %d bytes; send shorter lines", maxLine)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {
-		return wrong(idOf(line), `this is no JSON object in one line, as {"id": 1, "cmd": "ls"}: %v`, err)
+		return wrong(idOf(line), `not a JSON object in one line, such as {"id": 1, "cmd": "ls"}: %v`, err)
 	}
 	id := fields["id"]
 	if fields == nil || fields["cmd"] == nil {
-		return wrong(id, `there is no "cmd": give the line to be judged`)
+		return wrong(id, `"cmd" missing: the line to check`)
 	}
 	if !utf8.Valid(line) {
-		return wrong(id, "the line is no valid UTF-8: what runs may be another line than the one judged")
+		return wrong(id, "line not valid UTF-8: the checked line could differ from the one that runs")
 	}
 	var q Query
 	for name, to := range map[string]any{
@@ -187,7 +189,7 @@ func (g *Judge) batchLine(line []byte, n int, tooLong bool) batchAnswer {
 	} {
 		if raw := fields[name]; raw != nil {
 			if err := json.Unmarshal(raw, to); err != nil {
-				return wrong(id, "%q has to be %s", name, map[bool]string{true: "a list of texts", false: "a text"}[name == "allow" || name == "deny"])
+				return wrong(id, "%q must be %s", name, map[bool]string{true: "a list of texts", false: "a text"}[name == "allow" || name == "deny"])
 			}
 		}
 	}
@@ -201,7 +203,7 @@ func (g *Judge) batchLine(line []byte, n int, tooLong bool) batchAnswer {
 	return batchAnswer{ID: id, Answer: a}
 }
 
-// idOf finds the id in a line that is no JSON, as far as it can be read.
+// idOf returns the id in a line that is not valid JSON, if it can be found.
 func idOf(line []byte) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

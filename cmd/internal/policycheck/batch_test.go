@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
-func judgeOf(t testing.TB) *Judge {
-	return &Judge{Book: rulebook.Open(rulebook.Options{File: filepath.Join(t.TempDir(), "policy.toml")}), Home: "/home/me", Elsewhere: true}
+func judgeOf(t testing.TB) *Checker {
+	return &Checker{Book: rulebook.Open(rulebook.Options{File: filepath.Join(t.TempDir(), "policy.toml")}), Home: "/home/me", MayBeRemote: true}
 }
 
 func batch(t testing.TB, in string) (out []batchAnswer) {
@@ -45,16 +46,16 @@ func TestBatch(t *testing.T) {
 		`{"cmd":"ls"}`: "null allow",
 		`{"id":7,"cmd":"Get-ChildItem | Format-Volume","shell":"powershell","preset":"hard"}`: "7 deny",
 		`{"id":8,"cmd":"a\u0000b"}`:          "8 ask",
-		`{"id":9,"cmd":12}`:                  `9 ask "cmd" has to be a text`,
-		`{"id":10,"cmd":"ls","allow":"x"}`:   `10 ask "allow" has to be a list of texts`,
-		`{"id":11}`:                          `11 ask there is no "cmd"`,
+		`{"id":9,"cmd":12}`:                  `9 ask "cmd" must be a text`,
+		`{"id":10,"cmd":"ls","allow":"x"}`:   `10 ask "allow" must be a list of texts`,
+		`{"id":11}`:                          `11 ask "cmd" missing`,
 		`{"id":12,"cmd":"ls","preset":"so"}`: `12 ask no preset "so"`,
 		`{"id":13,"cmd":"ls","deny":[""]}`:   `13 ask a rule to deny is empty`,
-		`{"id":14,"cmd":"ls"`:                `14 ask this is no JSON object`,
-		`{"cmd":"ls","id":15`:                `15 ask this is no JSON object`,
-		`nonsense`:                           `null ask this is no JSON object`,
-		`[1]`:                                `null ask this is no JSON object`,
-		"{\"id\":16,\"cmd\":\"ls \xff\"}":    `16 ask the line is no valid UTF-8`,
+		`{"id":14,"cmd":"ls"`:                `14 ask not a JSON object`,
+		`{"cmd":"ls","id":15`:                `15 ask not a JSON object`,
+		`nonsense`:                           `null ask not a JSON object`,
+		`[1]`:                                `null ask not a JSON object`,
+		"{\"id\":16,\"cmd\":\"ls \xff\"}":    `16 ask line not valid UTF-8`,
 		`{"id":17,"cmd":"` + strings.Repeat("((", 5<<20) + `"}`: "17 ask",
 	} {
 		// What is wrong says nothing of the next line.
@@ -71,7 +72,7 @@ func TestBatch(t *testing.T) {
 
 func TestBatchLineTooLong(t *testing.T) {
 	out := batch(t, `{"id":1,"cmd":"`+strings.Repeat("x", maxLine)+"\"}\n"+`{"id":2,"cmd":"ls"}`)
-	if len(out) != 2 || out[0].Verdict != "ask" || !strings.Contains(out[0].Error, "send shorter ones") || out[1].Verdict != "allow" {
+	if len(out) != 2 || out[0].Verdict != "ask" || !strings.Contains(out[0].Error, "send shorter lines") || out[1].Verdict != "allow" {
 		t.Errorf("%.300v", out)
 	}
 }
@@ -95,4 +96,30 @@ func FuzzBatch(f *testing.F) {
 			t.Errorf("%d answers to %d lines", got, asked)
 		}
 	})
+}
+
+// A query about a directory gets the answer of a line that is checked alone there: links are followed, and longterm's own files known.
+//
+// FAULT: G19
+func TestBatch_AnswersAsSingleLine_InDirectory(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "p")
+	for _, made := range []string{dir, filepath.Join(home, ".ssh")} {
+		if err := os.Mkdir(made, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(dir, "out")); err != nil {
+		t.Skip(err)
+	}
+	for line, want := range map[string]string{"echo x > out/k": "ask", "touch */k": "ask", "touch o*/k": "ask", "touch p*/k": "allow", "echo x > k": "allow", "cp a out/": "ask", "make": "allow"} {
+		q := Query{Cmd: line, Preset: "build", Cwd: dir, Home: home}
+		for _, elsewhere := range []bool{false, true} {
+			g := judgeOf(t)
+			g.MayBeRemote = elsewhere
+			if a, err := g.Answer(q); err != nil || a.Verdict != want {
+				t.Errorf("%s (batch: %v): %s, %v, want %s", line, elsewhere, a.Verdict, err, want)
+			}
+		}
+	}
 }

@@ -12,105 +12,111 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/session/audit"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Rehearsal is what a file of rules would have changed: every command of a history judged under the rules in
-// effect, and under them with the file in its place.
+// Rehearsal is the result of testing a rule file on history: each past command is checked against the rules in effect,
+// and against the same rules with the file in place of the current one.
 type Rehearsal struct {
 	File     string `json:"file"`
-	Commands int    `json:"commands"` // that were judged
-	// Executions and Refused are of the audit trail: programs that sessions have executed, and lines that were refused, which
-	// are in no history.
+	Commands int    `json:"commands"` // commands checked
+	// Executions and Refused count audit records: programs that sessions executed, and rejected lines, which no history
+	// contains.
 	Executions int `json:"executions"`
 	Refused    int `json:"refused"`
-	Changed    int `json:"changed"`
-	// Covered are executions that would be asked about but for the answer to the line, or to the execution, that they come from.
+	Changed    int `json:"changed"` // commands whose verdict changes
+	// Covered counts executions that need no approval only because an answer to their line, or to the execution that
+	// started them, covers them.
 	Covered int      `json:"covered"`
-	Groups  []*Group `json:"groups"` // of those that changed: what becomes stricter first, then by count
-	Unused  []Unused `json:"unused"` // rules of the file that decide none of them
+	Groups  []*Group `json:"groups"` // commands whose verdict changes, by group: stricter verdicts first, then by count
+	Unused  []Unused `json:"unused"` // rules of the file that decided nothing
 }
 
-// Group is commands that are decided alike now.
+// Group is a set of commands whose verdict changes in the same way.
 type Group struct {
-	Was      string    `json:"was"`
-	Now      string    `json:"now"`
-	Rule     string    `json:"rule"` // that decides now; of what is allowed now, that decided before
+	Was string `json:"was"`
+	Now string `json:"now"`
+	// the deciding rule now; for commands that are allowed now, the one that decided before
+	Rule     string    `json:"rule"`
 	Why      string    `json:"why"`
 	Count    int       `json:"count"`
-	Examples []Example `json:"examples"` // the last ones
+	Examples []Example `json:"examples"` // the newest commands of the group
 }
 
-// Example is a command of a group.
+// Example is a command in a group.
 type Example struct {
 	Session string `json:"session"`
 	Name    string `json:"name"`
-	N       int    `json:"n"` // in its session; 0: what the session was started with
+	N       int    `json:"n"` // number of the command in its session; 0: the program that the session was started with
 	Line    string `json:"line"`
 	Cwd     string `json:"cwd"`
-	Kind    string `json:"kind,omitempty"` // of the audit trail: "execution", or "refused", a line; empty: of the history
+	// kind of an audit record: "execution", or "refused" for a line; empty: from the history
+	Kind string `json:"kind,omitempty"`
 }
 
-// Unused is a rule that decides nothing.
+// Unused is a rule that decided nothing.
 type Unused struct {
 	Rule string `json:"rule"`
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
 
-// Bounds of a rehearsal: examples of a group, and answers that are kept for commands that come again.
+// Limits of a rehearsal: examples per group, cached decisions, and the interval of progress reports.
 const (
-	maxShown  = 5
-	maxKept   = 100_000
-	tellEvery = 2 * time.Second
+	maxShown      = 5
+	maxKept       = 100_000
+	progressEvery = 2 * time.Second
 )
 
-// Stage is where a rehearsal is held.
-type Stage struct {
-	Now, Then *rulebook.Book
-	File      *rulebook.File // whose rules are to be named when they decide nothing
-	Home      string
-	Agent     string                 // judge all as if this agent had asked; empty: who did
-	Trail     []audit.Record         // of the audit trail, as far as there is one
-	Tell      func(done int)         // is told now and then; nil: nobody
-	seats     map[string]*seat       // by who asks and where
-	kept      map[asked]*[2]decision // of lines seen before
-	groups    map[groupKey]*Group
-	used      map[[2]int]bool      // line and column of rules that decided
-	homes     map[string]string    // session of a job
-	lines     map[string][]*asking // by session: what was asked for there and is not over
+// Rehearser holds the parameters and the state of a rehearsal.
+type Rehearser struct {
+	Now, Tested *rulebook.Book // rules in effect, and rules with the tested file
+	File        *rulebook.File // file whose rules are listed if they decide nothing
+	Home        string
+	Agent       string                       // agent to assume as the caller of all commands; empty means the actual caller
+	Trail       []audit.Record               // audit records, if available
+	OnProgress  func(done int)               // called from time to time with the number of checked commands; nil: not called
+	ruleSets    map[string]*ruleSets         // rules by caller and directory
+	decisions   map[decisionKey]*[2]decision // cache of decisions
+	groups      map[groupKey]*Group
+	usedRules   map[[2]int]bool              // line and column of rules that decided something
+	jobSessions map[string]string            // session of each job
+	pending     map[string][]*pendingRequest // by session: requests that have not ended
 }
 
-// asking is a line, a command or an execution of the audit trail, and what an answer about it covers under either set of rules.
-type asking struct {
-	job      string
-	below    map[string]bool // of an execution: the words of what it has started, and its own; nil: it is what was asked for
-	is       bool            // it is judged: what it covers is known
-	line     *store.Past
-	commands [2]gateway.Cover // nil: it would not be asked about
+// pendingRequest is a line, a command or an execution from the audit trail, with what an answer to it covers under each
+// of the two sets of rules.
+type pendingRequest struct {
+	job string
+	// for an execution: its own words and those of the programs it has started; nil for a line or command
+	descendants map[string]bool
+	covered     bool // commands is set
+	line        *store.HistoryCommand
+	covers      [2]authorize.Cover // what an answer covers; nil means no approval needed
 }
 
-// seat is both sets of rules for who asks and where.
-type seat struct {
+// ruleSets holds both sets of rules for a caller and directory, current rules first.
+type ruleSets struct {
 	engines [2]*policy.Engine
 	sources [2]*rulebook.Sources
 }
 
-// asked is all that a verdict depends on.
-type asked struct {
+// decisionKey holds everything that a verdict depends on.
+type decisionKey struct {
 	engines          [2]*policy.Engine
 	cwd, shell, text string
 }
 
+// decision is the verdict on a command under one set of rules.
 type decision struct {
 	verdict  policy.Verdict
 	rule     string
 	why      string
-	commands []policy.Command // of a question
+	commands []policy.Command // commands that need approval
 }
 
 type groupKey struct {
@@ -118,10 +124,10 @@ type groupKey struct {
 	rule     string
 }
 
-// Rehearse judges a history. An error is the history's.
-func (s *Stage) Rehearse(ctx context.Context, history iter.Seq2[store.Past, error]) (*Rehearsal, error) {
-	s.seats, s.kept = map[string]*seat{}, map[asked]*[2]decision{}
-	s.groups, s.used, s.lines, s.homes = map[groupKey]*Group{}, map[[2]int]bool{}, map[string][]*asking{}, map[string]string{}
+// Rehearse checks the commands of a history and of the audit trail. It returns the error that ended the history.
+func (s *Rehearser) Rehearse(ctx context.Context, history iter.Seq2[store.HistoryCommand, error]) (*Rehearsal, error) {
+	s.ruleSets, s.decisions = map[string]*ruleSets{}, map[decisionKey]*[2]decision{}
+	s.groups, s.usedRules, s.pending, s.jobSessions = map[groupKey]*Group{}, map[[2]int]bool{}, map[string][]*pendingRequest{}, map[string]string{}
 	r := &Rehearsal{File: s.File.Path, Groups: []*Group{}, Unused: []Unused{}}
 	told := time.Now()
 	for p, err := range history {
@@ -139,13 +145,13 @@ func (s *Stage) Rehearse(ctx context.Context, history iter.Seq2[store.Past, erro
 			return nil, err
 		}
 	}
-	for i := range s.Trail { // a command is asked about before there is a session for it
+	for i := range s.Trail { // the question about a command precedes its session
 		if rec := &s.Trail[i]; rec.Kind == audit.End && rec.Job != "" {
-			s.homes[rec.Job] = rec.Session
+			s.jobSessions[rec.Job] = rec.Session
 		}
 	}
 	for i := range s.Trail {
-		s.recorded(&s.Trail[i], r)
+		s.checkRecord(&s.Trail[i], r)
 		if err := s.stopped(ctx, r.Commands+i+1, &told); err != nil {
 			return nil, err
 		}
@@ -158,7 +164,7 @@ func (s *Stage) Rehearse(ctx context.Context, history iter.Seq2[store.Past, erro
 	})
 	for i := range s.File.Sections {
 		for _, rule := range s.File.Sections[i].Rules {
-			if rule.Decision != policy.Allow && !s.used[[2]int{rule.At.Line, rule.At.Column}] { // what is allowed names no rule
+			if rule.Decision != policy.Allow && !s.usedRules[[2]int{rule.At.Line, rule.At.Column}] { // what is allowed names no rule
 				r.Unused = append(r.Unused, Unused{rule.Name, s.File.Path, rule.At.Line})
 			}
 		}
@@ -166,33 +172,34 @@ func (s *Stage) Rehearse(ctx context.Context, history iter.Seq2[store.Past, erro
 	return r, nil
 }
 
-// stopped is told how many were judged: now and then it looks whether to go on, and tells of it.
-func (s *Stage) stopped(ctx context.Context, done int, told *time.Time) error {
+// stopped is called with the number of checked commands. From time to time it reports progress and checks whether to
+// continue.
+func (s *Rehearser) stopped(ctx context.Context, done int, told *time.Time) error {
 	if done%1000 != 0 {
 		return nil
 	}
-	if now := time.Now(); s.Tell != nil && now.Sub(*told) > tellEvery {
+	if now := time.Now(); s.OnProgress != nil && now.Sub(*told) > progressEvery {
 		*told = now
-		s.Tell(done)
+		s.OnProgress(done)
 	}
 	return ctx.Err()
 }
 
-// The kinds of what is of the audit trail.
+// The kinds of audit records.
 const (
 	kindExecution = "execution"
 	kindRefused   = "refused"
 )
 
-// recorded judges a record of the audit trail that is in no history: what was executed, and a line that was refused. What
-// was asked about has another record, of its answer.
-func (s *Stage) recorded(rec *audit.Record, r *Rehearsal) {
-	p := store.Past{Session: rec.Session, Name: rec.Name, Agent: rec.Actor.Agent, Cwd: rec.Cwd}
+// checkRecord checks an audit record that is not in the history: an execution, or a rejected line. A line that needed
+// approval has another record, that of its answer.
+func (s *Rehearser) checkRecord(rec *audit.Record, r *Rehearsal) {
+	p := store.HistoryCommand{Session: rec.Session, Name: rec.Name, Agent: rec.Actor.Agent, Cwd: rec.Cwd}
 	switch {
 	case rec.Kind == audit.Execution && rec.Verdict != policy.Ask.String() && rec.Path != "" && len(rec.Argv) > 0:
 		r.Executions++
 		p.Argv = append([]string{rec.Path}, rec.Argv[1:]...)
-		if s.executed(rec, &p, r) {
+		if s.checkExecution(rec, &p, r) {
 			r.Changed++
 		}
 	case rec.Kind == audit.Line && rec.Verdict == policy.Deny.String() && rec.Line != "":
@@ -205,49 +212,50 @@ func (s *Stage) recorded(rec *audit.Record, r *Rehearsal) {
 		if p.Argv, p.Text = rec.Argv, rec.Line; p.Text != "" {
 			p.N = 1
 		}
-		s.begins(cmp.Or(rec.Session, s.homes[rec.Job]), &asking{job: rec.Job, line: &p})
+		s.addPending(cmp.Or(rec.Session, s.jobSessions[rec.Job]), &pendingRequest{job: rec.Job, line: &p})
 	case rec.Kind == audit.End:
-		s.ends(rec.Session, rec.Job)
+		s.endPending(rec.Session, rec.Job)
 	}
 }
 
-// maxAskings bounds what of a session is remembered.
-const maxAskings = 64
+// maxPending limits the remembered requests of a session.
+const maxPending = 64
 
-// begins notes what was asked for in a session: what it executes from now on is of it, or of one before it that is not over.
-func (s *Stage) begins(session string, a *asking) {
-	list := s.lines[session]
-	if a.below == nil { // executions are of the line
-		list = slices.DeleteFunc(list, func(o *asking) bool { return o.below != nil || o.job == "" || o.job == a.job })
+// addPending records a request in a session. Later executions belong to it, or to an earlier request that has not ended.
+func (s *Rehearser) addPending(session string, a *pendingRequest) {
+	list := s.pending[session]
+	if a.descendants == nil { // executions are of the line
+		list = slices.DeleteFunc(list, func(o *pendingRequest) bool { return o.descendants != nil || o.job == "" || o.job == a.job })
 	}
 	list = append(list, a)
-	s.lines[session] = list[max(0, len(list)-maxAskings):]
+	s.pending[session] = list[max(0, len(list)-maxPending):]
 }
 
-// ends notes that a line is over. The last stays: what it left running is still its.
-func (s *Stage) ends(session, job string) {
-	list := s.lines[session]
+// endPending records the end of a line. The last request is kept: programs that it left running still belong to it.
+func (s *Rehearser) endPending(session, job string) {
+	list := s.pending[session]
 	if n := len(list) - 1; n >= 0 && job != "" {
 		last := list[n]
-		s.lines[session] = slices.DeleteFunc(list, func(o *asking) bool { return o != last && o.job == job })
+		s.pending[session] = slices.DeleteFunc(list, func(o *pendingRequest) bool { return o != last && o.job == job })
 	}
 }
 
-// executed judges an execution: what an answer about its line covers, or about an execution that it comes from, nobody is asked.
-func (s *Stage) executed(rec *audit.Record, p *store.Past, r *Rehearsal) bool {
+// checkExecution checks an execution. No approval is needed if an answer about its line, or about a parent execution, covers
+// it.
+func (s *Rehearser) checkExecution(rec *audit.Record, p *store.HistoryCommand, r *Rehearsal) bool {
 	both := *s.judge(p)
 	words, parent := strings.Join(rec.Argv, "\x00"), strings.Join(rec.Parent, "\x00")
 	covered := false
-	for _, a := range s.lines[rec.Session] {
-		if a.below != nil && !a.below[parent] {
+	for _, a := range s.pending[rec.Session] {
+		if a.descendants != nil && !a.descendants[parent] {
 			continue
 		}
-		if a.below != nil {
-			a.below[words] = true
+		if a.descendants != nil {
+			a.descendants[words] = true
 		}
-		s.cover(a)
+		s.setCovers(a)
 		for i := range both {
-			if both[i].verdict == policy.Ask && a.commands[i].Covers(both[i].commands, s.Home) {
+			if both[i].verdict == policy.Ask && a.covers[i].Covers(both[i].commands, s.Home) {
 				both[i].verdict, covered = policy.Allow, true
 			}
 		}
@@ -255,40 +263,40 @@ func (s *Stage) executed(rec *audit.Record, p *store.Past, r *Rehearsal) bool {
 	if covered {
 		r.Covered++
 	}
-	own := &asking{below: map[string]bool{words: true}, is: true}
+	own := &pendingRequest{descendants: map[string]bool{words: true}, covered: true}
 	for i := range both {
-		own.commands[i] = coverOf(p.Cwd, &both[i])
+		own.covers[i] = coverOf(p.Cwd, &both[i])
 	}
-	if own.commands[0] != nil || own.commands[1] != nil {
-		s.begins(rec.Session, own)
+	if own.covers[0] != nil || own.covers[1] != nil {
+		s.addPending(rec.Session, own)
 	}
 	return s.tally(p, kindExecution, both)
 }
 
-// cover judges what an asking is about, once, for what an answer about it would cover.
-func (s *Stage) cover(a *asking) {
-	if a.is {
+// setCovers sets what an answer to the request covers.
+func (s *Rehearser) setCovers(a *pendingRequest) {
+	if a.covered {
 		return
 	}
-	a.is = true
+	a.covered = true
 	if a.line.N == 0 && len(a.line.Argv) == 0 {
 		return
 	}
 	both := s.judge(a.line)
 	for i := range both {
-		a.commands[i] = coverOf(a.line.Cwd, &both[i])
+		a.covers[i] = coverOf(a.line.Cwd, &both[i])
 	}
 }
 
-// coverOf is what an answer to a question covers; nil: it is none.
-func coverOf(cwd string, d *decision) gateway.Cover {
+// coverOf returns what the answer to an approval request covers, or nil if none is needed.
+func coverOf(cwd string, d *decision) authorize.Cover {
 	if d.verdict != policy.Ask {
 		return nil
 	}
-	return gateway.CoverOf(cwd, &policy.Judgement{Verdict: d.verdict, Commands: d.commands})
+	return authorize.TransitiveAllowOf(cwd, &policy.Judgement{Verdict: d.verdict, Commands: d.commands})
 }
 
-// order puts denials first, then questions, then what becomes laxer.
+// order returns the sort order of a group: denials first, then approvals, then laxer verdicts.
 func order(g *Group) int {
 	switch {
 	case g.Now == "deny":
@@ -301,23 +309,23 @@ func order(g *Group) int {
 	return 3
 }
 
-// words are a command as it is shown.
-func words(p *store.Past) string {
+// commandText returns the text of a command: its line, or the arguments of an execution.
+func commandText(p *store.HistoryCommand) string {
 	if p.N == 0 {
 		return strings.Join(p.Argv, " ")
 	}
 	return p.Text
 }
 
-// judge judges a command under both sets of rules.
-func (s *Stage) judge(p *store.Past) *[2]decision {
-	at := s.seat(p)
+// judge checks a command under both sets of rules.
+func (s *Rehearser) judge(p *store.HistoryCommand) *[2]decision {
+	at := s.rulesFor(p)
 	name := string(shell.Detect(p.Argv))
-	key := asked{at.engines, p.Cwd, name, p.Text}
+	key := decisionKey{at.engines, p.Cwd, name, p.Text}
 	if p.N == 0 {
 		key.text = "\x00" + strings.Join(p.Argv, "\x00")
 	}
-	both := s.kept[key]
+	both := s.decisions[key]
 	if both == nil {
 		both = new([2]decision)
 		for i, e := range at.engines {
@@ -330,23 +338,23 @@ func (s *Stage) judge(p *store.Past) *[2]decision {
 				j = e.Judge(l)
 			}
 			if i == 1 {
-				s.note(at.sources[1], j)
+				s.markUsed(at.sources[1], j)
 			}
 			j = at.sources[i].Soften(j)
 			if both[i] = (decision{j.Verdict, j.Rule, j.Why, nil}); j.Verdict == policy.Ask {
 				both[i].commands = j.Commands
 			}
 		}
-		if len(s.kept) >= maxKept {
-			clear(s.kept)
+		if len(s.decisions) >= maxKept {
+			clear(s.decisions)
 		}
-		s.kept[key] = both
+		s.decisions[key] = both
 	}
 	return both
 }
 
-// tally counts a command whose verdict is another, and says whether it is.
-func (s *Stage) tally(p *store.Past, kind string, both [2]decision) bool {
+// tally counts a command whose verdict changes, and reports whether it does.
+func (s *Rehearser) tally(p *store.HistoryCommand, kind string, both [2]decision) bool {
 	was, now := both[0], both[1]
 	if was.verdict == now.verdict {
 		return false
@@ -362,7 +370,7 @@ func (s *Stage) tally(p *store.Past, kind string, both [2]decision) bool {
 		s.groups[k] = g
 	}
 	g.Count++
-	e := Example{p.Session, p.Name, p.N, output.Shorten(words(p), 500), p.Cwd, kind}
+	e := Example{p.Session, p.Name, p.N, output.Shorten(commandText(p), 500), p.Cwd, kind}
 	if i := slices.IndexFunc(g.Examples, func(o Example) bool { return o.Line == e.Line }); i >= 0 {
 		g.Examples = slices.Delete(g.Examples, i, i+1)
 	}
@@ -372,41 +380,41 @@ func (s *Stage) tally(p *store.Past, kind string, both [2]decision) bool {
 	return true
 }
 
-// note remembers which rules of the file decided something.
-func (s *Stage) note(src *rulebook.Sources, j policy.Judgement) {
+// markUsed records which rules of the file decided something.
+func (s *Rehearser) markUsed(src *rulebook.Sources, j policy.Judgement) {
 	for i := range j.Commands {
 		if e, ok := src.Where(j.Commands[i].Rule); ok && e.File == s.File.Path {
-			s.used[[2]int{e.Line, e.Column}] = true
+			s.usedRules[[2]int{e.Line, e.Column}] = true
 		}
 	}
 }
 
-// seat finds the rules for who asked, and where.
-func (s *Stage) seat(p *store.Past) *seat {
+// rulesFor returns the rules for a command's caller and directory.
+func (s *Rehearser) rulesFor(p *store.HistoryCommand) *ruleSets {
 	agent := p.Agent
 	if s.Agent != "" {
 		agent = s.Agent
 	}
 	key := p.Session + "\x00" + agent + "\x00" + p.Cwd
-	if found := s.seats[key]; found != nil {
+	if found := s.ruleSets[key]; found != nil {
 		return found
 	}
-	if len(s.seats) >= maxKept {
-		clear(s.seats)
-		clear(s.kept)
+	if len(s.ruleSets) >= maxKept {
+		clear(s.ruleSets)
+		clear(s.decisions)
 	}
-	made := &seat{}
-	for i, b := range []*rulebook.Book{s.Now, s.Then} {
+	made := &ruleSets{}
+	for i, b := range []*rulebook.Book{s.Now, s.Tested} {
 		made.engines[i], made.sources[i] = b.For(rulebook.Subject{Agent: agent, Session: p.Name, Labels: p.Labels, Cwd: p.Cwd, Home: s.Home})
 	}
-	s.seats[key] = made
+	s.ruleSets[key] = made
 	return made
 }
 
-// Write prints a rehearsal for a person.
+// Write prints a rehearsal for a user.
 func (r *Rehearsal) Write(w io.Writer) {
 	for _, g := range r.Groups {
-		fmt.Fprintf(w, "%s, was %s: %s  %s", g.Now, g.Was, output.HowMany(g.Count, "command", "commands"), output.Printable(g.Rule))
+		fmt.Fprintf(w, "%s, was %s: %s  %s", g.Now, g.Was, output.CountNoun(g.Count, "command", "commands"), output.Printable(g.Rule))
 		if g.Why != "" {
 			fmt.Fprintf(w, ": %s", output.Printable(g.Why))
 		}
@@ -424,20 +432,20 @@ func (r *Rehearsal) Write(w io.Writer) {
 			fmt.Fprintf(w, "  %s %s  %s\n", output.Printable(e.Name), n, output.Printable(output.Shorten(e.Line, 100)))
 		}
 		if n := len(g.Examples); n < g.Count {
-			fmt.Fprintf(w, "  (%d of %d are shown: the last that differ)\n", n, g.Count)
+			fmt.Fprintf(w, "  (showing the last %d of %d)\n", n, g.Count)
 		}
 	}
 	for _, u := range r.Unused {
-		fmt.Fprintf(w, "%s:%d: %s: it decides none of them\n", output.Printable(u.File), u.Line, output.Printable(u.Rule))
+		fmt.Fprintf(w, "%s:%d: %s: decides none of them\n", output.Printable(u.File), u.Line, output.Printable(u.Rule))
 	}
 	trail := ""
 	if r.Executions+r.Refused > 0 {
-		trail = fmt.Sprintf(", %s and %s of the audit trail", output.HowMany(r.Executions, "execution", "executions"),
-			output.HowMany(r.Refused, "refused line", "refused lines"))
+		trail = fmt.Sprintf(", %s and %s of the audit log", output.CountNoun(r.Executions, "execution", "executions"),
+			output.CountNoun(r.Refused, "rejected line", "rejected lines"))
 	}
 	if r.Covered > 0 {
-		fmt.Fprintf(w, "%s not counted as asked about: the answer to the line or the execution that it comes from covers it\n",
-			output.HowMany(r.Covered, "execution is", "executions are"))
+		fmt.Fprintf(w, "%s not counted as asked: covered by the answer to their line or parent execution\n",
+			output.CountNoun(r.Covered, "execution is", "executions are"))
 	}
-	fmt.Fprintf(w, "%s of the history%s, %d of them judged otherwise than now\n", output.HowMany(r.Commands, "command", "commands"), trail, r.Changed)
+	fmt.Fprintf(w, "%s of the history%s; the verdict changes for %d\n", output.CountNoun(r.Commands, "command", "commands"), trail, r.Changed)
 }

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/store"
 )
 
 // stage puts a file in the place of another.
-func stage(t testing.TB, now, then string) *Stage {
+func stage(t testing.TB, now, then string) *Rehearser {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"now.toml": now, "then.toml": then} {
@@ -30,21 +30,21 @@ func stage(t testing.TB, now, then string) *Stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Stage{
-		Now: rulebook.Open(rulebook.Options{File: filepath.Join(dir, "now.toml")}), Then: rulebook.Open(rulebook.Options{File: then}),
+	return &Rehearser{
+		Now: rulebook.Open(rulebook.Options{File: filepath.Join(dir, "now.toml")}), Tested: rulebook.Open(rulebook.Options{File: then}),
 		File: f, Home: "/home/me",
 	}
 }
 
-func past(all []store.Past, err error) iter.Seq2[store.Past, error] {
-	return func(yield func(store.Past, error) bool) {
+func past(all []store.HistoryCommand, err error) iter.Seq2[store.HistoryCommand, error] {
+	return func(yield func(store.HistoryCommand, error) bool) {
 		for _, p := range all {
 			if !yield(p, nil) {
 				return
 			}
 		}
 		if err != nil {
-			yield(store.Past{}, err)
+			yield(store.HistoryCommand{}, err)
 		}
 	}
 }
@@ -52,13 +52,13 @@ func past(all []store.Past, err error) iter.Seq2[store.Past, error] {
 // FEATURES: R108
 func TestRehearsal(t *testing.T) {
 	s := stage(t, "deny = [\"curl\"]\n", "ask = [\"git push\", \"nothing\"]\ndeny = [\"docker\"]\n[[sections]]\nagents = [\"c*\"]\npreset = \"readonly\"\nsessions = [\"s*\"]\n")
-	var all []store.Past
+	var all []store.HistoryCommand
 	add := func(agent, name, text string, argv ...string) {
 		n := len(all) + 1
 		if text == "" {
 			n = 0
 		}
-		all = append(all, store.Past{Session: "id-" + name, Name: name, Argv: argv, Shell: text != "", Agent: agent, N: n, Text: text, Cwd: "/tmp"})
+		all = append(all, store.HistoryCommand{Session: "id-" + name, Name: name, Argv: argv, Shell: text != "", Agent: agent, N: n, Text: text, Cwd: "/tmp"})
 	}
 	add("", "s1", "", "bash")
 	all[0].Shell = true
@@ -69,7 +69,7 @@ func TestRehearsal(t *testing.T) {
 	add("", "s1", "make && docker ps", "bash")
 	add("", "s2", "", "docker", "run", "x")
 	add("", "s1", "curl x", "zsh")
-	add("", "s1", "$X", "bash") // a person is not asked
+	add("", "s1", "$X", "bash") // a user is not asked
 	add("claude", "s1", "make", "bash")
 	add("claude", "t1", "make", "bash")
 	r, err := s.Rehearse(t.Context(), past(all, nil))
@@ -92,7 +92,7 @@ func TestRehearsal(t *testing.T) {
 	}
 	var b strings.Builder
 	r.Write(&b)
-	for _, want := range []string{"deny, was allow: 2 commands  deny docker: a rule says deny docker\n  s1 8  make && docker ps\n  s2 started  docker run x\n", "ask nothing: it decides none of them", "12 commands of the history, 7 of them judged otherwise than now\n"} {
+	for _, want := range []string{"deny, was allow: 2 commands  deny docker: rule deny docker\n  s1 8  make && docker ps\n  s2 started  docker run x\n", "ask nothing: decides none of them", "12 commands of the history; the verdict changes for 7\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s\nhas no %s", b.String(), want)
 		}
@@ -112,7 +112,7 @@ func TestRehearsal(t *testing.T) {
 func TestRehearsalOfTheAuditTrail(t *testing.T) {
 	const rules = "deny = [\"git push --force\"]\n"
 	s := stage(t, rules, rules+"[[sections]]\nagents = [\"night\"]\npreset = \"build\"\n")
-	of := actor.Actor{Agent: "night"}
+	of := identity.Actor{Agent: "night"}
 	s.Trail = []audit.Record{
 		{Kind: audit.Line, Actor: of, Name: "work", Line: "git push --force", Cwd: "/srv/p", Verdict: "deny"},
 		{Kind: audit.Line, Actor: of, Name: "work", Line: "curl z", Cwd: "/srv/p", Verdict: "allow"}, // it is in the history
@@ -127,7 +127,7 @@ func TestRehearsalOfTheAuditTrail(t *testing.T) {
 	}
 	var b strings.Builder
 	r.Write(&b)
-	const want = "  work executed  /usr/bin/curl x\n0 commands of the history, 2 executions and 1 refused line of the audit trail, 1 of them judged otherwise than now\n"
+	const want = "  work executed  /usr/bin/curl x\n0 commands of the history, 2 executions and 1 rejected line of the audit log; the verdict changes for 1\n"
 	if !strings.HasSuffix(b.String(), want) {
 		t.Errorf("%s\nhas no %s", b.String(), want)
 	}
@@ -140,7 +140,7 @@ func TestRehearsalOfTheAuditTrail(t *testing.T) {
 func TestRehearsalOfWhatAnAnswerCovers(t *testing.T) {
 	s := stage(t, "", "[[sections]]\nagents = [\"night\"]\npreset = \"build\"\n")
 	s.Agent = "night"
-	person := actor.Actor{UID: 1}
+	person := identity.Actor{UID: 1}
 	line := func(session, text string) audit.Record {
 		return audit.Record{Kind: audit.Line, Actor: person, Session: session, Name: session, Line: text, Cwd: "/srv/p", Verdict: "allow"}
 	}
@@ -166,7 +166,7 @@ func TestRehearsalOfWhatAnAnswerCovers(t *testing.T) {
 	}
 	var b strings.Builder
 	r.Write(&b)
-	for _, want := range []string{"ask, was allow: 5 commands", "\n5 executions are not counted as asked about: the answer to the line ", "  (4 of 5 are shown: the last that differ)\n"} {
+	for _, want := range []string{"ask, was allow: 5 commands", "\n5 executions are not counted as asked: covered by the answer to their line ", "  (showing the last 4 of 5)\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s\nhas no %s", b.String(), want)
 		}
@@ -192,7 +192,7 @@ func TestAnswerNamesWhatAPresetAsks(t *testing.T) {
 // Of a line with several commands each that is not allowed says why.
 //
 // FEATURES: R61
-func TestAnswerSaysWhyOfEachCommand(t *testing.T) {
+func TestAnswer_ReasonsPerCommand(t *testing.T) {
 	e, err := policy.New(policy.Options{Preset: policy.Build, Rules: []policy.Rule{
 		{Program: "git", Words: []string{"tag"}, Decision: policy.Ask, Why: "a tag is seen by everybody", Instead: "leave it to me"},
 	}})
@@ -211,7 +211,7 @@ func TestAnswerSaysWhyOfEachCommand(t *testing.T) {
 // What nobody sees in a line, or turns what is read, is named, as where somebody is asked.
 //
 // FEATURES: R61
-func TestAnswerNamesWhatNobodySees(t *testing.T) {
+func TestAnswer_NamesInvisibleCharacters(t *testing.T) {
 	e, err := policy.New(policy.Options{Preset: policy.ReadOnly})
 	if err != nil {
 		t.Fatal(err)
@@ -227,9 +227,9 @@ func TestAnswerNamesWhatNobodySees(t *testing.T) {
 // BenchmarkRehearse is 100,000 commands, each tenth of which is another one.
 func BenchmarkRehearse(b *testing.B) {
 	s := stage(b, "preset = \"build\"\n", "preset = \"build\"\ndeny = [\"git push\"]\n")
-	var all []store.Past
+	var all []store.HistoryCommand
 	for i := range 100_000 {
-		all = append(all, store.Past{
+		all = append(all, store.HistoryCommand{
 			Session: fmt.Sprint(i / 1000), Name: "s", Argv: []string{"bash"}, Shell: true, N: i%1000 + 1, Cwd: "/tmp",
 			Text: fmt.Sprintf("cd src%d && git push origin main%d | tee log", i%10, i%10_000/10),
 		})

@@ -10,16 +10,16 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 )
 
-// Shown is the rules in effect, with their sources.
+// Shown lists the rules in effect, with their sources.
 type Shown struct {
 	Preset string                `json:"preset"`
-	From   string                `json:"preset_from"` // "FILE:LINE", "--policy", or empty: built in
+	From   string                `json:"preset_from"` // source of the preset: "FILE:LINE", "--policy", or empty for built in
 	Files  []rulebook.FileStatus `json:"files"`
 	Rules  []Rule                `json:"rules"`
-	Idle   []Rule                `json:"idle"` // in the files, and not in effect
+	Idle   []Rule                `json:"idle"` // rules in the files that are not in effect
 }
 
-// Rule is one rule, and where it stands.
+// Rule is a rule with its position.
 type Rule struct {
 	Decision string     `json:"decision"`
 	Name     string     `json:"name"`
@@ -37,7 +37,7 @@ type Rule struct {
 	Idle     string     `json:"idle,omitempty"` // why it is not in effect
 }
 
-// Show is what is in effect for a subject.
+// Show returns the rules in effect for a subject.
 func Show(s *rulebook.Sources) Shown {
 	return Shown{Preset: string(s.Preset), From: s.From, Files: s.Files, Rules: rulesOf(s.Rules), Idle: rulesOf(s.Idle)}
 }
@@ -47,7 +47,7 @@ func rulesOf(entries []rulebook.Entry) []Rule {
 	for i := range entries {
 		e := &entries[i]
 		all[i] = Rule{
-			Decision: e.Decision.String(), Name: e.Name, Program: e.Program, Words: e.Words, Options: e.Options, Exact: e.Exact,
+			Decision: e.Word(), Name: e.Name, Program: e.Program, Words: e.Words, Options: e.Options, Exact: e.Exact,
 			Cwd: e.Roots, Reason: e.Rule.Why, Instead: e.Instead, Section: e.Section, File: e.File, Line: e.Line, Idle: e.Why,
 		}
 		if !e.Until.IsZero() {
@@ -57,7 +57,7 @@ func rulesOf(entries []rulebook.Entry) []Rule {
 	return all
 }
 
-// Write prints it for a person.
+// Write prints the rules for a user.
 func (s *Shown) Write(w io.Writer) {
 	from := s.From
 	if from == "" {
@@ -67,10 +67,10 @@ func (s *Shown) Write(w io.Writer) {
 	for i := range s.Files {
 		f := &s.Files[i]
 		say := map[string]string{
-			"none": "there is none", "kept": "has mistakes: the last one in order counts", "broken": "has mistakes, and none was ever in order",
+			"none": "not found", "kept": "has mistakes: using the last valid version", "broken": "has mistakes, no valid version yet",
 		}[f.Using]
 		if say == "" {
-			say = output.HowMany(f.Rules, "rule", "rules")
+			say = output.CountNoun(f.Rules, "rule", "rules")
 		}
 		switch {
 		case f.Project && f.Trusted:
@@ -96,7 +96,7 @@ func (s *Shown) Write(w io.Writer) {
 	}
 }
 
-// limits says where and how long a rule counts.
+// limits describes where and until when a rule applies.
 func (r *Rule) limits() string {
 	text := ""
 	if r.Cwd != nil {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package processes says which processes of an instance run on this machine, keepers and daemon, by the locks they
-// hold, and waits for their ends. It asks no daemon: it is for when there is none, or when one is to go.
+// Package processes finds the running processes of an instance on this machine, keepers and daemon, by their locks, and
+// waits for their end. It sends no requests to a daemon, because it is used when none runs, or when one must exit.
 package processes
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// AnyKeeper says that a keeper runs.
+// AnyKeeper reports whether a keeper runs.
 func AnyKeeper(dirs paths.Dirs) bool {
 	return slices.ContainsFunc(dirs.KeeperKeys(), func(key string) bool {
-		return launch.Held(dirs.KeeperStateLock(key)) || launch.Held(dirs.KeeperLock(key))
+		return launch.IsHeld(dirs.KeeperStateLock(key)) || launch.IsHeld(dirs.KeeperLock(key))
 	})
 }
 
-// AnyDaemon says that a daemon runs.
+// AnyDaemon reports whether a daemon runs.
 func AnyDaemon(dirs paths.Dirs) bool {
-	return launch.Held(dirs.DaemonStateLock()) || launch.Held(dirs.DaemonLock())
+	return launch.IsHeld(dirs.DaemonStateLock()) || launch.IsHeld(dirs.DaemonLock())
 }
 
-// WaitGone waits until a process has ended: as long as the sessions that it ends before itself
-// become fewer, and a minute.
-func WaitGone(ctx context.Context, pid int, sessions func() int) error {
+// WaitExit waits until a process has exited. It waits as long as the number of sessions, which the process ends first,
+// decreases, and then up to a minute.
+func WaitExit(ctx context.Context, pid int, sessions func() int) error {
 	deadline, asked, last := time.Now().Add(time.Minute), time.Now(), -1
 	for Alive(pid) {
 		if time.Since(asked) > time.Second {
@@ -43,7 +43,7 @@ func WaitGone(ctx context.Context, pid int, sessions func() int) error {
 			asked = time.Now()
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("daemon %d does not end; see its log, or kill it: sessions go on", pid)
+			return fmt.Errorf("daemon %d does not exit; see its log, or kill it (sessions keep running)", pid)
 		}
 		select {
 		case <-ctx.Done():
@@ -54,8 +54,7 @@ func WaitGone(ctx context.Context, pid int, sessions func() int) error {
 	return nil
 }
 
-// Alive reports whether a process runs. One that ended and waits for its parent, or for
-// an init that is slow to reap, does not.
+// Alive reports whether a process runs. A zombie that waits to be reaped does not.
 func Alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -70,8 +69,8 @@ func Alive(pid int) bool {
 	return st.State != 'Z'
 }
 
-// Until is a context that ends also when a process of this user's does. It takes a process that has the number later for
-// another one, where the system tells when a process began.
+// Until returns a context that also ends when a process of this user exits. A later process with the same number counts
+// as another one, if the system reports start times.
 func Until(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	return until(ctx, pid, untilPoll)
 }
@@ -98,10 +97,10 @@ func until(ctx context.Context, pid int, poll time.Duration) (context.Context, c
 	return ctx, stop
 }
 
-// untilPoll is how often a process is looked at whose end ends something.
+// untilPoll is the interval at which Until checks a process.
 const untilPoll = time.Second
 
-// WithKeeper adds what the keeper knows when there is no daemon to ask.
+// WithKeeper adds the keeper's state to an error about a missing daemon.
 func WithKeeper(ctx context.Context, err error, dirs paths.Dirs, build func() string) error {
 	l, derr := link.Dial(dirs.KeeperSocket(paths.MainKeeper), wire.RoleTool, build(), nil)
 	if derr != nil {
@@ -115,12 +114,12 @@ func WithKeeper(ctx context.Context, err error, dirs paths.Dirs, build func() st
 	return fmt.Errorf("%w (keeper %d holds %d sessions%s)", err, st.PID, st.Sessions, lastDaemon(st, Alive))
 }
 
-// lastDaemon says what became of the daemon that was there last. The keeper may not know yet that it ended: what it
-// knows of an end is then that of an earlier one.
+// lastDaemon describes the end of the last daemon. The keeper may not know yet that it ended; its last known end is
+// then that of an earlier daemon.
 func lastDaemon(st *wire.StatusReply, alive func(pid int) bool) string {
 	switch pid := int(st.DaemonPID); {
 	case pid != 0 && alive(pid):
-		return fmt.Sprintf("; daemon %d does not serve yet", pid)
+		return fmt.Sprintf("; daemon %d not serving yet", pid)
 	case pid != 0:
 		return fmt.Sprintf("; last: daemon %d has just ended", pid)
 	case st.LastError != "":

@@ -36,7 +36,7 @@ func TestLastDaemon(t *testing.T) {
 	}{
 		{wire.StatusReply{}, ""},
 		{wire.StatusReply{LastError: "daemon 7 ended: killed"}, "; last: daemon 7 ended: killed"},
-		{wire.StatusReply{DaemonPID: 8, LastError: "daemon 7 ended: killed"}, "; daemon 8 does not serve yet"},
+		{wire.StatusReply{DaemonPID: 8, LastError: "daemon 7 ended: killed"}, "; daemon 8 not serving yet"},
 		{wire.StatusReply{DaemonPID: 9, LastError: "daemon 7 ended: killed"}, "; last: daemon 9 has just ended"},
 	} {
 		if got := lastDaemon(&c.st, alive); got != c.want {
@@ -46,7 +46,7 @@ func TestLastDaemon(t *testing.T) {
 }
 
 // A process that has ended is not alive, even before its parent has asked for it.
-func TestAliveAndWaitGone(t *testing.T) {
+func TestIsAlive_FalseForZombies(t *testing.T) {
 	if !Alive(os.Getpid()) {
 		t.Error("this very process is not alive")
 	}
@@ -60,13 +60,13 @@ func TestAliveAndWaitGone(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := WaitGone(ctx, cmd.Process.Pid, func() int { return 0 }); !errors.Is(err, context.Canceled) {
+	if err := WaitExit(ctx, cmd.Process.Pid, func() int { return 0 }); !errors.Is(err, context.Canceled) {
 		t.Errorf("while it runs: %v", err)
 	}
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := WaitGone(t.Context(), cmd.Process.Pid, func() int { return 0 }); err != nil || Alive(cmd.Process.Pid) {
+	if err := WaitExit(t.Context(), cmd.Process.Pid, func() int { return 0 }); err != nil || Alive(cmd.Process.Pid) {
 		t.Errorf("after its end: %v", err)
 	}
 	if err := cmd.Wait(); err != nil {

@@ -13,17 +13,18 @@ import (
 
 // Ended is a session that down ended or removed.
 type Ended struct {
-	Session string `json:"session"`
-	Called  string `json:"session_name"`
-	Removed bool   `json:"removed,omitempty"`
-	Before  bool   `json:"ended_before,omitempty" doc:"it had ended by itself, and is not started again now"`
+	Session     string `json:"session"`
+	SessionName string `json:"session_name"` // the session's name
+	Removed     bool   `json:"removed,omitempty"`
+	// it had ended before
+	HadEnded bool `json:"ended_before,omitempty" doc:"it ended before the call and its restart is canceled"`
 }
 
-// Down ends the sessions of the project at root, the youngest first, whatever its file says by now: those of only, by
-// their names in the file or their own, or all.
+// Down ends the sessions of the project at root, youngest first, even if its file no longer lists them. only selects
+// sessions by their names in the file or their own; empty selects all.
 func Down(ctx context.Context, c *client.Client, root string, only []string, remove bool) ([]Ended, error) {
 	list, err := c.List(ctx, labelRoot+"="+root)
-	if err == nil && remove { // what was put aside has ended before
+	if err == nil && remove { // which were replaced and had ended before
 		var aside []api.Session
 		aside, err = c.List(ctx, labelAside+"="+root)
 		list = append(list, aside...)
@@ -32,7 +33,7 @@ func Down(ctx context.Context, c *client.Client, root string, only []string, rem
 		return nil, err
 	}
 	if len(only) > 0 {
-		if list, err = named(list, only); err != nil {
+		if list, err = filterByName(list, only); err != nil {
 			return nil, err
 		}
 	}
@@ -41,7 +42,7 @@ func Down(ctx context.Context, c *client.Client, root string, only []string, rem
 	for i := range list {
 		s := &list[i]
 		runs := s.State == "running"
-		if runs || s.Labels[labelRestart] != "" { // which may be about to come back
+		if runs || s.Labels[labelRestart] != "" { // a restart may be pending
 			if _, err := c.Session(s.ID).Kill(ctx, api.Kill{}); err != nil {
 				return done, fmt.Errorf("end %s: %w", s.Name, err)
 			}
@@ -58,12 +59,12 @@ func Down(ctx context.Context, c *client.Client, root string, only []string, rem
 	return done, nil
 }
 
-// named are the sessions of a list that are called by these names.
-func named(list []api.Session, names []string) (found []api.Session, err error) {
+// filterByName returns the sessions of a list that have one of these names. It fails if a name matches none.
+func filterByName(list []api.Session, names []string) (found []api.Session, err error) {
 	is := func(s *api.Session, name string) bool { return s.Labels[labelName] == name || s.Name == name }
 	for _, name := range names {
 		if !slices.ContainsFunc(list, func(s api.Session) bool { return is(&s, name) }) {
-			return nil, api.Errorf(api.CodeInvalid, "up has started no session %q of this project", name).WithHint("`longterm status` lists them")
+			return nil, api.Errorf(api.CodeInvalid, "session %q was not started by this project", name).WithHint("`longterm status` lists the project's sessions")
 		}
 	}
 	for i := range list {

@@ -10,15 +10,15 @@ import (
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// usual is the terminal that panes are divided for; they share whatever there is.
-var usual = layout.Rect{W: 200, H: 60}
+// referenceSize is the terminal size that panes are divided for; viewers scale the shares to their own.
+var referenceSize = layout.Rect{W: 200, H: 60}
 
-// Layout is the viewer's arrangement of the sessions that are there, as the file has it; nil: there are none.
+// Layout returns the viewer layout of the running sessions as the file describes it, or nil without sessions.
 func (r *Runner) Layout(states []State) *model.Layout {
 	by, l := map[string]*State{}, &model.Layout{Version: model.LayoutVersion, Names: map[string]string{}}
 	for i := range states {
 		if s := &states[i]; s.Session != "" {
-			by[s.Name], l.Names[s.Session] = s, s.Called
+			by[s.Name], l.Names[s.Session] = s, s.SessionName
 		}
 	}
 	tabs := r.File.Tabs
@@ -43,9 +43,9 @@ func (r *Runner) Layout(states []State) *model.Layout {
 		}
 		for _, a := range layout.Arrangements {
 			if a.Name == t.Arrange {
-				floats := floating(by, t.Floating)
-				l.Tabs = append(l.Tabs, model.TabFile{Name: cmp.Or(t.Name, r.File.Name), Tree: a.Make(usual, ids), Focus: focus, Floats: floats, Over: len(floats) > 0})
-				l.Pinned = append(l.Pinned, floating(by, t.Pinned)...)
+				floats := floatingPanes(by, t.Floating)
+				l.Tabs = append(l.Tabs, model.TabFile{Name: cmp.Or(t.Name, r.File.Name), Tree: a.Make(referenceSize, ids), Focus: focus, Floats: floats, Over: len(floats) > 0})
+				l.Pinned = append(l.Pinned, floatingPanes(by, t.Pinned)...)
 			}
 		}
 	}
@@ -55,10 +55,10 @@ func (r *Runner) Layout(states []State) *model.Layout {
 	return l
 }
 
-// floating are the panes of those that are there.
-func floating(by map[string]*State, names []string) (list []layout.Float) {
+// floatingPanes returns the floating panes of the named sessions that exist.
+func floatingPanes(states map[string]*State, names []string) (list []layout.Float) {
 	for i, name := range names {
-		if s := by[name]; s != nil {
+		if s := states[name]; s != nil {
 			list = append(list, layout.NewFloat(s.Session, i))
 		}
 	}

@@ -220,21 +220,21 @@ func TestStatusLooksAtOnce(t *testing.T) {
 	}
 }
 
-// Who comes second takes what another up has started for its own, also while no list has it yet.
-func TestUpBesideAnother(t *testing.T) {
+// A second `up` adopts the session that another `up` has started, even before it is listed.
+func TestUp_KeepsSession_WhenStartedConcurrently(t *testing.T) {
 	file := file("a")
 	f := &fake{sessions: []api.Session{running(file, "a")}, hidden: 2}
 	r := &Runner{Client: f.client(t), File: file}
 	st, now := r.start(t.Context(), &file.Sessions[0], nil)
-	if st.Problem != "" || st.Did != Runs || now.ID != f.sessions[0].ID || f.starts < 2 {
+	if st.Problem != "" || st.Action != Runs || now.ID != f.sessions[0].ID || f.starts < 2 {
 		t.Errorf("%+v after %d starts", st, f.starts)
 	}
 }
 
-// A name that is another's is told with whose it is, and nobody is told to remove that.
-func TestNameOfAnother(t *testing.T) {
+// The error for a name in use names its holder and does not suggest to remove it.
+func TestUp_Fails_WhenNameIsTaken(t *testing.T) {
 	file := file("a")
-	for root, want := range map[string]string{"/other": "the project name p is that of /other, too", "": "there is a session p-a that is not of this project"} {
+	for root, want := range map[string]string{"/other": "project name p is also used by /other", "": "session p-a exists and is not part of this project"} {
 		s := running(file, "a")
 		s.Labels[labelRoot] = root
 		r := &Runner{Client: (&fake{sessions: []api.Session{s}}).client(t), File: file}
@@ -284,8 +284,8 @@ func TestReplaceKeepsTheOld(t *testing.T) {
 	}
 }
 
-// Whether what has ended is started again, and whether somebody ended it, is as the daemon says, policy and status or not.
-func TestAsTheDaemonSays(t *testing.T) {
+// await follows the daemon's report of restarts and requested ends, whatever the restart policy and the exit status.
+func TestAwait_ReportsDaemonState(t *testing.T) {
 	now, one := time.Now(), 1
 	for name, c := range map[string]struct {
 		at      *time.Time
@@ -293,8 +293,8 @@ func TestAsTheDaemonSays(t *testing.T) {
 		problem string // of up, which waits for it
 	}{
 		"to come back": {&now, false, "not ready after"},
-		"ended":        {nil, true, "somebody ended it"},
-		"failed":       {nil, false, "it ended before it was ready"},
+		"ended":        {nil, true, "ended by request"},
+		"failed":       {nil, false, "exited before it was ready"},
 	} {
 		file := file("a")
 		file.Sessions[0].Ready, file.Sessions[0].Timeout = []string{"exit"}, time.Nanosecond
@@ -303,7 +303,7 @@ func TestAsTheDaemonSays(t *testing.T) {
 		s.Labels[labelRestart] = project.RestartAlways
 		r := &Runner{Client: (&fake{sessions: []api.Session{s}}).client(t), File: file}
 		states, err := r.Status(t.Context())
-		if err != nil || states[0].Returns != (c.at != nil) || states[0].Stopped != c.stopped {
+		if err != nil || states[0].RestartPending != (c.at != nil) || states[0].Stopped != c.stopped {
 			t.Errorf("%s: %+v, %v", name, states, err)
 		}
 		var st State
@@ -324,7 +324,7 @@ func TestDown(t *testing.T) {
 	f := &fake{sessions: []api.Session{back, aside}}
 	c := f.client(t)
 	done, err := Down(t.Context(), c, file.Root, nil, false)
-	if err != nil || len(done) != 1 || !done[0].Before || done[0].Called != "p-a" || !slices.Equal(f.asked, []string{"POST /sessions/" + back.ID + "/kill"}) {
+	if err != nil || len(done) != 1 || !done[0].HadEnded || done[0].SessionName != "p-a" || !slices.Equal(f.asked, []string{"POST /sessions/" + back.ID + "/kill"}) {
 		t.Errorf("%+v, %v; asked %q", done, err, f.asked)
 	}
 	f.sessions[0].RestartAt = nil
@@ -332,7 +332,7 @@ func TestDown(t *testing.T) {
 		t.Errorf("said again: %+v, %v", done, err)
 	}
 	done, err = Down(t.Context(), c, file.Root, []string{"b"}, true)
-	if err != nil || len(done) != 1 || !done[0].Removed || done[0].Called != "p-b.0" {
+	if err != nil || len(done) != 1 || !done[0].Removed || done[0].SessionName != "p-b.0" {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
@@ -371,16 +371,16 @@ func TestEndedIsNotReady(t *testing.T) {
 				return true
 			}
 			var told []string
-			r := &Runner{Client: f.client(t), File: file, Tell: func(s State) { told = append(told, s.Problem) }}
+			r := &Runner{Client: f.client(t), File: file, Report: func(s State) { told = append(told, s.Problem) }}
 			states, err := r.Up(t.Context())
 			if err != nil && !errors.Is(err, ErrNotReady) || (err == nil) != c.well {
 				t.Fatal(err)
 			}
-			want := fmt.Sprintf("it ended before it was ready, with status %d; `longterm output p-a` shows why", c.code)
+			want := fmt.Sprintf("exited before it was ready (exit %d); see `longterm output p-a`", c.code)
 			if a := states[0]; a.Ready != c.well || !c.well && (a.Problem != want || !slices.Contains(told, want)) {
 				t.Errorf("%+v, told %q", a, told)
 			}
-			if states[1].Did != c.other {
+			if states[1].Action != c.other {
 				t.Errorf("after it: %+v", states[1])
 			}
 		})
@@ -402,12 +402,12 @@ func TestNotInTheFileAnyMore(t *testing.T) {
 	if err != nil || len(states) != 3 || states[0].Unlisted || !states[0].Ready {
 		t.Fatalf("%+v, %v", states, err)
 	}
-	rest, err := r.Unlisted(t.Context())
+	rest, err := r.FindUnlisted(t.Context())
 	if err != nil || !reflect.DeepEqual(rest, states[1:]) {
 		t.Errorf("%+v, %v", rest, err)
 	}
 	for i, name := range []string{"gone", "pause"} {
-		if s := rest[i]; s.Name != name || s.Called != "p-"+name || !s.Unlisted || s.Ready {
+		if s := rest[i]; s.Name != name || s.SessionName != "p-"+name || !s.Unlisted || s.Ready {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -14,41 +14,41 @@ import (
 	"github.com/longterm-dev/longterm/session/project"
 )
 
-// waiting is a state that says what it waits for.
-func waiting(st State, s *project.Session) State {
+// withWaitsFor returns st with the conditions that the session waits for.
+func withWaitsFor(st State, s *project.Session) State {
 	st.WaitsFor = s.Ready
 	return st
 }
 
-// look reports whether a session is ready now.
-func (r *Runner) look(ctx context.Context, s *project.Session, now *api.Session, st *State) bool {
+// isReady reports whether a session is ready now, and updates st.
+func (r *Runner) isReady(ctx context.Context, s *project.Session, now *api.Session, st *State) bool {
 	r.await(ctx, s, now, st, probeTime, 0)
 	if !st.Ready {
-		st.Problem = "" // yet
+		st.Problem = "" // not a failure yet
 	}
 	return st.Ready
 }
 
-// leastPatience is how long a program that has had its time is waited for all the same.
-const leastPatience = time.Second
+// minReadyTimeout is the shortest wait for a session whose timeout has already passed.
+const minReadyTimeout = time.Second
 
-// patience is how long a session is waited for. One that runs, and was to be ready by other words than the file's, may
-// never say the new ones: its time counts from its start.
-func patience(s *project.Session, now *api.Session) time.Duration {
+// readyTimeout returns how long to wait for a session. If the ready conditions changed since the start, the running
+// process may never print the new ones, so its age counts against the timeout.
+func readyTimeout(s *project.Session, now *api.Session) time.Duration {
 	if _, ready := s.Differs(now.Labels[labelDefinition]); !ready {
 		return s.Timeout
 	}
-	return max(s.Timeout-time.Duration(now.Duration)*time.Millisecond, leastPatience)
+	return max(s.Timeout-time.Duration(now.Duration)*time.Millisecond, minReadyTimeout)
 }
 
-// outdated says that a session that runs is to be started anew to be as the file has it.
-func (r *Runner) outdated(ctx context.Context, s *project.Session, now *api.Session) bool {
+// needsReplacement reports whether a running session no longer matches the file's definition.
+func (r *Runner) needsReplacement(ctx context.Context, s *project.Session, now *api.Session) bool {
 	run, ready := s.Differs(now.Labels[labelDefinition])
-	return run || ready && len(s.Ready) > 0 && !r.look(ctx, s, now, &State{})
+	return run || ready && len(s.Ready) > 0 && !r.isReady(ctx, s, now, &State{})
 }
 
-// await waits until a session is ready, and for settle longer: one that ends in it is not ready after all. An end that
-// is followed by a restart is not the last word.
+// await waits until a session is ready, and for settle longer: a session that ends within it is not ready. An end that
+// a restart follows does not count.
 func (r *Runner) await(
 	ctx context.Context, s *project.Session, now *api.Session, st *State, timeout, settle time.Duration,
 ) {
@@ -56,7 +56,7 @@ func (r *Runner) await(
 	for {
 		got, err := r.wait(ctx, s, now, time.Until(until))
 		if err == nil && settle > 0 && got.Outcome == "fired" && got.Session.State == "running" {
-			got.Session, err = r.settled(ctx, now, settle)
+			got.Session, err = r.awaitSettled(ctx, now, settle)
 		}
 		if err != nil {
 			st.Problem = err.Error()
@@ -66,46 +66,46 @@ func (r *Runner) await(
 		st.follow(now)
 		switch {
 		case got.Outcome == "timeout":
-			st.Problem = r.late(s, now, timeout)
+			st.Problem = r.lateText(s, now, timeout)
 			return
-		case got.Outcome == "fired" && now.State == "running" || finished(s, now):
+		case got.Outcome == "fired" && now.State == "running" || hasFinished(s, now):
 			st.Ready = true
 			return
 		case now.Stopped:
-			st.Problem = "somebody ended it before it was ready; `longterm up` starts it again"
+			st.Problem = "ended by request before it was ready; `longterm up` starts it again"
 			return
-		case !st.Returns:
+		case !st.RestartPending:
 			st.Problem = endedEarly(now)
 			return
 		}
-		if now, err = r.restarted(ctx, now, until); err != nil {
+		if now, err = r.awaitRestart(ctx, now, until); err != nil {
 			st.Problem = err.Error()
 			return
 		}
 		if now == nil {
-			st.Problem = fmt.Sprintf("not ready after %s, and it has ended; `longterm output %s` shows why", timeout.Round(time.Millisecond), got.Session.Name)
+			st.Problem = fmt.Sprintf("not ready after %s and exited; see `longterm output %s`", timeout.Round(time.Millisecond), got.Session.Name)
 			return
 		}
 	}
 }
 
-// endedEarly says how a session ended that was waited for.
+// endedEarly returns the problem text of a session that ended before it was ready.
 func endedEarly(now *api.Session) string {
 	how := ""
 	switch {
 	case now.ExitCode != nil:
-		how = fmt.Sprintf(", with status %d", *now.ExitCode)
+		how = fmt.Sprintf(" (exit %d)", *now.ExitCode)
 	case now.Signal != "":
-		how = ", by " + now.Signal
+		how = " (" + now.Signal + ")"
 	}
-	return fmt.Sprintf("it ended before it was ready%s; `longterm output %s` shows why", how, now.Name)
+	return fmt.Sprintf("exited before it was ready%s; see `longterm output %s`", how, now.Name)
 }
 
-// settleTime is how long a session has to go on after it was ready: what was waited for may be its last words.
+// settleTime is how long a session must keep running after it was ready: the ready line may be its last output.
 const settleTime = 100 * time.Millisecond
 
-// settled is how a session is that has had time to end.
-func (r *Runner) settled(ctx context.Context, now *api.Session, settle time.Duration) (api.Session, error) {
+// awaitSettled returns the state of a session after it had the time settle to end.
+func (r *Runner) awaitSettled(ctx context.Context, now *api.Session, settle time.Duration) (api.Session, error) {
 	end, err := request.Condition("exit")
 	if err != nil {
 		return *now, err
@@ -114,30 +114,30 @@ func (r *Runner) settled(ctx context.Context, now *api.Session, settle time.Dura
 	return got.Session, err
 }
 
-// lookAgain finds those that were ready and have ended while others were waited for.
-func (r *Runner) lookAgain(ctx context.Context, wanted []*project.Session, states []State) error {
-	there, err := r.there(ctx)
+// recheckReady finds sessions that were ready and have ended during the wait for others.
+func (r *Runner) recheckReady(ctx context.Context, wanted []*project.Session, states []State) error {
+	there, err := r.existingSessions(ctx)
 	if err != nil {
 		return err
 	}
 	for i, s := range wanted {
 		now := there[s.Name]
-		if !states[i].Ready || len(s.Ready) == 0 || now == nil || now.State == "running" || now.RestartAt != nil || finished(s, now) {
+		if !states[i].Ready || len(s.Ready) == 0 || now == nil || now.State == "running" || now.RestartAt != nil || hasFinished(s, now) {
 			continue
 		}
 		states[i].follow(now)
 		states[i].Ready, states[i].Problem = false, endedEarly(now)
-		if r.Tell != nil {
-			r.Tell(states[i])
+		if r.Report != nil {
+			r.Report(states[i])
 		}
 	}
 	return nil
 }
 
-// wait waits for what makes a session ready.
+// wait sends one wait request for the session's ready conditions.
 func (r *Runner) wait(ctx context.Context, s *project.Session, now *api.Session, timeout time.Duration) (api.Waited, error) {
 	w := api.Wait{TimeoutMS: max(1, timeout.Milliseconds())}
-	from, _ := strconv.ParseUint(now.Labels[labelFrom], 10, 64) // it is ours; else from the beginning
+	from, _ := strconv.ParseUint(now.Labels[labelFrom], 10, 64) // longterm writes this label; if it is invalid, the wait covers all output
 	w.Since = &from
 	for _, text := range s.Ready {
 		c, err := request.Condition(text)
@@ -149,8 +149,8 @@ func (r *Runner) wait(ctx context.Context, s *project.Session, now *api.Session,
 	return r.Client.Session(now.ID).Wait(ctx, w)
 }
 
-// restarted waits until a session that returns has. nil: it has not, in time or at all.
-func (r *Runner) restarted(ctx context.Context, was *api.Session, until time.Time) (*api.Session, error) {
+// awaitRestart waits until a session with a pending restart has restarted. It returns nil if it does not by until.
+func (r *Runner) awaitRestart(ctx context.Context, was *api.Session, until time.Time) (*api.Session, error) {
 	for {
 		now, err := r.Client.Session(was.ID).Info(ctx)
 		switch {
@@ -167,14 +167,14 @@ func (r *Runner) restarted(ctx context.Context, was *api.Session, until time.Tim
 	}
 }
 
-// late says that a session did not become ready in time.
-func (r *Runner) late(s *project.Session, now *api.Session, waited time.Duration) string {
-	text := fmt.Sprintf("not ready after %s: %s; `longterm screen %s` shows it", waited.Round(time.Millisecond), strings.Join(s.Ready, " or "), now.Name)
+// lateText returns the problem text of a session that did not become ready in time.
+func (r *Runner) lateText(s *project.Session, now *api.Session, waited time.Duration) string {
+	text := fmt.Sprintf("not ready after %s: %s; see `longterm screen %s`", waited.Round(time.Millisecond), strings.Join(s.Ready, " or "), now.Name)
 	if run, ready := s.Differs(now.Labels[labelDefinition]); run || ready {
-		text += ". It was started by what the file said before; up --replace starts it anew"
+		text += "; it was started from an older definition: `longterm up --replace` restarts it"
 	}
 	return text
 }
 
-// probeTime is how long a state is looked at for a condition that has come true already.
+// probeTime bounds a check for a condition that is already true.
 const probeTime = 50 * time.Millisecond

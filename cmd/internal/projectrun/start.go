@@ -15,27 +15,27 @@ import (
 	"github.com/longterm-dev/longterm/session/project"
 )
 
-// start has a session run, if it does not.
+// start starts a session unless it runs, and returns its state with the action taken.
 func (r *Runner) start(ctx context.Context, s *project.Session, now *api.Session) (State, *api.Session) {
 	st := r.describe(s, now)
-	var other bool // somebody else's up was faster
+	var other bool // another `up` was faster
 	var err error
 	switch {
 	case now == nil:
-		st.Did = Started
+		st.Action = Started
 		n := r.request(s)
-		now, other, err = r.begin(ctx, s, &n)
-	case now.State == "running" && !(r.Replace && r.outdated(ctx, s, now)):
-		st.Did = Runs
+		now, other, err = r.create(ctx, s, &n)
+	case now.State == "running" && !(r.Replace && r.needsReplacement(ctx, s, now)):
+		st.Action = Runs
 		return st, now
-	case !st.Changed && now.State != "running" && finished(s, now):
-		st.Did = Done
+	case !st.Changed && now.State != "running" && hasFinished(s, now):
+		st.Action = Done
 		return st, now
 	case !st.Changed && now.State != "running":
-		st.Did = Again
-		now, err = r.again(ctx, s, now)
+		st.Action = Restored
+		now, err = r.restore(ctx, s, now)
 	default:
-		st.Did = Restarted
+		st.Action = Restarted
 		now, other, err = r.replace(ctx, s, now)
 	}
 	if err != nil {
@@ -45,48 +45,50 @@ func (r *Runner) start(ctx context.Context, s *project.Session, now *api.Session
 	if other {
 		return r.start(ctx, s, now)
 	}
-	did := st.Did
+	did := st.Action
 	st = r.describe(s, now)
-	st.Did = did
+	st.Action = did
 	return st, now
 }
 
-// request is what starts a session. Said twice it is one call, about which a person is asked once.
+// request returns the request that starts a session. Its fixed AskID makes a retry the same call, and the user gets one
+// question.
 func (r *Runner) request(s *project.Session) api.NewSession {
 	labels := map[string]string{labelRoot: r.File.Root, labelName: s.Name, labelDefinition: s.Definition(), labelFrom: "0"}
 	n := api.NewSession{
 		Name: r.File.SessionName(s.Name), Argv: s.Argv, Line: s.Line, Cwd: s.Cwd, Env: os.Environ(), SetEnv: s.Env,
-		Sandbox: s.Sandbox, Labels: labels, Asking: r.Asking, AskID: uuid.NewString(),
+		Sandbox: s.Sandbox, Labels: labels, ApprovalOptions: r.Approval, AskID: uuid.NewString(),
 	}
 	if s.Restart != project.RestartNever {
 		labels[labelRestart] = s.Restart
-		n.Restore = "command"                                              // when the machine went down, too
-		n.SetEnv = append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...) // nobody's environment is at hand then
+		n.Restore = "command"                                              // also after a reboot
+		n.SetEnv = append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...) // a restart has no caller's environment
 	}
 	return n
 }
 
-// A name may be that of a session that is being started, which no list has yet.
+// Timeout and poll interval of a start. A name in use may belong to a session that is being started and is not listed
+// yet.
 const (
-	startTime  = 30 * time.Second
-	lookPeriod = 100 * time.Millisecond
+	startTime    = 30 * time.Second
+	pollInterval = 100 * time.Millisecond
 )
 
-// begin starts a session that is not there. other: by now another `up` did, and it is that one's.
-func (r *Runner) begin(ctx context.Context, s *project.Session, n *api.NewSession) (now *api.Session, other bool, err error) {
+// create starts a missing session. other reports that another `up` started it first.
+func (r *Runner) create(ctx context.Context, s *project.Session, n *api.NewSession) (now *api.Session, other bool, err error) {
 	for until := time.Now().Add(startTime); ; {
 		info, err := r.Client.NewSession(ctx, *n)
 		if !isCode(err, api.CodeNameTaken) {
 			return &info, false, err
 		}
-		holder, lerr := r.called(ctx, n.Name)
+		holder, lerr := r.findByName(ctx, n.Name)
 		switch {
 		case lerr != nil:
 			return nil, false, lerr
 		case holder != nil && holder.Labels[labelRoot] == r.File.Root && holder.Labels[labelName] == s.Name:
 			return holder, true, nil
 		case holder != nil:
-			return nil, false, r.taken(holder)
+			return nil, false, r.nameTaken(holder)
 		case !time.Now().Before(until):
 			return nil, false, err
 		}
@@ -96,8 +98,8 @@ func (r *Runner) begin(ctx context.Context, s *project.Session, n *api.NewSessio
 	}
 }
 
-// called is the session of a name; nil: no list has it.
-func (r *Runner) called(ctx context.Context, name string) (*api.Session, error) {
+// findByName returns the session with a name, or nil if it is not listed.
+func (r *Runner) findByName(ctx context.Context, name string) (*api.Session, error) {
 	list, err := r.Client.List(ctx)
 	for i := range list {
 		if list[i].Name == name {
@@ -107,19 +109,19 @@ func (r *Runner) called(ctx context.Context, name string) (*api.Session, error) 
 	return nil, err
 }
 
-// taken says whose the name of a session is. That it could be removed is not said: it is nothing of this project.
-func (r *Runner) taken(holder *api.Session) error {
+// nameTaken returns the error for a name in use. It does not suggest removal: the holder is not part of this project.
+func (r *Runner) nameTaken(holder *api.Session) error {
 	if root := holder.Labels[labelRoot]; root != "" && root != r.File.Root {
-		return api.Errorf(api.CodeNameTaken, "the project name %s is that of %s, too, which has the session %s", r.File.Name, root, holder.Name).
-			WithHint("give one of them another: name = \"…\" at the top of its %s", project.Name)
+		return api.Errorf(api.CodeNameTaken, "project name %s is also used by %s, which has the session %s", r.File.Name, root, holder.Name).
+			WithHint("rename one of the projects: set name = \"…\" at the top of its %s", project.Name)
 	}
-	return api.Errorf(api.CodeNameTaken, "there is a session %s that is not of this project", holder.Name).
-		WithHint("`longterm rename` it, or give the project another name: name = \"…\" at the top of its %s", project.Name)
+	return api.Errorf(api.CodeNameTaken, "session %s exists and is not part of this project", holder.Name).
+		WithHint("use `longterm rename`, or rename the project: set name = \"…\" at the top of its %s", project.Name)
 }
 
-// pause waits before the next look at something that no request waits for.
+// pause waits one pollInterval before the next poll.
 func pause(ctx context.Context) error {
-	t := time.NewTimer(lookPeriod)
+	t := time.NewTimer(pollInterval)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -134,8 +136,8 @@ func isCode(err error, code api.Code) bool {
 	return ok && e.Code == code
 }
 
-// again starts a session's process again, below its history, unless somebody else did by now.
-func (r *Runner) again(ctx context.Context, s *project.Session, now *api.Session) (*api.Session, error) {
+// restore starts a session's program again in the same session, unless another client has already done so.
+func (r *Runner) restore(ctx context.Context, s *project.Session, now *api.Session) (*api.Session, error) {
 	c := r.Client.Session(now.ID)
 	restart := s.Restart
 	if restart == project.RestartNever {
@@ -153,36 +155,37 @@ func (r *Runner) again(ctx context.Context, s *project.Session, now *api.Session
 	return &info, err
 }
 
-// replace puts a session of another definition aside and starts that of the file in its place. What cannot start, or may
-// not, leaves the old one as it is.
+// replace renames and ends a session of another definition and starts the file's session under its name. If the new one cannot
+// start or is not allowed, the old one keeps running.
 func (r *Runner) replace(ctx context.Context, s *project.Session, old *api.Session) (now *api.Session, other bool, err error) {
 	n := r.request(s)
-	// The old one has the name still, so this starts nothing; but that is found last, when all else is in order.
+	// The old session still has the name, so this trial starts nothing. The name check comes last, after all other
+	// checks.
 	trial := n
 	trial.Name = old.Name
 	if info, err := r.Client.NewSession(ctx, trial); !isCode(err, api.CodeNameTaken) {
 		if err != nil {
 			return old, false, err
 		}
-		return &info, false, nil // the old one is gone, and this one in its place
+		return &info, false, nil // the old session was removed; this one replaces it
 	}
-	if trial.Name != n.Name { // which makes it another call
+	if trial.Name != n.Name { // another name makes it another call
 		n.AskID = uuid.NewString()
 	}
-	whole := context.WithoutCancel(ctx) // an interrupt comes before it or after it
-	if err := r.putAside(whole, old); err != nil {
+	whole := context.WithoutCancel(ctx) // an interrupt takes effect before or after the exchange
+	if err := r.retire(whole, old); err != nil {
 		return old, false, err
 	}
-	if now, other, err = r.begin(ctx, s, &n); err == nil {
+	if now, other, err = r.create(ctx, s, &n); err == nil {
 		return now, other, nil
 	}
-	back, berr := r.putBack(whole, old)
+	back, berr := r.undoRetire(whole, old)
 	return back, false, errors.Join(err, berr)
 }
 
-// putAside gives the name of a session of an older definition free and ends it; its history stays. Who may not do the
-// one does not do the other.
-func (r *Runner) putAside(ctx context.Context, now *api.Session) error {
+// retire frees the name of a session of an older definition and ends it; its history stays. If the kill is rejected,
+// the rename is undone.
+func (r *Runner) retire(ctx context.Context, now *api.Session) error {
 	c := r.Client.Session(now.ID)
 	aside := now.Name + "." + now.ID[:8]
 	_, err := c.Edit(ctx, api.Edit{Name: &aside, Labels: map[string]string{labelRoot: "", labelDefinition: "", labelFrom: "", labelRestart: "", labelAside: r.File.Root}})
@@ -190,14 +193,14 @@ func (r *Runner) putAside(ctx context.Context, now *api.Session) error {
 		return err
 	}
 	if _, err = c.Kill(ctx, api.Kill{}); err != nil {
-		_, berr := r.putBack(ctx, now)
+		_, berr := r.undoRetire(ctx, now)
 		err = errors.Join(err, berr)
 	}
 	return err
 }
 
-// putBack undoes that where the new one did not begin.
-func (r *Runner) putBack(ctx context.Context, was *api.Session) (*api.Session, error) {
+// undoRetire undoes retire when the new session did not start.
+func (r *Runner) undoRetire(ctx context.Context, was *api.Session) (*api.Session, error) {
 	c := r.Client.Session(was.ID)
 	labels := map[string]string{labelAside: ""}
 	for _, name := range []string{labelRoot, labelName, labelDefinition, labelFrom, labelRestart} {
@@ -208,7 +211,7 @@ func (r *Runner) putBack(ctx context.Context, was *api.Session) (*api.Session, e
 		now, err = c.Restore(ctx, api.Restore{Command: true, Env: os.Environ()})
 	}
 	if err != nil {
-		return was, fmt.Errorf("the one before is not put back: %w", err)
+		return was, fmt.Errorf("previous session not restored: %w", err)
 	}
 	return &now, nil
 }

@@ -12,17 +12,18 @@ import (
 	"github.com/longterm-dev/longterm/session/project"
 )
 
-// looksAtOnce bounds how many sessions are looked at at a time.
-const looksAtOnce = 16
+// maxChecks bounds how many sessions are checked concurrently.
+const maxChecks = 16
 
-// Status is how the project's sessions are, and then those that its file does not have any more; nothing is started.
+// Status returns the states of the file's sessions, followed by sessions that the file no longer lists. It starts
+// nothing.
 func (r *Runner) Status(ctx context.Context) ([]State, error) {
-	there, err := r.there(ctx)
+	there, err := r.existingSessions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	states := make([]State, len(r.File.Sessions))
-	turns := make(chan struct{}, looksAtOnce)
+	turns := make(chan struct{}, maxChecks)
 	var all sync.WaitGroup
 	for i := range r.File.Sessions {
 		all.Go(func() {
@@ -33,37 +34,37 @@ func (r *Runner) Status(ctx context.Context) ([]State, error) {
 		})
 	}
 	all.Wait()
-	return append(states, r.unlisted(there)...), ctx.Err()
+	return append(states, r.filterUnlisted(there)...), ctx.Err()
 }
 
-// Unlisted are the sessions that up started, that run, and that the file does not have any more.
-func (r *Runner) Unlisted(ctx context.Context) ([]State, error) {
-	there, err := r.there(ctx)
-	return r.unlisted(there), err
+// FindUnlisted returns the running sessions that up started and that the file no longer lists.
+func (r *Runner) FindUnlisted(ctx context.Context) ([]State, error) {
+	there, err := r.existingSessions(ctx)
+	return r.filterUnlisted(there), err
 }
 
-func (r *Runner) unlisted(there map[string]*api.Session) (states []State) {
+func (r *Runner) filterUnlisted(there map[string]*api.Session) (states []State) {
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		now := there[name]
 		if slices.Contains(r.names(), name) || now.State != "running" && now.RestartAt == nil {
 			continue
 		}
-		st := State{Name: name, Session: now.ID, Called: now.Name, Unlisted: true}
+		st := State{Name: name, Session: now.ID, SessionName: now.Name, Unlisted: true}
 		st.follow(now)
 		states = append(states, st)
 	}
 	return states
 }
 
-// status is how a session is; now is nil where there is none.
+// status returns a session's state; now is nil if it was never started.
 func (r *Runner) status(ctx context.Context, s *project.Session, now *api.Session) State {
 	st := r.describe(s, now)
 	switch {
 	case now == nil:
-	case finished(s, now):
+	case hasFinished(s, now):
 		st.Ready = true
 	case now.State == "running" && len(s.Ready) > 0:
-		r.look(ctx, s, now, &st) // that it is not ready says it
+		r.isReady(ctx, s, now, &st) // "not ready" is reported by Ready
 	default:
 		st.Ready = now.State == "running"
 	}

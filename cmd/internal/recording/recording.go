@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package recording opens what can be played and exported: recordings in files (asciicast 2 and 3) and sessions'
-// own histories, both as a player.Recording. Times are moments; a file that does not say when it was made counts
-// from 1970.
+// Package recording opens histories for playback and export: recordings in files (asciicast 2 and 3) and sessions, both
+// as a player.Recording. Times are absolute; a file without a date starts in 1970.
 package recording
 
 import (
@@ -26,11 +25,12 @@ type sessionRecording struct {
 	info api.Session
 }
 
-// OfSession is a session's history as it was described.
+// OfSession returns the history of a session.
 func OfSession(s *client.Session, info api.Session) player.Recording {
 	return &sessionRecording{s, info}
 }
 
+// Span returns the times of the first and last output.
 func (r *sessionRecording) Span() (start, end time.Time) {
 	start, end = r.info.Created, time.Now()
 	switch {
@@ -42,6 +42,7 @@ func (r *sessionRecording) Span() (start, end time.Time) {
 	return start, end
 }
 
+// Open implements player.Recording.
 func (r *sessionRecording) Open(ctx context.Context, at time.Time) (player.Steps, error) {
 	recs, err := r.s.Records(ctx, at.Format(time.RFC3339Nano), "")
 	if err != nil {
@@ -52,7 +53,7 @@ func (r *sessionRecording) Open(ctx context.Context, at time.Time) (player.Steps
 
 type sessionSteps struct {
 	*client.Records
-	at time.Time // of the newest step
+	at time.Time // time of the newest step
 }
 
 func (s *sessionSteps) Next() (player.Step, error) {
@@ -66,13 +67,13 @@ func (s *sessionSteps) Next() (player.Step, error) {
 	return player.Step{At: s.at, Data: r.Data, Cols: r.Cols, Rows: r.Rows, Clear: r.Kind == "screen", Lost: r.Lost}, nil
 }
 
-// Cast plays a file. One that does not say when it was made counts from 1970.
+// Cast plays a file. A file without a date starts in 1970.
 type Cast struct {
 	path       string
 	start, end time.Time
 }
 
-// OpenCast reads the file once to know how long it is and that it is sound.
+// OpenCast reads the file once, to check it and to find its duration.
 func OpenCast(path string) (*Cast, error) {
 	r := &Cast{path: path}
 	steps, err := r.Steps()
@@ -93,7 +94,7 @@ func OpenCast(path string) (*Cast, error) {
 	}
 }
 
-// Steps reads the file from its beginning.
+// Steps returns the file's events from the beginning.
 func (r *Cast) Steps() (*CastSteps, error) {
 	f, err := os.Open(r.path)
 	if err != nil {
@@ -114,12 +115,12 @@ func (r *Cast) Span() (start, end time.Time) { return r.start, r.end }
 
 func (r *Cast) Open(context.Context, time.Time) (player.Steps, error) { return r.Steps() }
 
-// CastSteps are the events of a file, the screen to begin with first.
+// CastSteps iterates over the events of a file, starting with the first screen.
 type CastSteps struct {
 	f     *os.File
 	r     *cast.Reader
 	start time.Time
-	begun bool
+	begun bool // the first screen was returned
 }
 
 func (s *CastSteps) Next() (player.Step, error) {
@@ -147,7 +148,7 @@ func (s *CastSteps) Next() (player.Step, error) {
 
 func (s *CastSteps) Close() error { return s.f.Close() }
 
-// IsFile tells a file's name from a session's.
+// IsFile reports whether a name is a file's path instead of a session.
 func IsFile(name string) bool {
 	return strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".cast")
 }

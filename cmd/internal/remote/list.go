@@ -12,24 +12,54 @@ import (
 	"github.com/longterm-dev/longterm/session/hosts"
 )
 
-// listTime bounds how long a host is waited for in a list of many.
+// listTime is the timeout of one host in a list of several.
 const listTime = 20 * time.Second
 
-// ListAll lists the sessions of this host and of those of the configuration, in that order, and says which did not
-// answer. here is how this host's daemon is asked.
-func (h *Hosts) ListAll(ctx context.Context, here client.Options, labels []string) (list []api.Session, missing []error) {
+// ListAll lists the sessions of this host and of the configured ones, in that order, and returns the errors of hosts
+// that did not answer. local has the options for this host's daemon.
+func (h *Hosts) ListAll(ctx context.Context, local client.Options, labels []string) (list []api.Session, missing []error) {
+	return queryHosts(ctx, h, local, func(ctx context.Context, c *client.Client, host string) ([]api.Session, error) {
+		list, err := c.List(ctx, labels...)
+		for i := range list {
+			list[i].Host = host
+		}
+		return list, err
+	})
+}
+
+// InboxAll lists the inboxes of the same hosts, with the same errors.
+func (h *Hosts) InboxAll(ctx context.Context, local client.Options, all bool, labels []string) (list []api.InboxItem, missing []error) {
+	return queryHosts(ctx, h, local, func(ctx context.Context, c *client.Client, host string) ([]api.InboxItem, error) {
+		list, err := c.Inbox(ctx, all, labels...)
+		for i := range list {
+			list[i].Host = host
+		}
+		return list, err
+	})
+}
+
+// queryHosts queries this host, whose name is "", and the configured ones in parallel, and joins their lists in that order.
+func queryHosts[T any](ctx context.Context, h *Hosts, local client.Options, query func(context.Context, *client.Client, string) ([]T, error)) (list []T, missing []error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	names := append([]string{""}, h.Settings.Hosts.Names...)
-	answers, errs := make([][]api.Session, len(names)), make([]error, len(names))
+	answers, errs := make([][]T, len(names)), make([]error, len(names))
 	var asked sync.WaitGroup
 	for i, name := range names {
 		asked.Go(func() {
-			answers[i], errs[i] = h.listOf(ctx, name, here, labels)
+			o := local
+			if errs[i] = h.reach(name, &o); errs[i] != nil {
+				return
+			}
+			c := client.New(o)
+			defer c.Close()
+			if answers[i], errs[i] = query(ctx, c, name); errs[i] != nil && ctx.Err() != nil {
+				errs[i] = api.Errorf(api.CodeTimeout, "%s: no answer within %v", name, listTime)
+			}
 		})
 	}
 	asked.Wait()
-	list = []api.Session{}
+	list = []T{}
 	for i, err := range errs {
 		if err != nil {
 			missing = append(missing, err)
@@ -39,23 +69,16 @@ func (h *Hosts) ListAll(ctx context.Context, here client.Options, labels []strin
 	return list, missing
 }
 
-func (h *Hosts) listOf(ctx context.Context, name string, o client.Options, labels []string) ([]api.Session, error) {
-	if name != "" {
-		w, err := h.Way(name)
-		if err != nil {
-			return nil, err
-		}
-		w.Asks, w.Bare = false, nil // several would ask at once
-		o.Way, o.From, o.KeeperArgv = w, hosts.As(), nil
+// reach sets the options of a client to those for a host; "" is this one.
+func (h *Hosts) reach(name string, o *client.Options) error {
+	if name == "" {
+		return nil
 	}
-	c := client.New(o)
-	defer c.Close()
-	list, err := c.List(ctx, labels...)
-	if err != nil && ctx.Err() != nil {
-		err = api.Errorf(api.CodeTimeout, "%s did not answer within %v", name, listTime)
+	w, err := h.Way(name)
+	if err != nil {
+		return err
 	}
-	for i := range list {
-		list[i].Host = name
-	}
-	return list, err
+	w.Asks, w.Bare = false, nil // several would ask at once
+	o.Way, o.From, o.KeeperArgv = w, hosts.As(), nil
+	return nil
 }

@@ -1,11 +1,10 @@
 //go:build unix
 
-// Package remote is what verbs need of other hosts: the way to a daemon there (session/hosts), made of flags,
-// configuration and a person who is asked before anything is copied; and verbs that are run there as they are.
+// Package remote gives verbs access to other hosts: it creates the way to a remote daemon (session/hosts) from flags
+// and configuration, asks the user before it installs longterm, and runs verbs on the remote host.
 package remote
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,32 +16,32 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
 	"github.com/longterm-dev/longterm/cmd/internal/termio"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
 	"github.com/longterm-dev/longterm/session/hosts"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// Env is the variable that names the host that verbs are about.
+// Env is the environment variable that names the host of a verb.
 const Env = "LONGTERM_HOST"
 
-// Hosts makes ways to hosts.
+// Hosts creates connections (hosts.Way) to remote hosts.
 type Hosts struct {
 	*output.Printer
 	Stdin    *os.File
 	Dirs     paths.Dirs
 	Settings *config.Settings
-	Install  bool   // without being asked
-	Releases string // directory of builds; empty: that of this program
+	Install  bool   // install longterm on a host without it, without asking the user
+	Releases string // directory of builds to install; empty means this executable
 }
 
-// ssh is how ssh is called here.
+// ssh returns how to call ssh.
 func (h *Hosts) ssh() hosts.SSH {
 	return hosts.SSH{Argv: h.Settings.Hosts.SSH, Keep: h.Settings.Hosts.Keep, Dir: h.Dirs.Hosts()}
 }
 
-// Way is the way to a host.
+// Way returns the way to reach a host.
 func (h *Hosts) Way(name string) (*hosts.Way, error) {
 	t, err := hosts.ParseTarget(name)
 	if err != nil {
@@ -54,30 +53,30 @@ func (h *Hosts) Way(name string) (*hosts.Way, error) {
 	return &hosts.Way{
 		Target: t, SSH: h.ssh(), LinkArgv: LinkArgv, Log: h.Dirs.KeeperLog(), Asks: termio.IsTerminal(h.Stdin),
 		Bare: func(ctx context.Context, there hosts.There, why error) (string, error) {
-			return h.bare(ctx, t, there, why)
+			return h.offerInstall(ctx, t, there, why)
 		},
 	}, nil
 }
 
-// LinkArgv is the command line of the process that holds the connection to a host.
+// LinkArgv returns the command line of the process that holds the connection to a host.
 func LinkArgv(t hosts.Target, program string) []string {
 	return []string{"longterm", "bridge", "--link", string(t), "--program", program}
 }
 
-// bare offers to install longterm where there is none.
-func (h *Hosts) bare(ctx context.Context, t hosts.Target, there hosts.There, why error) (string, error) {
+// offerInstall offers to install longterm on a host that lacks it, and returns the installed program's path. why is the error
+// of the first attempt.
+func (h *Hosts) offerInstall(ctx context.Context, t hosts.Target, system hosts.There, why error) (string, error) {
 	if !h.Install && (h.JSON || !termio.IsTerminal(h.Stdin)) {
 		return "", why
 	}
-	b, err := hosts.FindBuild(there.System, h.Releases)
+	b, err := hosts.FindBuild(system.System, h.Releases)
 	if err != nil {
 		return "", err
 	}
 	if !h.Install {
-		fmt.Fprintf(h.Stderr, "%s (%s) has no longterm. Copy %s there, to ~/.local/bin/longterm?\n%s, SHA-256 %s [y/N] ",
-			t, there.System, b.Path, fmt.Sprintf("%.1f MB", float64(b.Bytes)/1e6), b.SHA256)
-		line, err := bufio.NewReader(h.Stdin).ReadString('\n')
-		if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
+		question := fmt.Sprintf("%s (%s) has no longterm. Copy %s there, to ~/.local/bin/longterm?\n%.1f MB, SHA-256 %s",
+			t, system.System, b.Path, float64(b.Bytes)/1e6, b.SHA256)
+		if !termio.Confirm(h.Stdin, h.Stderr, question) {
 			return "", why
 		}
 	}
@@ -93,7 +92,7 @@ func (h *Hosts) copy(ctx context.Context, t hosts.Target, b hosts.Build) (string
 	return program, err
 }
 
-// Installed is what `hosts install` tells.
+// Installed is the result of `hosts install`.
 type Installed struct {
 	Host    string `json:"host"`
 	System  string `json:"system"`
@@ -102,9 +101,9 @@ type Installed struct {
 	Bytes   int64  `json:"bytes"`
 }
 
-// Put installs longterm on a host, whatever is there. A connection to what was there before is ended: the next call
-// makes one to the new one.
-func (h *Hosts) Put(ctx context.Context, name string) (Installed, error) {
+// InstallOn installs longterm on a host, replacing an existing one. It closes the connection to the previous program, so that
+// the next call uses the new one.
+func (h *Hosts) InstallOn(ctx context.Context, name string) (Installed, error) {
 	w, err := h.Way(name)
 	if err != nil {
 		return Installed{}, err
@@ -125,7 +124,7 @@ func (h *Hosts) Put(ctx context.Context, name string) (Installed, error) {
 	return Installed{name, there.System, program, b.SHA256, b.Bytes}, err
 }
 
-// WithoutHost are the arguments of a command line without what says on which host it is to be run.
+// WithoutHost returns the arguments of a command line without host flags.
 func WithoutHost(args []string) (rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -141,8 +140,8 @@ func WithoutHost(args []string) (rest []string) {
 	return rest
 }
 
-// There runs a verb on the host itself, with this process's terminal, and returns its exit status.
-func (h *Hosts) There(ctx context.Context, name string, args []string) error {
+// RunVerb runs a verb on the host itself, with this process's terminal, and returns its exit status.
+func (h *Hosts) RunVerb(ctx context.Context, name string, args []string) error {
 	w, err := h.Way(name)
 	if err != nil {
 		return err
@@ -152,10 +151,10 @@ func (h *Hosts) There(ctx context.Context, name string, args []string) error {
 		return err
 	}
 	if there.Program == "" {
-		return api.Errorf(api.CodeHostBare, "%s: there is no longterm", name).WithHint("`longterm hosts install %s` copies this one there", name)
+		return api.Errorf(api.CodeHostBare, "%s: longterm not found", name).WithHint("install it with `longterm hosts install %s`", name)
 	}
 	terminal := termio.IsTerminal(h.Stdin) && termio.AreTerminals(h.Stdin, os.Stdout)
-	argv := w.SSH.There(w.Target, os.Getenv(actor.Env), there.Program, args, terminal)
+	argv := w.SSH.Command(w.Target, os.Getenv(identity.Env), there.Program, args, terminal)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = h.Stdin, h.Stdout, h.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -7,31 +7,31 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// AskFlags are the flags of verbs that run something, about the rules it is judged by.
-type AskFlags struct {
+// ApprovalFlags are the flags that control policy checks and approvals of a verb that runs something.
+type ApprovalFlags struct {
 	policy   string
 	yes      bool
 	approval time.Duration
 }
 
-// Register adds the flags; agent is where the label goes.
-func (a *AskFlags) Register(c *cobra.Command, agent *string) {
+// Register adds the flags. agent receives the caller's label.
+func (a *ApprovalFlags) Register(c *cobra.Command, agent *string) {
 	f := c.Flags()
-	f.StringVar(agent, "agent", "", "label of the agent on whose behalf it runs, for rules, approvals and records (default: "+actor.Env+")")
-	f.StringVar(&a.policy, "policy", "", "judge by these rules too: hard, build, readonly, listed; they can only be stricter")
-	f.BoolVarP(&a.yes, "yes", "y", false, "do not ask: what would be asked about is allowed; what is denied stays denied")
+	f.StringVar(agent, "agent", "", "`LABEL` of the calling agent in rules, approvals and records (default: $"+identity.Env+")")
+	f.StringVar(&a.policy, "policy", "", "additional, only stricter `RULES`: hard, build-draft, build, readonly, listed")
+	f.BoolVarP(&a.yes, "yes", "y", false, "no approval requests: commands that need one are allowed, denied ones stay denied")
 }
 
 // RegisterTimeout adds the flag of verbs that wait for the end of a line or command.
-func (a *AskFlags) RegisterTimeout(c *cobra.Command) {
-	c.Flags().DurationVar(&a.approval, "approval-timeout", 0, "stop waiting for an approval after this time; with --on-timeout kill the command is canceled, else it stays pending in the background; 0: no limit")
+func (a *ApprovalFlags) RegisterTimeout(c *cobra.Command) {
+	c.Flags().DurationVar(&a.approval, "approval-timeout", 0, "longest wait for an approval; then --on-timeout kill cancels the command, else it stays pending in the background; 0: no limit")
 }
 
-// Asking returns the request's part.
-func (a *AskFlags) Asking() api.Asking {
-	return api.Asking{Policy: a.policy, Yes: a.yes, ApprovalTimeoutMS: *WholeMS(max(0, a.approval))}
+// Options returns the approval options of a request.
+func (a *ApprovalFlags) Options() api.ApprovalOptions {
+	return api.ApprovalOptions{Policy: a.policy, Yes: a.yes, ApprovalTimeoutMS: *WholeMS(max(0, a.approval))}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Condition reads KIND, KIND=VALUE or KIND:VALUE.
+// Condition parses KIND, KIND=VALUE or KIND:VALUE.
 func Condition(s string) (api.Condition, error) {
 	kind, value := s, ""
 	if i := strings.IndexAny(s, "=:"); i >= 0 {
@@ -23,17 +23,17 @@ func Condition(s string) (api.Condition, error) {
 	switch kind {
 	case "text":
 		c.Text = value
-		return c, isText(s, value)
+		return c, checkText(s, value)
 	case "regexp", "regex", "re":
 		c.Kind, c.Pattern = "regexp", value
-		return c, isPattern(s, value)
+		return c, checkPattern(s, value)
 	case "gone":
 		if re, ok := strings.CutPrefix(value, "re="); ok {
 			c.Pattern = re
-			return c, isPattern(s, re)
+			return c, checkPattern(s, re)
 		}
 		c.Text = value
-		return c, isText(s, value)
+		return c, checkText(s, value)
 	case "exit", "prompt", "bell":
 	case "command", "command-end":
 		c.Kind = "command"
@@ -41,17 +41,17 @@ func Condition(s string) (api.Condition, error) {
 		c.Text = value
 	case "input":
 		if value != "" && !slices.Contains([]string{"password", "confirm", "menu", "text", "screen", "prompt"}, value) {
-			return c, exit.Usagef("condition %q: kinds of input are password, confirm, menu, text, screen and prompt", s)
+			return c, exit.Usagef("condition %q: invalid kind of input; use password, confirm, menu, text, screen or prompt", s)
 		}
 		c.Text = value
 	case "agent":
 		if value != "" && !slices.Contains([]string{"working", "needs_input", "needs_approval", "done", "idle", "unknown"}, value) {
-			return c, exit.Usagef("condition %q: states of agents are working, needs_input, needs_approval, done, idle and unknown", s)
+			return c, exit.Usagef("condition %q: invalid agent state; use working, needs_input, needs_approval, done, idle or unknown", s)
 		}
 		c.Text = value
 	case "fullscreen":
 		if value != "" && value != "on" && value != "off" {
-			return c, exit.Usagef("condition %q: say fullscreen, fullscreen=on or fullscreen=off", s)
+			return c, exit.Usagef("condition %q: invalid; use fullscreen, fullscreen=on or fullscreen=off", s)
 		}
 		c.Off = value == "off"
 	case "progress":
@@ -60,9 +60,14 @@ func Condition(s string) (api.Condition, error) {
 		}
 		n, err := strconv.Atoi(strings.TrimSuffix(value, "%"))
 		if err != nil || n < 0 || n > 100 {
-			return c, exit.Usagef("condition %q: a progress is a percentage, 0 to 100", s)
+			return c, exit.Usagef("condition %q: invalid percentage; use 0 to 100", s)
 		}
 		c.Percent = n
+	case "port":
+		port, ok := api.ParsePort(value)
+		if c.Port = port; !ok || strings.HasSuffix(s, "=") {
+			return c, exit.Usagef("condition %q: invalid port; use 1 to 65535, or any", s)
+		}
 	case "cursor":
 		row, col, _ := strings.Cut(value, ",")
 		for i, text := range []string{row, col} {
@@ -70,11 +75,11 @@ func Condition(s string) (api.Condition, error) {
 			if n, err := strconv.Atoi(text); err == nil {
 				*to = &n
 			} else if text != "" {
-				return c, exit.Usagef("condition %q: a cursor is ROW,COL from 0, either may be left out", s)
+				return c, exit.Usagef("condition %q: invalid; use ROW,COL from 0, either may be omitted", s)
 			}
 		}
 		if c.Row == nil && c.Col == nil {
-			return c, exit.Usagef("condition %q: a cursor is ROW,COL from 0; give one of them at least", s)
+			return c, exit.Usagef("condition %q: ROW and COL missing; use ROW,COL from 0, at least one of them", s)
 		}
 	case "quiet":
 		if value == "" {
@@ -82,7 +87,7 @@ func Condition(s string) (api.Condition, error) {
 		}
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return c, exit.Usagef("condition %q: %q is no duration, as in 500ms or 2s", s, value)
+			return c, exit.Usagef("condition %q: %q is not a duration such as 500ms or 2s", s, value)
 		}
 		c.QuietMS = max(1, d.Milliseconds())
 	default:
@@ -91,18 +96,18 @@ func Condition(s string) (api.Condition, error) {
 	return c, nil
 }
 
-// isText says what is wrong with a condition's text, isPattern with its pattern. The daemon would say it, too, but only
-// once there is a session to wait for.
-func isText(condition, text string) error {
+// checkText returns an error for a condition without text. The daemon checks too, but only once the session exists.
+func checkText(condition, text string) error {
 	if text == "" {
-		return exit.Usagef("condition %q: it needs a text, as in %s=ready", condition, strings.TrimRight(condition, "=:"))
+		return exit.Usagef("condition %q: text missing, as in %s=ready", condition, strings.TrimRight(condition, "=:"))
 	}
 	return nil
 }
 
-func isPattern(condition, re string) error {
+// checkPattern returns an error for an invalid pattern.
+func checkPattern(condition, re string) error {
 	if re == "" {
-		return exit.Usagef("condition %q: it needs a pattern, as in %s=ready|done", condition, strings.TrimRight(condition, "=:"))
+		return exit.Usagef("condition %q: pattern missing, as in %s=ready|done", condition, strings.TrimRight(condition, "=:"))
 	}
 	if _, err := pattern.Compile(re); err != nil {
 		return exit.Usagef("condition %.80q: %v; see https://pkg.go.dev/regexp/syntax", condition, err)

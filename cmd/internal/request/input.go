@@ -10,16 +10,16 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 )
 
-// Input is where files come from that verbs are given, and where their mistakes are told.
+// Input holds the source of files that verbs read, and the writer for their mistakes.
 type Input struct {
 	Stdin  *os.File
 	Stderr io.Writer
 }
 
-// maxPaste is the most that is pasted at once, in bytes.
+// maxPaste is the largest text to paste, in bytes.
 const maxPaste = 16 << 20
 
-// Read reads the file named first, or standard input where there is none or it is named -.
+// Read returns the contents of the first file in args, or of standard input if args is empty or names -.
 func (in Input) Read(args []string) ([]byte, error) {
 	f := in.Stdin
 	if len(args) > 0 && args[0] != "-" {

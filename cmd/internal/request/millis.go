@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// millis is a flag with a duration, kept in milliseconds.
+// millis is the value of a duration flag that is stored in milliseconds.
 type millis struct{ to *int64 }
 
-// Millis is a flag's value that has a duration, in the milliseconds of a request.
+// Millis returns a flag value that reads a duration and stores it as milliseconds.
 func Millis(to *int64) pflag.Value { return millis{to} }
 
 func (m millis) String() string {

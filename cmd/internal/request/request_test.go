@@ -29,6 +29,7 @@ func TestCondition(t *testing.T) {
 		"text=a=b": `{"kind":"text","text":"a=b"}`, "text:a": `{"kind":"text","text":"a"}`, "re=^x$": `{"kind":"regexp","pattern":"^x$"}`,
 		"gone=x": `{"kind":"gone","text":"x"}`, "gone=re=x+": `{"kind":"gone","pattern":"x+"}`, "exit": `{"kind":"exit"}`,
 		"command-end": `{"kind":"command"}`, "input=password": `{"kind":"input","text":"password"}`, "fullscreen=off": `{"kind":"fullscreen","off":true}`,
+		"port": `{"kind":"port"}`, "port=any": `{"kind":"port"}`, "port=3000": `{"kind":"port","port":3000}`,
 		"progress=50%": `{"kind":"progress","percent":50}`, "cursor=3,": `{"kind":"cursor","row":3}`, "cursor=,0": `{"kind":"cursor","col":0}`,
 		"quiet=1.5s": `{"kind":"quiet","quiet_ms":1500}`, "quiet=1us": `{"kind":"quiet","quiet_ms":1}`, "quiet": `{"kind":"quiet"}`,
 	} {
@@ -46,7 +47,7 @@ func TestCondition(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, b, w)
 		}
 	}
-	for _, text := range []string{"", "x", "input=x", "fullscreen=maybe", "progress=101", "progress=x", "cursor=a,b", "cursor", "text=", "text", "re=", "re=(", "gone=", "gone=re=(", "quiet=0s", "quiet=x"} {
+	for _, text := range []string{"", "x", "input=x", "fullscreen=maybe", "progress=101", "progress=x", "cursor=a,b", "cursor", "text=", "text", "re=", "re=(", "gone=", "gone=re=(", "quiet=0s", "quiet=x", "port=", "port=0", "port=65536", "port=-1", "port=x", "port=80,81"} {
 		if c, err := Condition(text); !isUsage(err) {
 			t.Errorf("%q: %+v, %v", text, c, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// RuleFlags are the flags that make a rule.
+// RuleFlags holds the flags that define a response rule.
 type RuleFlags struct {
 	rule                       api.RespondRule
 	prompt, screen, cursorLine bool
@@ -22,7 +22,7 @@ type RuleFlags struct {
 	noEnter, All               bool
 }
 
-// replyFlag adds a reply to a rule: replies are made in the order of their flags.
+// replyFlag adds a reply to a rule. Replies are typed in the order of their flags.
 type replyFlag struct {
 	flags *RuleFlags
 	kind  string
@@ -64,36 +64,36 @@ func (f replyFlag) Set(v string) error {
 
 func (r *RuleFlags) Register(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&r.rule.Text, "on", "", "text to look for")
-	f.StringVar(&r.rule.Regexp, "regexp", "", "regular expression (RE2) to look for, within one line")
-	f.BoolVar(&r.prompt, "prompt", false, "only in the last, incomplete line")
+	f.StringVar(&r.rule.Text, "on", "", "`TEXT` to match")
+	f.StringVar(&r.rule.Regexp, "regexp", "", "regular `EXPRESSION` (RE2) to match within one line")
+	f.BoolVar(&r.prompt, "prompt", false, "match only in the last, incomplete line")
 	f.BoolVar(&r.screen, "screen", false, "match on the screen instead of in the output")
-	f.StringVar(&r.region, "region", "", "of the screen: rows A:B, or A:B,C:D with columns, from 0, ends exclusive")
-	f.BoolVar(&r.cursorLine, "cursor-line", false, "only in the screen's line with the cursor")
+	f.StringVar(&r.region, "region", "", "`REGION` of the screen to match: rows A:B, or A:B,C:D with columns, from 0, ends exclusive")
+	f.BoolVar(&r.cursorLine, "cursor-line", false, "match only in the cursor's line of the screen")
 	for _, x := range []struct{ kind, usage string }{
-		{"text", "type this"},
-		{"line", "type this and press Enter"},
-		{"keys", "press keys: yes<Enter>, <C-c>, <Up>"},
-		{"secret", "type the secret that this refers to, and press Enter"},
-		{"hook", "run this command and type what it prints"},
-		{"fail", "end all rules of the session, with this reason"},
-		{"wait", "pause before what follows"},
+		{"text", "reply: this text"},
+		{"line", "reply: this text and Enter"},
+		{"keys", "reply: these keys, such as yes<Enter>, <C-c>, <Up>"},
+		{"secret", "reply: the secret with this reference, and Enter"},
+		{"hook", "reply: the output of this command"},
+		{"fail", "reply: end of all rules of the session, with this reason"},
+		{"wait", "reply: a pause before the next reply"},
 	} {
 		f.Var(replyFlag{r, x.kind}, x.kind, x.usage)
 	}
-	f.BoolVar(&r.noEnter, "no-enter", false, "do not press Enter after secrets")
-	f.IntVar(&r.rule.Max, "max", 0, "use the rule at most this many times (default: no limit)")
-	f.BoolVar(&r.rule.After, "order", false, "wait until the previous rule was used as often as its --max says, or once")
-	f.DurationVar(&r.timeout, "timeout", 0, "fail when the rule was not used within this time")
-	f.DurationVar(&r.cooldown, "cooldown", 0, "do not use the rule again for this long after each use")
-	f.BoolVar(&r.rule.Force, "force", false, "type secrets even while the terminal echoes")
-	f.StringVarP(&r.rule.Name, "name", "n", "", "name of the rule")
-	f.StringVar(&r.file, "file", "", "file of rules (YAML) instead of one by flags; - is standard input")
+	f.BoolVar(&r.noEnter, "no-enter", false, "no Enter after secrets")
+	f.IntVar(&r.rule.Max, "max", 0, "maximum `NUMBER` of uses (default: no limit)")
+	f.BoolVar(&r.rule.After, "order", false, "start only after the previous rule was used --max times, or once")
+	f.DurationVar(&r.timeout, "timeout", 0, "longest time until the first use; then the rule fails")
+	f.DurationVar(&r.cooldown, "cooldown", 0, "shortest time between two uses")
+	f.BoolVar(&r.rule.Force, "force", false, "secrets even while the terminal echoes")
+	f.StringVarP(&r.rule.Name, "name", "n", "", "`NAME` of the rule")
+	f.StringVar(&r.file, "file", "", "`FILE` of rules (YAML) instead of flags; - is standard input")
 	f.BoolVar(&r.All, "all", false, "with rm: all rules")
 	c.MarkFlagsMutuallyExclusive("prompt", "screen", "cursor-line")
 }
 
-// Request is what the flags ask for.
+// Request returns the rules that the flags describe.
 func (r *RuleFlags) Request(in Input) (api.RespondRules, error) {
 	var rules api.RespondRules
 	if r.file != "" {
@@ -104,9 +104,9 @@ func (r *RuleFlags) Request(in Input) (api.RespondRules, error) {
 	}
 	switch {
 	case (r.rule.Text == "") == (r.rule.Regexp == ""):
-		return rules, exit.Usagef("one of --on TEXT and --regexp RE is needed")
+		return rules, exit.Usagef("pattern missing; use either --on TEXT or --regexp RE")
 	case len(r.rule.Reply) == 0:
-		return rules, exit.Usagef("what is to be done? give --line, --text, --keys, --secret, --hook, --fail or --wait")
+		return rules, exit.Usagef("reply missing; use --line, --text, --keys, --secret, --hook, --fail or --wait")
 	}
 	switch {
 	case r.prompt:
@@ -128,10 +128,10 @@ func (r *RuleFlags) Request(in Input) (api.RespondRules, error) {
 		r.rule.Reply = withoutEnter(r.rule.Reply)
 	}
 	rules.Rules = []api.RespondRule{r.rule}
-	return rules, bringSecrets(&rules)
+	return rules, resolveSecrets(&rules)
 }
 
-// withoutEnter takes away the Enter after each secret.
+// withoutEnter returns replies without the Enter after each secret.
 func withoutEnter(list []api.RespondReply) []api.RespondReply {
 	var kept []api.RespondReply
 	for i, r := range list {
@@ -142,7 +142,7 @@ func withoutEnter(list []api.RespondReply) []api.RespondReply {
 	return kept
 }
 
-// parseRegion reads rows A:B, or A:B,C:D with columns.
+// parseRegion parses rows A:B, or rows and columns A:B,C:D.
 func parseRegion(s string) (*api.RespondRegion, error) {
 	var g api.RespondRegion
 	rows, cols, _ := strings.Cut(s, ",")

@@ -15,9 +15,9 @@ import (
 	"github.com/longterm-dev/longterm/session/expect"
 )
 
-// RespondFlags are the rules of one call.
+// RespondFlags are the flags that give one call its response rules.
 type RespondFlags struct {
-	pairs []string
+	pairs []string // rules in the form PATTERN=REPLY
 	file  string
 }
 
@@ -30,7 +30,7 @@ func (r *RespondFlags) Register(c *cobra.Command) {
 // HasRules reports whether a rule or a file of rules is given.
 func (r *RespondFlags) HasRules() bool { return len(r.pairs) > 0 || r.file != "" }
 
-// Request is what the flags ask for; nil: nothing.
+// Request returns the rules that the flags describe, or nil without any.
 func (r *RespondFlags) Request(in Input) (*api.RespondRules, error) {
 	if !r.HasRules() {
 		return nil, nil
@@ -43,11 +43,11 @@ func (r *RespondFlags) Request(in Input) (*api.RespondRules, error) {
 		}
 		rules.Rules = append(rules.Rules, x)
 	}
-	if err := bringSecrets(&rules); err != nil || r.file == "" {
+	if err := resolveSecrets(&rules); err != nil || r.file == "" {
 		return &rules, err
 	}
 	if r.file == "-" {
-		return nil, exit.Usagef("--respond-file cannot be standard input; name a file")
+		return nil, exit.Usagef("--respond-file must not be standard input; use a file")
 	}
 	more, err := in.rulesFile(r.file)
 	if err != nil {
@@ -93,7 +93,7 @@ func cutPair(s string) (pattern, reply string, ok bool) {
 func parsePair(s string) (api.RespondRule, error) {
 	pattern, answer, ok := cutPair(s)
 	if !ok || pattern == "" {
-		return api.RespondRule{}, exit.Usagef("--respond %q is not PATTERN=REPLY", s)
+		return api.RespondRule{}, exit.Usagef("--respond %q: not PATTERN=REPLY", s)
 	}
 	r := api.RespondRule{Text: pattern}
 	if expr, is := strings.CutPrefix(pattern, "re:"); is {
@@ -142,12 +142,12 @@ func (in Input) rulesFile(path string) (api.RespondRules, error) {
 		}
 		out.Rules = append(out.Rules, r)
 	}
-	return out, bringSecrets(&out)
+	return out, resolveSecrets(&out)
 }
 
-// bringSecrets gives the daemon what only we know of secrets: our environment, and where
-// paths begin.
-func bringSecrets(rules *api.RespondRules) error {
+// resolveSecrets resolves secrets that only this process can read: environment variables, and paths relative to its
+// directory.
+func resolveSecrets(rules *api.RespondRules) error {
 	for i := range rules.Rules {
 		for j := range rules.Rules[i].Reply {
 			r := &rules.Rules[i].Reply[j]
@@ -157,7 +157,7 @@ func bringSecrets(rules *api.RespondRules) error {
 			case kind == "env":
 				v, ok := os.LookupEnv(name)
 				if !ok {
-					return exit.Usagef("%s: the environment has no such variable", r.Value)
+					return exit.Usagef("%s: variable not set", r.Value)
 				}
 				if rules.Secrets == nil {
 					rules.Secrets = map[string]string{}

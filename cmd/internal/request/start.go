@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
-	"github.com/longterm-dev/longterm/cmd/internal/values"
+	"github.com/longterm-dev/longterm/cmd/internal/flagvalues"
 	"github.com/longterm-dev/longterm/session/api"
 )
 
@@ -25,30 +26,33 @@ type StartFlags struct {
 	limit             limitFlags
 	Sandbox           string
 	OnDifference      string
+	draft             []string
 	envMode           string
 	envPass           []string
 }
 
 func (s *StartFlags) Register(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&s.name, "name", "n", "", "name of the session (default: from the command)")
-	f.StringVar(&s.cwd, "cwd", "", "working directory (default: the current one)")
-	f.StringArrayVar(&s.env, "env", nil, "NAME=VALUE to add to the environment, repeatable")
-	f.StringVar(&s.envMode, "env-mode", "", "what of the environment is passed on: full, minimal (HOME, PATH, LANG and the like), listed (and shells.env_listed) (default full; of agents shells.agent_env)")
-	f.StringArrayVar(&s.envPass, "env-pass", nil, "NAME of a variable that a minimal or listed environment has besides, repeatable")
-	f.StringArrayVar(&s.labels, "label", nil, "NAME=VALUE to label the session with, repeatable")
+	f.StringVarP(&s.name, "name", "n", "", "`NAME` of the session (default: from the command)")
+	f.StringVar(&s.cwd, "cwd", "", "working `DIR` (default: the current one)")
+	f.StringArrayVar(&s.env, "env", nil, "additional variable `NAME=VALUE`, repeatable")
+	f.StringVar(&s.envMode, "env-mode", "", "inherited environment: full, minimal (HOME, PATH, LANG and the like), listed (minimal and shells.env_listed) (default full; for agents shells.agent_env)")
+	f.StringArrayVar(&s.envPass, "env-pass", nil, "`NAME` of an additional variable of a minimal or listed environment, repeatable")
+	f.StringArrayVar(&s.labels, "label", nil, "label `NAME=VALUE` of the session, repeatable")
 	f.IntVar(&s.cols, "cols", 0, "width in cells (default 80)")
 	f.IntVar(&s.rows, "rows", 0, "height in cells (default 24)")
-	f.StringVar(&s.engine, "engine", "", "terminal emulator to use")
-	f.BoolVar(&s.isolated, "isolated", false, "give the session a keeper process of its own")
-	f.BoolVar(&s.Pipe, "pipe", false, "use pipes instead of a terminal; stdout and stderr are kept apart")
-	f.StringVar(&s.Sandbox, "sandbox", "", "profile of the sandbox to start it in: workspace, readonly, network, or one of sandbox.toml")
-	f.StringVar(&s.OnDifference, "on-difference", "", "with --sandbox: deny or ask about hosts, and programs where the profile lists some, that it does not list (default: as the profile has it; ask in a learned one)")
+	f.StringVar(&s.engine, "engine", "", "`NAME` of the terminal emulator")
+	f.BoolVar(&s.isolated, "isolated", false, "separate keeper process for the session")
+	f.BoolVar(&s.Pipe, "pipe", false, "pipes instead of a terminal, with separate stdout and stderr")
+	f.StringVar(&s.Sandbox, "sandbox", "", "sandbox `PROFILE`: workspace, readonly, network, or one of sandbox.toml")
+	f.StringVar(&s.OnDifference, "on-difference", "", "with --sandbox: `ANSWER` for hosts and programs that the profile does not list, deny or ask (default: the profile's; ask in a learned one)")
+	f.StringArrayVar(&s.draft, "draft", nil, "keep file changes apart as a draft, to be listed (changes), committed or discarded: of the project in which it starts, or of `DIR`, as in --draft=DIR, repeatable; implies --sandbox workspace")
+	f.Lookup("draft").NoOptDefVal = ownProject
 	s.limit.register(c)
-	f.SetInterspersed(false) // what follows the command belongs to it
+	f.SetInterspersed(false) // arguments after the command belong to it
 }
 
-// Request makes the request; the environment and directory are the caller's.
+// Request returns the request that starts a session, with the caller's environment and directory.
 func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession, error) {
 	n := api.NewSession{
 		Name: s.name, Argv: argv, Env: os.Environ(), SetEnv: s.env, Cols: s.cols, Rows: s.rows,
@@ -56,29 +60,32 @@ func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession,
 		EnvMode: s.envMode, EnvPass: s.envPass, GivenCwd: s.cwd,
 	}
 	if s.envMode != "" {
-		if err := values.OneOf("--env-mode", s.envMode, "full", "minimal", "listed"); err != nil {
+		if err := flagvalues.OneOf("--env-mode", s.envMode, "full", "minimal", "listed"); err != nil {
 			return n, err
 		}
 	}
 	if s.OnDifference != "" {
-		if err := values.OneOf("--on-difference", s.OnDifference, "deny", "ask"); err != nil {
+		if err := flagvalues.OneOf("--on-difference", s.OnDifference, "deny", "ask"); err != nil {
 			return n, err
 		}
-		if s.Sandbox == "" && cmd.Flags().Lookup("observe") == nil {
-			return n, exit.Usagef("--on-difference is of a sandbox: name its profile with --sandbox")
+		if s.Sandbox == "" && len(s.draft) == 0 && cmd.Flags().Lookup("observe") == nil {
+			return n, exit.Usagef("--on-difference requires --sandbox")
 		}
 	}
-	if err := sizeGiven(cmd, s); err != nil {
+	if err := checkSize(cmd, s); err != nil {
 		return n, err
 	}
-	if _, err := values.Pairs(s.env, "--env"); err != nil {
+	if _, err := flagvalues.Pairs(s.env, "--env"); err != nil {
 		return n, err
 	}
 	var err error
-	if n.Labels, err = values.Pairs(s.labels, "--label"); err != nil {
+	if n.Labels, err = flagvalues.Pairs(s.labels, "--label"); err != nil {
 		return n, err
 	}
 	if n.Limits, err = s.limit.limits(); err != nil {
+		return n, err
+	}
+	if n.Draft, err = draftDirs(s.draft); err != nil {
 		return n, err
 	}
 	if n.Cwd, err = filepath.Abs(s.cwd); err != nil {
@@ -87,11 +94,32 @@ func (s *StartFlags) Request(cmd *cobra.Command, argv []string) (api.NewSession,
 	return n, nil
 }
 
-// sizeGiven refuses a size of 0 that was asked for; not given means the default.
-func sizeGiven(cmd *cobra.Command, s *StartFlags) error {
+// ownProject is the value of --draft without a directory: the current project.
+const ownProject = "(project)"
+
+// draftDirs returns the directories of --draft as the daemon takes them: absolute, below ~, or the project.
+func draftDirs(given []string) (dirs []string, err error) {
+	for _, dir := range given {
+		switch {
+		case dir == "":
+			return nil, exit.Usagef("--draft= names no directory; use --draft for the project, or --draft=DIR")
+		case dir == ownProject:
+			dir = api.DraftProject
+		case dir != "~" && !strings.HasPrefix(dir, "~/"):
+			if dir, err = filepath.Abs(dir); err != nil {
+				return nil, fmt.Errorf("--draft: %w", err)
+			}
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+// checkSize rejects an explicit size below 1. Without the flag, the default size applies.
+func checkSize(cmd *cobra.Command, s *StartFlags) error {
 	for name, v := range map[string]int{"cols": s.cols, "rows": s.rows} {
 		if cmd.Flags().Changed(name) && v < 1 {
-			return exit.Usagef("--%s %d: a size is a positive number of cells", name, v)
+			return exit.Usagef("--%s %d: must be a positive number of cells", name, v)
 		}
 	}
 	return nil

@@ -15,23 +15,23 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// film says what of a session's output is shown. Nothing is, before the first show.
+// film records which ranges of a session's output are visible in the recording. Before the first show, nothing is.
 type film struct {
 	s          *session.Session
 	cols, rows int
 	scenes     []scene
 }
 
-// scene is what is shown in one piece: output from one offset to another, after the screen as it was.
+// scene is one visible range of output, with the screen at its start.
 type scene struct {
 	from, to   uint64
 	start, end time.Time
-	screen     []byte // draws it
+	screen     []byte // sequences that draw the screen
 }
 
-// moment is where the session stands.
+// moment returns the session's current position, and its screen if draw is set.
 func (f *film) moment(ctx context.Context, draw bool) (off uint64, screen []byte, err error) {
-	err = f.s.Look(ctx, func(v session.View) {
+	err = f.s.WithScreen(ctx, func(v session.View) {
 		off = v.Offset
 		if draw {
 			var now, behind vterm.Frame
@@ -43,7 +43,7 @@ func (f *film) moment(ctx context.Context, draw bool) (off uint64, screen []byte
 	return off, screen, err
 }
 
-// show begins a scene, unless one goes on.
+// show starts a scene, unless one is open.
 func (f *film) show(ctx context.Context) error {
 	if n := len(f.scenes); n > 0 && f.scenes[n-1].end.IsZero() {
 		return nil
@@ -53,7 +53,7 @@ func (f *film) show(ctx context.Context) error {
 	return err
 }
 
-// hide ends it. It works after the program's end too.
+// hide ends the open scene. It also works after the program's end.
 func (f *film) hide(ctx context.Context) error {
 	n := len(f.scenes)
 	if n == 0 || !f.scenes[n-1].end.IsZero() {
@@ -67,7 +67,7 @@ func (f *film) hide(ctx context.Context) error {
 	return err
 }
 
-// write writes the scenes as a recording, one after the other without what was between them.
+// write writes the scenes as one recording, without the output between them.
 func (f *film) write(to io.Writer) error {
 	if len(f.scenes) == 0 {
 		return errors.New("the tape shows nothing: all of it is hidden")

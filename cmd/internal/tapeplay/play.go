@@ -1,11 +1,11 @@
 //go:build unix
 
-// Package tapeplay plays tapes: it types into a shell in a terminal of this process, as a person would, and records
-// what is to be seen.
+// Package tapeplay runs tapes: it types into a shell on a terminal of this process, as a user would, and records what
+// is visible.
 //
 //	tape ─▶ Play ─▶ program (shell, emulator) ─▶ film ─▶ recording (asciicast 3)
 //
-// The times are those that it took, less what was hidden.
+// The recording has the actual times, without hidden parts.
 package tapeplay
 
 import (
@@ -30,25 +30,26 @@ import (
 // Player plays a tape.
 type Player struct {
 	Tape       *tape.Tape
-	File       string    // its name, for messages
-	Tell       io.Writer // each step before it is done
+	File       string    // file name of the tape, for messages
+	Progress   io.Writer // receives each step before it runs
 	Cols, Rows int
-	// Shoot makes a picture of a screen in a file.
+	// Shoot writes a picture of a screen to a file.
 	Shoot func(f *vterm.Frame, file string) error
 
 	p       *program.Program
 	film    *film
-	copied  string
-	version uint64 // of the screen when something was typed last
+	copied  string // text in the tape's clipboard
+	version uint64 // version of the screen at the last input
 }
 
-// What is taken where a tape sets nothing.
+// Defaults for settings that a tape lacks.
 const (
-	usualWait = 15 * time.Second
-	prompt    = "> "
+	defaultWait = 15 * time.Second
+	prompt      = "> "
 )
 
-var usualPattern = pattern.Lazy(`>$`) // blanks at a line's end do not count
+// defaultPattern matches the prompt; blanks at a line's end do not count
+var defaultPattern = pattern.Lazy(`>$`)
 
 // command starts a shell without its user's files, so that a tape plays alike everywhere.
 func command(name string) (argv, env []string) {
@@ -73,7 +74,7 @@ func (y *Player) Play(ctx context.Context, to io.Writer) (err error) {
 	}
 	argv, env := command(cmp.Or(t.Settings.Shell, "bash"))
 	if _, err := exec.LookPath(argv[0]); err != nil {
-		return fmt.Errorf("the tape's shell, %s, is not here: install it, or say `Set Shell sh`", argv[0])
+		return fmt.Errorf("the tape's shell %s was not found; install it, or use `Set Shell sh`", argv[0])
 	}
 	y.p, err = program.Start(ctx, program.Cmd{Argv: argv, SetEnv: append(env, t.Env...), Cols: y.Cols, Rows: y.Rows, History: 64 << 20})
 	if err != nil {
@@ -107,7 +108,7 @@ func (y *Player) steps(ctx context.Context) error {
 				err = y.film.show(ctx)
 			}
 			if err == nil {
-				fmt.Fprintf(y.Tell, "%s:%d: %s %s\n", y.File, s.Line, s.Kind, strings.TrimSpace(about(s)))
+				fmt.Fprintf(y.Progress, "%s:%d: %s %s\n", y.File, s.Line, s.Kind, strings.TrimSpace(describeStep(s)))
 				err = y.step(ctx, s)
 			}
 		}
@@ -121,7 +122,8 @@ func (y *Player) steps(ctx context.Context) error {
 	return nil
 }
 
-func about(s *tape.Step) string {
+// describeStep describes a step in one line.
+func describeStep(s *tape.Step) string {
 	switch s.Kind {
 	case tape.Sleep:
 		return s.Delay.String()
@@ -141,14 +143,14 @@ func (y *Player) step(ctx context.Context, s *tape.Step) error {
 	switch s.Kind {
 	case tape.Type:
 		for _, r := range s.Text {
-			if err := y.typed(ctx, s.Delay, func() error { return y.p.Send(string(r)) }); err != nil {
+			if err := y.typeThenPause(ctx, s.Delay, func() error { return y.p.Send(string(r)) }); err != nil {
 				return err
 			}
 		}
 		return nil
 	case tape.Key:
 		for range s.Count {
-			if err := y.typed(ctx, s.Delay, func() error { return y.p.Keys("<" + s.Text + ">") }); err != nil {
+			if err := y.typeThenPause(ctx, s.Delay, func() error { return y.p.Keys("<" + s.Text + ">") }); err != nil {
 				return err
 			}
 		}
@@ -158,9 +160,9 @@ func (y *Player) step(ctx context.Context, s *tape.Step) error {
 		return nil
 	case tape.Paste:
 		if y.copied == "" {
-			return errors.New("nothing was copied: say Copy and a text before")
+			return errors.New("nothing copied yet; use Copy with a text first")
 		}
-		return y.typed(ctx, 0, func() error { return y.p.Paste(y.copied) })
+		return y.typeThenPause(ctx, 0, func() error { return y.p.Paste(y.copied) })
 	case tape.Sleep:
 		return pause(ctx, s.Delay)
 	case tape.Wait:
@@ -175,8 +177,8 @@ func (y *Player) step(ctx context.Context, s *tape.Step) error {
 	return fmt.Errorf("a step of kind %q", s.Kind)
 }
 
-// typed types something, and rests as long as a person does.
-func (y *Player) typed(ctx context.Context, rest time.Duration, f func() error) error {
+// typeThenPause types something, then pauses as long as a user would.
+func (y *Player) typeThenPause(ctx context.Context, rest time.Duration, f func() error) error {
 	y.version = y.p.Session().Status().Version
 	if err := f(); err != nil {
 		return err
@@ -198,10 +200,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// wait waits for a screen that is newer than what was typed last: the prompt before a command is not the one after it.
+// wait waits for a matching screen that is newer than the last input: the prompt before a command does not count as the
+// prompt after it.
 func (y *Player) wait(ctx context.Context, s *tape.Step) error {
-	limit := cmp.Or(s.Delay, y.Tape.Settings.WaitTimeout, usualWait)
-	var re matcher = usualPattern
+	limit := cmp.Or(s.Delay, y.Tape.Settings.WaitTimeout, defaultWait)
+	var re matcher = defaultPattern
 	if p := cmp.Or(s.Pattern, y.Tape.Settings.WaitPattern); p != nil {
 		re = p
 	}
@@ -223,7 +226,7 @@ func (y *Player) wait(ctx context.Context, s *tape.Step) error {
 		}
 		select {
 		case <-w.Frames:
-		case <-w.Output: // the end is told here
+		case <-w.Output: // the end is handled here
 		case <-w.Done:
 		case <-ctx.Done():
 			if !errors.Is(context.Cause(ctx), errTimeout) {
@@ -242,7 +245,7 @@ type matcher interface {
 	String() string
 }
 
-// text is the screen's, or that of the line with the cursor, without blanks at lines' ends.
+// text returns the text of the screen, or of the cursor's line, without blanks at line ends.
 func text(f *vterm.Frame, whole bool) string {
 	var b []byte
 	for i := range f.Lines {

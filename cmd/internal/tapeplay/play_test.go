@@ -115,7 +115,7 @@ func TestHiddenTime(t *testing.T) {
 func TestTapeThatFails(t *testing.T) {
 	for src, want := range map[string]string{
 		"Wait@1ms /never/\n":                `t.tape:4: Wait: /never/ was not shown within 1ms; this was: `,
-		"Paste\n":                           "t.tape:4: Paste: nothing was copied",
+		"Paste\n":                           "t.tape:4: Paste: nothing copied yet",
 		"Type \"exit\" Enter\nWait /no$/\n": "the shell has ended, and /no$/ was not shown",
 	} {
 		_, err := produce(t, "Output t.cast\nSet Shell sh\nSet TypingSpeed 0\n"+src)
@@ -130,11 +130,11 @@ func TestTapeThatFails(t *testing.T) {
 
 func TestWhatCannotBeMade(t *testing.T) {
 	for src, want := range map[string]string{
-		"Enter\n":            "makes nothing",
+		"Enter\n":            "writes no file",
 		"Output t.doc\n":     "no format is known by the ending",
-		"Screenshot t.doc\n": "no screenshot can be made",
+		"Screenshot t.doc\n": "unknown format",
 		"Output t.gif\nRequire no-such-program-x\n": "requires no-such-program-x",
-		"Output t.gif\nSet Shell no-such-shell-x\n": "no-such-shell-x, is not here",
+		"Output t.gif\nSet Shell no-such-shell-x\n": "no-such-shell-x was not found",
 		"Output t.gif\nSet Padding 499\n":           "",
 	} {
 		made, err := produce(t, src)

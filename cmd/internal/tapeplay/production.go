@@ -26,24 +26,24 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Production is a tape and what is made of it.
+// Production plays a tape and creates the files that it names.
 type Production struct {
 	*output.Printer
 	Tape *tape.Tape
 	File string
 
 	cols, rows int
-	shots      []string // files of screenshots that were made
+	shots      []string // screenshot files
 }
 
-// What is taken where a tape sets nothing: pixels of a font, cells.
+// Defaults for settings that a tape lacks: pixels of a font, cells.
 const (
-	usualFont = 16
-	usualCols = 80
-	usualRows = 24
+	defaultFont = 16
+	defaultCols = 80
+	defaultRows = 24
 )
 
-// Check settles sizes, and refuses files that nothing can be made in before anything is played.
+// Check sets sizes, and rejects output files of unknown formats before anything is played.
 func (p *Production) Check() error {
 	s := &p.Tape.Settings
 	cell, err := p.cell()
@@ -57,7 +57,7 @@ func (p *Production) Check() error {
 		}
 		return cmp.Or(cells, usual)
 	}
-	p.cols, p.rows = fit(s.Cols, s.Width, cell.X, usualCols), fit(s.Rows, s.Height, cell.Y, usualRows)
+	p.cols, p.rows = fit(s.Cols, s.Width, cell.X, defaultCols), fit(s.Rows, s.Height, cell.Y, defaultRows)
 	if !vterm.ValidSize(p.cols, p.rows) {
 		return exit.Usagef("%s: a terminal of %d×%d cells: give Set Columns %d to %d and Set Rows %d to %d",
 			p.File, p.cols, p.rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
@@ -72,7 +72,7 @@ func (p *Production) Check() error {
 		}
 	}
 	if len(p.Tape.Outputs) == 0 && !shoots {
-		return exit.Usagef("%s makes nothing: say `Output demo.gif` in it, or give --output", p.File)
+		return exit.Usagef("%s writes no file; add `Output demo.gif` to it, or use --output", p.File)
 	}
 	for _, out := range p.Tape.Outputs {
 		if _, err := p.exportFlags(out); err != nil {
@@ -82,7 +82,7 @@ func (p *Production) Check() error {
 	return nil
 }
 
-// cell is the size of a cell in pixels.
+// cell returns the size of a cell in pixels.
 func (p *Production) cell() (image.Point, error) {
 	look := p.look()
 	look.Padding = -1 // none
@@ -97,7 +97,7 @@ func (p *Production) cell() (image.Point, error) {
 	return painter.Size(), nil
 }
 
-// exportFlags are what `longterm export` would be told to make a file of the recording.
+// exportFlags returns the flags of `longterm export` that write the recording to a file.
 func (p *Production) exportFlags(out string) (*export.Flags, error) {
 	s := &p.Tape.Settings
 	var o export.Flags
@@ -106,7 +106,7 @@ func (p *Production) exportFlags(out string) (*export.Flags, error) {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, set := range []struct{ name, value string }{
 		{"output", out}, {"idle-limit", "0"}, {"theme", s.Theme},
-		{"scale", number(cmp.Or(s.FontSize, usualFont) / usualFont)},
+		{"scale", number(cmp.Or(s.FontSize, defaultFont) / defaultFont)},
 		{"padding", strconv.Itoa(p.look().Padding)}, {"fps", number(cmp.Or(s.FPS, 20))}, {"speed", number(cmp.Or(s.Speed, 1))},
 	} {
 		if err := f.Set(set.name, set.value); err != nil {
@@ -120,7 +120,7 @@ func (p *Production) exportFlags(out string) (*export.Flags, error) {
 }
 
 func (p *Production) look() format.Options {
-	scale := cmp.Or(p.Tape.Settings.FontSize, usualFont) / usualFont
+	scale := cmp.Or(p.Tape.Settings.FontSize, defaultFont) / defaultFont
 	padding := format.DefaultPadding
 	if n := p.Tape.Settings.Padding; n > 0 {
 		padding = min(int(float64(n)/scale+0.5), format.MaxPadding)
@@ -128,7 +128,7 @@ func (p *Production) look() format.Options {
 	return format.Options{Theme: p.Tape.Settings.Theme, Scale: scale, Padding: padding}
 }
 
-// shotFormat is the format of a picture of one screen.
+// shotFormat returns the format for a screenshot file.
 func shotFormat(file string) (string, error) {
 	names := format.Names()
 	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
@@ -141,10 +141,10 @@ func shotFormat(file string) (string, error) {
 			return n, nil
 		}
 	}
-	return "", fmt.Errorf("no screenshot can be made in %q; its name has to end in one of .%s", file, strings.Join(names, " ."))
+	return "", fmt.Errorf("screenshot %q: unknown format; its name must end in one of .%s", file, strings.Join(names, " ."))
 }
 
-// Make plays the tape and makes all files.
+// Make plays the tape and writes all files.
 func (p *Production) Make(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "longterm-tape")
 	if err != nil {
@@ -159,7 +159,7 @@ func (p *Production) Make(ctx context.Context) (err error) {
 	if p.JSON {
 		tell = io.Discard
 	}
-	y := Player{Tape: p.Tape, File: p.File, Tell: tell, Cols: p.cols, Rows: p.rows, Shoot: p.shoot}
+	y := Player{Tape: p.Tape, File: p.File, Progress: tell, Cols: p.cols, Rows: p.rows, Shoot: p.shoot}
 	played := y.Play(ctx, f)
 	if err := f.Close(); err != nil {
 		return errors.Join(played, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// Reset puts a terminal in order that something left in disorder, whatever it was.
+// Reset resets a terminal that was left with wrong modes.
 func Reset(in, out *os.File) error {
 	if !AreTerminals(in, out) {
 		return errors.New("standard input and output must be the terminal to reset")

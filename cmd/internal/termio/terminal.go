@@ -1,9 +1,10 @@
 //go:build unix
 
-// Package termio is the person's terminal: raw mode and the way back from it on every end (a guard process has it
-// after SIGKILL), its size, its keys, its background colour. It knows no session; what is drawn comes as bytes.
+// Package termio controls the user's terminal: raw mode, the alternate screen, size, keys and background colour, and
+// the restore on every kind of end. A guard process (takeover) restores it after SIGKILL. This package knows no
+// session; drawings arrive as bytes.
 //
-// A Terminal is drawn on and given back by different goroutines; its own lock keeps them apart.
+// One goroutine draws and another may restore the terminal. Terminal.mu serialises them.
 package termio
 
 import (
@@ -26,27 +27,27 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Terminal is the person's terminal while it is raw; it is given back on
-// every way out.
+// Terminal is the user's terminal in raw mode. Restore must run on every way out.
 type Terminal struct {
-	in, out *os.File
-	cook    func() error // has it as it was before it was raw
-	once    sync.Once
-	Resized chan os.Signal
-	guard   *takeover.Guard // nil: there is none
-	own     bool            // on the alternate screen, which is ours
-	titled  bool            // the title is kept
-	// screens follows which screen is shown. What draws and who gives the terminal back take turns.
+	in, out      *os.File
+	restoreModes func() error // restores the modes from before raw mode
+	once         sync.Once
+	Resized      chan os.Signal
+	guard        *takeover.Guard // restores the terminal if this process is killed; nil if unset
+	alternate    bool            // the session is shown on the alternate screen
+	titleSaved   bool            // the title was saved
+	// screens tracks which screen is shown. mu serialises drawing and restoring.
 	mu         sync.Mutex
 	screens    attach.Screens
-	writing    sync.Mutex // guards the next two fields and writes of drawings
-	unfinished bool       // the last drawing ended within a sequence or a character
-	queries    string     // to be written once a drawing ends outside of them
-	// drawn is how much of what will be drawn is on the terminal already, in bytes. It is whose who draws.
+	writing    sync.Mutex // guards unfinished and queries, and writes of drawings
+	unfinished bool       // the last drawing ended inside a sequence or a character
+	queries    string     // queries to write once a drawing ends outside of them
+	// drawn is the number of bytes of the next drawing that are already on the terminal. Only the drawing goroutine
+	// uses it.
 	drawn int
-	// Hear, if not nil, gets the input of each read and returns what was typed of it, which is valid until the next call.
-	// KeysOr calls it.
-	Hear func(p []byte) []byte
+	// FilterInput, if not nil, receives each read and returns the part that the user typed, which is valid until the
+	// next call. KeysOr calls it.
+	FilterInput func(p []byte) []byte
 	// changed is set once a drawing has changed settings, until AppendSettingsReset resets them.
 	changed atomic.Bool
 }
@@ -82,9 +83,9 @@ func (t *Terminal) Draw(p []byte) error {
 	return err
 }
 
-// Ask writes a query to the terminal. If the last drawing ended within a sequence, the query follows the drawing that ends it.
-// It ignores errors: the next drawing returns them.
-func (t *Terminal) Ask(query string) {
+// Query writes a query to the terminal. If the last drawing ended inside a sequence, the query follows the drawing that
+// ends it. It ignores errors: the next drawing returns them.
+func (t *Terminal) Query(query string) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	if t.queries += query; !t.unfinished {
@@ -109,8 +110,8 @@ func isUnfinished(p []byte, unfinished bool) bool {
 	return unfinished && !bytes.ContainsAny(p, "\a\x18\x1a")
 }
 
-// Leave goes back to the primary screen if a program has left the terminal on the other, and below all that is there
-// if the cursor is not where it was: row is the last one to be used.
+// Leave returns the sequence that leaves a program's screen: back to the primary screen if the program used the
+// alternate one, else below its output, to row.
 func (t *Terminal) Leave(row int) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,15 +122,15 @@ func (t *Terminal) Leave(row int) []byte {
 	return []byte(seq)
 }
 
-// ErrNoTerminal is for verbs that need a person before them.
+// ErrNoTerminal rejects verbs that need a user at a terminal.
 var ErrNoTerminal = errors.New("standard input and output must be a terminal; use `longterm screen`, `output` and `send` from programs")
 
-// AreTerminals says that both streams are terminals.
+// AreTerminals reports whether both streams are terminals.
 func AreTerminals(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// Open makes the terminal raw.
+// Open sets raw mode.
 func Open(in, out *os.File) (*Terminal, error) {
 	if !AreTerminals(in, out) {
 		return nil, ErrNoTerminal
@@ -138,19 +139,19 @@ func Open(in, out *os.File) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Terminal{in: in, out: out, Resized: make(chan os.Signal, 1), cook: func() error { return term.Restore(int(in.Fd()), state) }}
+	t := &Terminal{in: in, out: out, Resized: make(chan os.Signal, 1), restoreModes: func() error { return term.Restore(int(in.Fd()), state) }}
 	signal.Notify(t.Resized, syscall.SIGWINCH)
 	return t, nil
 }
 
-// TakenOver is the terminal, standard input and output, that was taken before the program was initialised.
-func TakenOver(by *takeover.Taken) *Terminal {
+// FromTakeover returns the terminal that was taken over before the program was initialised.
+func FromTakeover(taken *takeover.Terminal) *Terminal {
 	t := &Terminal{
-		in: os.Stdin, out: os.Stdout, Resized: make(chan os.Signal, 1), cook: by.GiveModesBack,
-		guard: by.Guard, own: true, titled: true, drawn: by.Drawn,
+		in: os.Stdin, out: os.Stdout, Resized: make(chan os.Signal, 1), restoreModes: taken.RestoreModes,
+		guard: taken.Guard, alternate: true, titleSaved: true, drawn: taken.Drawn,
 	}
 	signal.Notify(t.Resized, syscall.SIGWINCH)
-	if cols, rows := t.Size(); cols != by.Cols || rows != by.Rows { // nobody heard of it
+	if cols, rows := t.Size(); cols != taken.Cols || rows != taken.Rows { // the size changed before we listened
 		select {
 		case t.Resized <- syscall.SIGWINCH:
 		default: // one is there
@@ -159,20 +160,20 @@ func TakenOver(by *takeover.Taken) *Terminal {
 	return t
 }
 
-// Take has a guard give the terminal back should this process be killed, and keeps the
-// title. With own the session is shown on the alternate screen; what is on the other is
-// back afterwards.
-func (t *Terminal) Take(own bool) {
-	t.own, t.titled = own, true
+// Enter starts a guard that restores the terminal if this process is killed, and saves the title. With alternate, the
+// session uses the alternate screen, and the primary one is restored afterwards.
+func (t *Terminal) Enter(alternate bool) {
+	t.alternate, t.titleSaved = alternate, true
 	reset := t.appendReset(nil, true)
 	t.guard = takeover.StartGuard(t.out, string(reset), takeover.SettingsReset) // before anything is drawn that it would have to undo
-	_, _ = t.out.WriteString(takeover.Enter(own))                               // a terminal that is gone is noticed when drawing
+	// a closed terminal is detected when drawing
+	_, _ = t.out.WriteString(takeover.Enter(alternate))
 }
 
-// Size is its size in cells.
+// Size returns the terminal's size in cells.
 func (t *Terminal) Size() (cols, rows int) { return SizeOf(t.out) }
 
-// SizeOf is a terminal's size in cells.
+// SizeOf returns a terminal's size in cells.
 func SizeOf(f *os.File) (cols, rows int) {
 	cols, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil || cols < 1 || rows < 1 {
@@ -187,37 +188,37 @@ func (t *Terminal) Window() (width, height, cols, rows int) {
 	return width, height, cols, rows
 }
 
-// Restore gives the terminal back, with every mode a session may have set undone.
-// below: the cursor goes below what was drawn; else it stays where output ended. From a
-// screen of our own the cursor goes back to where it was.
+// Restore restores the terminal and resets every mode that a session may have set. With below the cursor moves below
+// the output, else it stays at its end. On the alternate screen it returns to its previous position.
 func (t *Terminal) Restore(below bool) {
 	t.once.Do(func() {
 		signal.Stop(t.Resized)
 		var leave []byte
-		if !t.own {
+		if !t.alternate {
 			_, rows := t.Size()
 			leave = t.Leave(rows) // before the cursor is saved, which is kept per screen
 		}
 		_, _ = t.out.Write(t.appendReset(leave, below))
-		_ = t.cook()
+		_ = t.restoreModes()
 		t.guard.Dismiss()
 	})
 }
 
+// appendReset appends the sequences that Restore writes.
 func (t *Terminal) appendReset(b []byte, below bool) []byte {
 	b = append(b, "\x1b[m"...)
-	if !t.own {
+	if !t.alternate {
 		b = append(b, "\x1b7"...) // resetting margins moves the cursor
 	}
 	b = render.AppendModesReset(b)
-	if t.changed.Load() { // else they are as the person set them
+	if t.changed.Load() { // else they are as the user set them
 		b = render.AppendSettingsReset(b)
 	}
-	if t.titled {
-		b = append(b, takeover.GiveTitleBack...)
+	if t.titleSaved {
+		b = append(b, takeover.RestoreTitle...)
 	}
 	switch {
-	case t.own:
+	case t.alternate:
 	case below:
 		b = append(b, "\x1b[9999;1H\r\n"...)
 	default:
@@ -226,21 +227,21 @@ func (t *Terminal) appendReset(b []byte, below bool) []byte {
 	return b
 }
 
-// Keys reads what is typed and hands it on, read by read. It ends with the terminal.
+// Keys sends typed input to a channel, one value per read, until the terminal is closed or stop is.
 func (t *Terminal) Keys(to chan<- []byte, stop <-chan struct{}) {
 	t.KeysOr(func([]byte) bool { return false }, to, stop)
 }
 
-// KeysOr is Keys for what take does not take itself, at once: each goroutine more between a key and its echo
-// can cost the key a turn of the processor. The bytes are take's until it returns.
+// KeysOr is Keys, but first offers the bytes to take on the same goroutine: another goroutine between a key and its
+// echo could delay the echo. take must not keep the bytes.
 func (t *Terminal) KeysOr(take func([]byte) bool, to chan<- []byte, stop <-chan struct{}) {
 	defer close(to)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := t.in.Read(buf)
 		typed := buf[:max(n, 0)]
-		if t.Hear != nil {
-			typed = t.Hear(typed)
+		if t.FilterInput != nil {
+			typed = t.FilterInput(typed)
 		}
 		if len(typed) > 0 && !take(typed) {
 			select {
@@ -255,35 +256,15 @@ func (t *Terminal) KeysOr(take func([]byte) bool, to chan<- []byte, stop <-chan 
 	}
 }
 
-// Lend has the terminal be another program's while that runs, as it was before it was made raw. Nobody may read or
-// draw meanwhile.
+// Lend runs a program on the terminal in its original mode. Nothing else may read or draw during that time.
 func (t *Terminal) Lend(run func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, _ = t.out.WriteString("\x1b7\x1b[r\x1b8")
-	if err := t.cook(); err != nil {
+	if err := t.restoreModes(); err != nil {
 		return err
 	}
 	err := run()
 	_, raw := term.MakeRaw(int(t.in.Fd()))
 	return errors.Join(err, raw)
-}
-
-// IsTerminal says that a stream is a terminal.
-func IsTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// Width returns the columns of the terminal that a stream is, or 0 if it is another stream.
-func Width(w any) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	cols, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return cols
 }

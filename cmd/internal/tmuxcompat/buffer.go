@@ -19,15 +19,16 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Paste buffers: texts that programs set down to paste them into a pane. They are kept in a file beside that of the
-// numbers, the newest first.
+// Paste buffers hold texts that programs store to paste them into a pane. They are in a file beside the file of
+// numbers, newest first.
 
+// buffer is a paste buffer of tmux.
 type buffer struct {
-	Socket string `json:"socket"`
-	Name   string `json:"name"`
-	Auto   int    `json:"auto,omitempty"` // its number and one, where nobody named it
-	Made   int64  `json:"made"`
-	Data   []byte `json:"data"`
+	Socket  string `json:"socket"`
+	Name    string `json:"name"`
+	Auto    int    `json:"auto,omitempty"` // number plus one of an automatically named buffer
+	Created int64  `json:"made"`           // time of creation, in Unix seconds
+	Data    []byte `json:"data"`
 }
 
 const (
@@ -38,7 +39,7 @@ const (
 
 func (c *call) buffersPath() string { return strings.TrimSuffix(c.Numbers, ".json") + "-buffers.json" }
 
-// allBuffers are those of all sockets.
+// allBuffers returns the buffers of all sockets.
 func (c *call) allBuffers() (all []buffer, err error) {
 	b, err := os.ReadFile(c.buffersPath())
 	switch {
@@ -58,7 +59,7 @@ func (c *call) buffers() ([]buffer, error) {
 	return slices.DeleteFunc(all, func(b buffer) bool { return b.Socket != c.socket }), err
 }
 
-// setBuffers keeps this socket's buffers.
+// setBuffers replaces this socket's buffers.
 func (c *call) setBuffers(own []buffer) error {
 	all, err := c.allBuffers()
 	if err != nil {
@@ -78,7 +79,7 @@ func (c *call) setBuffers(own []buffer) error {
 	return atomicfile.Write(c.buffersPath(), atomicfile.Options{}, b)
 }
 
-// putBuffer sets a text down, under a name or a number.
+// putBuffer stores a text in the buffer with this name, or in a new automatic buffer without one.
 func (x *command) putBuffer(name string, data []byte) error {
 	if len(data) > maxBuffer {
 		return fail("the text is larger than %d bytes; type it with send-keys -l in parts", maxBuffer)
@@ -87,7 +88,7 @@ func (x *command) putBuffer(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	b := buffer{Socket: x.socket, Name: name, Made: now(), Data: data}
+	b := buffer{Socket: x.socket, Name: name, Created: now(), Data: data}
 	if name == "" {
 		for _, o := range all {
 			b.Auto = max(b.Auto, o.Auto)
@@ -109,7 +110,7 @@ func (x *command) putBuffer(name string, data []byte) error {
 	return x.setBuffers(all)
 }
 
-// buffer is the one that -b names, else the newest; nil: there is none.
+// buffer returns the buffer named by -b, else the newest, or nil without any.
 func (x *command) buffer() (*buffer, error) {
 	all, err := x.buffers()
 	if err != nil {
@@ -128,7 +129,7 @@ func (x *command) buffer() (*buffer, error) {
 	return nil, fail("no buffer %s", name)
 }
 
-// setBuffer is set-buffer, with -a behind what is there, with -n another name for it.
+// setBuffer implements set-buffer. -a appends to the buffer, -n renames it.
 func setBuffer(x *command) error {
 	if x.has('n') {
 		b, err := x.buffer()
@@ -155,7 +156,7 @@ func setBuffer(x *command) error {
 	return x.putBuffer(x.flag('b'), data)
 }
 
-// loadBuffer is load-buffer: of a file, or with - of the standard input.
+// loadBuffer implements load-buffer: it reads a file, or standard input with -.
 func loadBuffer(x *command) error {
 	if len(x.args) != 1 {
 		return fail("command load-buffer: too few arguments (need at least 1)")
@@ -171,7 +172,7 @@ func loadBuffer(x *command) error {
 		from = f
 	}
 	if from == nil {
-		return fail("there is no standard input")
+		return fail("no standard input")
 	}
 	data, err := io.ReadAll(io.LimitReader(from, maxBuffer+1))
 	if err != nil {
@@ -183,6 +184,7 @@ func loadBuffer(x *command) error {
 	return x.putBuffer(x.flag('b'), data)
 }
 
+// path returns a path relative to the caller's directory.
 func (x *command) path(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -190,7 +192,7 @@ func (x *command) path(path string) string {
 	return filepath.Join(x.Cwd, path)
 }
 
-// fileFailure is tmux's word of a file, which begins with a capital letter.
+// fileFailure returns an error in tmux's form, in which the reason starts with a capital letter.
 func fileFailure(path string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -200,7 +202,7 @@ func fileFailure(path string, err error) error {
 	return fail("%s: %s", path, strings.ToUpper(text[:1])+text[1:])
 }
 
-// saveBuffer is save-buffer and show-buffer.
+// saveBuffer implements save-buffer and show-buffer.
 func saveBuffer(x *command) error {
 	path := "-"
 	if x.name == "save-buffer" {
@@ -246,7 +248,7 @@ func deleteBuffer(x *command) error {
 	return x.setBuffers(slices.DeleteFunc(all, func(o buffer) bool { return o.Name == b.Name }))
 }
 
-// pasteBuffer is paste-buffer: lines end with what Enter sends, or with what -s says.
+// pasteBuffer implements paste-buffer. Lines end with Enter, or with the separator of -s.
 func pasteBuffer(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil {
@@ -265,7 +267,7 @@ func pasteBuffer(x *command) error {
 	}
 	text := strings.ReplaceAll(string(b.Data), "\n", end)
 	in := api.Input{Data: []byte(text), Auto: true}
-	if x.has('p') { // bracketed, where the program asked for it
+	if x.has('p') { // bracketed, if the program enabled bracketed paste
 		in = api.Input{Paste: &text, Auto: true}
 	}
 	if _, err := x.daemon.Session(p.s.ID).Type(x.ctx, in); err != nil {
@@ -295,7 +297,7 @@ func listBuffers(x *command) error {
 			case "buffer_size":
 				return strconv.Itoa(len(b.Data))
 			case "buffer_created":
-				return strconv.FormatInt(b.Made, 10)
+				return strconv.FormatInt(b.Created, 10)
 			case "buffer_sample":
 				return sample(b.Data)
 			}
@@ -308,7 +310,7 @@ func listBuffers(x *command) error {
 	return nil
 }
 
-// sample is the begin of a text in one line.
+// sample returns the start of a text in one line.
 func sample(data []byte) string {
 	const most = 200
 	quoted := strconv.Quote(string(data[:min(len(data), most)]))

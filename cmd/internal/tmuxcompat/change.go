@@ -12,12 +12,13 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
+// labelOf returns the label value that records a pane's place.
 func labelOf(p *pane) (string, error) {
 	b, err := json.Marshal(p.place)
 	return string(b), err
 }
 
-// codeOf is the code of what the daemon answered.
+// codeOf returns the code of an API error, or "".
 func codeOf(err error) api.Code {
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -26,22 +27,22 @@ func codeOf(err error) api.Code {
 	return ""
 }
 
-// kill ends panes; those that are left in their windows take the room.
+// kill kills panes; the other panes of their windows take the space.
 func (x *command) kill(panes []*pane) error {
 	var ids []int
 	for _, p := range panes {
 		if !slices.Contains(ids, p.Window) {
-			x.divided(p.Window) // as it was
+			x.splitOf(p.Window) // as it was
 			ids = append(ids, p.Window)
 		}
 	}
 	if err := x.end(panes); err != nil {
 		return err
 	}
-	return x.settle(ids...)
+	return x.reclaimSpace(ids...)
 }
 
-// end ends panes, all at once. One that has ended is as wished.
+// end ends panes concurrently. A pane that has already ended is not an error.
 func (x *command) end(panes []*pane) error {
 	errs := make([]error, len(panes))
 	var wg sync.WaitGroup
@@ -88,14 +89,14 @@ func killSession(x *command) error {
 		return err
 	}
 	if x.has('a') {
-		return x.kill(x.where(func(p *pane) bool { return p.Session != name }))
+		return x.kill(x.filter(func(p *pane) bool { return p.Session != name }))
 	}
 	return x.kill(x.inSession(name))
 }
 
 func killServer(x *command) error { return x.kill(slices.Clone(x.panes)) }
 
-// attach is attach-session: the panes of the active window in the viewer.
+// attach implements attach-session: it shows the panes of the active window in the viewer.
 func attach(x *command) error {
 	name, err := x.session(x.flag('t'))
 	if err != nil {
@@ -139,15 +140,15 @@ func selectPane(x *command) error {
 	if p == nil || p == activeIn(panes) {
 		return nil
 	}
-	if d := x.divided(p.Window); d.Zoom > 0 {
+	if d := x.splitOf(p.Window); d.Zoom > 0 {
 		if d.Zoom = 0; x.has('Z') {
 			d.Zoom = p.Pane + 1
 		}
-		if err := x.lay(p.Window); err != nil {
+		if err := x.applyLayout(p.Window); err != nil {
 			return err
 		}
 	}
-	if p.PaneUsed, err = x.used(); err != nil {
+	if p.PaneUsed, err = x.nextUse(); err != nil {
 		return err
 	}
 	return x.save(x.ctx, p)
@@ -165,14 +166,14 @@ func selectWindow(x *command) error {
 			}
 		}
 	}
-	used, err := x.used()
+	used, err := x.nextUse()
 	if err != nil {
 		return err
 	}
 	return x.show(panes, used)
 }
 
-// show has a window be its session's active one. All of its panes know it: any of them may go.
+// show makes a window the active one of its session. All its panes record that, because any of them may end.
 func (x *command) show(panes []*pane, used int) error {
 	for _, p := range panes {
 		p.WinUsed = used

@@ -8,52 +8,53 @@ import (
 	"strconv"
 )
 
-// division is how a window is divided, as it is kept.
+// division is the stored form of a window's layout.
 type division struct {
-	Layout string `json:"layout"`
-	Zoom   int    `json:"zoom,omitempty"` // the zoomed pane's number and one
-	Last   int    `json:"last,omitempty"` // the named layout that was set last, and one
-	Old    string `json:"old,omitempty"`  // the layout before the one that was set last
+	Layout string `json:"layout"`         // layout text
+	Zoom   int    `json:"zoom,omitempty"` // number of the zoomed pane plus one; 0: none
+	Last   int    `json:"last,omitempty"` // index of the last named layout plus one; 0: none
+	Old    string `json:"old,omitempty"`  // layout before the last change
 }
 
-// divided is a window's division while a command runs.
-type divided struct {
+// windowSplit is a window's layout while a command runs.
+type windowSplit struct {
 	division
 	tree
-	was   map[int][2]int // the panes' sizes as they were kept
-	stale bool           // panes of it have gone since it was kept
+	storedSizes map[int][2]int // stored sizes of the panes
+	stale       bool           // panes have ended since the layout was stored
 }
 
-func (c *call) stateKey(kind, of string) string { return c.socket + "/" + kind + "/" + of }
+// stateKey returns the key under which a layout or options are stored.
+func (c *call) stateKey(kind, scope string) string { return c.socket + "/" + kind + "/" + scope }
 
 func (c *call) layoutKey(window int) string { return c.stateKey("window", strconv.Itoa(window)) }
 
-// divided is a window's division: what is kept, without the panes that went, or the panes below each other.
-func (c *call) divided(window int) *divided {
+// splitOf returns a window's layout: the stored one without ended panes, or else its panes below each other.
+func (c *call) splitOf(window int) *windowSplit {
 	if d := c.trees[window]; d != nil {
 		return d
 	}
 	panes := c.inWindow(window)
-	d := &divided{was: map[int][2]int{}}
-	n, err := c.kept()
+	d := &windowSplit{storedSizes: map[int][2]int{}}
+	n, err := c.readNumbers()
 	kept, ok := n.Layouts[c.layoutKey(window)]
 	if t, valid := parseLayout(kept.Layout); err == nil && ok && valid {
 		d.division, d.tree = kept, *t
 		for _, c := range d.root.leaves() {
-			d.was[c.pane] = d.shown(c)
+			d.storedSizes[c.pane] = d.shownSize(c)
 		}
-		d.mend(panes)
+		d.repairTree(panes)
 	}
 	if d.root == nil {
-		root, _ := arranged("even-vertical", panes, panes[0].Cols, panes[0].Rows)
+		root, _ := arrangeByName("even-vertical", panes, panes[0].Cols, panes[0].Rows)
 		d.root = root
 	}
 	c.trees[window] = d
 	return d
 }
 
-// mend makes the tree one of these panes.
-func (d *divided) mend(panes []*pane) {
+// repairTree makes the tree contain exactly these panes.
+func (d *windowSplit) repairTree(panes []*pane) {
 	for _, l := range d.root.leaves() {
 		if !slices.ContainsFunc(panes, func(p *pane) bool { return p.Pane == l.pane }) {
 			if d.stale = true; d.root == l {
@@ -71,44 +72,44 @@ func (d *divided) mend(panes []*pane) {
 	}
 }
 
-// shown is the size that a pane has on the screen.
-func (d *divided) shown(c *cell) [2]int {
+// shownSize returns a pane's size on the screen.
+func (d *windowSplit) shownSize(c *cell) [2]int {
 	if d.Zoom-1 == c.pane {
 		return [2]int{d.root.w, d.root.h}
 	}
 	return [2]int{c.w, c.h}
 }
 
-// lay keeps a window's division, and gives its panes the sizes that they have in it.
-func (x *command) lay(window int) error {
-	d := x.divided(window)
-	err := x.keep(func(n *numbers) {
+// applyLayout stores a window's layout and resizes its panes to it.
+func (x *command) applyLayout(window int) error {
+	d := x.splitOf(window)
+	err := x.saveState(func(n *numbers) {
 		if n.Layouts == nil {
 			n.Layouts = map[string]division{}
 		}
-		d.Layout = summed(d.root.String())
+		d.Layout = addChecksum(d.root.String())
 		n.Layouts[x.layoutKey(window)] = d.division
-		maps.DeleteFunc(n.Layouts, func(key string, _ division) bool { return x.gone(key) })
+		maps.DeleteFunc(n.Layouts, func(key string, _ division) bool { return x.isStaleLayout(key) })
 	})
 	if err != nil {
 		return err
 	}
 	for _, p := range x.inWindow(window) {
 		l := d.find(p.Pane)
-		if l == nil || d.was[p.Pane] == d.shown(l) {
+		if l == nil || d.storedSizes[p.Pane] == d.shownSize(l) {
 			continue
 		}
-		size := d.shown(l)
+		size := d.shownSize(l)
 		if err := x.resize(p, size[0], size[1]); err != nil {
 			return err
 		}
-		d.was[p.Pane] = size
+		d.storedSizes[p.Pane] = size
 	}
 	return nil
 }
 
-// gone says that a kept layout is of a window that there is no more.
-func (c *call) gone(key string) bool {
+// isStaleLayout reports whether a stored layout belongs to a window that no longer exists.
+func (c *call) isStaleLayout(key string) bool {
 	prefix := c.stateKey("window", "")
 	if len(key) <= len(prefix) || key[:len(prefix)] != prefix {
 		return false
@@ -117,24 +118,24 @@ func (c *call) gone(key string) bool {
 	return err != nil || len(c.inWindow(id)) == 0
 }
 
-// settle has those that are left in windows take the room of those that went.
-func (x *command) settle(ids ...int) error {
+// reclaimSpace lets the remaining panes of windows take the space of ended panes.
+func (x *command) reclaimSpace(ids ...int) error {
 	for _, id := range ids {
 		delete(x.trees, id)
 		if len(x.inWindow(id)) == 0 {
 			continue
 		}
-		if err := x.lay(id); err != nil {
+		if err := x.applyLayout(id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// staleWindows are those in which a pane ended that nobody killed with a command.
+// staleWindows returns the windows in which a pane ended without a kill command.
 func (c *call) staleWindows() (ids []int) {
 	for _, p := range windows(c.panes) {
-		if c.divided(p.Window).stale {
+		if c.splitOf(p.Window).stale {
 			ids = append(ids, p.Window)
 		}
 	}

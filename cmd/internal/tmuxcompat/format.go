@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// shortNames are the variables of one letter.
+// shortNames maps one-letter format variables to their long names.
 var shortNames = map[byte]string{
 	'D': "pane_id", 'F': "window_flags", 'H': "host", 'h': "host_short", 'I': "window_index", 'P': "pane_index",
 	'S': "session_name", 'T': "pane_title", 'W': "window_name",
 }
 
-// maxFormat bounds nesting: formats are callers'.
+// maxFormat limits the nesting of formats, which come from callers.
 const maxFormat = 20
 
-// expand puts values into a format.
+// expand replaces the variables of a format by their values.
 func expand(format string, value func(string) string) string { return expandAt(format, value, 0) }
 
 func expandAt(format string, value func(string) string, depth int) string {
@@ -58,7 +58,7 @@ func expandAt(format string, value func(string) string, depth int) string {
 	return out.String()
 }
 
-// closing is the } of a {; -1: there is none.
+// closing returns the index of the } that matches a {, or -1.
 func closing(s string, open int) int {
 	for i, depth := open, 0; i < len(s); i++ {
 		switch {
@@ -77,8 +77,8 @@ func closing(s string, open int) int {
 	return -1
 }
 
-// parts cuts at commas that are in no braces.
-func parts(s string) (all []string) {
+// splitParts splits s at commas outside of braces.
+func splitParts(s string) (all []string) {
 	depth, from := 0, 0
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -95,7 +95,7 @@ func parts(s string) (all []string) {
 	return append(all, s[from:])
 }
 
-// truth is tmux's: neither empty nor 0.
+// truth reports whether tmux takes a value as true: neither empty nor 0.
 func truth(s string) bool { return s != "" && s != "0" }
 
 func bit(b bool) string {
@@ -105,10 +105,10 @@ func bit(b bool) string {
 	return "0"
 }
 
-// evaluate is what stands between #{ and }.
+// evaluate returns the value of the expression between #{ and }.
 func evaluate(s string, value func(string) string, depth int) string {
 	if rest, ok := strings.CutPrefix(s, "?"); ok {
-		p := parts(rest)
+		p := splitParts(rest)
 		cond := p[0]
 		if strings.ContainsAny(cond, "#{") {
 			cond = expandAt(cond, value, depth)
@@ -131,7 +131,7 @@ func evaluate(s string, value func(string) string, depth int) string {
 		return value(loop + modifier + rest) // of each session, window or pane
 	}
 	both := func() (a, b string) {
-		p := append(parts(rest), "")
+		p := append(splitParts(rest), "")
 		return expandAt(p[0], value, depth), expandAt(p[1], value, depth)
 	}
 	text := func() string { // a variable's name, or a format
@@ -155,7 +155,7 @@ func evaluate(s string, value func(string) string, depth int) string {
 		return bit(truth(a) && truth(b))
 	case "m":
 		pattern, text := both()
-		matched, _ := path.Match(pattern, text) // a pattern that is none matches nothing
+		matched, _ := path.Match(pattern, text) // an invalid pattern matches nothing
 		return bit(matched)
 	case "l":
 		return rest
@@ -180,7 +180,7 @@ func evaluate(s string, value func(string) string, depth int) string {
 		return out
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(modifier, "=")); err == nil && modifier[0] == '=' {
-		return limited([]rune(text()), n)
+		return truncate([]rune(text()), n)
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(modifier, "p")); err == nil && modifier[0] == 'p' && n > -1000 && n < 1000 {
 		s := text()
@@ -193,8 +193,8 @@ func evaluate(s string, value func(string) string, depth int) string {
 	return ""
 }
 
-// limited is the first characters of a text, or with n below 0 the last.
-func limited(s []rune, n int) string {
+// truncate returns the first n characters of a text, or the last -n if n is negative.
+func truncate(s []rune, n int) string {
 	switch {
 	case n >= 0 && n < len(s):
 		return string(s[:n])
@@ -204,7 +204,7 @@ func limited(s []rune, n int) string {
 	return string(s)
 }
 
-// quoteShell puts a backslash before what a shell takes as more than text.
+// quoteShell puts a backslash before characters that are special to a shell.
 func quoteShell(s string) string {
 	var out strings.Builder
 	for _, r := range s {

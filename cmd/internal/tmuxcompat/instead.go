@@ -4,20 +4,20 @@ package tmuxcompat
 
 import "strings"
 
-// notHere are tmux's commands that are not answered, by their names and aliases, and what does here what they do.
-func notHere() map[string]string {
+// unsupported maps unsupported tmux commands, by name and alias, to suggestions.
+func unsupported() map[string]string {
 	return map[string]string{
-		"choose-tree choose-client": "`longterm` shows all sessions, `longterm ls` lists them",
-		"clear-history clearhist":   "`longterm prune` lets go of history",
-		"command-prompt":            "it is for a person at a terminal: `longterm view --keys tmux` has one",
-		"confirm-before confirm":    "it is for a person at a terminal: `longterm view --keys tmux` asks",
-		"copy-mode clock-mode":      "nothing is drawn here: `longterm view --keys tmux` has it",
-		"customize-mode":            "`longterm config` lists what can be set",
+		"choose-tree choose-client": "use `longterm` or `longterm ls`",
+		"clear-history clearhist":   "use `longterm prune`",
+		"command-prompt":            "only in the viewer: `longterm view --keys tmux`",
+		"confirm-before confirm":    "only in the viewer: `longterm view --keys tmux`",
+		"copy-mode clock-mode":      "only in the viewer: `longterm view --keys tmux`",
+		"customize-mode":            "use `longterm config`",
 		"display-menu menu":         "nothing is drawn here",
-		"display-panes displayp":    "nothing is drawn here; list-panes lists them",
-		"display-popup popup":       "`longterm layout split SESSION --float -- COMMAND`",
-		"find-window findw":         "`longterm search TEXT`, or list-windows -a with -F",
-		"link-window linkw":         "a pane is a session of longterm: the viewer shows it in as many tabs as you like",
+		"display-panes displayp":    "nothing is drawn here; use list-panes",
+		"display-popup popup":       "use `longterm layout split SESSION --float -- COMMAND`",
+		"find-window findw":         "use `longterm search TEXT`, or list-windows -a with -F",
+		"link-window linkw":         "not needed: the viewer can show a session in several tabs",
 		"list-keys lsk":             "`longterm view --keys tmux` has tmux's, C-b ? lists them",
 		"lock-server lock-session lock-client lock locks lockc": "sessions are not locked",
 		"move-pane movep": "join-pane does it",
@@ -25,15 +25,15 @@ func notHere() map[string]string {
 		"server-access":   "`longterm share SESSION` lets others in",
 		"show-hooks":      "`longterm events ls` lists hooks",
 		"show-messages":   "`longterm events` prints what happens",
-		"suspend-client":  "there is no client to suspend",
+		"suspend-client":  "no client to suspend",
 		"unlink-window":   "kill-window ends a window",
-		"choose-buffer":   "it is for a person at a terminal: list-buffers lists them",
+		"choose-buffer":   "it needs a user at a terminal: list-buffers lists them",
 	}
 }
 
-// instead says of a command of tmux's that is not answered what does what it does; empty: it is none.
-func instead(word string) string {
-	for names, how := range notHere() {
+// suggestion returns what to use instead of an unsupported tmux command, or "" for an unknown word.
+func suggestion(word string) string {
+	for names, how := range unsupported() {
 		for name := range strings.FieldsSeq(names) {
 			if name == word {
 				return how

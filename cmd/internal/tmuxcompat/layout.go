@@ -4,10 +4,10 @@ package tmuxcompat
 
 import "slices"
 
-// How a window is divided, with tmux's own rules (its layout.c): who gets the room of a pane that went, and who gives it
-// to one that comes. Sizes are in cells of the screen; one column or row lies between two neighbours.
+// A window is divided by tmux's own rules (its layout.c): which pane gets the space of an ended one, and which gives
+// space to a new one. Sizes are in cells of the screen, with one column or row between neighbours.
 
-// axis says along which side the parts of a cell lie.
+// axis is the direction in which the parts of a cell are arranged.
 type axis byte
 
 const (
@@ -16,18 +16,19 @@ const (
 	below  axis = 'v' // top to bottom
 )
 
-// cell is a part of a window: a pane, or parts along an axis. Parts know whose they are.
+// cell is a rectangle of a window: a pane, or several parts along an axis.
 type cell struct {
 	axis       axis
 	w, h, x, y int
-	pane       int // of a leaf
-	parts      []*cell
-	up         *cell
+	pane       int     // of a leaf
+	parts      []*cell // parts, in order
+	parent     *cell   // parent; nil: the root
 }
 
-// tree is a window's cells.
+// tree is a window's layout.
 type tree struct{ root *cell }
 
+// size returns a pointer to the cell's width or height.
 func (c *cell) size(along axis) *int {
 	if along == beside {
 		return &c.w
@@ -35,7 +36,7 @@ func (c *cell) size(along axis) *int {
 	return &c.h
 }
 
-// leaves are the cells of panes, in the order of the screen.
+// leaves returns the cells of panes in screen order.
 func (c *cell) leaves() (all []*cell) {
 	if c.axis == leaf {
 		return []*cell{c}
@@ -55,18 +56,19 @@ func (t *tree) find(pane int) *cell {
 	return nil
 }
 
-// next and previous are a cell's neighbours among the parts of the same cell; nil: there is none.
+// next and previous return a cell's neighbours in its parent, or nil.
 func (c *cell) next() *cell     { return c.neighbour(1) }
 func (c *cell) previous() *cell { return c.neighbour(-1) }
 
-func (c *cell) neighbour(by int) *cell {
-	if i := slices.Index(c.up.parts, c) + by; i >= 0 && i < len(c.up.parts) {
-		return c.up.parts[i]
+// neighbour returns the part offset positions after this one in the parent, or nil.
+func (c *cell) neighbour(offset int) *cell {
+	if i := slices.Index(c.parent.parts, c) + offset; i >= 0 && i < len(c.parent.parts) {
+		return c.parent.parts[i]
 	}
 	return nil
 }
 
-// spare is how much a cell can shrink along an axis: each pane keeps one column and one row.
+// spare returns how much a cell can shrink along an axis. Each pane keeps one column and one row.
 func (c *cell) spare(along axis) int {
 	if c.axis == leaf {
 		return max(0, *c.size(along)-1)
@@ -84,7 +86,7 @@ func (c *cell) spare(along axis) int {
 	return least
 }
 
-// adjust makes a cell larger or smaller; its parts along the axis share it, one column or row after the other.
+// adjust changes a cell's size along an axis. Its parts along the axis share the change, one column or row at a time.
 func (c *cell) adjust(along axis, change int) {
 	*c.size(along) += change
 	switch {
@@ -114,7 +116,7 @@ func (c *cell) adjust(along axis, change int) {
 	}
 }
 
-// place sets where the parts of a cell are.
+// place sets the positions of the cell's parts.
 func (c *cell) place() {
 	x, y := c.x, c.y
 	for _, part := range c.parts {
@@ -128,7 +130,7 @@ func (c *cell) place() {
 	}
 }
 
-// fit gives the parts of a cell the shares of its size that they had.
+// fit scales the cell's parts to its size, in their previous proportions.
 func (c *cell) fit() {
 	if c.axis == leaf {
 		return

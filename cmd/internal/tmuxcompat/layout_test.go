@@ -10,7 +10,7 @@ import (
 
 func window(t *testing.T, text string) *tree {
 	t.Helper()
-	d, ok := parseLayout(summed(text))
+	d, ok := parseLayout(addChecksum(text))
 	if !ok {
 		t.Fatalf("%s is no layout", text)
 	}
@@ -38,7 +38,7 @@ func TestLayouts(t *testing.T) {
 			t.Errorf("%s: %s, not %s", c.name, d.root, c.want)
 		}
 	}
-	if got := summed(three); !strings.HasPrefix(got, "d69f,") {
+	if got := addChecksum(three); !strings.HasPrefix(got, "d69f,") {
 		t.Errorf("the sum is %s", got)
 	}
 }
@@ -52,11 +52,11 @@ func TestNamedLayouts(t *testing.T) {
 		"even-h":          "2758,120x40,0,0{39x40,0,0,0,39x40,40,0,2,40x40,80,0,1}",
 		"even-vertical":   "0b9f,120x40,0,0[120x12,0,0,0,120x12,0,13,2,120x14,0,26,1]",
 	} {
-		if root, _ := arranged(name, panes, 120, 40); summed(root.String()) != want {
-			t.Errorf("%s: %s, not %s", name, summed(root.String()), want)
+		if root, _ := arrangeByName(name, panes, 120, 40); addChecksum(root.String()) != want {
+			t.Errorf("%s: %s, not %s", name, addChecksum(root.String()), want)
 		}
 	}
-	if root, _ := arranged("bogus", panes, 120, 40); root != nil {
+	if root, _ := arrangeByName("bogus", panes, 120, 40); root != nil {
 		t.Error("bogus is a layout")
 	}
 }
@@ -67,7 +67,7 @@ func TestLayoutsThatAreNone(t *testing.T) {
 		"", ",", "80x24", "80x24,0,0{", "80x24,0,0{}", "80x24,0,0{80x24,0,0,1}", "80x24,0,0{40x24,0,0,1,40x24,41,0,2}", "80x24,0,0,1,", "0x24,0,0,1", "80x24,0,0[80x12,0,0,1,79x11,0,13,2]",
 		"99999999999x1,0,0,1", strings.Repeat("80x24,0,0{", 1000), "80x24,0,0,x",
 	} {
-		if _, ok := parseLayout(summed(text)); ok {
+		if _, ok := parseLayout(addChecksum(text)); ok {
 			t.Errorf("%q is a layout", text)
 		}
 	}
@@ -79,7 +79,7 @@ func TestLayoutsThatAreNone(t *testing.T) {
 func FuzzLayout(f *testing.F) {
 	f.Add("120x40,0,0{83x40,0,0[83x20,0,0,0,83x19,0,21,2],36x40,84,0,1}", uint8(0), int16(7))
 	f.Fuzz(func(t *testing.T, text string, which uint8, n int16) {
-		d, ok := parseLayout(summed(text))
+		d, ok := parseLayout(addChecksum(text))
 		if !ok {
 			return
 		}
@@ -95,7 +95,7 @@ func FuzzLayout(f *testing.F) {
 		if slices.ContainsFunc(d.root.leaves(), func(c *cell) bool { return c.w < 1 || c.h < 1 }) {
 			t.Errorf("%q: a pane without cells: %s", text, d.root)
 		}
-		if !d.root.whole() {
+		if !d.root.isComplete() {
 			t.Errorf("%q does not add up: %s", text, d.root)
 		}
 	})

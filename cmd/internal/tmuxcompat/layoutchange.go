@@ -6,76 +6,76 @@ import "slices"
 
 // What changes a window's cells.
 
-// split makes room for a pane beside another one, or along the whole window, of so many columns or rows; nil: there is
-// too little.
-func (t *tree) split(of *cell, along axis, size int, before, full bool) *cell {
+// split makes space of the given size for a pane next to a cell, or along the whole window. It returns the new cell, or
+// nil if there is too little space.
+func (t *tree) split(target *cell, along axis, size int, before, full bool) *cell {
 	if full {
-		of = t.root
+		target = t.root
 	}
-	whole := *of.size(along)
+	whole := *target.size(along)
 	if whole < 3 {
 		return nil
 	}
 	size = min(max(1, size), whole-2)
-	if full && of.spare(along) < size+1 && of.axis != leaf {
+	if full && target.spare(along) < size+1 && target.axis != leaf {
 		return nil
 	}
-	n := &cell{w: of.w, h: of.h}
+	n := &cell{w: target.w, h: target.h}
 	*n.size(along) = size
 	switch {
-	case of.up != nil && of.up.axis == along:
-		of.up.insert(n, of, before)
-	case full && of.axis == along: // the window's own parts, one more of them
-		inner := &cell{axis: of.axis, w: of.w, h: of.h, parts: of.parts}
+	case target.parent != nil && target.parent.axis == along:
+		target.parent.insert(n, target, before)
+	case full && target.axis == along: // the window's own parts, one more of them
+		inner := &cell{axis: target.axis, w: target.w, h: target.h, parts: target.parts}
 		*inner.size(along) -= size + 1
 		inner.fit()
-		if of.parts = append(slices.Clone(inner.parts), n); before {
-			of.parts = append([]*cell{n}, inner.parts...)
+		if target.parts = append(slices.Clone(inner.parts), n); before {
+			target.parts = append([]*cell{n}, inner.parts...)
 		}
-		n.up = of
+		n.parent = target
 	default:
-		t.wrap(of, n, along, before)
+		t.wrap(target, n, along, before)
 	}
-	if !full || of.axis != along {
-		*of.size(along) = whole - size - 1
-		of.fit()
+	if !full || target.axis != along {
+		*target.size(along) = whole - size - 1
+		target.fit()
 	}
 	t.root.place()
 	return n
 }
 
-// insert puts a part beside another one.
-func (c *cell) insert(n, of *cell, before bool) {
-	at := slices.Index(c.parts, of)
+// insert adds a part before or after another part.
+func (c *cell) insert(n, target *cell, before bool) {
+	at := slices.Index(c.parts, target)
 	if !before {
 		at++
 	}
 	c.parts = slices.Insert(c.parts, at, n)
-	n.up = c
+	n.parent = c
 }
 
-// wrap has a new cell stand where one stood, with that one and a new one as its parts.
-func (t *tree) wrap(of, n *cell, along axis, before bool) {
-	outer := &cell{axis: along, w: of.w, h: of.h, x: of.x, y: of.y, up: of.up}
-	t.replace(of, outer)
-	outer.parts = []*cell{of, n}
+// wrap replaces a cell by a new one that contains the old cell and n.
+func (t *tree) wrap(target, n *cell, along axis, before bool) {
+	outer := &cell{axis: along, w: target.w, h: target.h, x: target.x, y: target.y, parent: target.parent}
+	t.replace(target, outer)
+	outer.parts = []*cell{target, n}
 	if before {
-		outer.parts = []*cell{n, of}
+		outer.parts = []*cell{n, target}
 	}
-	of.up, n.up = outer, outer
+	target.parent, n.parent = outer, outer
 }
 
-func (t *tree) replace(of, with *cell) {
-	if with.up = of.up; of.up == nil {
+func (t *tree) replace(old, with *cell) {
+	if with.parent = old.parent; old.parent == nil {
 		t.root = with
 		return
 	}
-	of.up.parts[slices.Index(of.up.parts, of)] = with
+	old.parent.parts[slices.Index(old.parent.parts, old)] = with
 }
 
-// remove takes a cell away; the neighbour behind the first one, before any other, has its room.
+// remove removes a cell. The part after it takes its space; the first part's space goes to the one before.
 func (t *tree) remove(c *cell) {
-	up := c.up
+	up := c.parent
 	if up == nil {
 		return
 	}
@@ -92,9 +92,10 @@ func (t *tree) remove(c *cell) {
 	t.root.place()
 }
 
-// grow moves the border behind a pane, or before the last one, as resize-pane -R and -D do; below 0: back.
+// grow moves the border after a pane, or before the last pane, like resize-pane -R and -D. A negative change moves it
+// back.
 func (t *tree) grow(c *cell, along axis, change int) {
-	if c = c.among(along); c == nil {
+	if c = c.ancestorAlong(along); c == nil {
 		return
 	}
 	if c.next() == nil {
@@ -103,10 +104,10 @@ func (t *tree) grow(c *cell, along axis, change int) {
 	for change != 0 {
 		var moved int
 		if change > 0 {
-			moved = c.take(along, change)
+			moved = c.takeSpace(along, change)
 			change -= moved
 		} else {
-			moved = c.give(along, -change)
+			moved = c.giveSpace(along, -change)
 			change += moved
 		}
 		if moved == 0 {
@@ -116,9 +117,9 @@ func (t *tree) grow(c *cell, along axis, change int) {
 	t.root.place()
 }
 
-// sizeTo gives a pane a size.
+// sizeTo resizes a pane.
 func (t *tree) sizeTo(c *cell, along axis, size int) {
-	part := c.among(along)
+	part := c.ancestorAlong(along)
 	if part == nil {
 		return
 	}
@@ -129,19 +130,19 @@ func (t *tree) sizeTo(c *cell, along axis, size int) {
 	t.grow(c, along, change)
 }
 
-// among is the cell that has a neighbour along an axis: this one, or the nearest that it is in; nil: there is none.
-func (c *cell) among(along axis) *cell {
-	for c.up != nil && c.up.axis != along {
-		c = c.up
+// ancestorAlong returns the cell itself or the nearest ancestor that has neighbours along an axis, or nil.
+func (c *cell) ancestorAlong(along axis) *cell {
+	for c.parent != nil && c.parent.axis != along {
+		c = c.parent
 	}
-	if c.up == nil {
+	if c.parent == nil {
 		return nil
 	}
 	return c
 }
 
-// take has a cell grow by what the next ones can give, else those before it.
-func (c *cell) take(along axis, most int) int {
+// takeSpace grows a cell with space from the next cells, else from the previous ones. It returns the space taken.
+func (c *cell) takeSpace(along axis, most int) int {
 	from := c.next()
 	for from != nil && from.spare(along) == 0 {
 		from = from.next()
@@ -161,8 +162,8 @@ func (c *cell) take(along axis, most int) int {
 	return n
 }
 
-// give has the next cell grow by what this one can give, else those before it.
-func (c *cell) give(along axis, most int) int {
+// giveSpace grows the next cell with space from this cell, else from the previous ones. It returns the space given.
+func (c *cell) giveSpace(along axis, most int) int {
 	to, from := c.next(), c
 	for from != nil && from.spare(along) == 0 {
 		from = from.previous()
@@ -184,11 +185,12 @@ func (t *tree) resize(w, h int) {
 	t.root.place()
 }
 
-// spread makes the parts that a pane is one of equally large, or those of what it is in if they are already.
+// spread gives the parts of a pane's parent equal sizes. If they are equal already, it does so with the parent's
+// parent.
 func (t *tree) spread(c *cell) {
-	for up := c.up; up != nil; up = up.up {
+	for up := c.parent; up != nil; up = up.parent {
 		changed := false
-		for i, size := range shares(*up.size(up.axis), len(up.parts)) {
+		for i, size := range divideCells(*up.size(up.axis), len(up.parts)) {
 			if change := size - *up.parts[i].size(up.axis); change != 0 {
 				up.parts[i].adjust(up.axis, change)
 				changed = true

@@ -14,7 +14,7 @@ import (
 //
 // a sum, then cells as WxH,X,Y: a pane with its number, else parts side by side in {}, or below each other in [].
 
-// String is a layout without its sum.
+// String returns a layout's text without the checksum.
 func (c *cell) String() string {
 	text := fmt.Sprintf("%dx%d,%d,%d", c.w, c.h, c.x, c.y)
 	if c.axis == leaf {
@@ -31,8 +31,8 @@ func (c *cell) String() string {
 	return text + open + strings.Join(parts, ",") + end
 }
 
-// summed is a layout with its sum (tmux's layout_checksum).
-func summed(text string) string {
+// addChecksum returns a layout's text with its checksum (tmux's layout_checksum).
+func addChecksum(text string) string {
 	sum := uint16(0)
 	for i := range len(text) {
 		sum = sum>>1 + sum&1<<15
@@ -41,15 +41,15 @@ func summed(text string) string {
 	return fmt.Sprintf("%04x,%s", sum, text)
 }
 
-// parseLayout is a layout with its sum.
+// parseLayout parses a layout's text with its checksum.
 func parseLayout(text string) (*tree, bool) {
 	_, rest, ok := strings.Cut(text, ",")
-	if !ok || len(text) > maxLayout || summed(rest) != text {
+	if !ok || len(text) > maxLayout || addChecksum(rest) != text {
 		return nil, false
 	}
 	r := &layoutReader{rest: rest}
 	root := r.cell(nil, 0)
-	if root == nil || r.rest != "" || !root.whole() {
+	if root == nil || r.rest != "" || !root.isComplete() {
 		return nil, false
 	}
 	root.x, root.y = 0, 0
@@ -57,14 +57,14 @@ func parseLayout(text string) (*tree, bool) {
 	return &tree{root}, true
 }
 
-// maxLayout and maxDepth bound what a caller's layout may be.
+// Limits of a layout from a caller: bytes and nesting.
 const (
 	maxLayout = 8 << 10
 	maxDepth  = 64
 )
 
-// whole says that parts fill what they are parts of.
-func (c *cell) whole() bool {
+// isComplete reports whether the parts of each cell fill it.
+func (c *cell) isComplete() bool {
 	if c.w < 1 || c.h < 1 || c.w > 10_000 || c.h > 10_000 {
 		return false
 	}
@@ -74,23 +74,25 @@ func (c *cell) whole() bool {
 	sum := len(c.parts) - 1
 	for _, part := range c.parts {
 		sum += *part.size(c.axis)
-		if across := c.other(); *part.size(across) != *c.size(across) || !part.whole() {
+		if across := c.crossAxis(); *part.size(across) != *c.size(across) || !part.isComplete() {
 			return false
 		}
 	}
 	return sum == *c.size(c.axis)
 }
 
-func (c *cell) other() axis {
+// crossAxis returns the axis of the cell's parts' parts.
+func (c *cell) crossAxis() axis {
 	if c.axis == beside {
 		return below
 	}
 	return beside
 }
 
+// layoutReader parses the text of a layout.
 type layoutReader struct{ rest string }
 
-// number reads a number behind a sign; -1: there is none.
+// number parses a number after a sign, or returns -1.
 func (r *layoutReader) number(sign string) int {
 	rest, ok := strings.CutPrefix(r.rest, sign)
 	n := 0
@@ -106,7 +108,7 @@ func (r *layoutReader) number(sign string) int {
 }
 
 func (r *layoutReader) cell(up *cell, depth int) *cell {
-	c := &cell{up: up}
+	c := &cell{parent: up}
 	c.w, c.h, c.x, c.y = r.number(""), r.number("x"), r.number(","), r.number(",")
 	if c.y < 0 || depth > maxDepth {
 		return nil

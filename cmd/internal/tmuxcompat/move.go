@@ -2,7 +2,7 @@
 
 package tmuxcompat
 
-// respawnPane is respawn-pane: another program in a pane, or the same again, which keeps its number, place and size.
+// respawnPane implements respawn-pane: it starts a program in a pane, which keeps its number, place and size.
 func respawnPane(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil {
@@ -16,12 +16,12 @@ func respawnPane(x *command) error {
 	}
 	next := &pane{place: p.place}
 	if p.Command != "" { // else it was a shell, which is started without words
-		next.ran = p.s.Argv
+		next.lastArgv = p.s.Argv
 	}
 	return x.start(next, p.s.Cols, p.s.Rows, p.s.Cwd)
 }
 
-// breakPane is break-pane: a pane gets a window of its own.
+// breakPane implements break-pane: it moves a pane to a new window.
 func breakPane(x *command) error {
 	p, err := x.pane(x.flag('s'))
 	if err != nil {
@@ -39,8 +39,8 @@ func breakPane(x *command) error {
 		return fail("index in use: %d", index)
 	}
 	of, left := x.activeOf(session), p.Window
-	x.divided(left) // as it was
-	n, err := x.next(func(n *numbers) { n.Window++; n.Used++ })
+	x.splitOf(left) // as it was
+	n, err := x.updateState(func(n *numbers) { n.Window++; n.Used++ })
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func breakPane(x *command) error {
 		return err
 	}
 	x.sort()
-	if err := x.settle(left); err != nil {
+	if err := x.reclaimSpace(left); err != nil {
 		return err
 	}
 	if err := x.resize(p, p.Cols, p.Rows); err != nil {
@@ -63,7 +63,7 @@ func breakPane(x *command) error {
 	return nil
 }
 
-// joinPane is join-pane: a pane moves beside another one.
+// joinPane implements join-pane: it moves a pane beside another one.
 func joinPane(x *command) error {
 	p, err := x.pane(x.flag('s'))
 	if err != nil {
@@ -76,7 +76,7 @@ func joinPane(x *command) error {
 	if p == of {
 		return fail("source and target panes must be different")
 	}
-	d, room, err := x.room(of, "create pane failed: pane too small")
+	d, room, err := x.makeRoom(of, "create pane failed: pane too small")
 	if err != nil {
 		return err
 	}
@@ -84,14 +84,14 @@ func joinPane(x *command) error {
 		d.remove(old)
 	}
 	room.pane = p.Pane
-	used, err := x.used()
+	used, err := x.nextUse()
 	if err != nil {
 		return err
 	}
 	left := p.Window
-	x.divided(left) // as it was
+	x.splitOf(left) // as it was
 	id, title, line := p.Pane, p.Title, p.Command
-	x.panes = x.where(func(o *pane) bool { return o != p }) // it is no neighbour of itself
+	x.panes = x.filter(func(o *pane) bool { return o != p }) // it is no neighbour of itself
 	p.place = of.place
 	p.Pane, p.Title, p.Command, p.PaneUsed = id, title, line, 0
 	if !x.has('d') {
@@ -111,9 +111,9 @@ func joinPane(x *command) error {
 		return err
 	}
 	if left != of.Window {
-		if err := x.settle(left); err != nil {
+		if err := x.reclaimSpace(left); err != nil {
 			return err
 		}
 	}
-	return x.lay(of.Window)
+	return x.applyLayout(of.Window)
 }

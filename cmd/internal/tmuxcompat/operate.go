@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// loop begins the name of what is no variable but a format for each session (S), window (W) or pane (P).
+// loop is the prefix that marks a loop over sessions (S), windows (W) or panes (P) in place of a variable's name.
 const loop = "\x00"
 
-// operate is what modifiers with words of their own make: #{e|+:1,2}, #{s/a/b/:x}, #{m/r:a,b}, #{=/3/…:x}, #{<:a,b}.
+// operate evaluates modifiers with arguments: #{e|+:1,2}, #{s/a/b/:x}, #{m/r:a,b}, #{=/3/…:x}, #{<:a,b}.
 func operate(modifier string, both func() (a, b string), text func() string) (string, bool) {
 	switch modifier {
 	case "<", ">", "<=", ">=":
 		a, b := both()
-		return bit(compared(modifier, strings.Compare(a, b))), true
+		return bit(matchesOrder(modifier, strings.Compare(a, b))), true
 	case "w":
 		return strconv.Itoa(len([]rune(text()))), true
 	}
@@ -27,7 +27,7 @@ func operate(modifier string, both func() (a, b string), text func() string) (st
 	switch kind := modifier[0]; {
 	case kind == 'e':
 		a, b := both()
-		return calculated(words[0], a, b), true
+		return calculate(words[0], a, b), true
 	case kind == 'm':
 		pattern, text := both()
 		if strings.Contains(words[0], "i") {
@@ -44,7 +44,7 @@ func operate(modifier string, both func() (a, b string), text func() string) (st
 	case kind == '=' && len(words) > 1:
 		n, err := strconv.Atoi(words[0])
 		s := []rune(text())
-		cut := limited(s, n)
+		cut := truncate(s, n)
 		switch {
 		case err != nil || cut == string(s):
 			return string(s), true
@@ -56,7 +56,7 @@ func operate(modifier string, both func() (a, b string), text func() string) (st
 	return "", false
 }
 
-// references are what replaces a match, with its groups \1 to \9 as regexp has them.
+// references converts groups \1 to \9 in a replacement to regexp's form.
 func references(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -73,7 +73,7 @@ func references(text string) string {
 	return out.String()
 }
 
-func compared(how string, order int) bool {
+func matchesOrder(how string, order int) bool {
 	switch how {
 	case "<":
 		return order < 0
@@ -85,8 +85,8 @@ func compared(how string, order int) bool {
 	return order >= 0
 }
 
-// calculated is a sum of whole numbers; empty: it is none.
-func calculated(how, a, b string) string {
+// calculate returns the result for two whole numbers, or "" for other operands.
+func calculate(how, a, b string) string {
 	x, err := strconv.ParseInt(a, 10, 64)
 	y, other := strconv.ParseInt(b, 10, 64)
 	if err != nil || other != nil {
@@ -119,7 +119,7 @@ func calculated(how, a, b string) string {
 				order = -1
 			}
 		}
-		return bit(compared(how, order))
+		return bit(matchesOrder(how, order))
 	}
 	return ""
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Options and environments: what callers set is kept and shown again. Options change nothing but what formats and
-// show-options say of them; the environment is that of panes that start later.
+// Options and environments are stored and shown again. Options affect only formats and show-options; environments apply
+// to panes that start later.
 
-// scopes are where an option is looked for, the nearest first.
+// scopes returns where to look for an option, nearest first.
 func (c *call) scopes(p *pane) []string {
 	if p == nil {
 		return []string{"g"}
@@ -22,7 +22,7 @@ func (c *call) scopes(p *pane) []string {
 	return []string{"%" + strconv.Itoa(p.Pane), "@" + strconv.Itoa(p.Window), "$" + strconv.Itoa(p.SessionID), "g"}
 }
 
-// scope is where a command's flags say that an option is.
+// scope returns the scope that a command's flags select.
 func (x *command) scope(p *pane) string {
 	all := x.scopes(p)
 	switch {
@@ -38,9 +38,9 @@ func (x *command) scope(p *pane) string {
 
 func (c *call) optionKey(scope, name string) string { return c.stateKey("option", scope+"/"+name) }
 
-// option is an option's value for a pane, as formats have it.
+// option returns an option's value for a pane, as formats need it.
 func (c *call) option(p *pane, name string) string {
-	n, err := c.kept()
+	n, err := c.readNumbers()
 	if err != nil {
 		return ""
 	}
@@ -52,7 +52,7 @@ func (c *call) option(p *pane, name string) string {
 	return options[name]
 }
 
-// target is the pane that -t names of an option, whose absence matters only where the option is not everybody's.
+// target returns the pane of -t. A missing pane is an error only for options that are not global.
 func (x *command) target() (*pane, error) {
 	p, err := x.pane(x.flag('t'))
 	if err != nil && !x.has('g') && !x.has('s') {
@@ -80,7 +80,7 @@ func setOption(x *command) error {
 		value = x.format(value, p)
 	}
 	key := x.optionKey(x.scope(p), name)
-	return x.setKept(key, value, func(old string, is bool) (string, error) {
+	return x.setStored(key, value, func(old string, is bool) (string, error) {
 		switch {
 		case is && x.has('o') && !x.has('q'):
 			return "", fail("already set: %s", name)
@@ -93,18 +93,18 @@ func setOption(x *command) error {
 	})
 }
 
-// maxOptions bounds what callers have kept, in bytes: it is read by every command.
+// maxOptions limits the stored options and variables, in bytes: every command reads them.
 const maxOptions = 256 << 10
 
-// setKept keeps a value, or with -u lets go of it.
-func (x *command) setKept(key, value string, change func(old string, is bool) (string, error)) (err error) {
-	keepErr := x.keep(func(n *numbers) {
+// setStored stores a value, or removes it with -u. update returns the new value; is reports whether an old one exists.
+func (x *command) setStored(key, value string, update func(old string, is bool) (string, error)) (err error) {
+	keepErr := x.saveState(func(n *numbers) {
 		old, is := n.Options[key]
 		if x.has('u') || x.has('U') {
 			delete(n.Options, key)
 			return
 		}
-		if value, err = change(old, is); err != nil {
+		if value, err = update(old, is); err != nil {
 			return
 		}
 		size := len(key) + len(value)
@@ -123,7 +123,7 @@ func (x *command) setKept(key, value string, change func(old string, is bool) (s
 	return cmp.Or(err, keepErr)
 }
 
-// showOptions is show-options: what was set, and of options that programs ask about what is so here.
+// showOptions implements show-options: options that were set, and the values of common ones.
 func showOptions(x *command) error {
 	p, err := x.target()
 	if err != nil {
@@ -132,7 +132,7 @@ func showOptions(x *command) error {
 		}
 		return err
 	}
-	n, err := x.kept()
+	n, err := x.readNumbers()
 	if err != nil {
 		return err
 	}
@@ -173,13 +173,13 @@ func (x *command) printOption(name, value string) error {
 	return err
 }
 
-// showAll prints a scope's options by their names.
-func (x *command) showAll(kept map[string]string, prefix string, known bool) error {
+// showAll prints the options of a scope, by name.
+func (x *command) showAll(stored map[string]string, prefix string, known bool) error {
 	all := map[string]string{}
 	if known {
 		maps.Copy(all, options)
 	}
-	for key, value := range kept {
+	for key, value := range stored {
 		if name, ok := strings.CutPrefix(key, prefix); ok {
 			all[name] = value
 		}
@@ -192,7 +192,7 @@ func (x *command) showAll(kept map[string]string, prefix string, known bool) err
 	return nil
 }
 
-// options are those that programs ask about, and how it is here.
+// options holds the values of options that programs query.
 var options = map[string]string{
 	"base-index": "0", "pane-base-index": "0", "history-limit": strconv.Itoa(historyLimit), "default-shell": "/bin/sh",
 	"default-command": "", "prefix": "C-b", "mouse": "off", "status": "off", "remain-on-exit": "off", "escape-time": "0",
@@ -200,7 +200,7 @@ var options = map[string]string{
 	"set-titles": "off", "renumber-windows": "off", "pane-border-status": "off", "mode-keys": "emacs", "extended-keys": "off",
 }
 
-// removed is what is kept of a variable that panes do not get (-r).
+// removed is the stored value of a variable that is unset in panes (-r).
 const removed = "\x00"
 
 func (x *command) environmentScope() (string, error) {
@@ -236,13 +236,13 @@ func setEnvironment(x *command) error {
 	if x.has('F') {
 		value = x.format(value, x.current())
 	}
-	return x.setKept(x.stateKey("environment", scope+"/"+x.args[0]), value, func(string, bool) (string, error) { return value, nil })
+	return x.setStored(x.stateKey("environment", scope+"/"+x.args[0]), value, func(string, bool) (string, error) { return value, nil })
 }
 
-// environment is what callers set for a session's panes, or everybody's.
+// environment returns the variables that were set for a session's panes, or globally.
 func (c *call) environment(scope string) map[string]string {
 	all := map[string]string{}
-	n, err := c.kept()
+	n, err := c.readNumbers()
 	if err != nil {
 		return all
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// keyNames are tmux's names of keys, in small letters. What is none of them, and no character with a modifier, is text.
+// keyNames maps tmux's key names, in lower case. Other words, except a character with a modifier, are text.
 var keyNames = map[string]string{
 	"enter": "Enter", "kpenter": "Enter", "tab": "Tab", "btab": "S-Tab", "space": "Space", "bspace": "BSpace", "escape": "Escape",
 	"up": "Up", "down": "Down", "left": "Left", "right": "Right", "home": "Home", "end": "End",
@@ -21,11 +21,10 @@ var keyNames = map[string]string{
 	"f1": "F1", "f2": "F2", "f3": "F3", "f4": "F4", "f5": "F5", "f6": "F6", "f7": "F7", "f8": "F8", "f9": "F9", "f10": "F10", "f11": "F11", "f12": "F12",
 }
 
-// firstPrompt is how long a shell that was just started is waited for: what is typed before its first prompt may be
-// thrown away by it.
+// firstPromptMS is how long send-keys waits for the first prompt of a new shell, which may discard earlier input.
 const firstPromptMS = 5000
 
-// sendKeys is send-keys.
+// sendKeys implements send-keys.
 func sendKeys(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil {
@@ -54,9 +53,9 @@ func sendKeys(x *command) error {
 		return nil
 	}
 	s := x.daemon.Session(p.s.ID)
-	if p.begins() {
+	if p.isStarting() {
 		w := api.Wait{Conds: []api.Condition{{Kind: "prompt"}, {Kind: "input"}, {Kind: "exit"}}, TimeoutMS: firstPromptMS}
-		_, _ = s.Wait(x.ctx, w) // what happens then is told by the typing
+		_, _ = s.Wait(x.ctx, w) // the typing below reports errors
 	}
 	for i := range inputs {
 		inputs[i].Auto = true
@@ -67,8 +66,8 @@ func sendKeys(x *command) error {
 	return nil
 }
 
-// begins says that the pane's shell was just started and has shown no prompt yet.
-func (p *pane) begins() bool {
+// isStarting reports whether the pane's shell has started but not shown its first prompt.
+func (p *pane) isStarting() bool {
 	switch sh := p.s.Shell; {
 	case sh != nil:
 		return sh.Phase == "unknown" && sh.N == 0 && sh.Quality != "none"
@@ -78,7 +77,7 @@ func (p *pane) begins() bool {
 	return p.s.State == "running" && time.Since(p.s.Created) < firstPromptMS*time.Millisecond
 }
 
-// key is what an argument of send-keys stands for.
+// key returns the input for an argument of send-keys.
 func (x *command) key(arg string, p *pane) (api.Input, error) {
 	if x.has('H') {
 		b, err := hex.DecodeString(strings.Repeat("0", len(arg)%2) + arg)
@@ -109,7 +108,7 @@ func (x *command) key(arg string, p *pane) (api.Input, error) {
 	return api.Input{Text: arg}, nil
 }
 
-// keyName is a key's name here.
+// keyName returns longterm's name of a key.
 func keyName(word string) (string, bool) {
 	mods, rest := "", word
 	for len(rest) > 2 && rest[1] == '-' && strings.ContainsRune("CMScms", rune(rest[0])) {
@@ -131,7 +130,7 @@ func keyName(word string) (string, bool) {
 	return "", false
 }
 
-// join adds to what is typed in one step: text with its Enter arrives as one, so that two callers never mix in a line.
+// join appends in to the inputs. Text and its Enter become one input, so that two callers never mix within a line.
 func join(all []api.Input, in api.Input) []api.Input {
 	if n := len(all); n > 0 {
 		last := &all[n-1]

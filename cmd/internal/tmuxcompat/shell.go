@@ -11,12 +11,12 @@ import (
 
 // run-shell and if-shell: they run in the caller's process, and print where it does.
 
-// status is what a command of a shell ended with.
+// status is the exit status of a shell command, as an error.
 type status int
 
 func (s status) Error() string { return "" }
 
-// shell is a command for sh, in the caller's environment.
+// shell returns a command for sh with the caller's environment.
 func (x *command) shell(line string) *exec.Cmd {
 	cmd := exec.CommandContext(x.ctx, "/bin/sh", "-c", line)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = x.orHome(x.Cwd), x.Env, x.Stdout, x.Stderr
@@ -48,7 +48,7 @@ func runShell(x *command) error {
 	return exited(cmd.Run())
 }
 
-// exited is a command's end as a status.
+// exited returns a command's exit status as an error.
 func exited(err error) error {
 	var e *exec.ExitError
 	if !errors.As(err, &e) {
@@ -88,7 +88,7 @@ func ifShell(x *command) error {
 	return nil
 }
 
-// maxNested bounds commands that run commands.
+// maxNested limits the nesting of commands that run commands.
 const maxNested = 16
 
 // runText runs tmux's commands in a text.
@@ -109,7 +109,8 @@ func (x *command) runText(text string) error {
 	return nil
 }
 
-// commandWords are the commands of a text, with the quotes of tmux's configuration; ; and ends of lines are between two.
+// commandWords splits a text into commands, with the quoting of tmux's configuration. Commands are separated by ; and
+// newlines.
 func commandWords(text string) (commands [][]string, ok bool) {
 	var words []string
 	var word strings.Builder
@@ -151,16 +152,16 @@ func commandWords(text string) (commands [][]string, ok bool) {
 	return commands, quote == 0
 }
 
-// pipePane is pipe-pane: what a pane prints from now on, to a command.
+// pipePane implements pipe-pane: it pipes a pane's new output into a command.
 func pipePane(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil {
 		return err
 	}
 	if x.has('I') && !x.has('O') {
-		return fail("pipe-pane -I is not there: type what a command prints with send-keys -l")
+		return fail("pipe-pane -I is not supported; use send-keys -l with the command's output")
 	}
-	piped := x.piped(p)
+	piped := x.isPiped(p)
 	if piped {
 		if err := x.Pipe(x.ctx, "--stop", p.s.ID); err != nil {
 			return err

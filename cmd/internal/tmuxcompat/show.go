@@ -19,7 +19,7 @@ func hasSession(x *command) error {
 	return err
 }
 
-// print prints a line for each pane that the filter lets through.
+// print prints a line for each pane that passes the filter.
 func (x *command) print(panes []*pane, format string) error {
 	if f := x.flag('F'); x.has('F') {
 		format = f
@@ -85,7 +85,7 @@ func listPanes(x *command) error {
 	return x.print(panes, format)
 }
 
-// displayMessage is display-message. A target that is not there makes variables empty.
+// displayMessage implements display-message. For a missing target variables are empty.
 func displayMessage(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil && strings.HasPrefix(x.flag('t'), "%") {
@@ -99,25 +99,25 @@ func displayMessage(x *command) error {
 		format = x.flag('F')
 	}
 	if !x.has('p') {
-		return nil // there is no status line
+		return nil // there is no status line to show it
 	}
 	_, err = fmt.Fprintln(x.Stdout, x.format(strftime(format, time.Now()), p))
 	return err
 }
 
-// clock are strftime's conversions as Go has them.
-var clock = map[byte]string{
+// strftimeLayouts maps strftime's conversions to Go's time layouts.
+var strftimeLayouts = map[byte]string{
 	'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'd': "02", 'e': "_2", 'm': "01", 'b': "Jan", 'B': "January", 'y': "06", 'Y': "2006",
 	'a': "Mon", 'A': "Monday", 'R': "15:04", 'T': "15:04:05", 'D': "01/02/06", 'F': "2006-01-02", 'Z': "MST", 'z': "-0700", 'j': "002",
 }
 
-// strftime puts the time into a text.
-func strftime(text string, at time.Time) string {
+// strftime expands conversions in a text with a time.
+func strftime(text string, t time.Time) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] == '%' && i+1 < len(text) {
-			if layout := clock[text[i+1]]; layout != "" {
-				out.WriteString(at.Format(layout))
+			if layout := strftimeLayouts[text[i+1]]; layout != "" {
+				out.WriteString(t.Format(layout))
 				i++
 				continue
 			}
@@ -130,7 +130,7 @@ func strftime(text string, at time.Time) string {
 	return out.String()
 }
 
-// capturePane is capture-pane.
+// capturePane implements capture-pane.
 func capturePane(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil {
@@ -142,7 +142,7 @@ func capturePane(x *command) error {
 	q := client.ScreenQuery{}
 	start, end := x.lines()
 	if above := min(start, end); above < 0 {
-		q.Scrollback = strconv.Itoa(max(above, -historyMost)) + ":"
+		q.Scrollback = strconv.Itoa(max(above, -maxHistoryLines)) + ":"
 	}
 	if x.has('a') {
 		if !p.s.Alt {
@@ -171,13 +171,13 @@ func capturePane(x *command) error {
 		}
 	}
 	if !x.has('p') {
-		return x.locked(func() error { return x.putBuffer(x.flag('b'), []byte(out.String())) })
+		return x.withLock(func() error { return x.putBuffer(x.flag('b'), []byte(out.String())) })
 	}
 	_, err = fmt.Fprint(x.Stdout, out.String())
 	return err
 }
 
-// line is a line that -S or -E names among the history's and the screen's, of which there are so many.
+// line returns the index of line n of -S or -E, among history lines above the screen and all lines in total.
 func line(n, history, all int) int {
 	if n >= all {
 		return all - 1
@@ -185,17 +185,18 @@ func line(n, history, all int) int {
 	return min(max(0, history+n), all-1)
 }
 
-// historyMost is the most that is read of a pane's history at once, in lines.
-const historyMost = 100_000
+// maxHistoryLines is the largest number of history lines read at once.
+const maxHistoryLines = 100_000
 
-// lines are -S and -E: lines of the screen from 0, of the history below 0; - is its begin or the screen's end.
+// lines returns the values of -S and -E: screen lines count from 0, history lines are negative, - is the start of the
+// history or the end of the screen.
 func (x *command) lines() (start, end int) {
 	var err error
 	start, end = 0, math.MaxInt
 	switch text := x.flag('S'); text {
 	case "":
 	case "-":
-		start = -historyMost
+		start = -maxHistoryLines
 	default:
 		if start, err = strconv.Atoi(text); err != nil {
 			start = 0 // as tmux has it
@@ -211,7 +212,7 @@ func (x *command) lines() (start, end int) {
 	return start, end
 }
 
-// writeLine writes a row, with -e its looks, with -N its blanks up to the edge.
+// writeLine writes a row: with -e its attributes, with -N its trailing blanks.
 func (x *command) writeLine(out *strings.Builder, l *render.Line) {
 	if !x.has('e') {
 		text := l.Text
@@ -243,7 +244,7 @@ func (x *command) writeLine(out *strings.Builder, l *render.Line) {
 	}
 }
 
-// sgr is how a span looks, as parameters of SGR (ECMA-48 §8.3.117).
+// sgr returns a span's attributes as SGR parameters (ECMA-48 §8.3.117).
 func sgr(s *render.Span) string {
 	var codes []string
 	for _, a := range []struct {
@@ -260,7 +261,7 @@ func sgr(s *render.Span) string {
 	return strings.Join(slices.DeleteFunc(codes, func(c string) bool { return c == "" }), ";")
 }
 
-// colour is a colour as a parameter of SGR; base is 30 or 40.
+// colour returns a colour as an SGR parameter; base is 30 or 40.
 func colour(rgb string, index *uint8, base int) string {
 	switch {
 	case index != nil && *index < 8:

@@ -13,7 +13,7 @@ import (
 
 var errInvalid = errors.New("invalid")
 
-// length is a size in cells or in percent of the window.
+// length parses a size in cells, or in percent of whole.
 func length(text string, whole int) (int, error) {
 	if bare, ok := strings.CutSuffix(text, "%"); ok {
 		n, err := strconv.Atoi(bare)
@@ -37,7 +37,7 @@ func length(text string, whole int) (int, error) {
 	return min(max(1, n), whole), nil
 }
 
-// resizePane is resize-pane.
+// resizePane implements resize-pane.
 func resizePane(x *command) error {
 	p, err := x.pane(x.flag('t'))
 	if err != nil {
@@ -52,7 +52,7 @@ func resizePane(x *command) error {
 			return fail("adjustment too small")
 		}
 	}
-	d := x.divided(p.Window)
+	d := x.splitOf(p.Window)
 	if x.has('Z') {
 		return x.zoom(d, p)
 	}
@@ -83,11 +83,11 @@ func resizePane(x *command) error {
 	case x.has('D'):
 		d.grow(c, below, by)
 	}
-	return x.lay(p.Window)
+	return x.applyLayout(p.Window)
 }
 
-// zoom has a pane fill its window, or takes that back.
-func (x *command) zoom(d *divided, p *pane) error {
+// zoom makes a pane fill its window, or restores the layout.
+func (x *command) zoom(d *windowSplit, p *pane) error {
 	switch {
 	case d.Zoom > 0:
 		d.Zoom = 0
@@ -96,14 +96,14 @@ func (x *command) zoom(d *divided, p *pane) error {
 	default:
 		var err error
 		d.Zoom = p.Pane + 1
-		if p.PaneUsed, err = x.used(); err != nil {
+		if p.PaneUsed, err = x.nextUse(); err != nil {
 			return err
 		}
 		if err := x.save(x.ctx, p); err != nil {
 			return err
 		}
 	}
-	return x.lay(p.Window)
+	return x.applyLayout(p.Window)
 }
 
 func resizeWindow(x *command) error {
@@ -119,7 +119,7 @@ func resizeWindow(x *command) error {
 	if err != nil {
 		return fail("height %v", err)
 	}
-	d := x.divided(panes[0].Window)
+	d := x.splitOf(panes[0].Window)
 	d.resize(cols, rows)
 	for _, p := range panes {
 		p.Cols, p.Rows = cols, rows
@@ -127,25 +127,25 @@ func resizeWindow(x *command) error {
 			return err
 		}
 	}
-	return x.lay(panes[0].Window)
+	return x.applyLayout(panes[0].Window)
 }
 
-// namedLayouts are tmux's, in the order of next-layout.
+// namedLayouts lists tmux's layouts in the order of next-layout.
 var namedLayouts = []string{"even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled"}
 
-// selectLayout is select-layout, next-layout and previous-layout.
+// selectLayout implements select-layout, next-layout and previous-layout.
 func selectLayout(x *command) error {
 	panes, err := x.window(x.flag('t'))
 	if err != nil {
 		return err
 	}
-	d := x.divided(panes[0].Window)
+	d := x.splitOf(panes[0].Window)
 	name := ""
 	switch all := len(namedLayouts); {
 	case x.has('E'):
 		d.Zoom = 0
 		d.spread(d.find(activeIn(panes).Pane))
-		return x.lay(panes[0].Window)
+		return x.applyLayout(panes[0].Window)
 	case x.has('n') || x.name == "next-layout":
 		name = namedLayouts[d.Last%all]
 	case x.has('p') || x.name == "previous-layout":
@@ -163,17 +163,17 @@ func selectLayout(x *command) error {
 	if name == "" {
 		return nil
 	}
-	old := summed(d.root.String())
+	old := addChecksum(d.root.String())
 	if err := setLayout(d, panes, name); err != nil {
 		return err
 	}
 	d.Old = old
-	return x.lay(panes[0].Window)
+	return x.applyLayout(panes[0].Window)
 }
 
-// setLayout is a layout by its name, or as #{window_layout} has it.
-func setLayout(d *divided, panes []*pane, name string) error {
-	if root, last := arranged(name, panes, panes[0].Cols, panes[0].Rows); root != nil {
+// setLayout applies a layout given by name or in the form of #{window_layout}.
+func setLayout(d *windowSplit, panes []*pane, name string) error {
+	if root, last := arrangeByName(name, panes, panes[0].Cols, panes[0].Rows); root != nil {
 		d.root, d.Last, d.Zoom = root, last, 0
 		return nil
 	}
@@ -196,8 +196,8 @@ func setLayout(d *divided, panes []*pane, name string) error {
 	return nil
 }
 
-// arranged is a layout by its name, or by what the name begins with, and its number and one; nil: it is none.
-func arranged(layout string, panes []*pane, cols, rows int) (*cell, int) {
+// arrangeByName returns the layout with this name or prefix and its number plus one, or nil for an unknown one.
+func arrangeByName(layout string, panes []*pane, cols, rows int) (*cell, int) {
 	at := slices.IndexFunc(namedLayouts, func(known string) bool { return strings.HasPrefix(known, layout) })
 	if exact := slices.Index(namedLayouts, layout); exact >= 0 {
 		at = exact
@@ -212,20 +212,20 @@ func arranged(layout string, panes []*pane, cols, rows int) (*cell, int) {
 	var root *cell
 	switch namedLayouts[at] {
 	case "even-horizontal":
-		root = inLine(beside, cells)
+		root = joinCells(beside, cells)
 	case "even-vertical":
-		root = inLine(below, cells)
+		root = joinCells(below, cells)
 	case "main-horizontal":
-		root = inLine(below, []*cell{cells[0], inLine(beside, cells[1:])})
+		root = joinCells(below, []*cell{cells[0], joinCells(beside, cells[1:])})
 	case "main-vertical":
-		root = inLine(beside, []*cell{cells[0], inLine(below, cells[1:])})
+		root = joinCells(beside, []*cell{cells[0], joinCells(below, cells[1:])})
 	}
 	across := 1
 	if root == nil {
 		root, across = tiles(cells)
 	}
 	root.w, root.h = cols, rows
-	root.share()
+	root.equalize()
 	switch {
 	case len(panes) == 1:
 	case namedLayouts[at] == "main-horizontal": // main-pane-height is 24, with one row left at least
@@ -236,17 +236,17 @@ func arranged(layout string, panes []*pane, cols, rows int) (*cell, int) {
 		root.parts[1].w = cols - root.parts[0].w - 1
 	}
 	for _, part := range root.parts {
-		part.share()
+		part.equalize()
 	}
 	if across > 1 {
-		root.parts[len(root.parts)-1].columns(across)
+		root.parts[len(root.parts)-1].alignColumns(across)
 	}
 	root.place()
 	return root, at + 1
 }
 
-// inLine is cells along an axis; one alone stands for itself.
-func inLine(along axis, cells []*cell) *cell {
+// joinCells returns a cell with the given cells along an axis, or the only cell itself.
+func joinCells(along axis, cells []*cell) *cell {
 	cells = slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return c == nil })
 	switch len(cells) {
 	case 0:
@@ -256,12 +256,12 @@ func inLine(along axis, cells []*cell) *cell {
 	}
 	c := &cell{axis: along, parts: cells}
 	for _, part := range cells {
-		part.up = c
+		part.parent = c
 	}
 	return c
 }
 
-// tiles are rows of as many cells, with as many rows as columns or one more.
+// tiles arranges cells in rows of equal length, with as many rows as columns or one more.
 func tiles(cells []*cell) (*cell, int) {
 	down, across := 1, 1
 	for down*across < len(cells) {
@@ -271,37 +271,38 @@ func tiles(cells []*cell) (*cell, int) {
 	}
 	var rows []*cell
 	for line := range slices.Chunk(cells, across) {
-		rows = append(rows, inLine(beside, line))
+		rows = append(rows, joinCells(beside, line))
 	}
-	return inLine(below, rows), across
+	return joinCells(below, rows), across
 }
 
-// share gives the parts of a cell equal sizes, and theirs.
-func (c *cell) share() {
+// equalize gives the cell's parts equal sizes, recursively.
+func (c *cell) equalize() {
 	if c.axis == leaf {
 		return
 	}
-	for i, n := range shares(*c.size(c.axis), len(c.parts)) {
+	for i, n := range divideCells(*c.size(c.axis), len(c.parts)) {
 		part := c.parts[i]
 		part.w, part.h = c.w, c.h
 		*part.size(c.axis) = n
-		part.share()
+		part.equalize()
 	}
 }
 
-// columns gives a row with fewer parts than others the others' columns; its last part has the rest.
-func (c *cell) columns(across int) {
+// alignColumns aligns a row that has fewer parts than the others with their columns; its last part takes the remaining
+// width.
+func (c *cell) alignColumns(across int) {
 	left := c.w
 	for i, part := range c.parts {
 		if part.w = left; i < len(c.parts)-1 {
-			part.w = shares(c.w, across)[i]
+			part.w = divideCells(c.w, across)[i]
 		}
 		left -= part.w + 1
 	}
 }
 
-// shares cuts cells into n parts with one cell between two; the last has what is over.
-func shares(cells, n int) []int {
+// divideCells divides cells into n parts with one border cell between two; the last part takes the remainder.
+func divideCells(cells, n int) []int {
 	all := make([]int, n)
 	each := max(1, (cells-(n-1))/n)
 	for i := range all {

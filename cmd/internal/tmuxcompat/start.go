@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// newSession is new-session.
+// newSession implements new-session.
 func newSession(x *command) error {
 	name := strings.NewReplacer(".", "_", ":", "_").Replace(x.format(x.flag('s'), x.current()))
 	if name == "" && x.has('s') {
@@ -48,7 +48,7 @@ func newSession(x *command) error {
 			return err
 		}
 	}
-	n, err := x.next(func(n *numbers) { n.Session++; n.Window++; n.Pane++; n.Used++ })
+	n, err := x.updateState(func(n *numbers) { n.Session++; n.Window++; n.Pane++; n.Used++ })
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func newSession(x *command) error {
 	return x.Show(x.ctx, []string{p.s.ID})
 }
 
-// size is a number of cells.
+// size parses a number of cells.
 func size(text string, otherwise int) (int, error) {
 	if text == "" || text == "-" {
 		return otherwise, nil
@@ -77,7 +77,7 @@ func size(text string, otherwise int) (int, error) {
 	return count(text, 1000)
 }
 
-// count is a number from 1 to most.
+// count parses a number from 1 to most.
 func count(text string, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
@@ -91,7 +91,7 @@ func count(text string, most int) (int, error) {
 	return n, nil
 }
 
-// newWindow is new-window.
+// newWindow implements new-window.
 func newWindow(x *command) error {
 	session, index, err := x.newIndex(x.flag('t'))
 	if err != nil {
@@ -99,7 +99,7 @@ func newWindow(x *command) error {
 	}
 	if name := x.flag('n'); x.has('S') && name != "" { // one of that name does
 		if panes := x.windowIn(session, "="+name); panes != nil {
-			used, err := x.used()
+			used, err := x.nextUse()
 			if err != nil || x.has('d') {
 				return err
 			}
@@ -123,7 +123,7 @@ func newWindow(x *command) error {
 			return err
 		}
 	}
-	n, err := x.next(func(n *numbers) { n.Window++; n.Pane++; n.Used++ })
+	n, err := x.updateState(func(n *numbers) { n.Window++; n.Pane++; n.Used++ })
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func newWindow(x *command) error {
 	return nil
 }
 
-// newIndex is where a window is to be: the index named, else the lowest that is free.
+// newIndex returns the session and index of a new window: the given index, else the lowest free one.
 func (x *command) newIndex(target string) (string, int, error) {
 	session, word, named := strings.Cut(target, ":")
 	if !named { // a session, or an index of this one
@@ -183,10 +183,10 @@ func (x *command) newIndex(target string) (string, int, error) {
 }
 
 func (c *call) windowAt(session string, index int) []*pane {
-	return c.where(func(p *pane) bool { return p.Session == session && p.Index == index })
+	return c.filter(func(p *pane) bool { return p.Session == session && p.Index == index })
 }
 
-// shift makes room behind (-a) or before (-b) an index.
+// shift makes room for a window after (-a) or before (-b) an index, and returns the free index.
 func (x *command) shift(session string, index int) (int, error) {
 	if x.has('a') {
 		index++
@@ -206,17 +206,17 @@ func (x *command) shift(session string, index int) (int, error) {
 	return index, nil
 }
 
-// splitWindow is split-window.
+// splitWindow implements split-window.
 func splitWindow(x *command) error {
 	of, err := x.pane(x.flag('t'))
 	if err != nil {
 		return err
 	}
-	d, room, err := x.room(of, "no space for new pane")
+	d, room, err := x.makeRoom(of, "no space for new pane")
 	if err != nil {
 		return err
 	}
-	n, err := x.next(func(n *numbers) { n.Pane++; n.Used++ })
+	n, err := x.updateState(func(n *numbers) { n.Pane++; n.Used++ })
 	if err != nil {
 		return err
 	}
@@ -229,39 +229,39 @@ func splitWindow(x *command) error {
 		return err
 	}
 	room.pane = p.Pane
-	d.was[p.Pane] = [2]int{room.w, room.h}
+	d.storedSizes[p.Pane] = [2]int{room.w, room.h}
 	if err := x.start(p, room.w, room.h, x.Cwd); err != nil {
 		return err
 	}
-	if err := x.lay(p.Window); err != nil {
+	if err := x.applyLayout(p.Window); err != nil {
 		return err
 	}
 	x.printNew(p, "#{session_name}:#{window_index}.#{pane_index}")
 	return nil
 }
 
-// room divides a pane's place, as -h, -b, -f and the size say, for another one, and is that one's. lacking is what is said where
-// there is none.
-func (x *command) room(of *pane, lacking string) (d *divided, room *cell, err error) {
-	part, err := x.part(x.whole(of))
+// makeRoom makes space for a new pane in a pane's window, by -h, -b, -f and the size. It returns the new cell. lacking is
+// the error for too little space.
+func (x *command) makeRoom(target *pane, lacking string) (d *windowSplit, room *cell, err error) {
+	part, err := x.newPaneSize(x.splitBase(target))
 	if err != nil {
 		return nil, nil, err
 	}
-	d, along := x.divided(of.Window), below
+	d, along := x.splitOf(target.Window), below
 	if x.has('h') {
 		along = beside
 	}
 	d.Zoom = 0
-	if room = d.split(d.find(of.Pane), along, part, x.has('b'), x.has('f')); room == nil {
+	if room = d.split(d.find(target.Pane), along, part, x.has('b'), x.has('f')); room == nil {
 		return nil, nil, fail("%s", lacking)
 	}
 	return d, room, nil
 }
 
-// whole is what a new pane gets a part of.
-func (x *command) whole(of *pane) int {
-	d := x.divided(of.Window)
-	c := d.find(of.Pane)
+// splitBase returns the size that a new pane's percentage refers to.
+func (x *command) splitBase(target *pane) int {
+	d := x.splitOf(target.Window)
+	c := d.find(target.Pane)
 	if x.has('f') { // along the whole window
 		c = d.root
 	}
@@ -271,8 +271,8 @@ func (x *command) whole(of *pane) int {
 	return c.h
 }
 
-// part is how many cells a new pane gets of so many: half of them, -l N, -l N% or -p N.
-func (x *command) part(whole int) (int, error) {
+// newPaneSize returns the size of a new pane in cells, from whole: half of it, -l N, -l N% or -p N.
+func (x *command) newPaneSize(whole int) (int, error) {
 	text, percent := x.flag('l'), false
 	if x.has('p') {
 		text, percent = x.flag('p'), true
@@ -299,7 +299,7 @@ func (x *command) part(whole int) (int, error) {
 	return max(1, n), nil
 }
 
-// partName is what tmux calls the size of a new pane where it refuses one.
+// partName returns tmux's wording for a new pane's size in errors.
 func (x *command) partName(percent bool) string {
 	switch {
 	case x.has('p'):
@@ -310,10 +310,10 @@ func (x *command) partName(percent bool) string {
 	return "lines"
 }
 
-// order puts a pane behind another one, or before it (-b).
-func (x *command) order(p, of *pane) error {
-	panes := x.inWindow(of.Window)
-	at := slices.Index(panes, of) + 1
+// order places a pane after another pane, or before it (-b).
+func (x *command) order(p, target *pane) error {
+	panes := x.inWindow(target.Window)
+	at := slices.Index(panes, target) + 1
 	if x.has('b') {
 		at--
 	}
@@ -356,10 +356,10 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 			return strings.HasPrefix(e, "TMUX=") || strings.HasPrefix(e, "TMUX_PANE=")
 		}),
 	}
-	again := len(x.args) == 0 && len(p.ran) > 0
+	again := len(x.args) == 0 && len(p.lastArgv) > 0
 	switch {
 	case again:
-		n.Argv = p.ran
+		n.Argv = p.lastArgv
 	case len(x.args) == 1:
 		n.Line = x.args[0]
 	default:
@@ -376,11 +376,11 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 		return err
 	}
 	n.Labels = map[string]string{Label: label}
-	given, gone := x.given(p)
+	given, gone := x.variableChanges(p)
 	n.Env = slices.DeleteFunc(n.Env, func(e string) bool { name, _, _ := strings.Cut(e, "="); return slices.Contains(gone, name) })
 	n.SetEnv = append(append(given, x.flags['e']...), fmt.Sprintf("TMUX=%s,%d,%d", x.socketPath(), x.daemonPID(), p.SessionID), fmt.Sprintf("TMUX_PANE=%%%d", p.Pane))
 	s, err := x.daemon.NewSession(x.ctx, n)
-	if err != nil && api.CodeNameTaken == codeOf(err) { // by what was in the pane before
+	if err != nil && api.CodeNameTaken == codeOf(err) { // by the pane's previous program
 		n.Name += "." + strconv.FormatInt(time.Now().UnixMilli(), 36)
 		s, err = x.daemon.NewSession(x.ctx, n)
 	}
@@ -393,8 +393,8 @@ func (x *command) start(p *pane, cols, rows int, dir string) error {
 	return nil
 }
 
-// given is what set-environment says for a pane: variables, and the names of those that it does not get.
-func (x *command) given(p *pane) (set, gone []string) {
+// variableChanges returns the effect of set-environment on a pane: variables to set, and names of variables to unset.
+func (x *command) variableChanges(p *pane) (set, gone []string) {
 	all := x.environment("g")
 	maps.Copy(all, x.environment("$"+strconv.Itoa(p.SessionID)))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -407,7 +407,7 @@ func (x *command) given(p *pane) (set, gone []string) {
 	return set, gone
 }
 
-// orHome is a directory, or where tmux (since 3.4) starts a program instead if there is none: at home, else in the root.
+// orHome returns dir if it exists. Otherwise it returns home, else the root, as tmux does since 3.4.
 func (x *command) orHome(dir string) string {
 	home := ""
 	for _, e := range x.Env {
@@ -423,7 +423,7 @@ func (x *command) orHome(dir string) string {
 	return "/"
 }
 
-// printNew is -P.
+// printNew implements -P.
 func (x *command) printNew(p *pane, format string) {
 	if !x.has('P') {
 		return

@@ -21,51 +21,52 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Label is the label of a session of longterm that is a pane.
+// Label is the session label that makes a session a pane. Its value is a place in JSON.
 const Label = "tmux"
 
-// PipeLabel is the label of sessions that run a pipe, with the id of the session whose output they are given.
+// PipeLabel is the label of a session that runs a pipe. Its value is the id of the session whose output is piped.
 const PipeLabel = "longterm.pipe"
 
-// place is where a pane is, as its label has it.
+// place is the position of a pane in tmux's hierarchy of sessions and windows. It is stored in the session's label.
 type place struct {
-	Socket    string `json:"socket"`
+	Socket    string `json:"socket"` // name of the tmux server's socket
 	Session   string `json:"session"`
 	SessionID int    `json:"session_id"`
-	Created   int64  `json:"created"` // of the session
-	Window    int    `json:"window_id"`
-	Index     int    `json:"window"`
-	Name      string `json:"name,omitempty"` // of the window; empty: what runs in it
-	Cols      int    `json:"cols"`           // of the window
+	Created   int64  `json:"created"`        // creation time of the tmux session
+	Window    int    `json:"window_id"`      // number of the window
+	Index     int    `json:"window"`         // index of the window in its session
+	Name      string `json:"name,omitempty"` // name of the window; empty: the running program
+	Cols      int    `json:"cols"`           // width of the window
 	Rows      int    `json:"rows"`
 	Pane      int    `json:"pane_id"`
-	Order     int    `json:"order"`           // among the window's panes
-	PaneUsed  int    `json:"pane_used"`       // when it was selected, as a number that grows
-	WinUsed   int    `json:"window_used"`     // when its window was
-	Title     string `json:"title,omitempty"` // set by select-pane -T
-	Command   string `json:"command,omitempty"`
+	Order     int    `json:"order"`             // order among the window's panes
+	PaneUsed  int    `json:"pane_used"`         // increasing number of the pane's last selection
+	WinUsed   int    `json:"window_used"`       // increasing number of the window's last selection
+	Title     string `json:"title,omitempty"`   // set by select-pane -T
+	Command   string `json:"command,omitempty"` // the pane's command line
 }
 
-// pane is a session of longterm as tmux has it.
+// pane is a session of longterm as a tmux pane.
 type pane struct {
 	place
-	s   *api.Session
-	ran []string // what ran in it before, to be started again where nothing else is asked for
+	s        *api.Session
+	lastArgv []string // argv of the previous program, which respawn-pane runs again without a command
 }
 
-// numbers are those that are given once.
+// numbers is the content of the state file: the last used session, window and pane numbers, which are never reused, and
+// state that does not fit into labels.
 type numbers struct {
 	Session int `json:"session"`
 	Window  int `json:"window"`
 	Pane    int `json:"pane"`
-	Used    int `json:"used"`
-	// What the panes' labels do not have, by socket and what it is of.
+	Used    int `json:"used"` // last number of a selection
+	// Layouts and Options are keyed by socket, kind and number.
 	Layouts map[string]division `json:"layouts,omitempty"`
 	Options map[string]string   `json:"options,omitempty"`
 }
 
-// locked runs one command at a time: agents start many at once.
-func (c *call) locked(do func() error) error {
+// withLock runs one command at a time: agents start many at once.
+func (c *call) withLock(do func() error) error {
 	f, err := os.OpenFile(c.Numbers+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -82,13 +83,13 @@ func (c *call) locked(do func() error) error {
 	return do()
 }
 
-// read takes the panes that live from the daemon.
+// read reads the live panes from the daemon.
 func (c *call) read(ctx context.Context) error {
 	all, err := c.daemon.List(ctx)
 	if err != nil {
 		return err
 	}
-	c.panes, c.pipes, c.trees, c.file = nil, map[string]bool{}, map[int]*divided{}, nil
+	c.panes, c.pipes, c.trees, c.numbers = nil, map[string]bool{}, map[int]*windowSplit{}, nil
 	for i := range all {
 		s := &all[i]
 		if of := s.Labels[PipeLabel]; of != "" && s.State == "running" {
@@ -105,25 +106,27 @@ func (c *call) read(ctx context.Context) error {
 	return nil
 }
 
+// sort orders the panes by session, window and position.
 func (c *call) sort() {
 	slices.SortFunc(c.panes, func(a, b *pane) int {
 		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Order, b.Order), cmp.Compare(a.Pane, b.Pane))
 	})
 }
 
-// kept reads the numbers, and what is kept with them; once between two changes.
-func (c *call) kept() (numbers, error) {
-	if c.file != nil {
-		return *c.file, nil
+// readNumbers reads the state file.
+func (c *call) readNumbers() (numbers, error) {
+	if c.numbers != nil {
+		return *c.numbers, nil
 	}
-	n, err := c.readKept()
+	n, err := c.loadState()
 	if err == nil {
-		c.file = &n
+		c.numbers = &n
 	}
 	return n, err
 }
 
-func (c *call) readKept() (numbers, error) {
+// loadState reads the state file, or returns its empty state.
+func (c *call) loadState() (numbers, error) {
 	n := numbers{Used: 1}
 	b, err := os.ReadFile(c.Numbers)
 	switch {
@@ -136,13 +139,13 @@ func (c *call) readKept() (numbers, error) {
 	return n, nil
 }
 
-// next gives numbers. A file that was lost is made again of what there is.
-func (c *call) next(change func(*numbers)) (numbers, error) {
-	n, err := c.readKept()
+// updateState changes the state file. A lost file is rebuilt from the existing panes.
+func (c *call) updateState(change func(*numbers)) (numbers, error) {
+	n, err := c.loadState()
 	if err != nil {
 		return n, err
 	}
-	c.file = nil
+	c.numbers = nil
 	if len(c.panes) == 0 { // a server that starts knows nothing of the one before
 		n.forget(c.socket)
 	}
@@ -159,26 +162,26 @@ func (c *call) next(change func(*numbers)) (numbers, error) {
 	return given, atomicfile.Write(c.Numbers, atomicfile.Options{}, b, []byte("\n"))
 }
 
-// keep changes what is kept.
-func (c *call) keep(change func(*numbers)) error {
-	_, err := c.next(change)
+// saveState changes the state file without a new number.
+func (c *call) saveState(change func(*numbers)) error {
+	_, err := c.updateState(change)
 	return err
 }
 
-// forget lets go of what is kept for a socket.
+// forget removes everything stored for a socket.
 func (n *numbers) forget(socket string) {
 	of := func(key string) bool { return strings.HasPrefix(key, socket+"/") }
 	maps.DeleteFunc(n.Layouts, func(key string, _ division) bool { return of(key) })
 	maps.DeleteFunc(n.Options, func(key, _ string) bool { return of(key) })
 }
 
-// used is the next number of use.
-func (c *call) used() (int, error) {
-	n, err := c.next(func(n *numbers) { n.Used++ })
+// nextUse returns the next number for recency of use.
+func (c *call) nextUse() (int, error) {
+	n, err := c.updateState(func(n *numbers) { n.Used++ })
 	return n.Used, err
 }
 
-// save writes where a pane is.
+// save writes a pane's place into its label.
 func (c *call) save(ctx context.Context, p *pane) error {
 	b, err := json.Marshal(p.place)
 	if err != nil {
@@ -196,23 +199,24 @@ func (c *call) socketPath() string { return filepath.Join(c.RunDir, "tmux-"+c.so
 // In these, panes are those of one session or window, in order.
 
 func (c *call) inSession(name string) []*pane {
-	return c.where(func(p *pane) bool { return p.Session == name })
+	return c.filter(func(p *pane) bool { return p.Session == name })
 }
 
 func (c *call) inWindow(id int) []*pane {
-	return c.where(func(p *pane) bool { return p.Window == id })
+	return c.filter(func(p *pane) bool { return p.Window == id })
 }
 
-func (c *call) where(is func(*pane) bool) (some []*pane) {
+// filter returns the panes for which match returns true.
+func (c *call) filter(match func(*pane) bool) (some []*pane) {
 	for _, p := range c.panes {
-		if is(p) {
+		if match(p) {
 			some = append(some, p)
 		}
 	}
 	return some
 }
 
-// newest is the pane with the greatest number, the first of equals; nil of none.
+// newest returns the pane with the greatest number, the first of equals, or nil for no panes.
 func newest(panes []*pane, number func(*pane) int) (best *pane) {
 	for _, p := range panes {
 		if best == nil || number(p) > number(best) {
@@ -222,15 +226,15 @@ func newest(panes []*pane, number func(*pane) int) (best *pane) {
 	return best
 }
 
-// windowUsed is when a pane's window was selected last, by any of its panes.
+// windowUsed returns when a pane's window was last selected, through any of its panes.
 func (c *call) windowUsed(p *pane) int {
 	return newest(c.inWindow(p.Window), func(p *pane) int { return p.WinUsed }).WinUsed
 }
 
-// activeIn is the active pane of a window.
+// activeIn returns the active pane of a window.
 func activeIn(panes []*pane) *pane { return newest(panes, func(p *pane) int { return p.PaneUsed }) }
 
-// activeOf is the active pane of a session's active window.
+// activeOf returns the active pane of a session's active window.
 func (c *call) activeOf(session string) *pane {
 	p := newest(c.inSession(session), c.windowUsed)
 	if p == nil {
@@ -239,7 +243,7 @@ func (c *call) activeOf(session string) *pane {
 	return activeIn(c.inWindow(p.Window))
 }
 
-// windows are first panes of a session's windows.
+// windows returns the first pane of each window.
 func windows(panes []*pane) (firsts []*pane) {
 	for _, p := range panes {
 		if !slices.ContainsFunc(firsts, func(o *pane) bool { return o.Window == p.Window }) {
@@ -249,7 +253,7 @@ func windows(panes []*pane) (firsts []*pane) {
 	return firsts
 }
 
-// sessions are first panes of all sessions.
+// sessions returns the first pane of each session.
 func (c *call) sessions() (firsts []*pane) {
 	for _, p := range c.panes {
 		if len(firsts) == 0 || firsts[len(firsts)-1].Session != p.Session {
@@ -259,7 +263,7 @@ func (c *call) sessions() (firsts []*pane) {
 	return firsts
 }
 
-// piped says that a pane's output goes to a command.
-func (c *call) piped(p *pane) bool { return c.pipes[p.s.ID] }
+// isPiped reports whether a pane's output is piped into a command.
+func (c *call) isPiped(p *pane) bool { return c.pipes[p.s.ID] }
 
 func now() int64 { return time.Now().Unix() }

@@ -4,7 +4,7 @@ package tmuxcompat
 
 import "slices"
 
-// swapPane is swap-pane: two panes change their places and their sizes.
+// swapPane implements swap-pane: two panes exchange their places and sizes.
 func swapPane(x *command) error {
 	to, err := x.pane(x.flag('t'))
 	if err != nil {
@@ -26,14 +26,14 @@ func swapPane(x *command) error {
 	if from == to {
 		return nil
 	}
-	there, other := x.divided(to.Window), x.divided(from.Window)
+	there, other := x.splitOf(to.Window), x.splitOf(from.Window)
 	a, b := other.find(from.Pane), there.find(to.Pane)
 	a.pane, b.pane = to.Pane, from.Pane
 	there.Zoom, other.Zoom = 0, 0
 	was := from.place
-	from.place, to.place = at(from.place, to.place), at(to.place, was)
+	from.place, to.place = movedTo(from.place, to.place), movedTo(to.place, was)
 	if !x.has('d') { // the one that was named is the active one; of two windows, each has the one that came
-		if to.PaneUsed, err = x.used(); err != nil {
+		if to.PaneUsed, err = x.nextUse(); err != nil {
 			return err
 		}
 		if from.Window != to.Window {
@@ -47,23 +47,23 @@ func swapPane(x *command) error {
 	}
 	x.sort()
 	if from.Window != to.Window {
-		if err := x.lay(from.Window); err != nil {
+		if err := x.applyLayout(from.Window); err != nil {
 			return err
 		}
 	}
-	return x.lay(to.Window)
+	return x.applyLayout(to.Window)
 }
 
-// at is a pane that stands where another one did.
-func at(p, of place) place {
-	of.Pane, of.Title, of.Command = p.Pane, p.Title, p.Command
-	if p.Window == of.Window { // which one was used last goes with the pane
-		of.PaneUsed, of.WinUsed = p.PaneUsed, p.WinUsed
+// movedTo returns p's place after the pane has moved to the position of target.
+func movedTo(p, target place) place {
+	target.Pane, target.Title, target.Command = p.Pane, p.Title, p.Command
+	if p.Window == target.Window { // which one was used last goes with the pane
+		target.PaneUsed, target.WinUsed = p.PaneUsed, p.WinUsed
 	}
-	return of
+	return target
 }
 
-// rotateWindow is rotate-window: each pane takes the place and the size of the one before it, or of the next one.
+// rotateWindow implements rotate-window: each pane takes the place and size of the previous one, or of the next one.
 func rotateWindow(x *command) error {
 	panes, err := x.window(x.flag('t'))
 	if err != nil {
@@ -82,10 +82,10 @@ func rotateWindow(x *command) error {
 	if x.has('D') {
 		next += len(turned) - 2
 	}
-	if turned[next%len(turned)].PaneUsed, err = x.used(); err != nil {
+	if turned[next%len(turned)].PaneUsed, err = x.nextUse(); err != nil {
 		return err
 	}
-	d := x.divided(active.Window)
+	d := x.splitOf(active.Window)
 	d.Zoom = 0
 	cells := make([]*cell, len(panes))
 	for i, p := range panes {
@@ -98,10 +98,10 @@ func rotateWindow(x *command) error {
 		}
 	}
 	x.sort()
-	return x.lay(active.Window)
+	return x.applyLayout(active.Window)
 }
 
-// otherWindow is next-window, previous-window and last-window.
+// otherWindow implements next-window, previous-window and last-window.
 func otherWindow(flag byte) func(*command) error {
 	return func(x *command) error {
 		session, err := x.session(x.flag('t'))

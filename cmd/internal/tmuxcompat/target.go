@@ -11,7 +11,7 @@ import (
 
 // What a target names: tmux's "Commands" section of its manual.
 
-// current is the pane that is meant where none is named: the caller's own, else the one used last.
+// current returns the default pane: the caller's own, else the one used last.
 func (x *command) current() *pane {
 	for _, e := range x.Env {
 		if id, ok := strings.CutPrefix(e, "TMUX_PANE=%"); ok {
@@ -36,7 +36,7 @@ func (x *command) byPane(id int) *pane {
 	return x.panes[i]
 }
 
-// number is an id behind its sign; -1: it is none.
+// number parses an id after its sign, or returns -1.
 func number(s, sign string) int {
 	rest, ok := strings.CutPrefix(s, sign)
 	if n, err := strconv.Atoi(rest); ok && err == nil && n >= 0 {
@@ -45,7 +45,7 @@ func number(s, sign string) int {
 	return -1
 }
 
-// session is the session that a target names.
+// session returns the name of a target's session.
 func (x *command) session(target string) (string, error) {
 	name, _, _ := strings.Cut(target, ":")
 	if target == "" {
@@ -68,7 +68,7 @@ func (x *command) session(target string) (string, error) {
 	bare := strings.TrimPrefix(name, "=")
 	var begins, matches []string
 	for _, p := range x.sessions() {
-		matched, _ := path.Match(bare, p.Session) // a pattern that is none matches nothing
+		matched, _ := path.Match(bare, p.Session) // an invalid pattern matches nothing
 		switch {
 		case p.Session == bare, number(name, "$") == p.SessionID && name != "$":
 			return p.Session, nil
@@ -87,7 +87,7 @@ func (x *command) session(target string) (string, error) {
 	return "", fail("can't find session: %s", bare)
 }
 
-// window is the window that a target names, as its panes.
+// window returns the panes of a target's window.
 func (x *command) window(target string) ([]*pane, error) {
 	if id := number(target, "%"); id >= 0 {
 		p, err := x.pane(target)
@@ -139,7 +139,7 @@ func (x *command) window(target string) ([]*pane, error) {
 	return nil, fail("can't find window: %s", strings.TrimPrefix(rest, "="))
 }
 
-// windowIn is a session's window by index, id, name or sign; nil: there is none.
+// windowIn returns the panes of a session's window by index, id, name or sign, or nil.
 func (x *command) windowIn(session, word string) []*pane {
 	all := windows(x.inSession(session))
 	slices.SortFunc(all, func(a, b *pane) int { return a.Index - b.Index })
@@ -161,8 +161,8 @@ func (x *command) windowIn(session, word string) []*pane {
 		}
 		return pick(newest(others, x.windowUsed))
 	}
-	if n := steps(word); n != 0 {
-		return pick(all[wrapped(here+n, len(all))])
+	if n := parseOffset(word); n != 0 {
+		return pick(all[wrapIndex(here+n, len(all))])
 	}
 	exact := strings.HasPrefix(word, "=")
 	word = strings.TrimPrefix(word, "=")
@@ -187,7 +187,7 @@ func (x *command) windowIn(session, word string) []*pane {
 	return nil
 }
 
-// pane is the pane that a target names.
+// pane returns the pane of a target.
 func (x *command) pane(target string) (*pane, error) {
 	if strings.HasPrefix(target, "%") {
 		if p := x.byPane(number(target, "%")); p != nil {
@@ -228,7 +228,7 @@ func (x *command) pane(target string) (*pane, error) {
 	return nil, fail("can't find pane: %s", word)
 }
 
-// cutPane cuts a pane off a target.
+// cutPane splits a target into the window's part and the pane's word.
 func cutPane(target string) (before, word string, ok bool) {
 	i := strings.LastIndexByte(target, '.')
 	if i < 0 || i < strings.IndexByte(target, ':') {
@@ -237,7 +237,7 @@ func cutPane(target string) (before, word string, ok bool) {
 	return target[:i], target[i+1:], true
 }
 
-// paneIn is a window's pane by index, id or sign; nil: there is none.
+// paneIn returns a window's pane by index, id or sign, or nil.
 func paneIn(panes []*pane, word string) *pane {
 	if len(panes) == 0 {
 		return nil
@@ -248,8 +248,8 @@ func paneIn(panes []*pane, word string) *pane {
 	case "!", "{last}":
 		return newest(slices.DeleteFunc(slices.Clone(panes), func(p *pane) bool { return p == active }), func(p *pane) int { return p.PaneUsed })
 	}
-	if n := steps(word); n != 0 {
-		return panes[wrapped(here+n, len(panes))]
+	if n := parseOffset(word); n != 0 {
+		return panes[wrapIndex(here+n, len(panes))]
 	}
 	for i, p := range panes {
 		if strconv.Itoa(i) == word || number(word, "%") == p.Pane && word[0] == '%' {
@@ -259,8 +259,8 @@ func paneIn(panes []*pane, word string) *pane {
 	return nil
 }
 
-// steps is how far a word as +2, -, {next} goes on; 0: it is another word.
-func steps(word string) int {
+// parseOffset returns the offset of a word such as +2, - or {next}, or 0 for another word.
+func parseOffset(word string) int {
 	switch word {
 	case "+", "{next}":
 		return 1
@@ -273,5 +273,5 @@ func steps(word string) int {
 	return 0
 }
 
-// wrapped is a place among n, counted on from the last to the first.
-func wrapped(i, n int) int { return (i%n + n) % n }
+// wrapIndex returns index i modulo n, which is never negative.
+func wrapIndex(i, n int) int { return (i%n + n) % n }

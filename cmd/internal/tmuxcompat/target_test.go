@@ -21,7 +21,7 @@ func TestSteps(t *testing.T) {
 
 // What is too much is said before anything is done: there is no daemon here.
 func TestSurplusArguments(t *testing.T) {
-	for _, name := range bare {
+	for _, name := range noArgCommands {
 		var told bytes.Buffer
 		status := Run(t.Context(), Options{Stderr: &told, Daemon: func() (Daemon, error) { return nil, failure("asked") }}, []string{name, "x"})
 		if want := "command " + name + ": too many arguments (need at most 0)\n"; status != 1 || told.String() != want {
@@ -43,7 +43,7 @@ func TestRefusedParts(t *testing.T) {
 		{'p', "abc", "create pane failed: -p invalid"},
 	} {
 		x := &command{flags: map[byte][]string{c.flag: {c.text}}}
-		if _, err := x.part(24); err == nil || err.Error() != c.want {
+		if _, err := x.newPaneSize(24); err == nil || err.Error() != c.want {
 			t.Errorf("-%c %s: %v", c.flag, c.text, err)
 		}
 	}

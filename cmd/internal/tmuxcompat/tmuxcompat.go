@@ -1,22 +1,21 @@
 //go:build unix
 
-// Package tmuxcompat answers tmux's commands with longterm's sessions, for programs that drive tmux: a pane is a
-// session of longterm, and which window and which session of tmux it belongs to stands in its label, so that nothing
-// is kept but what the daemon keeps anyway.
+// Package tmuxcompat runs tmux's commands on longterm's sessions, for programs that drive tmux. A pane is a session of
+// longterm; labels record its tmux window and session, so most state is in the daemon.
 //
-//	Run: options → commands between ; → getopt by the table → a function of its concept
-//	state.go    panes by their labels, numbers that are given once, the lock of what changes them
+//	Run: options → commands between ; → getopt by the table → a function per command
+//	state.go    panes by their labels, unique numbers, the lock for changes
 //	target.go   -t: %1, @1, $1, name:window.pane; where.go: {top-left}, {left-of}
-//	layout.go   how a window is divided, pure; layoutchange.go: what changes it; layouttext.go: as a text;
-//	            divided.go: kept, and the panes' sizes by it; sizes.go: the commands
-//	format.go   #{…}, pure; vars.go has the variables
+//	layout.go   division of a window, pure; layoutchange.go: changes; layouttext.go: text form;
+//	            divided.go: stored layouts and panes' sizes; sizes.go: the commands
+//	format.go   #{…}, pure; vars.go: the variables
 //	start.go    new-session, new-window, split-window
 //	send.go     send-keys
-//	show.go     what prints
-//	change.go   what ends, selects, renames and resizes; move.go: respawn-pane, break-pane, join-pane;
-//	            swap.go: what changes places; instead.go: what is not done
+//	show.go     commands that print
+//	change.go   commands that end, select, rename and resize; move.go: respawn-pane, break-pane, join-pane;
+//	            swap.go: exchanges of places; instead.go: unsupported commands
 //
-// Texts and exit statuses are tmux's own. What tmux draws (a status line, borders, copy mode) is not there; options
+// Texts and exit statuses are tmux's own. tmux's drawing (status line, borders, copy mode) is not supported; options
 // about it are accepted.
 package tmuxcompat
 
@@ -33,10 +32,10 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Version is the tmux that is answered for.
+// Version is the tmux version that longterm claims to be.
 const Version = "tmux 3.3a"
 
-// Daemon is what is asked of the daemon.
+// Daemon is the part of the client that this package uses.
 type Daemon interface {
 	List(ctx context.Context, labels ...string) ([]api.Session, error)
 	NewSession(ctx context.Context, n api.NewSession) (api.Session, error)
@@ -44,57 +43,58 @@ type Daemon interface {
 	Status(ctx context.Context) (api.Status, error)
 }
 
-// Options are one call of tmux.
+// Options are the parameters of one call of tmux.
 type Options struct {
 	Daemon   func() (Daemon, error) // connected to on first use
-	Numbers  string                 // the file of numbers that were given; its folder is there
-	RunDir   string                 // names the socket that $TMUX tells of
+	Numbers  string                 // path of the state file; its directory exists
+	RunDir   string                 // directory of the socket named in $TMUX
 	Env      []string
 	Cwd      string
-	Terminal bool // somebody sits there
-	// Show attaches a terminal to sessions, by their ids.
+	Terminal bool // a user is at a terminal
+	// Show shows sessions in the viewer, by their ids.
 	Show func(ctx context.Context, ids []string) error
-	// Pipe is `longterm pipe`, with its arguments.
+	// Pipe runs `longterm pipe` with these arguments.
 	Pipe           func(ctx context.Context, args ...string) error
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// call is a call of tmux.
+// call is one execution of the tmux command line.
 type call struct {
 	Options
-	socket string // -L, or what -S names
-	daemon Daemon
-	panes  []*pane // that live, in order; read for each command
-	trees  map[int]*divided
-	pipes  map[string]bool // ids of sessions whose output goes to a command
-	file   *numbers
-	nested int // commands in commands
-	loops  int // formats in formats
-	pid    int // of the daemon, once asked
+	socket  string // name of the server's socket (-L or -S)
+	daemon  Daemon
+	panes   []*pane              // live panes in order, read before each command
+	trees   map[int]*windowSplit // layouts of windows, by number
+	pipes   map[string]bool      // ids of sessions whose output goes to a command
+	numbers *numbers
+	nested  int // depth of commands that run commands
+	loops   int // depth of loops in formats
+	pid     int // pid of the daemon, once known
 }
 
-// command is a command with its arguments.
+// command is a tmux command with its arguments.
 type command struct {
 	*call
 	ctx   context.Context
-	row   *row
+	spec  *commandSpec // the command's row in the table
 	name  string
-	flags map[byte][]string // by letter; without a value: one empty text
+	flags map[byte][]string // values of flags by letter; a flag without a value has one empty text
 	args  []string
 }
 
-// row is a row of the table of commands.
-type row struct {
+// commandSpec describes a tmux command.
+type commandSpec struct {
 	name, alias, flags string // flags as getopt has them
 	do                 func(*command) error
-	alone              bool // it needs no server
+	noServer           bool // the command needs no server
 }
 
-var table []row
+// table lists the supported commands.
+var table []commandSpec
 
 func init() { // the functions look at the table
-	table = []row{
+	table = []commandSpec{
 		{"attach-session", "attach", "c:dEf:rt:x", attach, false},
 		{"break-pane", "breakp", "abdPF:n:s:t:", breakPane, false},
 		{"capture-pane", "capturep", "ab:CeE:JNpPqS:t:", capturePane, false},
@@ -117,7 +117,7 @@ func init() { // the functions look at the table
 		{"next-window", "next", "at:", otherWindow('n'), false},
 		{"previous-layout", "prevl", "t:", selectLayout, false},
 		{"previous-window", "prev", "at:", otherWindow('p'), false},
-		{"refresh-client", "refresh", "A:B:cC:Df:r:F:l::LRSt:U", accepted, false},
+		{"refresh-client", "refresh", "A:B:cC:Df:r:F:l::LRSt:U", acceptWithoutEffect, false},
 		{"rename-session", "rename", "t:", renameSession, false},
 		{"rename-window", "renamew", "t:", renameWindow, false},
 		{"resize-pane", "resizep", "DLMRTt:Ux:y:Z", resizePane, false},
@@ -129,17 +129,17 @@ func init() { // the functions look at the table
 		{"select-window", "selectw", "lnpTt:", selectWindow, false},
 		{"send-keys", "send", "FHKlMN:Rt:X", sendKeys, false},
 		{"set-environment", "setenv", "Fhgrt:u", setEnvironment, false},
-		{"set-hook", "", "agpRt:uw", accepted, false},
+		{"set-hook", "", "agpRt:uw", acceptWithoutEffect, false},
 		{"set-option", "set", "aFgopqst:uUw", setOption, false},
 		{"set-window-option", "setw", "aFgoqt:u", setOption, false},
 		{"show-options", "show", "AgHpqst:vw", showOptions, false},
 		{"show-window-options", "showw", "gvt:", showOptions, false},
 		{"source-file", "source", "Fnqv", sourceFile, true},
 		{"show-environment", "showenv", "hgst:", showEnvironment, false},
-		{"switch-client", "switchc", "c:EFlnO:pt:rT:Z", accepted, false},
+		{"switch-client", "switchc", "c:EFlnO:pt:rT:Z", acceptWithoutEffect, false},
 		{"swap-pane", "swapp", "dDs:t:UZ", swapPane, false},
 		{"split-window", "splitw", "bc:de:fF:hIl:p:Pt:vZ", splitWindow, false},
-		{"start-server", "start", "", accepted, true},
+		{"start-server", "start", "", acceptWithoutEffect, true},
 		{"set-buffer", "setb", "ab:t:n:w", setBuffer, false},
 		{"show-buffer", "showb", "b:", saveBuffer, false},
 		{"save-buffer", "saveb", "ab:", saveBuffer, false},
@@ -154,27 +154,27 @@ func init() { // the functions look at the table
 		{"move-window", "movew", "abdkrs:t:", moveWindow, false},
 		{"swap-window", "swapw", "ds:t:", swapWindow, false},
 		{"respawn-window", "respawnw", "c:e:kt:", respawnWindow, false},
-		{"list-clients", "lsc", "F:f:t:", accepted, false},
+		{"list-clients", "lsc", "F:f:t:", acceptWithoutEffect, false},
 		{"detach-client", "detach", "aE:Ps:t:", detachClient, false},
-		{"unbind-key", "unbind", "anqT:", accepted, true},
-		{"bind-key", "bind", "nrN:T:", accepted, false},
+		{"unbind-key", "unbind", "anqT:", acceptWithoutEffect, true},
+		{"bind-key", "bind", "nrN:T:", acceptWithoutEffect, false},
 	}
 }
 
-// failure is what tmux says, and exits with 1.
+// failure is an error with tmux's text; the exit status is 1.
 type failure string
 
 func (f failure) Error() string { return string(f) }
 
 func fail(format string, args ...any) error { return failure(fmt.Sprintf(format, args...)) }
 
-// Run is a call of tmux; it returns the exit status.
+// Run executes a call of tmux and returns the exit status.
 func Run(ctx context.Context, o Options, args []string) int {
 	c := &call{Options: o, socket: "default"}
 	if len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
 		flags, rest, err := getopt("2CDlNquvVc:f:L:S:T:", args)
 		if err != nil {
-			return c.tell(err)
+			return c.printError(err)
 		}
 		if len(flags['V']) > 0 {
 			fmt.Fprintln(o.Stdout, Version)
@@ -189,20 +189,20 @@ func Run(ctx context.Context, o Options, args []string) int {
 		args = []string{"new-session"}
 	}
 	commands := split(args)
-	for _, words := range commands { // what is a slip is said before anything is done
+	for _, words := range commands { // mistakes are reported before any command runs
 		if _, err := c.parse(ctx, words); err != nil {
-			return c.tell(err)
+			return c.printError(err)
 		}
 	}
 	for _, words := range commands {
 		if err := c.run(ctx, words); err != nil {
-			return c.tell(err)
+			return c.printError(err)
 		}
 	}
 	return 0
 }
 
-func (c *call) tell(err error) int {
+func (c *call) printError(err error) int {
 	var f failure
 	var apiErr *api.Error
 	var code status
@@ -219,7 +219,7 @@ func (c *call) tell(err error) int {
 	return 1
 }
 
-// split cuts words at those that are or end with ; (a \; is one of a command).
+// split splits words into commands at words that are ; or end with it. A \; is an argument.
 func split(args []string) (commands [][]string) {
 	var now []string
 	for _, a := range args {
@@ -240,7 +240,7 @@ func split(args []string) (commands [][]string) {
 	return commands
 }
 
-// parse is a command of its words; without any there is none.
+// parse returns the command for its words, or nil without words.
 func (c *call) parse(ctx context.Context, words []string) (*command, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -253,18 +253,19 @@ func (c *call) parse(ctx context.Context, words []string) (*command, error) {
 	if err != nil {
 		return nil, fail("command %s: %v", r.name, err)
 	}
-	if limit, ok := most[r.name]; ok && len(args) > limit || slices.Contains(bare, r.name) && len(args) > 0 {
+	if limit, ok := maxArgs[r.name]; ok && len(args) > limit || slices.Contains(noArgCommands, r.name) && len(args) > 0 {
 		return nil, fail("command %s: too many arguments (need at most %d)", r.name, limit)
 	}
-	return &command{call: c, ctx: ctx, row: r, name: r.name, flags: flags, args: args}, nil
+	return &command{call: c, ctx: ctx, spec: r, name: r.name, flags: flags, args: args}, nil
 }
 
+// run runs one command.
 func (c *call) run(ctx context.Context, words []string) error {
 	x, err := c.parse(ctx, words)
 	if x == nil || err != nil {
 		return err
 	}
-	r := x.row
+	r := x.spec
 	if r.name == "list-commands" || r.name == "start-server" || r.name == "source-file" {
 		return r.do(x)
 	}
@@ -273,8 +274,8 @@ func (c *call) run(ctx context.Context, words []string) error {
 			return err
 		}
 	}
-	if !slices.Contains(looking, r.name) {
-		return c.locked(func() error {
+	if !slices.Contains(readOnlyCommands, r.name) {
+		return c.withLock(func() error {
 			if err := c.refresh(x); err != nil {
 				return err
 			}
@@ -285,52 +286,52 @@ func (c *call) run(ctx context.Context, words []string) error {
 		return err
 	}
 	if len(c.staleWindows()) > 0 { // the lock is not held while it is done: it may run commands that need it
-		if err := c.locked(func() error { return c.refresh(x) }); err != nil {
+		if err := c.withLock(func() error { return c.refresh(x) }); err != nil {
 			return err
 		}
 	}
 	return x.do()
 }
 
-// refresh reads the panes, and gives those that are left the room of those that ended by themselves.
+// refresh reads the panes. The remaining panes of a window take the space of those that ended by themselves.
 func (c *call) refresh(x *command) error {
 	if err := c.read(x.ctx); err != nil {
 		return err
 	}
-	return x.settle(c.staleWindows()...)
+	return x.reclaimSpace(c.staleWindows()...)
 }
 
 func (x *command) do() error {
-	if len(x.panes) == 0 && !x.row.alone {
+	if len(x.panes) == 0 && !x.spec.noServer {
 		return fail("no server running on %s", x.socketPath())
 	}
-	return x.row.do(x)
+	return x.spec.do(x)
 }
 
-// looking are commands that change no labels, and so need not wait for others.
-var looking = []string{
+// readOnlyCommands lists the commands that change no labels and so need no lock.
+var readOnlyCommands = []string{
 	"capture-pane", "display-message", "has-session", "list-panes", "list-sessions", "list-windows", "send-keys", "show-options", "attach-session",
 	"show-window-options", "show-environment", "show-buffer", "save-buffer", "list-buffers", "wait-for", "run-shell", "if-shell", "pipe-pane",
 }
 
-// bare are commands that take flags only: what stands behind them is a slip, and a kill of what was not meant.
-var bare = []string{
+// noArgCommands lists the commands without arguments. An argument is an error; it could be a mistyped target.
+var noArgCommands = []string{
 	"attach-session", "break-pane", "capture-pane", "has-session", "join-pane", "kill-pane", "kill-server", "kill-session", "kill-window",
 	"last-pane", "last-window", "list-panes", "list-sessions", "list-windows", "next-window", "previous-window", "rotate-window",
 	"select-pane", "select-window", "start-server", "swap-pane", "switch-client", "show-buffer", "delete-buffer", "paste-buffer", "list-buffers", "move-window",
 	"swap-window", "next-layout", "previous-layout", "list-clients", "detach-client",
 }
 
-// most is how many arguments other commands take.
-var most = map[string]int{
+// maxArgs is the largest number of arguments of other commands.
+var maxArgs = map[string]int{
 	"display-message": 1, "rename-session": 1, "rename-window": 1, "resize-pane": 1, "resize-window": 1, "select-layout": 1, "show-options": 1, "show-window-options": 1,
 	"show-environment": 1, "set-buffer": 1, "load-buffer": 1, "save-buffer": 1, "wait-for": 1, "pipe-pane": 1, "set-option": 2, "set-window-option": 2,
 	"set-environment": 2, "if-shell": 3, "list-commands": 1,
 }
 
-// lookUp is a command by its name, alias or what its name alone begins with.
-func lookUp(word string) (*row, error) {
-	var found []*row
+// lookUp returns a command by its name, alias or unique prefix.
+func lookUp(word string) (*commandSpec, error) {
+	var found []*commandSpec
 	var names []string
 	for i := range table {
 		r := &table[i]
@@ -343,7 +344,7 @@ func lookUp(word string) (*row, error) {
 	}
 	switch len(found) {
 	case 0:
-		if how := instead(word); how != "" {
+		if how := suggestion(word); how != "" {
 			return nil, fail("unknown command: %s\nlongterm does not answer for it: %s", word, how)
 		}
 		return nil, fail("unknown command: %s", word)
@@ -354,7 +355,7 @@ func lookUp(word string) (*row, error) {
 	return nil, fail("ambiguous command: %s, could be: %s", word, strings.Join(names, ", "))
 }
 
-// getopt reads flags as tmux's own does: they stand before the first argument.
+// getopt parses flags like tmux: they precede the first argument.
 func getopt(spec string, args []string) (map[byte][]string, []string, error) {
 	flags := map[byte][]string{}
 	for len(args) > 0 {
@@ -391,7 +392,7 @@ func getopt(spec string, args []string) (map[byte][]string, []string, error) {
 
 func (x *command) has(flag byte) bool { return len(x.flags[flag]) > 0 }
 
-// flag is a flag's last value; empty: it is not given.
+// flag returns a flag's last value, or "".
 func (x *command) flag(flag byte) string {
 	if all := x.flags[flag]; len(all) > 0 {
 		return all[len(all)-1]
@@ -399,10 +400,10 @@ func (x *command) flag(flag byte) string {
 	return ""
 }
 
-// accepted does nothing: it is about what tmux draws, or about what is as wished.
-func accepted(*command) error { return nil }
+// acceptWithoutEffect does nothing. It implements commands about tmux's drawing, or whose effect is the default here.
+func acceptWithoutEffect(*command) error { return nil }
 
-// sourceFile is source-file: keys and looks are not taken from there, but a file has to be.
+// sourceFile implements source-file: it checks that the file exists, but applies no keys or styles from it.
 func sourceFile(x *command) error {
 	for _, path := range x.args {
 		if _, err := os.Stat(x.path(path)); err != nil && path != "-" && !x.has('q') {
@@ -412,9 +413,9 @@ func sourceFile(x *command) error {
 	return nil
 }
 
-// detachClient is detach-client: nobody is attached as tmux has it.
+// detachClient implements detach-client: no client is attached in tmux's sense.
 func detachClient(*command) error {
-	return fail("no current client\n`longterm clients SESSION` lists who is there, `--detach N` takes one off")
+	return fail("no current client\nsee `longterm clients SESSION`, and `longterm clients SESSION --detach N`")
 }
 
 func listCommands(x *command) error {

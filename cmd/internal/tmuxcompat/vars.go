@@ -15,10 +15,10 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// historyLimit is what tmux says of a pane by default; what is kept is longterm's.
+// historyLimit is tmux's default for a pane; longterm has its own limits.
 const historyLimit = 2000
 
-// subject is what a format is about. Its screen is asked for when a variable needs it.
+// subject is the pane that a format describes. Its screen is read when a variable first needs it.
 type subject struct {
 	*command
 	p       *pane
@@ -27,19 +27,20 @@ type subject struct {
 	screen  *render.Screen
 }
 
-func (x *command) about(p *pane) *subject {
+// subjectOf returns the subject of a format: a pane with its window and session.
+func (x *command) subjectOf(p *pane) *subject {
 	return &subject{command: x, p: p, window: x.inWindow(p.Window), session: x.inSession(p.Session)}
 }
 
-// format is a format with the values of a pane.
+// format expands a format with the values of a pane.
 func (x *command) format(format string, p *pane) string {
 	if p == nil {
 		return expand(format, func(string) string { return "" })
 	}
-	return expand(format, x.about(p).value)
+	return expand(format, x.subjectOf(p).value)
 }
 
-// value is a variable; one that is not known is empty, as tmux has it.
+// value returns a variable's value. An unknown one is empty, as in tmux.
 func (s *subject) value(name string) string {
 	if rest, ok := strings.CutPrefix(name, loop); ok {
 		return s.each(rest[0], rest[1:])
@@ -50,10 +51,10 @@ func (s *subject) value(name string) string {
 	return s.option(s.p, name)
 }
 
-// maxLoops bounds loops in loops: each goes over all that there is.
+// maxLoops limits the depth of nested loops, each of which visits all items.
 const maxLoops = 3
 
-// each is a format for each session, window or pane; what follows a comma is for the active one.
+// each expands a format for each session, window or pane. The part after a comma is for the active one.
 func (s *subject) each(kind byte, format string) string {
 	if s.loops++; s.loops > maxLoops {
 		return ""
@@ -66,7 +67,7 @@ func (s *subject) each(kind byte, format string) string {
 	case 'W':
 		all = windows(s.session)
 	}
-	formats := parts(format)
+	formats := splitParts(format)
 	var out strings.Builder
 	for _, p := range all {
 		is := p == activeIn(s.window)
@@ -87,19 +88,19 @@ func (s *subject) each(kind byte, format string) string {
 	return out.String()
 }
 
-func fixed(text string) func(*subject) string { return func(*subject) string { return text } }
+func constantValue(text string) func(*subject) string { return func(*subject) string { return text } }
 
-// variables are those of tmux's manual, "Formats", that panes have here.
+// variables maps the format variables of tmux's manual to functions of a pane.
 var variables = map[string]func(*subject) string{
 	"session_id":               func(s *subject) string { return "$" + strconv.Itoa(s.p.SessionID) },
 	"session_name":             func(s *subject) string { return s.p.Session },
 	"session_windows":          func(s *subject) string { return strconv.Itoa(len(windows(s.session))) },
 	"session_created":          func(s *subject) string { return strconv.FormatInt(s.p.Created, 10) },
-	"session_attached":         func(s *subject) string { return bit(slices.ContainsFunc(s.session, looked)) },
+	"session_attached":         func(s *subject) string { return bit(slices.ContainsFunc(s.session, isShown)) },
 	"session_path":             func(s *subject) string { return s.session[0].s.Cwd },
-	"session_group":            fixed(""),
-	"session_grouped":          fixed("0"),
-	"session_many_attached":    fixed("0"),
+	"session_group":            constantValue(""),
+	"session_grouped":          constantValue("0"),
+	"session_many_attached":    constantValue("0"),
 	"window_id":                func(s *subject) string { return "@" + strconv.Itoa(s.p.Window) },
 	"window_index":             func(s *subject) string { return strconv.Itoa(s.p.Index) },
 	"window_name":              func(s *subject) string { return s.windowName(s.p) },
@@ -109,7 +110,7 @@ var variables = map[string]func(*subject) string{
 	"window_active":            func(s *subject) string { return bit(s.activeOf(s.p.Session).Window == s.p.Window) },
 	"window_flags":             (*subject).flags,
 	"window_raw_flags":         (*subject).flags,
-	"window_zoomed_flag":       func(s *subject) string { return bit(s.divided(s.p.Window).Zoom > 0) },
+	"window_zoomed_flag":       func(s *subject) string { return bit(s.splitOf(s.p.Window).Zoom > 0) },
 	"window_last_flag":         func(s *subject) string { return bit(strings.HasPrefix(s.flags(), "-")) },
 	"window_layout":            (*subject).layout,
 	"window_visible_layout":    (*subject).visible,
@@ -136,48 +137,48 @@ var variables = map[string]func(*subject) string{
 	"pane_title":               func(s *subject) string { return cmp.Or(s.p.Title, s.p.s.Title, host()) },
 	"pane_width":               func(s *subject) string { return strconv.Itoa(s.p.s.Cols) },
 	"pane_height":              func(s *subject) string { return strconv.Itoa(s.p.s.Rows) },
-	"pane_pipe":                func(s *subject) string { return bit(s.piped(s.p)) },
-	"pane_dead":                fixed("0"),
-	"pane_in_mode":             fixed("0"),
-	"pane_input_off":           fixed("0"),
-	"pane_synchronized":        fixed("0"),
-	"pane_marked":              fixed("0"),
+	"pane_pipe":                func(s *subject) string { return bit(s.isPiped(s.p)) },
+	"pane_dead":                constantValue("0"),
+	"pane_in_mode":             constantValue("0"),
+	"pane_input_off":           constantValue("0"),
+	"pane_synchronized":        constantValue("0"),
+	"pane_marked":              constantValue("0"),
 	"alternate_on":             func(s *subject) string { return bit(s.p.s.Alt) },
-	"cursor_x":                 func(s *subject) string { return strconv.Itoa(s.look().Cursor.X) },
-	"cursor_y":                 func(s *subject) string { return strconv.Itoa(s.look().Cursor.Y) },
-	"cursor_flag":              func(s *subject) string { return bit(s.look().Cursor.Visible) },
+	"cursor_x":                 func(s *subject) string { return strconv.Itoa(s.readScreen().Cursor.X) },
+	"cursor_y":                 func(s *subject) string { return strconv.Itoa(s.readScreen().Cursor.Y) },
+	"cursor_flag":              func(s *subject) string { return bit(s.readScreen().Cursor.Visible) },
 	"history_size":             func(s *subject) string { return strconv.Itoa(s.history()) },
-	"history_limit":            fixed(strconv.Itoa(historyLimit)),
+	"history_limit":            constantValue(strconv.Itoa(historyLimit)),
 	"history_bytes":            func(s *subject) string { return strconv.FormatUint(s.p.s.Output.End-s.p.s.Output.Start, 10) },
 	"host":                     func(*subject) string { return host() },
 	"host_short":               func(*subject) string { short, _, _ := strings.Cut(host(), "."); return short },
 	"pid":                      func(s *subject) string { return strconv.Itoa(s.daemonPID()) },
 	"socket_path":              func(s *subject) string { return s.socketPath() },
-	"version":                  fixed(strings.TrimPrefix(Version, "tmux ")),
+	"version":                  constantValue(strings.TrimPrefix(Version, "tmux ")),
 	"longterm_session":         func(s *subject) string { return s.p.s.ID },
 	"longterm_name":            func(s *subject) string { return s.p.s.Name },
-	"window_active_clients":    fixed("0"),
+	"window_active_clients":    constantValue("0"),
 	"session_activity":         func(s *subject) string { return strconv.FormatInt(s.p.Created, 10) },
-	"session_last_attached":    fixed(""),
-	"window_linked":            fixed("0"),
-	"window_linked_sessions":   fixed("1"),
-	"window_bell_flag":         fixed("0"),
-	"window_activity_flag":     fixed("0"),
-	"window_silence_flag":      fixed("0"),
-	"window_bigger":            fixed("0"),
-	"synchronized_output_flag": fixed("0"),
-	"window_marked_flag":       fixed("0"),
+	"session_last_attached":    constantValue(""),
+	"window_linked":            constantValue("0"),
+	"window_linked_sessions":   constantValue("1"),
+	"window_bell_flag":         constantValue("0"),
+	"window_activity_flag":     constantValue("0"),
+	"window_silence_flag":      constantValue("0"),
+	"window_bigger":            constantValue("0"),
+	"synchronized_output_flag": constantValue("0"),
+	"window_marked_flag":       constantValue("0"),
 	"active_window_index":      func(s *subject) string { return strconv.Itoa(s.activeOf(s.p.Session).Index) },
 	"last_window_index":        func(s *subject) string { w := windows(s.session); return strconv.Itoa(w[len(w)-1].Index) },
-	"pane_fg":                  fixed("default"),
-	"pane_bg":                  fixed("default"),
-	"session_alerts":           fixed(""),
+	"pane_fg":                  constantValue("default"),
+	"pane_bg":                  constantValue("default"),
+	"session_alerts":           constantValue(""),
 	"uid":                      func(*subject) string { return strconv.Itoa(os.Getuid()) },
 	"command":                  func(s *subject) string { return s.name },
 }
 
-// looked says that a client shows a pane.
-func looked(p *pane) bool { return p.s.Clients > 0 }
+// isShown reports whether a client shows a pane.
+func isShown(p *pane) bool { return p.s.Clients > 0 }
 
 func (s *subject) flags() string {
 	flags := ""
@@ -188,20 +189,20 @@ func (s *subject) flags() string {
 	case s.isLast(active):
 		flags = "-"
 	}
-	if s.divided(s.p.Window).Zoom > 0 {
+	if s.splitOf(s.p.Window).Zoom > 0 {
 		flags += "Z"
 	}
 	return flags
 }
 
-// isLast says that the window was its session's active one before another was.
+// isLast reports whether the window was its session's active one before the current one.
 func (s *subject) isLast(active *pane) bool {
 	others := slices.DeleteFunc(slices.Clone(s.session), func(p *pane) bool { return p.Window == active.Window })
 	last := newest(others, s.windowUsed)
 	return last != nil && last.Window == s.p.Window && s.windowUsed(last) > 0
 }
 
-// windowName is what a window was named, or what runs in its active pane.
+// windowName returns a window's name, or the program in its active pane.
 func (c *call) windowName(p *pane) string {
 	if p.Name != "" {
 		return p.Name
@@ -209,16 +210,16 @@ func (c *call) windowName(p *pane) string {
 	return currentCommand(activeIn(c.inWindow(p.Window)))
 }
 
-// cell is a pane's place in its window; a zoomed one has all of it.
+// cell returns a pane's place in its window. A zoomed pane fills it.
 func (s *subject) cell() *cell {
-	d := s.divided(s.p.Window)
+	d := s.splitOf(s.p.Window)
 	if d.Zoom-1 == s.p.Pane {
 		return &cell{w: d.root.w, h: d.root.h, pane: s.p.Pane}
 	}
 	return d.find(s.p.Pane)
 }
 
-// side is the first or last column or row of a pane.
+// side returns a variable for the first or last column or row of a pane.
 func side(which int) func(*subject) string {
 	return func(s *subject) string {
 		c := s.cell()
@@ -226,26 +227,26 @@ func side(which int) func(*subject) string {
 	}
 }
 
-// atEdge says that a pane touches an edge of its window.
+// atEdge returns a variable for whether a pane touches an edge of its window.
 func atEdge(which int) func(*subject) string {
 	return func(s *subject) string {
-		c, w := s.cell(), s.divided(s.p.Window).root
+		c, w := s.cell(), s.splitOf(s.p.Window).root
 		return bit([]bool{c.x == 0, c.y == 0, c.x+c.w == w.w, c.y+c.h == w.h}[which])
 	}
 }
 
-// visible is the layout that is shown.
+// visible returns the layout on the screen.
 func (s *subject) visible() string {
-	if d := s.divided(s.p.Window); d.Zoom > 0 {
-		return summed((&cell{w: d.root.w, h: d.root.h, pane: d.Zoom - 1}).String())
+	if d := s.splitOf(s.p.Window); d.Zoom > 0 {
+		return addChecksum((&cell{w: d.root.w, h: d.root.h, pane: d.Zoom - 1}).String())
 	}
 	return s.layout()
 }
 
-func (s *subject) layout() string { return summed(s.divided(s.p.Window).root.String()) }
+func (s *subject) layout() string { return addChecksum(s.splitOf(s.p.Window).root.String()) }
 
-// look is a pane's screen, asked for once. One that cannot be had is empty.
-func (s *subject) look() *render.Screen {
+// readScreen returns the pane's screen, which it reads once. On failure it is empty.
+func (s *subject) readScreen() *render.Screen {
 	if s.screen == nil {
 		screen, err := s.daemon.Session(s.p.s.ID).Screen(s.ctx, client.ScreenQuery{Scrollback: "-1:"})
 		if err != nil {
@@ -257,10 +258,10 @@ func (s *subject) look() *render.Screen {
 	return s.screen
 }
 
-// history is how many lines there are above a pane's screen.
+// history returns the number of lines above a pane's screen.
 func (s *subject) history() int {
-	if n := len(s.look().Scrollback); n > 0 {
-		return s.look().Scrollback[n-1].Row + 1
+	if n := len(s.readScreen().Scrollback); n > 0 {
+		return s.readScreen().Scrollback[n-1].Row + 1
 	}
 	return 0
 }
@@ -279,7 +280,7 @@ func host() string {
 	return name
 }
 
-// currentCommand is the name of what runs in a pane's foreground.
+// currentCommand returns the name of a pane's foreground process.
 func currentCommand(p *pane) string {
 	pid := p.s.PID
 	if st, err := sys.ReadStat(pid); err == nil {
@@ -295,7 +296,7 @@ func currentCommand(p *pane) string {
 	return ""
 }
 
-// terminalOf is the device of a process's terminal, as its standard input has it.
+// terminalOf returns the terminal device of a process's standard streams, or "".
 func terminalOf(pid int) string {
 	for fd := range 3 {
 		if target, err := sys.DescriptorTarget(pid, fd); err == nil && strings.HasPrefix(target, "/dev/pts/") {

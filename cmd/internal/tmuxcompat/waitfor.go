@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// wait-for: channels that one call waits on and another one signals. A waiter is a FIFO in a folder of its channel,
-// which it reads and the signal writes; a signal that nobody waits for is a file there, and the next one has it.
+// wait-for has channels on which one call waits and another one signals. A waiter is a FIFO in its channel's folder:
+// the waiter reads it and the signal writes to it. A signal without waiters is a file there, for the next waiter.
 
-// channelName bounds a channel's name, which is a folder's.
-const channelName = 100
+// maxChannelName is the longest name of a channel, which is also a directory's name.
+const maxChannelName = 100
 
 func waitFor(x *command) error {
 	switch {
@@ -24,18 +24,18 @@ func waitFor(x *command) error {
 		return fail("command wait-for: too few arguments (need at least 1)")
 	case x.has('L') || x.has('U'):
 		return fail("wait-for -L and -U are not there: lock with flock(1)")
-	case len(x.args[0]) > channelName:
-		return fail("the channel's name is longer than %d bytes", channelName)
+	case len(x.args[0]) > maxChannelName:
+		return fail("the channel's name is longer than %d bytes", maxChannelName)
 	}
 	dir := filepath.Join(x.RunDir, "tmux-wait-"+hex.EncodeToString([]byte(x.socket)), hex.EncodeToString([]byte(x.args[0])))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	if x.has('S') {
-		return x.locked(func() error { return signal(dir) })
+		return x.withLock(func() error { return signal(dir) })
 	}
 	var f *os.File
-	err := x.locked(func() (err error) {
+	err := x.withLock(func() (err error) {
 		f, err = begin(dir)
 		return err
 	})
@@ -59,7 +59,7 @@ func waitFor(x *command) error {
 	return err
 }
 
-// begin is what a waiter reads; nil: the signal has come already.
+// begin returns the FIFO that a waiter reads, or nil if the channel was already signalled.
 func begin(dir string) (*os.File, error) {
 	err := os.Remove(filepath.Join(dir, "woken"))
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -72,10 +72,10 @@ func begin(dir string) (*os.File, error) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		return nil, &fs.PathError{Op: "mkfifo", Path: path, Err: err}
 	}
-	return os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0) // with a writer of its own it never ends
+	return os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0) // with its own writer open, a read never returns EOF
 }
 
-// signal wakes all that wait, or the next one that will.
+// signal wakes all waiters of a channel, or else the next waiter.
 func signal(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

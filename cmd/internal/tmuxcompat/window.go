@@ -4,7 +4,7 @@ package tmuxcompat
 
 // What moves windows.
 
-// moveWindow is move-window: to another number, or to another session; -r numbers all anew.
+// moveWindow implements move-window: to another number or session; -r renumbers all windows.
 func moveWindow(x *command) error {
 	if x.has('r') {
 		name, err := x.session(x.flag('t'))
@@ -41,7 +41,7 @@ func moveWindow(x *command) error {
 	if there := x.activeOf(session); there != nil {
 		of = *there
 	}
-	used, err := x.used()
+	used, err := x.nextUse()
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (x *command) renumber(session string) error {
 	return nil
 }
 
-// swapWindow is swap-window: two windows change their numbers, and their sessions.
+// swapWindow implements swap-window: two windows exchange their numbers and sessions.
 func swapWindow(x *command) error {
 	a, err := x.window(x.flag('s'))
 	if err != nil {
@@ -108,14 +108,14 @@ func swapWindow(x *command) error {
 	if !x.has('d') {
 		return nil
 	}
-	used, err := x.used()
+	used, err := x.nextUse()
 	if err != nil {
 		return err
 	}
 	return x.show(a, used)
 }
 
-// respawnWindow is respawn-window: the first pane's program again, without the window's other panes.
+// respawnWindow implements respawn-window: it restarts the first pane's program, and ends the window's other panes.
 func respawnWindow(x *command) error {
 	panes, err := x.window(x.flag('t'))
 	if err != nil {
@@ -133,7 +133,7 @@ func respawnWindow(x *command) error {
 	if err := respawnPane(x); err != nil {
 		return err
 	}
-	used, err := x.used()
+	used, err := x.nextUse()
 	if err != nil {
 		return err
 	}

@@ -15,33 +15,33 @@ import (
 
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// maxEnded bounds how many approvals that ended are remembered, for those who look at one of them.
+// maxEnded limits how many ended approvals are remembered for viewers that still show one.
 const maxEnded = 1000
 
-// approvals are what waits for a person, as events tell it. They belong to the feed's goroutine.
+// approvals holds the pending approval requests, as events report them. The feed's goroutine owns it.
 type approvals struct {
-	pending []api.Approval // oldest first
-	ended   []model.Ended  // oldest first
+	pending []api.Approval // pending requests, oldest first
+	ended   []model.Ended  // ended requests, oldest first
 }
 
-// load takes what waits now: events before were missed. What is not there any more has ended.
+// load replaces the pending requests after missed events. Requests that are no longer in the list count as ended.
 func (p *approvals) load(list []api.Approval) {
 	for i := range p.pending {
 		old := &p.pending[i]
 		if !slices.ContainsFunc(list, func(a api.Approval) bool { return a.ID == old.ID }) {
-			p.note(model.Ended{ID: old.ID, How: "it was answered, or nothing waits for it any more"})
+			p.addEnded(model.Ended{ID: old.ID, How: "answered or expired"})
 		}
 	}
 	p.pending = list
 }
 
-// take is told that one was asked for, was answered, or is gone.
-func (p *approvals) take(a *api.Approval) {
+// onEvent handles the event of a new, answered or expired request.
+func (p *approvals) onEvent(a *api.Approval) {
 	at := slices.IndexFunc(p.pending, func(x api.Approval) bool { return x.ID == a.ID })
 	switch {
 	case a.State == "pending" && at < 0:
@@ -52,26 +52,27 @@ func (p *approvals) take(a *api.Approval) {
 		p.pending = slices.Delete(slices.Clone(p.pending), at, at+1)
 		fallthrough
 	default:
-		p.note(model.Ended{ID: a.ID, How: ending(a)})
+		p.addEnded(model.Ended{ID: a.ID, How: ending(a)})
 	}
 }
 
-func (p *approvals) note(e model.Ended) {
+// addEnded records the end of a request.
+func (p *approvals) addEnded(e model.Ended) {
 	if p.ended = append(p.ended, e); len(p.ended) > maxEnded {
 		p.ended = slices.Clone(p.ended[len(p.ended)-maxEnded:])
 	}
 }
 
-// ending is how an approval ended, in words.
+// ending describes how an approval request ended.
 func ending(a *api.Approval) string {
 	if a.State == "gone" {
-		return "nothing waits for it any more"
+		return "expired"
 	}
 	how := map[string]string{
 		"once": "allowed once", "session": "allowed for the session", "always": "allowed always", "reject": "rejected",
 	}[a.Answer]
 	if how = cmp.Or(how, "answered"); a.By != nil {
-		how += " by " + who(a.By)
+		how += " by " + describeActor(a.By)
 	}
 	if a.Feedback != "" {
 		how += ": " + a.Feedback
@@ -79,8 +80,8 @@ func ending(a *api.Approval) string {
 	return how
 }
 
-// who is an actor, for the person at this terminal.
-func who(a *actor.Actor) string {
+// describeActor describes an actor to the user at this terminal.
+func describeActor(a *identity.Actor) string {
 	user := fmt.Sprint("uid ", a.UID)
 	if a.UID == os.Getuid() && a.Host == "" {
 		user = "you"
@@ -104,8 +105,8 @@ func who(a *actor.Actor) string {
 	return user
 }
 
-// shown are the approvals that wait, as the viewer knows them.
-func (p *approvals) shown() []model.Approval {
+// pendingRequests returns the pending requests in the viewer's form.
+func (p *approvals) pendingRequests() []model.Approval {
 	list := make([]model.Approval, 0, len(p.pending))
 	for i := range p.pending {
 		list = append(list, viewApproval(&p.pending[i]))
@@ -113,34 +114,31 @@ func (p *approvals) shown() []model.Approval {
 	return list
 }
 
-// waitsIn says that something in a session waits for an approval.
-func (p *approvals) waitsIn(session string) bool {
+// isPendingIn reports whether a command in the session waits for approval.
+func (p *approvals) isPendingIn(session string) bool {
 	return slices.ContainsFunc(p.pending, func(a api.Approval) bool { return a.Session == session })
 }
 
 func viewApproval(a *api.Approval) model.Approval {
 	v := model.Approval{
-		ID: a.ID, Who: who(&a.Actor), Session: a.Session, Name: a.Name, What: a.Line, Cwd: a.Cwd,
-		Started: words(a.Parent), Instead: a.Judgement.Instead, Risk: a.Risk, Group: cmp.Or(a.Group, a.ID),
-		Covers: a.Prefixes, Rule: a.Rule, NoRule: a.NoRule, Count: a.Count, Asked: a.Asked, Why: a.Judgement.Why,
+		ID: a.ID, Requester: describeActor(&a.Actor), Session: a.Session, Name: a.Name, What: a.Line, Cwd: a.Cwd,
+		Started: shellJoin(a.Parent), Instead: a.Judgement.Instead, Risk: a.Risk, Group: cmp.Or(a.Group, a.ID),
+		Covers: a.Prefixes, Rule: a.Rule, NoRule: a.NoRule, Count: a.Count, Asked: a.Asked, Effects: a.Judgement.Explain(), Why: a.Judgement.Because(),
 	}
 	if v.What == "" {
-		v.What = cmp.Or(words(a.Argv), a.Path)
+		v.What = cmp.Or(shellJoin(a.Argv), a.Path)
 	}
 	if kind := map[string]string{"network": "connect to ", "reveal": "show the secret ", "write": "write "}[a.Kind]; kind != "" {
 		v.What = kind + v.What
 	}
-	if rule := a.Judgement.Rule; rule != "" {
-		v.Why = strings.TrimSpace(v.Why + " (rule " + rule + ")")
-	}
 	for _, c := range a.Judgement.Commands {
-		v.Commands = append(v.Commands, model.Judged{Text: words(c.Argv), Verdict: c.Verdict})
+		v.Commands = append(v.Commands, model.Judged{Text: shellJoin(c.Argv), Verdict: c.Verdict})
 	}
 	return v
 }
 
-// words are arguments as a shell would read them.
-func words(argv []string) string {
+// shellJoin quotes arguments for a shell and joins them with spaces.
+func shellJoin(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, a := range argv {
 		quoted[i] = a
@@ -151,7 +149,8 @@ func words(argv []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Answer answers approvals. Those that were answered elsewhere meanwhile are no error: events tell of them.
+// Answer answers approval requests. Requests that were answered elsewhere in the meantime are not errors: events report
+// them.
 func (v source) Answer(ctx context.Context, ids []string, r overlays.Reply) error {
 	done, err := v.c.AnswerApprovals(ctx, api.ApprovalsAnswer{
 		IDs: ids, ApprovalAnswer: api.ApprovalAnswer{Answer: r.Answer, Feedback: r.Feedback, Rule: r.Rule},
@@ -164,7 +163,7 @@ func (v source) Answer(ctx context.Context, ids []string, r overlays.Reply) erro
 	return err
 }
 
-// pendingApprovals asks for what waits. A daemon of before knows none.
+// pendingApprovals returns the pending requests. An older daemon has none.
 func (v source) pendingApprovals(ctx context.Context) ([]api.Approval, error) {
 	list, err := v.c.Approvals(ctx, client.ApprovalQuery{Limit: 10_000})
 	var e *api.Error

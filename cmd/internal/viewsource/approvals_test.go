@@ -12,23 +12,23 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view/model"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// What is told of an approval is all that a person needs: who asks, what would be run, and what answers allow.
+// What is told of an approval is all that a user needs: who asks, what would be run, and what answers allow.
 //
 // FEATURES: R63
 func TestViewApproval(t *testing.T) {
 	now := time.Now()
 	got := viewApproval(&api.Approval{
-		ID: "A1", State: "pending", Kind: "line", Actor: actor.Actor{UID: os.Getuid(), Agent: "claude"}, Session: "s", Name: "build",
+		ID: "A1", State: "pending", Kind: "line", Actor: identity.Actor{UID: os.Getuid(), Agent: "claude"}, Session: "s", Name: "build",
 		Line: "make && git push", Cwd: "/src", Risk: "high", Group: "push", Rule: "git push", NoRule: "x asks", Prefixes: []string{"git push"}, Count: 2, Asked: now,
 		Judgement: api.Judgement{Why: "it publishes", Rule: "p:push", Instead: "ask", Commands: []api.Judged{{Argv: []string{"git", "push", "a b"}, Verdict: "ask"}}},
 	})
 	want := model.Approval{
-		ID: "A1", Who: "agent claude", Session: "s", Name: "build", What: "make && git push", Cwd: "/src", Risk: "high", Group: "push",
-		Rule: "git push", NoRule: "x asks", Covers: []string{"git push"}, Count: 2, Asked: now, Why: "it publishes (rule p:push)", Instead: "ask",
+		ID: "A1", Requester: "agent claude", Session: "s", Name: "build", What: "make && git push", Cwd: "/src", Risk: "high", Group: "push",
+		Rule: "git push", NoRule: "x asks", Covers: []string{"git push"}, Count: 2, Asked: now, Effects: []string{"it publishes"}, Why: `rule "p:push"`, Instead: "ask",
 		Commands: []model.Judged{{Text: "git push 'a b'", Verdict: "ask"}},
 	}
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
@@ -48,14 +48,14 @@ func TestViewApproval(t *testing.T) {
 			t.Errorf("%s: %q, group %q", c.a.Kind, v.What, v.Group)
 		}
 	}
-	for want, a := range map[string]actor.Actor{
+	for want, a := range map[string]identity.Actor{
 		"you": {UID: os.Getuid()}, "uid 70000": {UID: 70000}, "agent x": {UID: os.Getuid(), Agent: "x"},
 		"agent x (uid 70000)": {UID: 70000, Agent: "x"}, "uid 0 (token t, host h)": {Token: "t", Host: "h"},
 	} {
 		if os.Getuid() != 0 && strings.Contains(want, "uid 0") {
 			continue
 		}
-		if got := who(&a); got != want {
+		if got := describeActor(&a); got != want {
 			t.Errorf("%+v is %q, want %q", a, got, want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestViewApproval(t *testing.T) {
 func TestViewFeedFollowsApprovals(t *testing.T) {
 	src := source{mark: "mine", options: &Options{}}
 	f := &feed{v: src, out: make(chan model.Update, 1), bells: map[string]int{}, exits: map[string]*int{}}
-	s := api.Session{ID: "s", Name: "s", State: "running", Needs: &api.Needs{Kind: "password"}, Labels: map[string]string{markLabel: "mine"}}
+	s := api.Session{ID: "s", Name: "s", State: "running", Needs: &api.InputRequest{Kind: "password"}, Labels: map[string]string{markLabel: "mine"}}
 	f.all = []api.Session{s}
 	tell := func(a api.Approval, with *api.Session) model.Update {
 		t.Helper()
@@ -93,25 +93,25 @@ func TestViewFeedFollowsApprovals(t *testing.T) {
 	if !slices.Equal(ids(u), []string{"A1×2", "A2×1"}) || len(u.Sessions) != 1 {
 		t.Errorf("asked again: %+v", u)
 	}
-	u = tell(api.Approval{ID: "A1", State: "answered", Session: "s", Answer: "reject", Feedback: "no", By: &actor.Actor{UID: 70000}}, nil)
+	u = tell(api.Approval{ID: "A1", State: "answered", Session: "s", Answer: "reject", Feedback: "no", By: &identity.Actor{UID: 70000}}, nil)
 	if !slices.Equal(ids(u), []string{"A2×1"}) || len(u.Sessions) != 0 { // our own, which waits for nothing any more
 		t.Errorf("answered: %+v", u)
 	}
 	u = tell(api.Approval{ID: "A9", State: "gone"}, nil) // of which no asking was seen
-	want := []model.Ended{{ID: "A1", How: "rejected by uid 70000: no"}, {ID: "A9", How: "nothing waits for it any more"}}
+	want := []model.Ended{{ID: "A1", How: "rejected by uid 70000: no"}, {ID: "A9", How: "expired"}}
 	if !slices.Equal(u.Ended, want) {
 		t.Errorf("ended: %+v", u.Ended)
 	}
 
-	f.asked.load([]api.Approval{{ID: "A3", State: "pending", Count: 1}}) // another daemon's list
+	f.approvals.load([]api.Approval{{ID: "A3", State: "pending", Count: 1}}) // another daemon's list
 	u = tell(api.Approval{ID: "A3", State: "pending", Count: 1}, nil)
 	if !slices.Equal(ids(u), []string{"A3×1"}) || len(u.Ended) != 3 || u.Ended[2].ID != "A2" {
 		t.Errorf("after a gap: %+v", u)
 	}
 	for i := range maxEnded + 5 {
-		f.asked.take(&api.Approval{ID: fmt.Sprint("B", i), State: "gone"})
+		f.approvals.onEvent(&api.Approval{ID: fmt.Sprint("B", i), State: "gone"})
 	}
-	if n := len(f.asked.ended); n != maxEnded || f.asked.ended[n-1].ID != fmt.Sprint("B", maxEnded+4) {
+	if n := len(f.approvals.ended); n != maxEnded || f.approvals.ended[n-1].ID != fmt.Sprint("B", maxEnded+4) {
 		t.Errorf("%d ends are kept", n)
 	}
 	for answer, want := range map[string]string{"once": "allowed once", "session": "allowed for the session", "always": "allowed always", "": "answered"} {

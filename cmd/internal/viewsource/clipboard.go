@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// systemClipboard copies by the first program that is there.
+// systemClipboard copies text by an installed clipboard program.
 type systemClipboard struct{ argv []string }
 
-// clipboards are the programs that take text for the clipboard on standard input, and
-// the variable without which they cannot.
+// clipboards lists clipboard programs that read text from standard input, each with the environment variable that it
+// requires.
 var clipboards = []struct {
 	env  string
 	argv []string
@@ -24,7 +24,7 @@ var clipboards = []struct {
 	{"", []string{"pbcopy"}},
 }
 
-// findClipboard is nil where there is none.
+// findClipboard returns the system's clipboard program, or nil without one.
 func findClipboard() *systemClipboard {
 	for _, c := range clipboards {
 		if c.env != "" && os.Getenv(c.env) == "" {

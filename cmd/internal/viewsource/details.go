@@ -15,20 +15,20 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// Bounds of what is told of a session.
+// Limits of a session's details.
 const (
 	shownCommands = 20
 	shownFirings  = 20
 	shownJobs     = 20
 )
 
-// record is all that the daemon knows of a session, as the details tell it. What could not be had is empty.
+// record holds everything the daemon knows about a session. Parts that could not be read are empty.
 type record struct {
 	session   api.Session
 	commands  []api.Command
@@ -39,7 +39,8 @@ type record struct {
 	clients   []api.Attached
 }
 
-// Details tell a session: state, directory, environment, rules, commands, jobs, limits, clients, approvals.
+// Details returns a session's details: state, directory, environment, rules, commands, jobs, limits, clients,
+// approvals.
 func (v source) Details(ctx context.Context, id string) ([]model.Detail, error) {
 	s := v.c.Session(id)
 	var r record
@@ -77,11 +78,11 @@ func (r *record) details(now time.Time) []model.Detail {
 	d.jobs(r.jobs)
 	d.limits(&r.session)
 	d.clients(&r.session, r.clients)
-	d.rest(&r.session)
+	d.addProperties(&r.session)
 	return d.list
 }
 
-// detailer puts lines together.
+// detailer builds the list of details.
 type detailer struct {
 	now  time.Time
 	list []model.Detail
@@ -93,8 +94,8 @@ func (d *detailer) add(group, text, note string, tone model.Tone, lead model.Lea
 	}
 }
 
-// copied is a line that Enter copies.
-func (d *detailer) copied(group, text, note string) {
+// addCopyable adds a line that Enter copies.
+func (d *detailer) addCopyable(group, text, note string) {
 	d.add(group, text, note, model.TonePlain, model.Lead{Copy: text})
 }
 
@@ -102,20 +103,20 @@ func (d *detailer) ago(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return bars.Duration(max(0, d.now.Sub(t))) + " ago"
+	return statusbar.Duration(max(0, d.now.Sub(t))) + " ago"
 }
 
 func (d *detailer) session(s *api.Session) {
 	vs := viewSession(s)
 	tone := model.ToneGood
-	if vs.Failed() {
+	if vs.HasFailed() {
 		tone = model.ToneBad
 	}
-	d.add("state", strings.TrimSpace(bars.StateText(&vs, bars.Wide)), bars.Elapsed(&vs, d.now), tone, model.Lead{Copy: s.ID})
-	d.copied("program", s.Command, pidNote(s.PID))
-	d.copied("directory", s.Cwd, "")
+	d.add("state", strings.TrimSpace(statusbar.StateText(&vs, statusbar.Wide)), statusbar.Elapsed(&vs, d.now), tone, model.Lead{Copy: s.ID})
+	d.addCopyable("program", s.Command, pidNote(s.PID))
+	d.addCopyable("directory", s.Cwd, "")
 	if sh := s.Shell; sh != nil && sh.Command != "" {
-		d.copied("runs", sh.Command, d.ago(sh.Since))
+		d.addCopyable("runs", sh.Command, d.ago(sh.Since))
 	}
 	if a := s.Activity; a != nil {
 		if a.FirstError != nil {
@@ -138,18 +139,18 @@ func pidNote(pid int) string {
 }
 
 func counts(a *api.Activity) string {
-	out := bars.Count(a.Errors, "error")
+	out := statusbar.Count(a.Errors, "error")
 	if a.Warnings > 0 {
-		out += "  " + bars.Count(a.Warnings, "warning")
+		out += "  " + statusbar.Count(a.Warnings, "warning")
 	}
 	return out
 }
 
-// waiting says why the session is thought to wait for input.
+// waiting adds the reasons to believe that the session needs input.
 func (d *detailer) waiting(s *api.Session) {
 	if n := s.Needs; n != nil {
 		tone := model.ToneWants
-		if !n.Asks() {
+		if !n.NeedsAnswer() {
 			tone = model.TonePlain
 		}
 		note := fmt.Sprintf("%d%% sure", n.Confidence)
@@ -164,18 +165,18 @@ func (d *detailer) waiting(s *api.Session) {
 			tone = model.ToneWants
 		}
 		d.add("agent", output.AgentText(a)+": "+a.Reason, a.Source, tone, model.Lead{Answer: tone == model.ToneWants, Copy: a.Reason})
-		d.copied("resumed by", a.Resume, "")
+		d.addCopyable("resumed by", a.Resume, "")
 	}
 }
 
 func (d *detailer) approvals(list []api.Approval) {
 	for i := range list {
 		a := viewApproval(&list[i])
-		d.add("approval", a.ID+"  "+a.What, "asked by "+a.Who+" "+d.ago(a.Asked), model.ToneWants, model.Lead{Approvals: true})
+		d.add("approval", a.ID+"  "+a.What, "asked by "+a.Requester+" "+d.ago(a.Asked), model.ToneWants, model.Lead{Approvals: true})
 	}
 }
 
-// environment tells how the shell's environment differs from what it began with: the last change of each variable.
+// environment adds the last change of each variable since the shell's start.
 func (d *detailer) environment(commands []api.Command) {
 	type change struct {
 		value *string
@@ -193,7 +194,7 @@ func (d *detailer) environment(commands []api.Command) {
 		if c.value != nil {
 			text = name + "=" + *c.value
 		}
-		d.copied("environment", text, "by "+output.Shorten(oneLine(c.by.Text), 40))
+		d.addCopyable("environment", text, "by "+output.Shorten(oneLine(c.by.Text), 40))
 	}
 }
 
@@ -207,7 +208,7 @@ func (d *detailer) rules(list []api.RespondAttached) {
 		if r.Name != "" {
 			text = r.Name + "  " + text
 		}
-		note, tone := "used "+bars.Count(r.Uses, "time"), model.TonePlain
+		note, tone := "used "+statusbar.Count(r.Uses, "time"), model.TonePlain
 		if r.Max > 0 {
 			note = fmt.Sprintf("used %d of %d times", r.Uses, r.Max)
 		}
@@ -218,7 +219,7 @@ func (d *detailer) rules(list []api.RespondAttached) {
 	}
 }
 
-// replies are what a rule does, in words.
+// replies describes the replies of a rule.
 func replies(list []api.RespondReply) string {
 	var out []string
 	for _, r := range list {
@@ -240,7 +241,7 @@ func replies(list []api.RespondReply) string {
 	return strings.Join(out, ", ")
 }
 
-// firings are what rules answered, the newest first.
+// firings adds the matches of response rules, newest first.
 func (d *detailer) firings(list []api.RespondFiring) {
 	for i := len(list) - 1; i >= max(0, len(list)-shownFirings); i-- {
 		f := &list[i]
@@ -253,18 +254,18 @@ func (d *detailer) firings(list []api.RespondFiring) {
 	}
 }
 
-// commands are what the shell ran, the newest first.
+// commands adds the commands of the shell, newest first.
 func (d *detailer) commands(list []api.Command) {
 	for i := len(list) - 1; i >= max(0, len(list)-shownCommands); i-- {
 		c := &list[i]
-		tone, note := model.TonePlain, bars.Duration(time.Duration(c.Duration)*time.Millisecond)
+		tone, note := model.TonePlain, statusbar.Duration(time.Duration(c.Duration)*time.Millisecond)
 		switch {
 		case c.State == "running":
 			tone, note = model.ToneBusy, "running "+d.ago(c.Started)
 		case c.Signal != "":
 			tone, note = model.ToneBad, c.Signal+"  "+note
 		case c.ExitCode == nil:
-			note = "exit not known  " + note
+			note = "exit status unknown  " + note
 		case *c.ExitCode != 0:
 			tone, note = model.ToneBad, fmt.Sprintf("exit %d  %s", *c.ExitCode, note)
 		default:
@@ -277,7 +278,7 @@ func (d *detailer) commands(list []api.Command) {
 	}
 }
 
-// jobs are those that have not ended, then the newest others.
+// jobs adds the unfinished jobs, then the newest others.
 func (d *detailer) jobs(list []api.Job) {
 	for i := len(list) - 1; i >= 0; i-- {
 		j := &list[i]
@@ -291,61 +292,61 @@ func (d *detailer) limits(s *api.Session) {
 	if c := s.Cgroup; c != nil {
 		var used []string
 		if c.Memory != nil {
-			used = append(used, "memory "+mebibytes(*c.Memory)+of(c.Limits != nil && c.Limits.Memory > 0, func() string { return mebibytes(c.Limits.Memory) }))
+			used = append(used, "memory "+mebibytes(*c.Memory)+ofLimit(c.Limits != nil && c.Limits.Memory > 0, func() string { return mebibytes(c.Limits.Memory) }))
 		}
 		if c.PIDs != nil {
-			used = append(used, fmt.Sprint("processes ", *c.PIDs)+of(c.Limits != nil && c.Limits.PIDs > 0, func() string { return fmt.Sprint(c.Limits.PIDs) }))
+			used = append(used, fmt.Sprint("processes ", *c.PIDs)+ofLimit(c.Limits != nil && c.Limits.PIDs > 0, func() string { return fmt.Sprint(c.Limits.PIDs) }))
 		}
 		if c.CPUMS != nil {
-			used = append(used, "CPU "+bars.Duration(time.Duration(*c.CPUMS)*time.Millisecond)+of(c.Limits != nil && c.Limits.CPU > 0, func() string { return fmt.Sprint(c.Limits.CPU, " cores") }))
+			used = append(used, "CPU "+statusbar.Duration(time.Duration(*c.CPUMS)*time.Millisecond)+ofLimit(c.Limits != nil && c.Limits.CPU > 0, func() string { return fmt.Sprint(c.Limits.CPU, " cores") }))
 		}
-		d.copied("limits", strings.Join(used, ", "), c.Path)
+		d.addCopyable("limits", strings.Join(used, ", "), c.Path)
 	}
 	if b := s.Sandbox; b != nil {
-		d.copied("sandbox", output.SandboxText(b), b.Summary)
+		d.addCopyable("sandbox", output.SandboxText(b), b.Summary)
 	}
-	d.copied("policy", s.Policy, "")
-	d.copied("executions", s.Executions, "")
+	d.addCopyable("policy", s.Policy, "")
+	d.addCopyable("executions", s.Executions, "")
 	for i := range s.Refused {
 		d.add("refused", strings.Join(s.Refused[i].Argv, " "), s.Refused[i].Why, model.ToneBad, model.Lead{Copy: s.Refused[i].Why})
 	}
 }
 
-// clients are who shows the session, of which each can be had look only.
+// clients adds the clients of the session, each of which can be made view-only.
 func (d *detailer) clients(s *api.Session, list []api.Attached) {
 	if len(list) == 0 {
-		d.add("clients", bars.Count(s.Clients, "client")+" attached or watching", "", model.TonePlain, model.Lead{Size: true})
+		d.add("clients", statusbar.Count(s.Clients, "client")+" attached or watching", "", model.TonePlain, model.Lead{Size: true})
 	}
 	for i := range list {
 		c := &list[i]
-		note := "has not typed"
+		note := "no input yet"
 		if c.Typed != nil {
 			note = "typed " + d.ago(*c.Typed)
 		}
 		if c.May == "look" {
-			note = "looks only"
+			note = "view-only"
 		}
 		lead := model.Lead{Client: c.N, Types: c.May == "look"}
 		if c.Own { // that is its own choice, or its token's
-			lead = model.Lead{Copy: output.Whose(c)}
+			lead = model.Lead{Copy: output.OwnerText(c)}
 		}
-		d.add("clients", c.Kind+" "+output.Whose(c), note, model.TonePlain, lead)
+		d.add("clients", c.Kind+" "+output.OwnerText(c), note, model.TonePlain, lead)
 	}
 }
 
-func (d *detailer) rest(s *api.Session) {
+func (d *detailer) addProperties(s *api.Session) {
 	d.add("size", fmt.Sprintf("%d×%d", s.Cols, s.Rows), "of the "+s.Size, model.TonePlain, model.Lead{Size: true})
 	for _, name := range slices.Sorted(maps.Keys(s.Labels)) {
 		if name != markLabel {
-			d.copied("label", name+"="+s.Labels[name], "")
+			d.addCopyable("label", name+"="+s.Labels[name], "")
 		}
 	}
-	d.copied("output", fmt.Sprintf("bytes %d to %d", s.Output.Start, s.Output.End), "")
-	d.copied("id", s.ID, "")
+	d.addCopyable("output", fmt.Sprintf("bytes %d to %d", s.Output.Start, s.Output.End), "")
+	d.addCopyable("id", s.ID, "")
 }
 
-// of is a limit behind what is used of it.
-func of(limited bool, limit func() string) string {
+// ofLimit returns the text of a limit that belongs to a usage, or "" without a limit.
+func ofLimit(limited bool, limit func() string) string {
 	if !limited {
 		return ""
 	}
@@ -362,10 +363,11 @@ func oneLine(text string) string {
 	return first
 }
 
-// glanceRows are looked at from the end for a line that is not empty.
+// glanceRows is the number of last rows in which Glance searches for a non-empty line.
 const glanceRows = 200
 
-// Glance is a session's last line; of a shell at its prompt, which says nothing, what it ran last and the last line of that.
+// Glance returns a session's last line. For a shell at its prompt it returns the last command and the last line of its
+// output.
 func (v source) Glance(ctx context.Context, id string) (model.Glance, error) {
 	s := v.c.Session(id)
 	if c, err := s.Command(ctx, 0); err == nil && c.State == "done" {
@@ -382,10 +384,10 @@ func (v source) Glance(ctx context.Context, id string) (model.Glance, error) {
 	return model.Glance{Last: lastText(lines), At: time.Now()}, err
 }
 
-// glanceBytes are looked at from the end of what a command printed.
+// glanceBytes is the number of bytes at the end of a command's output that Glance reads.
 const glanceBytes = 4 << 10
 
-// commandGlance is a command that has ended, and the last line that it printed.
+// commandGlance returns an ended command and the last line that it printed.
 func commandGlance(command, output string) string {
 	text := oneLine(command)
 	if last := lastText(strings.Split(output, "\n")); last != "" {
@@ -394,7 +396,7 @@ func commandGlance(command, output string) string {
 	return text
 }
 
-// lastText is the last line that is not empty, of those at the end.
+// lastText returns the last non-empty line.
 func lastText(lines []string) string {
 	for i := len(lines) - 1; i >= max(0, len(lines)-glanceRows); i-- {
 		if text := strings.TrimSpace(lines[i]); text != "" {
@@ -404,13 +406,13 @@ func lastText(lines []string) string {
 	return ""
 }
 
-// DropRule takes a rule away from a session.
+// DropRule detaches a response rule from a session.
 func (v source) DropRule(ctx context.Context, id, rule string) error {
 	_, err := v.c.Session(id).RemoveRules(ctx, rule)
 	return err
 }
 
-// LetType has who shows a session type there, or look only.
+// LetType makes a client of the session read-write, or view-only.
 func (v source) LetType(ctx context.Context, id string, n int, types bool) error {
 	may := "look"
 	if types {
@@ -419,13 +421,13 @@ func (v source) LetType(ctx context.Context, id string, n int, types bool) error
 	return v.c.Session(id).ChangeClient(ctx, n, api.AttachedEdit{May: may})
 }
 
-// StopJob ends a job.
+// StopJob kills a job.
 func (v source) StopJob(ctx context.Context, job string) error {
 	_, err := v.c.StopJob(ctx, job, api.JobStop{})
 	return err
 }
 
-// Reply types a line into a session that may not be on the screen. What is secret is neither shown nor recorded.
+// Reply types a line into a session that may not be on the screen. A secret is neither shown nor recorded.
 func (v source) Reply(ctx context.Context, id, text string, secret bool) error {
 	_, err := v.c.Session(id).Type(ctx, api.Input{Text: text, Enter: true, Secret: secret, ID: uuid.NewString()})
 	return err

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render/view/model"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Details have all that a person may ask of a session: what changed in its environment and by what, why it is thought
+// Details have all that a user may ask of a session: what changed in its environment and by what, why it is thought
 // to wait, which rules are in force and what they answered, commands with their status, jobs, limits.
 //
 // FEATURES: R76
@@ -25,7 +25,7 @@ func TestDetails(t *testing.T) {
 	r := record{
 		session: api.Session{
 			ID: "id-of-it", Name: "s", State: "running", PID: 7, Command: "bash", Cwd: "/src", Cols: 80, Rows: 24, Size: "latest", Clients: 2,
-			Started: now.Add(-time.Minute), Needs: &api.Needs{Kind: "password", Confidence: 90, Reason: "echo is off", Since: now.Add(-5 * time.Second)},
+			Started: now.Add(-time.Minute), Needs: &api.InputRequest{Kind: "password", Confidence: 90, Reason: "echo is off", Since: now.Add(-5 * time.Second)},
 			Cgroup: &api.Cgroup{Memory: &memory, PIDs: &pids, Limits: &api.Limits{Memory: 8 << 20, PIDs: 10}},
 			Labels: map[string]string{"team": "x", markLabel: "hidden"}, Shell: &api.Shell{Phase: "running", Command: "ssh\nx", Since: now},
 			Refused: []api.Refused{{Argv: []string{"rm", "x"}, Why: "no"}},
@@ -46,8 +46,8 @@ func TestDetails(t *testing.T) {
 		jobs: []api.Job{{ID: "J1", Line: "make", State: "running", Started: now.Add(-2 * time.Second)}, {ID: "J2", Line: "old", State: "done"}},
 		clients: []api.Attached{
 			{N: 1, Kind: "terminal", Terminal: "pts/3", May: "type", Typed: &now},
-			{N: 4, Kind: "viewer", By: actor.Actor{PID: 9}, May: "look"},
-			{N: 5, Kind: "page", By: actor.Actor{Token: "ann"}, May: "look", Own: true},
+			{N: 4, Kind: "viewer", By: identity.Actor{PID: 9}, May: "look"},
+			{N: 5, Kind: "page", By: identity.Actor{Token: "ann"}, May: "look", Own: true},
 		},
 		approvals: []api.Approval{{ID: "A1", State: "pending", Session: "id-of-it", Line: "git push", Asked: now}},
 	}
@@ -66,7 +66,7 @@ func TestDetails(t *testing.T) {
 		`answered|sudo  "password": no such secret|0s ago`, `answered|1  "Go on?": types "y"|1h00m ago`,
 		"commands|ssh x|running 1s ago", "commands|export A=2; unset B …|by exec  exit 2  1m01s", "commands|export A=1 B=1|exit 0  0s",
 		"job|make|running 2s ago", "limits|memory 3.0 MiB of 8.0 MiB, processes 4 of 10", "refused|rm x|no",
-		"clients|terminal pts/3|typed 0s ago", "clients|viewer pid 9|looks only", "clients|page token ann|looks only", "size|80×24|of the latest", "label|team=x", "output|bytes 0 to 0", "id|id-of-it",
+		"clients|terminal pts/3|typed 0s ago", "clients|viewer pid 9|view-only", "clients|page token ann|view-only", "size|80×24|of the latest", "label|team=x", "output|bytes 0 to 0", "id|id-of-it",
 	}
 	for i := range got {
 		got[i] = strings.Replace(got[i], "asked by you", "asked by uid 0", 1)
@@ -88,24 +88,24 @@ func TestFarewell(t *testing.T) {
 	three := 3
 	list := []api.Session{{ID: "1", Name: "a", State: "running"}, {ID: "2", Name: "b", State: "exited", ExitCode: &three}, {ID: "h/3", Name: "h/c", State: "running"}}
 	for want, only := range map[string][]string{
-		"[a goes on; `longterm view a` comes back]":                       {"1"},
-		"[b has ended: exited with 3]":                                    {"2"},
-		"[the session is gone; `longterm ls` lists those that are there]": {"4"},
-		"[2 sessions go on; `longterm view a h/c` comes back]":            {"1", "2", "h/3", "4"},
-		"[none of the 2 sessions runs any more]":                          {"2", "4"},
+		"[a keeps running; return with `longterm view a`]":             {"1"},
+		"[b has ended: exited with 3]":                                 {"2"},
+		"[the session no longer exists; see `longterm ls`]":            {"4"},
+		"[2 sessions keep running; return with `longterm view a h/c`]": {"1", "2", "h/3", "4"},
+		"[all 2 sessions have ended]":                                  {"2", "4"},
 	} {
 		if got := farewellTo(list, only, "longterm"); got != want {
 			t.Errorf("%q; want %q", got, want)
 		}
 	}
-	if got := farewellTo(list, []string{"1"}, "longterm view -H x"); got != "[a goes on; `longterm view -H x a` comes back]" {
+	if got := farewellTo(list, []string{"1"}, "longterm view -H x"); got != "[a keeps running; return with `longterm view -H x a`]" {
 		t.Error(got)
 	}
 	run, ended := api.Session{State: "running"}, api.Session{State: "exited"}
 	for want, list := range map[string][]api.Session{
-		"[no session runs; `longterm` starts one]":                            {ended},
-		"[1 session goes on; `longterm` comes back, `longterm ls` lists it]":  {run, ended},
-		"[2 sessions go on; `longterm` comes back, `longterm ls` lists them]": {run, ended, run},
+		"[no session is running; start one with `longterm`]":                              {ended},
+		"[1 session keeps running; return with `longterm`, list it with `longterm ls`]":   {run, ended},
+		"[2 sessions keep running; return with `longterm`, list them with `longterm ls`]": {run, ended, run},
 	} {
 		if got := farewell(list, "longterm"); got != want {
 			t.Errorf("%q; want %q", got, want)

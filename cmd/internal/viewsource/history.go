@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Tail is the screen with the newest rows of history before it, of one moment.
+// Tail returns the screen and the newest rows of history before it, from the same moment.
 func (v source) Tail(ctx context.Context, id string, rows int) (page.Page, error) {
 	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{Scrollback: fmt.Sprintf("-%d:", rows), Blocks: true, Pictures: true})
 	if err != nil || s.Alt { // what lies under a full-screen program does not belong to it
@@ -30,7 +30,7 @@ func (v source) Tail(ctx context.Context, id string, rows int) (page.Page, error
 	return p, nil
 }
 
-// Older are rows of history before a row.
+// Older returns rows of history above a row.
 func (v source) Older(ctx context.Context, id string, before, rows int) ([]render.Line, error) {
 	s, err := v.c.Session(id).Screen(ctx, client.ScreenQuery{
 		Scrollback: fmt.Sprintf("%d:%d", max(0, before-rows), before), Blocks: true, Pictures: true,
@@ -38,10 +38,10 @@ func (v source) Older(ctx context.Context, id string, before, rows int) ([]rende
 	return s.Scrollback, err
 }
 
-// maxCommands bounds the commands that can be gone back to.
+// maxCommands limits the commands that the viewer can jump to.
 const maxCommands = 500
 
-// Commands are the newest commands of the session's shell.
+// Commands returns the newest commands of the session's shell.
 func (v source) Commands(ctx context.Context, id string) ([]page.Command, error) {
 	list, err := v.c.Commands(ctx, client.CommandQuery{Session: id, Limit: maxCommands})
 	out := make([]page.Command, 0, len(list))
@@ -51,10 +51,10 @@ func (v source) Commands(ctx context.Context, id string) ([]page.Command, error)
 	return out, err
 }
 
-// maxCopied bounds the output of a command that is copied, in bytes.
+// maxCopied limits a command's output that is copied, in bytes.
 const maxCopied = 16 << 20
 
-// Output is what a command printed, as plain text.
+// Output returns a command's output as plain text.
 func (v source) Output(ctx context.Context, id string, n int) (string, error) {
 	s := v.c.Session(id)
 	c, err := s.Command(ctx, n)
@@ -87,27 +87,27 @@ func (v source) Output(ctx context.Context, id string, n int) (string, error) {
 			b.WriteByte('\n')
 		}
 	})
-	rest, _, _ := plain.Rest(nil)
+	rest, _, _ := plain.AppendUnfinished(nil)
 	b.Write(rest)
 	return b.String(), nil
 }
 
-// maxName bounds a session's name, in bytes.
+// maxName limits a session's name, in bytes.
 const maxName = 128
 
-// pastLabel has the name of the session whose past one shows.
+// pastLabel is the label of a playback session. Its value is the name of the played session.
 const pastLabel = "longterm.past"
 
-// pastName is a name for the past of a session; empty: the daemon finds one.
-func pastName(of string) string {
-	if of += "-past"; len(of) <= maxName {
-		return of
+// pastName returns a name for the playback of a session, or "" to let the daemon choose one.
+func pastName(name string) string {
+	if name += "-past"; len(name) <= maxName {
+		return name
 	}
 	return ""
 }
 
-// Past starts a session that plays another one, from the end on and standing still. It ends with this viewer, also one that is
-// killed: the session is the daemon's, so neither a signal nor an end of input tells it of that.
+// Past starts a session that plays another session's history, paused at its end. The playback ends when this viewer
+// exits or is killed. It belongs to the daemon, so no signal or end of input would reach it.
 func (v source) Past(ctx context.Context, id string) (string, error) {
 	of, err := v.c.Session(id).Info(ctx)
 	if err != nil {
@@ -132,6 +132,7 @@ func (v source) Past(ctx context.Context, id string) (string, error) {
 	return s.ID, err
 }
 
+// Restart restarts a session's program.
 func (v source) Restart(ctx context.Context, id string) error {
 	_, err := v.c.Session(id).Restore(ctx, api.Restore{Command: true})
 	return err
@@ -142,6 +143,7 @@ func (v source) Rename(ctx context.Context, id, name string) error {
 	return err
 }
 
+// SizeBy sets a session's size policy.
 func (v source) SizeBy(ctx context.Context, id, policy string) error {
 	_, err := v.c.Session(id).Edit(ctx, api.Edit{Size: policy})
 	return err

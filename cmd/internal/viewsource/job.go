@@ -19,34 +19,33 @@ import (
 	"github.com/longterm-dev/longterm/session/client"
 )
 
-// promptJob is a command of the viewer's prompt. Its goroutine reads output and tells the
-// prompt; fields besides id are set before that begins.
+// promptJob is a command that the user runs in the viewer's prompt line. Its goroutine reads output and updates the
+// prompt. All fields except id are set before it starts.
 type promptJob struct {
-	v     *promptLine
-	src   *source // the host that it runs on
-	n     int     // the prompt's number
-	id    string  // the daemon's
-	line  string
-	begun chan struct{} // closed once the daemon knows the job
-	ended bool          // by the person; owned by the viewer's goroutine
-	began time.Time
+	v         *promptLine
+	src       *source // the host that it runs on
+	n         int     // number of the prompt entry
+	id        string  // the daemon's job id
+	line      string
+	submitted chan struct{} // closed once id is set
+	ended     bool          // the user ended it; owned by the viewer's goroutine
+	began     time.Time
 }
 
-// run runs a line: in the session's shell when that is at its prompt, else in a session
-// of its own in the same directory.
+// run runs a line: in the session's shell if that is at its prompt, else in a new session in the same directory.
 func (v *promptLine) run(n int, line string, s *model.Session) {
 	src, shell := v.all.home(), ""
 	if s != nil {
-		src, shell = v.all.of(s.ID)
+		src, shell = v.all.hostOf(s.ID)
 	}
-	j := &promptJob{v: v, src: src, n: n, id: uuid.NewString(), line: line, begun: make(chan struct{}), began: time.Now()}
+	j := &promptJob{v: v, src: src, n: n, id: uuid.NewString(), line: line, submitted: make(chan struct{}), began: time.Now()}
 	v.jobs[n] = j
 	dir, cols := v.directory(s), v.cols
 	if s == nil || s.State != model.StateRunning || s.Phase != model.PhasePrompt && s.Phase != model.PhaseRunning {
 		shell = "" // the daemon knows whether it is at its prompt; we may not have heard yet
 	}
 	d := v.desk
-	d.Beside(func() {
+	d.RunAsync(func() {
 		r, err := j.follow(d.Context(), shell, dir, cols)
 		d.Later(func() { j.finish(&r, err) })
 	})
@@ -56,19 +55,19 @@ func (v *promptLine) run(n int, line string, s *model.Session) {
 func (j *promptJob) cancel() {
 	j.ended = true
 	d, c := j.v.desk, j.src.c
-	d.Beside(func() {
+	d.RunAsync(func() {
 		select {
-		case <-j.begun:
+		case <-j.submitted:
 		case <-d.Context().Done():
 			return
 		}
 		if _, err := c.StopJob(d.Context(), j.id, api.JobStop{}); err != nil {
-			d.Later(func() { d.Say("not ended: " + err.Error()) })
+			d.Later(func() { d.ShowMessage("not ended: " + err.Error()) })
 		}
 	})
 }
 
-// finish tells how the command went, in the bar if the prompt is not looked at.
+// finish reports the command's result, in the status bar if the prompt is not visible.
 func (j *promptJob) finish(r *api.Result, err error) {
 	v := j.v
 	delete(v.jobs, j.n)
@@ -81,7 +80,7 @@ func (j *promptJob) finish(r *api.Result, err error) {
 	case r.ExitCode == nil && r.Signal == "" && r.Error == "":
 		res.Signal = r.State
 	}
-	v.p.Finished(j.n, res)
+	v.p.ShowResult(j.n, res)
 	if v.open {
 		return
 	}
@@ -89,12 +88,12 @@ func (j *promptJob) finish(r *api.Result, err error) {
 	if res.Error != "" || res.Exit == nil || *res.Exit != 0 {
 		sign = "✗"
 	}
-	v.desk.Say(fmt.Sprintf("%s %s  (%s shows it)", sign, j.line, v.desk.Chord("shell")))
+	v.desk.ShowMessage(fmt.Sprintf("%s %s  (%s shows it)", sign, j.line, v.desk.Chord("shell")))
 }
 
-// start hands the line to the daemon; a shell that turns out to be busy is left alone.
+// start submits the line to the daemon. If the shell turns out to be busy, the line runs in a new session.
 func (j *promptJob) start(ctx context.Context, shell, dir string, cols int) (api.Result, error) {
-	defer close(j.begun)
+	defer close(j.submitted)
 	call := api.Call{Job: j.id, Background: true, MaxOutput: 256}
 	c := j.src.c
 	if shell != "" {
@@ -109,7 +108,7 @@ func (j *promptJob) start(ctx context.Context, shell, dir string, cols int) (api
 	}})
 }
 
-// follow runs the line and hands its output over as it comes.
+// follow runs the line and passes its output on as it arrives.
 func (j *promptJob) follow(ctx context.Context, shell, dir string, cols int) (api.Result, error) {
 	c := j.src.c
 	r, err := j.start(ctx, shell, dir, cols)
@@ -134,14 +133,15 @@ func (j *promptJob) follow(ctx context.Context, shell, dir string, cols int) (ap
 	return *last.Result, err
 }
 
-// Write hands output to the prompt.
+// Write passes output to the prompt.
 func (j *promptJob) Write(b []byte) (int, error) {
 	text := string(b)
 	j.v.desk.Later(func() { j.v.p.Output(j.n, text) })
 	return len(b), nil
 }
 
-// Bounds of reading: how often, and how much may be left to show before some is left out.
+// readPause is the interval between reads. If more than maxBehind bytes are unread, all but the last keptBehind are
+// skipped.
 const (
 	readPause  = 50 * time.Millisecond
 	maxBehind  = 1 << 20
@@ -151,7 +151,7 @@ const (
 // read reads the command's output until it has ended and all is read.
 func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done <-chan struct{}) {
 	w := output.NewTextWriter(j)
-	w.LeftOut = func(bytes uint64) { fmt.Fprintf(j, "[%d bytes omitted: not text]\n", bytes) }
+	w.OnBinary = func(bytes uint64) { fmt.Fprintf(j, "[%d bytes omitted: not text]\n", bytes) }
 	defer func() { _ = w.Flush() }() // Write never fails
 	from, to, known := uint64(0), uint64(0), own
 	for over := false; ctx.Err() == nil; {
@@ -160,7 +160,7 @@ func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done 
 			over = true
 		default:
 		}
-		if from, to, known = j.place(ctx, from, known); known {
+		if from, to, known = j.outputRange(ctx, from, known); known {
 			next, err := j.readSome(ctx, s, w, from, to)
 			if err != nil || over && next == from {
 				return
@@ -179,9 +179,8 @@ func (j *promptJob) read(ctx context.Context, s *client.Session, own bool, done 
 	}
 }
 
-// place is from where to where there is output to read; the end stands where the command
-// ended, or is as far as it came.
-func (j *promptJob) place(ctx context.Context, from uint64, known bool) (uint64, uint64, bool) {
+// outputRange returns the range of output to read. Its end is where the command ended, or the end of the output so far.
+func (j *promptJob) outputRange(ctx context.Context, from uint64, known bool) (uint64, uint64, bool) {
 	job, err := j.src.c.Job(ctx, j.id, 256)
 	if err != nil || job.Result == nil {
 		return from, from, known
@@ -193,7 +192,7 @@ func (j *promptJob) place(ctx context.Context, from uint64, known bool) (uint64,
 	return from, r.Range.End, known
 }
 
-// readSome reads what there is, and skips what is too much to read.
+// readSome reads available output, and skips what exceeds the limits.
 func (j *promptJob) readSome(ctx context.Context, s *client.Session, w *output.TextWriter, from, end uint64) (uint64, error) {
 	if end > from+maxBehind {
 		from = end - keptBehind

@@ -26,19 +26,19 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// viewLayouts keeps the viewer's layouts as files, state/layouts/NAME.json.
+// layouts stores the viewer's layouts as files, state/layouts/NAME.json.
 type layouts struct {
 	dir  string
-	last string // what the viewer's own layout is called here; empty: as it calls it
+	last string // name of this viewer's automatic layout; empty means the default
 }
 
 const layoutSuffix = ".json"
 
-// lastOfMany begins the name of the viewer's own layout where it shows several hosts: each set of hosts has its own, and
-// that of one host stays as it was. The name alone is that of earlier versions, for all sets.
+// lastOfMany is the prefix of names of automatic layouts for several hosts. Each set of hosts has its own layout.
+// Without a suffix it is the name that earlier versions used for all sets.
 const lastOfMany = "last of several hosts"
 
-// lastOf is what the viewer's own layout is called where these hosts are shown; empty: as it calls it.
+// lastOf returns the name of the automatic layout for these hosts, or "" for the default.
 func lastOf(hosts []Host) string {
 	if len(hosts) < 2 {
 		return ""
@@ -52,7 +52,7 @@ func lastOf(hosts []Host) string {
 	return lastOfMany + " " + hex.EncodeToString(sum[:8])
 }
 
-// path is a layout's file. Names may hold anything, so they are escaped.
+// path returns the file of a layout. Names may contain any characters, so they are escaped.
 func (l layouts) path(name string) string {
 	if name == lastLayout && l.last != "" {
 		name = l.last
@@ -87,7 +87,7 @@ func (l layouts) Load(_ context.Context, name string) ([]byte, error) {
 	return b, err
 }
 
-// Save syncs it to the disk: a person gave it its name, and it is kept nowhere else.
+// Save writes a layout and syncs it to the disk: it is stored nowhere else.
 func (l layouts) Save(_ context.Context, name string, layout []byte) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
@@ -95,16 +95,16 @@ func (l layouts) Save(_ context.Context, name string, layout []byte) error {
 	return atomicfile.Write(l.path(name), atomicfile.Options{Sync: atomicfile.Content, Shared: true}, layout)
 }
 
-// projectLayout is a layout that a project's file has, with the project's directory. A viewer that saves another under
-// the name does not write that, and so it is known for a person's.
+// projectLayout is a layout from a project file, with the project's directory. If a viewer saves another layout under
+// its name, Project is absent, so it counts as the user's.
 type projectLayout struct {
 	*model.Layout
 	Project string `json:"project"`
 }
 
-// SaveProjectLayout keeps the layout of the project at root under its name, for `view --layout NAME`. kept: it did, as no
-// person has saved one there.
-func SaveProjectLayout(ctx context.Context, dirs paths.Dirs, name, root string, l *model.Layout) (kept bool, err error) {
+// SaveProjectLayout stores the layout of the project at root under its name, for `view --layout NAME`. It returns false
+// if a user has saved a layout under that name.
+func SaveProjectLayout(ctx context.Context, dirs paths.Dirs, name, root string, l *model.Layout) (saved bool, err error) {
 	there, err := layoutsOf(dirs).Load(ctx, name)
 	if err != nil {
 		return false, err
@@ -124,33 +124,33 @@ func SaveProjectLayout(ctx context.Context, dirs paths.Dirs, name, root string, 
 	return true, layoutsOf(dirs).Save(ctx, name, b)
 }
 
-// LayoutKept says that a layout of this name was saved, or that none was and which were.
-func LayoutKept(dirs paths.Dirs, name string) error {
+// CheckLayoutExists returns an error that lists the saved layouts, unless a layout of this name is saved.
+func CheckLayoutExists(dirs paths.Dirs, name string) error {
 	names, err := layoutsOf(dirs).Names(context.Background())
 	switch {
 	case err != nil || slices.Contains(names, name):
 		return err
 	case len(names) == 0:
-		return fmt.Errorf("there is no layout %q: none was saved", name)
+		return fmt.Errorf("layout %q not found (no layouts are saved)", name)
 	}
 	slices.Sort(names)
-	return fmt.Errorf("there is no layout %q, but %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("layout %q not found; saved layouts: %s", name, strings.Join(names, ", "))
 }
 
 func layoutsOf(dirs paths.Dirs) layouts { return layouts{dir: filepath.Join(dirs.State, "layouts")} }
 
-// LoadLayout returns the layout that was saved under a name, or nil if none was. "last" is the layout of the viewer that was
-// used last, whichever sessions it shows.
+// LoadLayout returns a saved layout, or nil if none has this name. "last" is the layout of the viewer that was used
+// last, whichever sessions it shows.
 func LoadLayout(ctx context.Context, dirs paths.Dirs, name string) ([]byte, error) {
 	l := layoutsOf(dirs)
 	if name == lastLayout {
-		name = l.newestOwn()
+		name = l.newestAutomatic()
 	}
 	return l.Load(ctx, name)
 }
 
-// newestOwn returns the name of the newest layout that a viewer keeps by itself.
-func (l layouts) newestOwn() string {
+// newestAutomatic returns the name of the newest automatic layout.
+func (l layouts) newestAutomatic() string {
 	newest, at := lastLayout, time.Time{}
 	files, _ := os.ReadDir(l.dir) // an unreadable directory has no layouts
 	for _, f := range files {
@@ -166,12 +166,12 @@ func (l layouts) newestOwn() string {
 	return newest
 }
 
-// LayoutNames are the names of layouts.
+// LayoutNames returns the names of saved layouts.
 func LayoutNames(ctx context.Context, dirs paths.Dirs) ([]string, error) {
 	return layoutsOf(dirs).Names(ctx)
 }
 
-// RemoveLayout forgets one; false: there was none.
+// RemoveLayout removes a saved layout. It returns false if there was none.
 func RemoveLayout(dirs paths.Dirs, name string) (bool, error) {
 	err := os.Remove(layoutsOf(dirs).path(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,9 +180,9 @@ func RemoveLayout(dirs paths.Dirs, name string) (bool, error) {
 	return err == nil, err
 }
 
-// order hands on how somebody wants sessions to stand. A viewer that is behind with those misses it.
+// order passes a request to arrange sessions to the viewer. A viewer that is behind with earlier orders misses it.
 func (v source) order(a *api.Arrange) {
-	o := model.Order{Do: a.Do, Session: v.there(a.Session), Beside: v.there(a.Beside), Below: a.Below, Tab: a.Tab}
+	o := model.Order{Do: a.Do, Session: v.qualify(a.Session), Beside: v.qualify(a.Beside), Below: a.Below, Tab: a.Tab}
 	o.Float, o.Pinned, o.Stacked = a.Float, a.Pinned, a.Stacked
 	if r := a.Area; r != nil {
 		const percent = 100.0
@@ -194,21 +194,22 @@ func (v source) order(a *api.Arrange) {
 			v.answer(a, err.Error())
 			return
 		}
-		l.Call(v.there)
+		l.RenameSessions(v.qualify)
 		o.Layout = l
 	}
 	o.Answer = func(why string) { v.answer(a, why) }
 	select {
 	case v.orders <- o:
 	default:
-		o.Answer("the viewer is behind with what it was told before")
+		o.Answer("viewer busy with earlier orders")
 	}
 }
 
-// answerTime bounds telling the daemon what came of an order.
+// answerTime limits the request that reports an order's result.
 const answerTime = 2 * time.Second
 
-// answer tells who sent an order what came of it, beside the viewer's loop. An older daemon does not ask.
+// answer reports the result of an order to the daemon, outside of the viewer's loop. An older daemon sends orders
+// without an id and needs no result.
 func (v source) answer(a *api.Arrange, why string) {
 	if a.Order == "" {
 		return

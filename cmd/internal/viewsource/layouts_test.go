@@ -124,9 +124,9 @@ func TestLoadLayout_LastIsTheNewest(t *testing.T) {
 }
 
 // A layout that was never saved is refused before anything is drawn, with the names of those that were.
-func TestLayoutKept(t *testing.T) {
+func TestUnknownLayout_RejectedBeforeDrawing(t *testing.T) {
 	dirs := paths.Dirs{State: t.TempDir()}
-	if err := LayoutKept(dirs, "x"); err == nil || !strings.Contains(err.Error(), "none was saved") {
+	if err := CheckLayoutExists(dirs, "x"); err == nil || !strings.Contains(err.Error(), "no layouts are saved") {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"two", "one"} {
@@ -134,10 +134,10 @@ func TestLayoutKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := LayoutKept(dirs, "x"); err == nil || !strings.HasSuffix(err.Error(), "but one, two") {
+	if err := CheckLayoutExists(dirs, "x"); err == nil || !strings.HasSuffix(err.Error(), "saved layouts: one, two") {
 		t.Errorf("%v", err)
 	}
-	if err := LayoutKept(dirs, "two"); err != nil {
+	if err := CheckLayoutExists(dirs, "two"); err != nil {
 		t.Error(err)
 	}
 }

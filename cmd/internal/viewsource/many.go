@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/cmd/internal/places"
+	"github.com/longterm-dev/longterm/cmd/internal/sourcepos"
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
@@ -20,57 +20,57 @@ import (
 	"github.com/longterm-dev/longterm/render/view/panes"
 )
 
-// many are the daemons of several hosts as one source; one is the simplest case. What the viewer knows by an id (a
-// session, an approval, a job) has its host before it there, HOST/ID, but for those of this host. Each daemon has a
-// feed of its own: one that cannot be reached, or is slow, holds no other up.
-type many []source
+// multiHostSource combines the daemons of several hosts into one source; one host is the simplest case. Ids of
+// sessions, approvals and jobs of remote hosts have the form HOST/ID in the viewer. Each daemon has its own feed, so a
+// slow or unreachable one does not delay the others.
+type multiHostSource []source
 
-// of is the host of an id, and the id there.
-func (m many) of(id string) (*source, string) {
+// hostOf returns the host of an id, and the id on that host.
+func (m multiHostSource) hostOf(id string) (*source, string) {
 	if host, rest, ok := strings.Cut(id, "/"); ok {
 		for i := range m {
-			if m[i].shown == host {
+			if m[i].prefix == host {
 				return &m[i], rest
 			}
 		}
 	}
 	for i := range m {
-		if m[i].shown == "" {
+		if m[i].prefix == "" {
 			return &m[i], id
 		}
 	}
 	return &m[0], id
 }
 
-// home is where sessions start that belong beside no other.
-func (m many) home() *source { return &m[0] }
+// home returns the host on which a session starts that belongs to no other session.
+func (m multiHostSource) home() *source { return &m[0] }
 
-// Bounds of waiting, in real time.
+// Timeouts, in real time.
 const (
 	// firstTime is how long the first list waits for all hosts. Others come when they answer.
 	firstTime = 1500 * time.Millisecond
-	// cutTime is how long a host may be away before that is said: a daemon that restarts is back sooner.
+	// cutTime is how long a host may be unreachable before the viewer shows it: a restart of the daemon takes less.
 	cutTime = 500 * time.Millisecond
 )
 
-// heard is what a host said last.
-type heard struct {
-	of int
-	u  model.Update
+// hostSnapshot is the newest update of a host.
+type hostSnapshot struct {
+	host   int          // index of the host
+	update model.Update // the update
 }
 
 // Sessions follows the events of all.
-func (m many) Sessions(ctx context.Context) <-chan model.Update {
+func (m multiHostSource) Sessions(ctx context.Context) <-chan model.Update {
 	if len(m) == 1 {
 		return m[0].Sessions(ctx)
 	}
-	in, out := make(chan heard), make(chan model.Update, 1)
+	in, out := make(chan hostSnapshot), make(chan model.Update, 1)
 	var feeds sync.WaitGroup
 	for i := range m {
 		feeds.Go(func() {
 			for u := range m[i].Sessions(ctx) {
 				select {
-				case in <- heard{i, u}:
+				case in <- hostSnapshot{i, u}:
 				case <-ctx.Done():
 				}
 			}
@@ -79,7 +79,7 @@ func (m many) Sessions(ctx context.Context) <-chan model.Update {
 	go func() {
 		defer close(out)
 		defer feeds.Wait()
-		g := newGathered(m)
+		g := newCombinedUpdates(m)
 		begun := time.Now() // before the timer's: when that fires, the time is over
 		wake := time.NewTimer(firstTime)
 		defer wake.Stop()
@@ -88,7 +88,7 @@ func (m many) Sessions(ctx context.Context) <-chan model.Update {
 			case <-ctx.Done():
 				return
 			case h := <-in:
-				g.take(h, time.Now())
+				g.setHost(h, time.Now())
 			case <-wake.C:
 			}
 			now := time.Now()
@@ -109,189 +109,193 @@ func (m many) Sessions(ctx context.Context) <-chan model.Update {
 	return out
 }
 
-// gathered is what all hosts said, put together. It is a machine: times are given to it.
-type gathered struct {
-	m     many
-	known []known
+// combinedUpdates combines the updates of all hosts. It does no I/O: times are passed in.
+type combinedUpdates struct {
+	m     multiHostSource
+	hosts []hostState
 }
 
-// known is what is known of a host.
-type known struct {
-	u     model.Update // the newest that says something, as the viewer knows its ids
-	ever  bool         // there was one
-	asked bool         // something was heard: sessions, or why there are none
-	why   string       // why it cannot be reached; empty: it can
-	since time.Time
+// hostState is the last known state of a host.
+type hostState struct {
+	update      model.Update // newest update with sessions, with the viewer's ids
+	hasSessions bool         // an update with sessions has arrived
+	answered    bool         // an update has arrived: sessions, or an error
+	why         string       // why the host is unreachable; empty: it is reachable
+	since       time.Time    // time of the last change of why
 }
 
-func newGathered(m many) *gathered { return &gathered{m, make([]known, len(m))} }
-
-// complete says that something was heard of each host.
-func (g *gathered) complete() bool {
-	return !slices.ContainsFunc(g.known, func(k known) bool { return !k.asked })
+func newCombinedUpdates(m multiHostSource) *combinedUpdates {
+	return &combinedUpdates{m, make([]hostState, len(m))}
 }
 
-func (g *gathered) take(h heard, now time.Time) {
-	k := &g.known[h.of]
-	k.asked = true
-	if h.u.Away != "" {
+// complete reports whether every host has sent an update.
+func (g *combinedUpdates) complete() bool {
+	return !slices.ContainsFunc(g.hosts, func(k hostState) bool { return !k.answered })
+}
+
+// setHost stores a host's update.
+func (g *combinedUpdates) setHost(h hostSnapshot, now time.Time) {
+	k := &g.hosts[h.host]
+	k.answered = true
+	if h.update.Unavailable != "" {
 		if k.why == "" {
 			k.since = now
 		}
-		k.why = h.u.Away
+		k.why = h.update.Unavailable
 		return
 	}
-	k.why, k.ever, k.u = "", true, h.u
-	m := &g.m[h.of]
-	if m.shown == "" {
+	k.why, k.hasSessions, k.update = "", true, h.update
+	m := &g.m[h.host]
+	if m.prefix == "" {
 		return
 	}
-	for i := range k.u.Sessions {
-		s := &k.u.Sessions[i]
-		s.ID, s.Name, s.Host = m.there(s.ID), m.there(s.Name), m.shown
+	for i := range k.update.Sessions {
+		s := &k.update.Sessions[i]
+		s.ID, s.Name, s.Host = m.qualify(s.ID), m.qualify(s.Name), m.prefix
 	}
-	for i := range k.u.Approvals {
-		a := &k.u.Approvals[i]
-		a.ID, a.Session, a.Name, a.Group = m.there(a.ID), m.there(a.Session), m.there(a.Name), m.there(a.Group)
+	for i := range k.update.Approvals {
+		a := &k.update.Approvals[i]
+		a.ID, a.Session, a.Name, a.Group = m.qualify(a.ID), m.qualify(a.Session), m.qualify(a.Name), m.qualify(a.Group)
 	}
-	for i := range k.u.Ended {
-		k.u.Ended[i].ID = m.there(k.u.Ended[i].ID)
+	for i := range k.update.Ended {
+		k.update.Ended[i].ID = m.qualify(k.update.Ended[i].ID)
 	}
 }
 
-// update is all of it, in the order of the hosts, and when there is more to say although nothing is heard; 0: never.
-func (g *gathered) update(now time.Time) (all model.Update, next time.Duration) {
-	for i := range g.known {
-		k := &g.known[i]
-		all.Approvals, all.Ended = append(all.Approvals, k.u.Approvals...), append(all.Ended, k.u.Ended...)
+// update returns the combined update, in the order of the hosts, and the time until the next change without new events;
+// 0: none.
+func (g *combinedUpdates) update(now time.Time) (all model.Update, next time.Duration) {
+	for i := range g.hosts {
+		k := &g.hosts[i]
+		all.Approvals, all.Ended = append(all.Approvals, k.update.Approvals...), append(all.Ended, k.update.Ended...)
 		from := len(all.Sessions)
-		all.Sessions = append(all.Sessions, k.u.Sessions...)
+		all.Sessions = append(all.Sessions, k.update.Sessions...)
 		away := now.Sub(k.since)
 		switch {
-		case k.ever && k.why == "":
+		case k.hasSessions && k.why == "":
 			continue
-		case k.ever && away < cutTime:
+		case k.hasSessions && away < cutTime:
 			next = max(next, cutTime-away)
 			continue
-		case !k.asked:
-			k.since, k.why, k.asked = now, "no answer yet", true
+		case !k.answered:
+			k.since, k.why, k.answered = now, "no answer yet", true
 		}
-		all.CutOff = append(all.CutOff, model.CutOff{Host: g.m[i].shown, Why: k.why, Since: k.since, Never: !k.ever})
+		all.Unreachable = append(all.Unreachable, model.Unreachable{Host: g.m[i].prefix, Why: k.why, Since: k.since, NeverReached: !k.hasSessions})
 		for j := range all.Sessions[from:] {
-			all.Sessions[from+j].CutOff = k.since
+			all.Sessions[from+j].UnreachableSince = k.since
 		}
 	}
 	slices.SortStableFunc(all.Approvals, func(a, b model.Approval) int { return a.Asked.Compare(b.Asked) })
 	return all, next
 }
 
-func (m many) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
-	h, id := m.of(id)
+func (m multiHostSource) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
+	h, id := m.hostOf(id)
 	return h.Watch(ctx, id, cols, rows)
 }
 
-func (m many) New(ctx context.Context, beside, dir, line string) (string, error) {
+func (m multiHostSource) New(ctx context.Context, beside, dir, line string) (string, error) {
 	h := m.home()
 	if beside != "" {
-		h, beside = m.of(beside)
+		h, beside = m.hostOf(beside)
 	}
 	id, err := h.New(ctx, beside, dir, line)
-	return h.there(id), err
+	return h.qualify(id), err
 }
 
-// Past is of sessions of this host: where another one has its program is not known.
-func (m many) Past(ctx context.Context, id string) (string, error) {
-	h, there := m.of(id)
-	if h.at != "" {
-		return "", fmt.Errorf("it is a session of another host; `longterm play %s/%s` plays it", h.at, there)
+// Past plays sessions of this host only: the path of longterm on other hosts is unknown.
+func (m multiHostSource) Past(ctx context.Context, id string) (string, error) {
+	h, there := m.hostOf(id)
+	if h.host != "" {
+		return "", fmt.Errorf("session of a remote host; play it with `longterm play %s/%s`", h.host, there)
 	}
 	past, err := h.Past(ctx, there)
-	return h.there(past), err
+	return h.qualify(past), err
 }
 
-func (m many) Kill(ctx context.Context, id string) error {
-	h, id := m.of(id)
+func (m multiHostSource) Kill(ctx context.Context, id string) error {
+	h, id := m.hostOf(id)
 	return h.Kill(ctx, id)
 }
 
-func (m many) Restart(ctx context.Context, id string) error {
-	h, id := m.of(id)
+func (m multiHostSource) Restart(ctx context.Context, id string) error {
+	h, id := m.hostOf(id)
 	return h.Restart(ctx, id)
 }
 
 // Rename takes the name with the host before it, as it is shown, or without.
-func (m many) Rename(ctx context.Context, id, name string) error {
-	h, id := m.of(id)
-	if h.shown != "" {
-		name = strings.TrimPrefix(name, h.shown+"/")
+func (m multiHostSource) Rename(ctx context.Context, id, name string) error {
+	h, id := m.hostOf(id)
+	if h.prefix != "" {
+		name = strings.TrimPrefix(name, h.prefix+"/")
 	}
 	return h.Rename(ctx, id, name)
 }
 
-func (m many) SizeBy(ctx context.Context, id, policy string) error {
-	h, id := m.of(id)
+func (m multiHostSource) SizeBy(ctx context.Context, id, policy string) error {
+	h, id := m.hostOf(id)
 	return h.SizeBy(ctx, id, policy)
 }
 
-func (m many) Tail(ctx context.Context, id string, rows int) (page.Page, error) {
-	h, id := m.of(id)
+func (m multiHostSource) Tail(ctx context.Context, id string, rows int) (page.Page, error) {
+	h, id := m.hostOf(id)
 	return h.Tail(ctx, id, rows)
 }
 
-func (m many) Older(ctx context.Context, id string, before, rows int) ([]render.Line, error) {
-	h, id := m.of(id)
+func (m multiHostSource) Older(ctx context.Context, id string, before, rows int) ([]render.Line, error) {
+	h, id := m.hostOf(id)
 	return h.Older(ctx, id, before, rows)
 }
 
-func (m many) Commands(ctx context.Context, id string) ([]page.Command, error) {
-	h, id := m.of(id)
+func (m multiHostSource) Commands(ctx context.Context, id string) ([]page.Command, error) {
+	h, id := m.hostOf(id)
 	return h.Commands(ctx, id)
 }
 
-func (m many) Output(ctx context.Context, id string, n int) (string, error) {
-	h, id := m.of(id)
+func (m multiHostSource) Output(ctx context.Context, id string, n int) (string, error) {
+	h, id := m.hostOf(id)
 	return h.Output(ctx, id, n)
 }
 
-func (m many) Details(ctx context.Context, id string) ([]model.Detail, error) {
-	h, id := m.of(id)
+func (m multiHostSource) Details(ctx context.Context, id string) ([]model.Detail, error) {
+	h, id := m.hostOf(id)
 	list, err := h.Details(ctx, id)
 	for i := range list {
-		list[i].Lead.Job = h.there(list[i].Lead.Job)
+		list[i].Lead.Job = h.qualify(list[i].Lead.Job)
 	}
 	return list, err
 }
 
-func (m many) Glance(ctx context.Context, id string) (model.Glance, error) {
-	h, id := m.of(id)
+func (m multiHostSource) Glance(ctx context.Context, id string) (model.Glance, error) {
+	h, id := m.hostOf(id)
 	return h.Glance(ctx, id)
 }
 
-func (m many) Reply(ctx context.Context, id, text string, secret bool) error {
-	h, id := m.of(id)
+func (m multiHostSource) Reply(ctx context.Context, id, text string, secret bool) error {
+	h, id := m.hostOf(id)
 	return h.Reply(ctx, id, text, secret)
 }
 
-func (m many) DropRule(ctx context.Context, id, rule string) error {
-	h, id := m.of(id)
+func (m multiHostSource) DropRule(ctx context.Context, id, rule string) error {
+	h, id := m.hostOf(id)
 	return h.DropRule(ctx, id, rule)
 }
 
-func (m many) LetType(ctx context.Context, id string, n int, types bool) error {
-	h, id := m.of(id)
+func (m multiHostSource) LetType(ctx context.Context, id string, n int, types bool) error {
+	h, id := m.hostOf(id)
 	return h.LetType(ctx, id, n, types)
 }
 
-func (m many) StopJob(ctx context.Context, job string) error {
-	h, job := m.of(job)
+func (m multiHostSource) StopJob(ctx context.Context, job string) error {
+	h, job := m.hostOf(job)
 	return h.StopJob(ctx, job)
 }
 
-// Answer answers approvals, each where it was asked for.
-func (m many) Answer(ctx context.Context, ids []string, r overlays.Reply) error {
+// Answer answers approval requests, each at its own host.
+func (m multiHostSource) Answer(ctx context.Context, ids []string, r overlays.Reply) error {
 	of := map[*source][]string{}
 	for _, id := range ids {
-		h, id := m.of(id)
+		h, id := m.hostOf(id)
 		of[h] = append(of[h], id)
 	}
 	errs := make([]error, 0, len(of))
@@ -309,24 +313,24 @@ func (m many) Answer(ctx context.Context, ids []string, r overlays.Reply) error 
 	return errors.Join(errs...)
 }
 
-// editor opens the person's editor at errors of sessions of all hosts.
+// editor opens the user's editor at errors of sessions of all hosts.
 type editor struct {
-	many
+	multiHostSource
 	stdin    *os.File
 	template string
 }
 
-func (e editor) of(id string) (placeEditor, string) {
-	h, id := e.many.of(id)
-	return placeEditor{*h, h.at, places.Editor{Template: e.template, Stdin: e.stdin}}, id
+func (e editor) hostOf(id string) (placeEditor, string) {
+	h, id := e.multiHostSource.hostOf(id)
+	return placeEditor{*h, h.host, sourcepos.Editor{Template: e.template, Stdin: e.stdin}}, id
 }
 
 func (e editor) Problems(ctx context.Context, id string) ([]model.Problem, error) {
-	p, id := e.of(id)
+	p, id := e.hostOf(id)
 	return p.Problems(ctx, id)
 }
 
 func (e editor) Edit(ctx context.Context, p model.Problem) error {
-	at, _ := e.of("")
+	at, _ := e.hostOf("")
 	return at.Edit(ctx, p)
 }

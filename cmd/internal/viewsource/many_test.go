@@ -19,7 +19,7 @@ import (
 // FEATURES: R94
 func TestSeveralHosts(t *testing.T) {
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	g := newGathered(many{{}, {shown: "build"}, {shown: "db"}})
+	g := newCombinedUpdates(multiHostSource{{}, {prefix: "build"}, {prefix: "db"}})
 	says := func(of int, ids ...string) {
 		var u model.Update
 		for _, id := range ids {
@@ -27,14 +27,14 @@ func TestSeveralHosts(t *testing.T) {
 		}
 		u.Approvals = []model.Approval{{ID: "A1", Session: "x", Name: "nx", Group: "g", Asked: begin.Add(time.Duration(-of) * time.Second)}}
 		u.Ended = []model.Ended{{ID: "A0"}}
-		g.take(heard{of, u}, begin)
+		g.setHost(hostSnapshot{of, u}, begin)
 	}
 	says(0, "1")
 	says(1, "1", "2")
 	if g.complete() {
 		t.Error("nothing was heard of db")
 	}
-	g.take(heard{2, model.Update{Away: "no route"}}, begin)
+	g.setHost(hostSnapshot{2, model.Update{Unavailable: "no route"}}, begin)
 	if !g.complete() {
 		t.Error("it was heard that db cannot be reached")
 	}
@@ -46,8 +46,8 @@ func TestSeveralHosts(t *testing.T) {
 	if want := "1=n1@ build/1=build/n1@build build/2=build/n2@build "; names != want || next != 0 {
 		t.Errorf("%s, then %v; want %s", names, next, want)
 	}
-	if len(u.CutOff) != 1 || u.CutOff[0] != (model.CutOff{Host: "db", Why: "no route", Since: begin, Never: true}) {
-		t.Errorf("cut off: %+v", u.CutOff)
+	if len(u.Unreachable) != 1 || u.Unreachable[0] != (model.Unreachable{Host: "db", Why: "no route", Since: begin, NeverReached: true}) {
+		t.Errorf("cut off: %+v", u.Unreachable)
 	}
 	if a := u.Approvals; len(a) != 2 || a[0].ID != "build/A1" || a[0].Session != "build/x" || a[0].Name != "build/nx" || a[0].Group != "build/g" || a[1].ID != "A1" {
 		t.Errorf("approvals, the oldest first: %+v", a)
@@ -56,39 +56,39 @@ func TestSeveralHosts(t *testing.T) {
 		t.Errorf("ended: %+v", u.Ended)
 	}
 
-	g.take(heard{1, model.Update{Away: "the connection was lost"}}, begin)
-	if u, next = g.update(begin.Add(cutTime / 2)); len(u.CutOff) != 1 || next != cutTime/2 {
-		t.Errorf("after a moment: %+v, then %v", u.CutOff, next)
+	g.setHost(hostSnapshot{1, model.Update{Unavailable: "the connection was lost"}}, begin)
+	if u, next = g.update(begin.Add(cutTime / 2)); len(u.Unreachable) != 1 || next != cutTime/2 {
+		t.Errorf("after a moment: %+v, then %v", u.Unreachable, next)
 	}
-	g.take(heard{1, model.Update{Away: "refused"}}, begin.Add(cutTime))
-	if u, _ = g.update(begin.Add(cutTime)); len(u.CutOff) != 2 || u.CutOff[0].Never || u.CutOff[0].Why != "refused" || !u.CutOff[0].Since.Equal(begin) {
-		t.Errorf("later: %+v", u.CutOff)
+	g.setHost(hostSnapshot{1, model.Update{Unavailable: "refused"}}, begin.Add(cutTime))
+	if u, _ = g.update(begin.Add(cutTime)); len(u.Unreachable) != 2 || u.Unreachable[0].NeverReached || u.Unreachable[0].Why != "refused" || !u.Unreachable[0].Since.Equal(begin) {
+		t.Errorf("later: %+v", u.Unreachable)
 	}
-	if s := u.Sessions; len(s) != 3 || !s[0].CutOff.IsZero() || !s[1].CutOff.Equal(begin) || !s[2].CutOff.Equal(begin) {
+	if s := u.Sessions; len(s) != 3 || !s[0].UnreachableSince.IsZero() || !s[1].UnreachableSince.Equal(begin) || !s[2].UnreachableSince.Equal(begin) {
 		t.Errorf("its sessions stay: %+v", s)
 	}
 	says(1, "2")
-	if u, _ = g.update(begin.Add(time.Hour)); len(u.CutOff) != 1 || len(u.Sessions) != 2 || !u.Sessions[1].CutOff.IsZero() {
+	if u, _ = g.update(begin.Add(time.Hour)); len(u.Unreachable) != 1 || len(u.Sessions) != 2 || !u.Sessions[1].UnreachableSince.IsZero() {
 		t.Errorf("when it is back: %+v", u)
 	}
 }
 
 // What the viewer asks for by an id goes to its host.
 func TestHostOfAnID(t *testing.T) {
-	m := many{{shown: "build"}, {}, {shown: "ann@db"}}
+	m := multiHostSource{{prefix: "build"}, {}, {prefix: "ann@db"}}
 	for id, want := range map[string][2]string{
 		"build/1": {"build", "1"}, "ann@db/A3": {"ann@db", "A3"}, "1": {"", "1"}, "gone/1": {"", "gone/1"}, "": {"", ""},
 	} {
-		h, rest := m.of(id)
-		if h.shown != want[0] || rest != want[1] {
-			t.Errorf("%q: %q of %q; want %q", id, rest, h.shown, want)
+		h, rest := m.hostOf(id)
+		if h.prefix != want[0] || rest != want[1] {
+			t.Errorf("%q: %q of %q; want %q", id, rest, h.prefix, want)
 		}
-		if id != "" && h.there(rest) != id {
-			t.Errorf("%q is called %q", id, h.there(rest))
+		if id != "" && h.qualify(rest) != id {
+			t.Errorf("%q is called %q", id, h.qualify(rest))
 		}
 	}
-	if h, id := (many{{at: "build"}}).of("a"); h.at != "build" || id != "a" {
-		t.Errorf("of one host: %q %q", h.at, id)
+	if h, id := (multiHostSource{{host: "build"}}).hostOf("a"); h.host != "build" || id != "a" {
+		t.Errorf("of one host: %q %q", h.host, id)
 	}
 }
 
@@ -100,48 +100,48 @@ func TestQueue(t *testing.T) {
 	key := func() attach.Act { return attach.Act{Text: "x"} }
 	drain := func(q *queue) (n int) {
 		for _, ok := q.next(); ok; _, ok = q.next() {
-			q.sent()
+			q.onSent()
 			n++
 		}
 		return n
 	}
-	q := &queue{resume: attach.Resume{Key: "k"}, most: maxFlying}
-	for range maxFlying + 2 {
+	q := &queue{resume: attach.Resume{Key: "k"}, limit: maxUnackedRemote}
+	for range maxUnackedRemote + 2 {
 		q.add(key())
 	}
 	q.add(attach.Act{Cols: 80, Rows: 24})
 	took := func(n uint64) *uint64 { return &n }
-	if n := drain(q); n != maxFlying {
+	if n := drain(q); n != maxUnackedRemote {
 		t.Errorf("%d are on their way", n)
 	}
-	q.told(took(10))
+	q.acknowledge(took(10))
 	if n := drain(q); n != 3 {
 		t.Errorf("then %d more, two keys and a size", n)
 	}
-	if r := q.again(); r.Typed != 10 || r.Key != "k" {
+	if r := q.resumeState(); r.Typed != 10 || r.Key != "k" {
 		t.Errorf("it goes on with %+v", r)
 	}
-	if n := drain(q); n != maxFlying+2-10 {
+	if n := drain(q); n != maxUnackedRemote+2-10 {
 		t.Errorf("%d are sent again: those that were not taken, and no size", n)
 	}
-	q.told(took(9)) // of before
-	q.told(took(maxFlying + 2))
-	q.told(took(1 << 60))
-	if len(q.acts) != 0 || q.again().Typed != maxFlying+2 {
+	q.acknowledge(took(9)) // of before
+	q.acknowledge(took(maxUnackedRemote + 2))
+	q.acknowledge(took(1 << 60))
+	if len(q.acts) != 0 || q.resumeState().Typed != maxUnackedRemote+2 {
 		t.Errorf("at the end: %+v", q)
 	}
 
-	old := &queue{resume: attach.Resume{Key: "k"}, most: maxFlying}
+	old := &queue{resume: attach.Resume{Key: "k"}, limit: maxUnackedRemote}
 	old.add(key())
 	drain(old)
-	if old.told(nil); len(old.acts) != 0 {
+	if old.acknowledge(nil); len(old.acts) != 0 {
 		t.Error("a daemon that does not say is taken to have taken all")
 	}
 	old.add(key())
 	if drain(old); len(old.acts) != 0 {
 		t.Error("nor is anything kept for it to be done again")
 	}
-	old.again()
+	old.resumeState()
 	old.add(key())
 	if drain(old); len(old.acts) != 1 {
 		t.Error("what comes next may be a newer one")
@@ -150,10 +150,10 @@ func TestQueue(t *testing.T) {
 	if !here.resume.Late || there.resume.Late || here.resume.Key == other.resume.Key {
 		t.Errorf("%+v, %+v, %+v", here, there, other)
 	}
-	for range maxFlyingHere + 1 {
+	for range maxUnackedLocal + 1 {
 		here.add(key())
 	}
-	if n := drain(&here); n != maxFlyingHere || len(here.acts) != n+1 {
+	if n := drain(&here); n != maxUnackedLocal || len(here.acts) != n+1 {
 		t.Errorf("%d of %d are on their way here", n, len(here.acts))
 	}
 }
@@ -163,11 +163,11 @@ func TestQueue(t *testing.T) {
 // FEATURES: R94
 func TestQueueCounts(t *testing.T) {
 	key, wheel := attach.Act{Key: &input.Key{Code: input.KeyUp}}, attach.Act{Mouse: &input.Mouse{}}
-	q := &queue{resume: attach.Resume{Key: "k"}, most: maxFlying}
+	q := &queue{resume: attach.Resume{Key: "k"}, limit: maxUnackedRemote}
 	if n := q.add(key); n != 0 || q.unsent() != 3 {
 		t.Errorf("without a connection it has the number %d; %d bytes are not sent", n, q.unsent())
 	}
-	q.open = true
+	q.connected = true
 	q.add(attach.Act{Cols: 80, Rows: 24})
 	q.add(wheel)
 	text := "pasted"
@@ -175,35 +175,35 @@ func TestQueueCounts(t *testing.T) {
 		t.Errorf("the third has the number %d; %d bytes are not sent", n, q.unsent())
 	}
 	for _, ok := q.next(); ok; _, ok = q.next() {
-		q.sent()
+		q.onSent()
 	}
 	if q.unsent() != 0 {
 		t.Errorf("all was sent, but for %d bytes", q.unsent())
 	}
 	one := uint64(1)
-	q.told(&one)
+	q.acknowledge(&one)
 	if n := q.add(key); n != 4 {
 		t.Errorf("the fourth has the number %d", n)
 	}
-	if q.open = false; q.unsent() != 9 {
+	if q.connected = false; q.unsent() != 9 {
 		t.Errorf("the connection was lost: %d bytes are not known to have arrived", q.unsent())
 	}
 	for range maxWaiting {
 		q.add(key)
 	}
-	if n := 6 + 3*(maxWaiting+1); q.unsent() != n || q.full == 0 {
-		t.Errorf("%d bytes, with %d that there was no room for; want %d", q.unsent(), q.full, n)
+	if n := 6 + 3*(maxWaiting+1); q.unsent() != n || q.rejectedBytes == 0 {
+		t.Errorf("%d bytes, with %d that there was no room for; want %d", q.unsent(), q.rejectedBytes, n)
 	}
 	fast := newQueue(true)
-	fast.open = true
+	fast.connected = true
 	for range 20 * maxWaiting { // a paste that comes as keys, to a daemon that takes them one by one
 		fast.add(key)
 	}
-	if fast.full != 0 || len(fast.acts) != 20*maxWaiting {
-		t.Errorf("%d bytes of a paste had no room, %d keys wait", fast.full, len(fast.acts))
+	if fast.rejectedBytes != 0 || len(fast.acts) != 20*maxWaiting {
+		t.Errorf("%d bytes of a paste had no room, %d keys wait", fast.rejectedBytes, len(fast.acts))
 	}
 	here := newQueue(true)
-	here.open = true
+	here.connected = true
 	if n := here.add(key); n != 0 {
 		t.Errorf("this host's echo is awaited: %d", n)
 	}
@@ -212,24 +212,24 @@ func TestQueueCounts(t *testing.T) {
 // Streams that were lost wait for their daemon, and go on when it is back.
 func TestReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &reach{}
-		r.found()
+		r := &reachability{}
+		r.markReachable()
 		begin := time.Now()
-		if r.await(t.Context()); time.Since(begin) != retryTime {
+		if r.await(t.Context()); time.Since(begin) != minBackoff {
 			t.Errorf("a stream waits %v for a daemon that is there", time.Since(begin))
 		}
-		r.lost()
-		r.lost()
+		r.markUnreachable()
+		r.markUnreachable()
 		for range 2 {
 			go func() {
 				time.Sleep(time.Minute) // of synctest
-				r.found()
+				r.markReachable()
 			}()
 		}
-		if r.await(t.Context()); time.Since(begin) != time.Minute+retryTime {
+		if r.await(t.Context()); time.Since(begin) != time.Minute+minBackoff {
 			t.Errorf("it went on after %v", time.Since(begin))
 		}
-		r.lost()
+		r.markUnreachable()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		r.await(ctx)

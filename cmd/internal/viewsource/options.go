@@ -18,26 +18,25 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Options are how a person wants the viewer: by flags, else by variables and the
-// configuration.
+// Options are the viewer's options: flags, else environment variables and the configuration.
 type Options struct {
 	flags    Flags
-	settings *config.Settings // as they were at the beginning
-	begin    view.LiveOptions // of these settings
+	settings *config.Settings // settings at the start
+	initial  view.LiveOptions // live options at the start
 	load     func() (*config.File, error)
-	changed  chan view.LiveOptions // the newest; it has one reader
+	changed  chan view.LiveOptions // newest live options; one goroutine receives
 }
 
-// NewOptions are the options that flags and settings make together; load reads the configuration anew.
+// NewOptions combines flags and settings. load reads the configuration again.
 func NewOptions(f Flags, s *config.Settings, load func() (*config.File, error)) (*Options, error) {
 	w := &Options{flags: f, settings: s, load: load, changed: make(chan view.LiveOptions, 1)}
 	var err error
-	w.begin, err = w.looks(s)
+	w.initial, err = w.liveOptions(s)
 	return w, err
 }
 
-// looks are the options that may change while the viewer runs.
-func (o *Options) looks(s *config.Settings) (view.LiveOptions, error) {
+// liveOptions returns the options that may change while the viewer runs.
+func (o *Options) liveOptions(s *config.Settings) (view.LiveOptions, error) {
 	l := view.LiveOptions{Predict: s.Attach.Predict, Keys: s.Chords(), Repeat: s.View.Repeat, Glyphs: s.View.Glyphs, Frames: s.View.Frames, Images: s.View.Images, NoHints: !s.View.Hints, NoMouse: !s.View.Mouse, Alerts: model.Alerts{
 		NoBell: !s.Alerts.Bell, NoCommand: !s.Alerts.Command, NoInput: !s.Alerts.Input, NoApproval: !s.Alerts.Approval, Long: s.Alerts.MinDuration,
 	}}
@@ -80,7 +79,7 @@ func (o *Options) looks(s *config.Settings) (view.LiveOptions, error) {
 // lastLayout is the configuration's name of the layout the viewer keeps by itself.
 const lastLayout = "last"
 
-// layout is the one to begin with; empty: as it was last.
+// layout returns the name of the first layout, or "" for the last one.
 func (o *Options) layout(s *config.Settings) string {
 	name := either(o.flags.Layout, s.View.Layout)
 	if name == lastLayout {
@@ -89,6 +88,7 @@ func (o *Options) layout(s *config.Settings) string {
 	return name
 }
 
+// either returns given, or configured if that is empty.
 func either(given, configured string) string {
 	if given != "" {
 		return given
@@ -96,20 +96,20 @@ func either(given, configured string) string {
 	return configured
 }
 
-// read reads the configuration anew. With mistakes in it, all stays as it is.
+// read reads the configuration again. If it has mistakes, the options stay unchanged.
 func (o *Options) read() (view.LiveOptions, error) {
 	f, err := o.load()
 	if err != nil {
 		return view.LiveOptions{}, err
 	}
-	return o.looks(f.Settings)
+	return o.liveOptions(f.Settings)
 }
 
-// reload has the viewer take a configuration that the daemon took. It is not waited for.
+// reload passes a configuration that the daemon has applied to the viewer. It does not wait.
 func (o *Options) reload() {
 	l, err := o.read()
 	if err != nil {
-		return // status and doctor say what is wrong
+		return // status and doctor report the mistakes
 	}
 	select {
 	case <-o.changed:
@@ -118,31 +118,31 @@ func (o *Options) reload() {
 	o.changed <- l
 }
 
-// sizeOption is whose size sessions shall take from when the viewer first shows them.
+// sizeOption is the size policy that the viewer sets for a session when it first shows it.
 type sizeOption struct {
-	policy string
-	mu     sync.Mutex // guards told
-	told   map[string]bool
+	policy  string
+	mu      sync.Mutex      // guards applied
+	applied map[string]bool // sessions whose policy was set
 }
 
 func newSizeOption(policy string) *sizeOption {
-	return &sizeOption{policy: policy, told: map[string]bool{}}
+	return &sizeOption{policy: policy, applied: map[string]bool{}}
 }
 
-// first is the policy for a session, once. The usual one needs no saying, and would undo
-// what a client chose for that session.
+// first returns the size policy for a session, once per session. The default policies are not sent: they would undo
+// another client's choice.
 func (s *sizeOption) first(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.policy == "latest" || s.policy == "none" || s.told[id] {
+	if s.policy == "latest" || s.policy == "none" || s.applied[id] {
 		return ""
 	}
-	s.told[id] = true
+	s.applied[id] = true
 	return s.policy
 }
 
-// none says that the viewer has no say in sizes.
-func (s *sizeOption) none() bool { return s.policy == "none" }
+// ignoresSize reports whether the viewer has no influence on sizes.
+func (s *sizeOption) ignoresSize() bool { return s.policy == "none" }
 
-// Flags are how a person wants the viewer.
+// Flags are the viewer's flags.
 type Flags struct{ Theme, Prefix, Layout, Keys string }

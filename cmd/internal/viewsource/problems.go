@@ -6,20 +6,20 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/longterm-dev/longterm/cmd/internal/places"
+	"github.com/longterm-dev/longterm/cmd/internal/sourcepos"
 	"github.com/longterm-dev/longterm/render/view/model"
 )
 
-// placeEditor finds errors and opens the person's editor there.
+// placeEditor finds errors and opens the user's editor there.
 type placeEditor struct {
 	src    source
 	host   string
-	editor places.Editor
+	editor sourcepos.Editor
 }
 
-// Problems are the errors of a session that have a place in a file.
+// Problems returns the errors in a session's output that have a file and line.
 func (e placeEditor) Problems(ctx context.Context, id string) ([]model.Problem, error) {
-	list, err := places.InSession(ctx, e.src.c, id, e.host)
+	list, err := sourcepos.InSession(ctx, e.src.c, id, e.host)
 	out := make([]model.Problem, len(list))
 	for i := range list {
 		p := &list[i]
@@ -30,7 +30,7 @@ func (e placeEditor) Problems(ctx context.Context, id string) ([]model.Problem, 
 
 // Edit opens the editor.
 func (e placeEditor) Edit(ctx context.Context, p model.Problem) error {
-	at, ok := p.Ref.(places.Place)
+	at, ok := p.Ref.(sourcepos.Place)
 	if !ok {
 		return fmt.Errorf("%s was not found here", p.Place())
 	}

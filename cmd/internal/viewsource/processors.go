@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// viewerGC has garbage collected when there is so much more of it than of what is used, in percent. A viewer uses a few
-// megabytes, each cell that a flood changes leaves some garbage, and it is drawing that is held up while that is collected.
+// viewerGC is the GC percentage of the viewer. The viewer uses only a few megabytes, and a collection during a flood of
+// output would delay drawing.
 const viewerGC = 400
 
-// Tune has the process run as a viewer does, until leave is called: on one processor, until more is called. A key and its echo
-// pass through half a dozen goroutines of the viewer, each of which has next to nothing to do: with more processors the runtime
-// wakes a thread for each of them, which costs more than all that they do, most of all where others want the processor too.
-// Drawing is one goroutine's work, and is not put off by what comes meanwhile.
+// Tune configures this process as a viewer until leave is called: it uses one processor, until more is called. A key
+// and its echo pass through half a dozen goroutines that each do little. With more processors the runtime wakes a
+// thread for each of them, which costs more than their work, most of all on a busy machine. Drawing is the work of one
+// goroutine, and new output does not delay it.
 func Tune() (more, leave func()) {
 	percent := debug.SetGCPercent(viewerGC)
 	runtime.GOMAXPROCS(1)

@@ -16,20 +16,20 @@ import (
 	"github.com/longterm-dev/longterm/render/view/prompt"
 )
 
-// viewPrompt is the prompt line at the viewer's foot. All of it happens on the viewer's
-// goroutine but for what promptJobs do beside it.
+// promptLine is the prompt line at the bottom of the viewer. All its methods run on the viewer's goroutine; promptJobs
+// run in the background.
 type promptLine struct {
-	all  many
+	all  multiHostSource
 	desk view.FooterHost
 	p    *prompt.Prompt
 	open bool
-	dir  string // whose history and files it has
+	dir  string // directory whose history and files the prompt uses
 	cols int
-	jobs map[int]*promptJob // by the prompt's number
+	jobs map[int]*promptJob // jobs by number of their prompt entry
 	home string
 }
 
-func newPromptLine(all many) *promptLine {
+func newPromptLine(all multiHostSource) *promptLine {
 	home, _ := os.UserHomeDir() // without one paths stay long
 	return &promptLine{
 		all: all, home: home, jobs: map[int]*promptJob{},
@@ -51,18 +51,18 @@ func (v *promptLine) Height(cols, rows int) int {
 
 func (v *promptLine) Draw(s view.Surface, session *model.Session) {
 	v.cols = s.Cols
-	v.follow(session)
+	v.followFocus(session)
 	th := s.Theme()
-	v.p.Wear(th.Bar)
+	v.p.SetBackground(th.Bar)
 	v.p.Tint(func(prompt.Mode) tcell.Color { return th.Warn })
-	v.p.Tell(th.Good, th.Bad, th.Busy)
+	v.p.SetColors(th.Good, th.Bad, th.Busy)
 	if x, y := v.p.Draw(s, s.Cols, s.Rows); x >= 0 {
 		s.Cursor(x, y)
 	}
 }
 
-// follow goes where the focus is.
-func (v *promptLine) follow(session *model.Session) {
+// followFocus sets the prompt's directory and target to those of the focused session.
+func (v *promptLine) followFocus(session *model.Session) {
 	v.p.Aim(v.aim(session))
 	dir := v.directory(session)
 	if dir == v.dir {
@@ -71,7 +71,7 @@ func (v *promptLine) follow(session *model.Session) {
 	v.dir = dir
 	h, err := prompt.OpenHistory(filepath.Join(v.all.home().dirs.State, "prompt.jsonl"), dir)
 	if err != nil {
-		v.desk.Say(err.Error())
+		v.desk.ShowMessage(err.Error())
 	}
 	v.p.Move(h, &prompt.Local{Dir: dir, Path: os.Getenv("PATH"), Others: map[prompt.Subject]func() []string{
 		prompt.Sessions: v.sessionNames,
@@ -80,11 +80,11 @@ func (v *promptLine) follow(session *model.Session) {
 	}})
 }
 
-// directory is where commands run: that of the session, else the viewer's own, which stands for the home directory
-// on another host.
+// directory returns where commands run: the session's directory, else the viewer's own. On a remote host the latter
+// stands for the home directory.
 func (v *promptLine) directory(s *model.Session) string {
 	if s != nil && s.Cwd != "" {
-		if src, _ := v.all.of(s.ID); src.at != "" || isDirectory(s.Cwd) {
+		if src, _ := v.all.hostOf(s.ID); src.host != "" || isDirectory(s.Cwd) {
 			return s.Cwd
 		}
 	}
@@ -95,17 +95,18 @@ func (v *promptLine) directory(s *model.Session) string {
 	return dir
 }
 
-// ready says that the session has a shell at its prompt, in which a line can be run.
+// ready reports whether the session's shell is at its prompt and can run a line.
 func ready(s *model.Session) bool {
 	return s != nil && s.State == model.StateRunning && s.Phase == model.PhasePrompt
 }
 
+// aim returns where the prompt's commands run.
 func (v *promptLine) aim(s *model.Session) prompt.Aim {
 	dir := v.directory(s)
 	if rest, ok := strings.CutPrefix(dir, v.home); ok && v.home != "" {
 		dir = "~" + rest
 	}
-	a := prompt.Aim{In: "in " + dir, Runs: "a command; it runs in " + dir + ", in a shell of its own", Says: "/ begins a command, ! a shell command"}
+	a := prompt.Aim{In: "in " + dir, Runs: "a command; it runs in a new shell in " + dir, Says: "/ starts a command, ! a shell command"}
 	if ready(s) {
 		a.In, a.Runs = "in "+s.Name, "a command; it runs in the shell of "+s.Name
 	}
@@ -116,7 +117,7 @@ func (v *promptLine) aim(s *model.Session) prompt.Aim {
 }
 
 func (v *promptLine) Input(in view.FooterInput, session *model.Session) bool {
-	v.follow(session)
+	v.followFocus(session)
 	switch {
 	case in.Key != nil:
 		for _, a := range v.p.Press(*in.Key) {
@@ -147,7 +148,7 @@ func (v *promptLine) do(a prompt.Action, session *model.Session) {
 	case prompt.Leave:
 		v.open = false
 	case prompt.Warn:
-		v.desk.Say(a.Text)
+		v.desk.ShowMessage(a.Text)
 	}
 }
 
@@ -162,7 +163,7 @@ func (v *promptLine) sessionNames() []string {
 	return names
 }
 
-// slash does a slash command.
+// slash runs a slash command.
 func (v *promptLine) slash(name, args string) {
 	switch name {
 	case "version":
@@ -170,7 +171,7 @@ func (v *promptLine) slash(name, args string) {
 	case "sessions":
 		v.sessions(args)
 	case "mcp":
-		v.p.Show("agents reach longterm by MCP: have them start `longterm mcp`; `longterm mcp --help` tells how")
+		v.p.Show("agents use longterm over MCP: set up `longterm mcp` as their server; see `longterm mcp --help`")
 	case "reload":
 		v.reload()
 	case "theme":
@@ -212,7 +213,7 @@ func (v *promptLine) sessions(name string) {
 	}
 }
 
-// reload takes the configuration as it is now. The daemon notices changes by itself.
+// reload applies the current configuration. The daemon notices changes by itself.
 func (v *promptLine) reload() {
 	l, err := v.all.home().options.read()
 	if err == nil {

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// Pauses between tries of a feed to reach its daemon. One of this host is back at once; asking for another's may
-// start ssh, so they grow.
+// Backoff between a feed's attempts to reach its daemon. A local daemon is back at once; an attempt for a remote one
+// may start ssh.
 const (
-	retryTime     = 50 * time.Millisecond
-	lastRetryTime = 5 * time.Second
+	minBackoff = 50 * time.Millisecond
+	maxBackoff = 5 * time.Second
 )
 
-// reach is whether a daemon can be reached, as its feed finds out. Streams that were lost wait for that, instead of
-// each of them trying by itself.
-type reach struct {
+// reachability is whether a daemon can be reached, as its feed determines. Lost streams wait for it instead of retrying
+// by themselves.
+type reachability struct {
 	mu   sync.Mutex    // guards back
-	back chan struct{} // closed when the daemon is back; nil: it was not lost
+	back chan struct{} // closed when the daemon is reachable again; nil: it is reachable
 }
 
-// lost says that the daemon cannot be reached.
-func (r *reach) lost() {
+// markUnreachable records that the daemon is unreachable.
+func (r *reachability) markUnreachable() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.back == nil {
@@ -31,8 +31,8 @@ func (r *reach) lost() {
 	}
 }
 
-// found says that it can.
-func (r *reach) found() {
+// markReachable records that the daemon is reachable.
+func (r *reachability) markReachable() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.back != nil {
@@ -41,9 +41,9 @@ func (r *reach) found() {
 	}
 }
 
-// await returns when it makes sense to try again.
-func (r *reach) await(ctx context.Context) {
-	pause(ctx, retryTime)
+// await waits until the daemon is reachable, or ctx ends.
+func (r *reachability) await(ctx context.Context) {
+	pause(ctx, minBackoff)
 	r.mu.Lock()
 	back := r.back
 	r.mu.Unlock()

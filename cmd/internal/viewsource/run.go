@@ -1,11 +1,13 @@
 //go:build unix
 
-// Package viewsource feeds the viewer (render/view) from a daemon: its sessions and their frames (source.go),
-// scrollback and commands (history.go), what its prompt line runs (prompt.go, job.go), layouts in files, the
-// clipboard, and how the person wants it (options.go). render/view knows no daemon; this package draws nothing.
+// Package viewsource connects the viewer (render/view) to daemons. render/view knows no daemon, and this package draws
+// nothing.
 //
-// The viewer's goroutine calls in; what takes time runs beside it, and a stream or a feed has a goroutine of its
-// own that alone sends. What is done while the daemon is away is kept, in order, and sent when it is back.
+// source.go reads sessions and frames; history.go scrollback and commands; prompt.go and job.go run lines of the
+// prompt; layouts.go stores layouts in files; options.go applies flags and configuration.
+//
+// The viewer's goroutine calls in. Slow work runs in the background. Each stream and each feed has one goroutine, which
+// alone sends. Input for an unreachable daemon is queued in order and sent when it is back.
 package viewsource
 
 import (
@@ -28,57 +30,57 @@ import (
 	"github.com/longterm-dev/longterm/cmd/internal/exit"
 	"github.com/longterm-dev/longterm/cmd/internal/termio/takeover"
 	"github.com/longterm-dev/longterm/render/view"
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// Program is what the viewer is given of the program it runs in.
+// Program holds the parameters of the viewer.
 type Program struct {
-	Hosts   []Host
-	Dirs    paths.Dirs
-	Version func() string
-	Stdin   *os.File
-	Again   string // the command line that comes back
+	Hosts         []Host
+	Dirs          paths.Dirs
+	Version       func() string
+	Stdin         *os.File // command line that opens the viewer again, for the farewell
+	ReopenCommand string   // the command line that comes back
 }
 
-// Host is one whose sessions are shown.
+// Host is a host whose sessions are shown.
 type Host struct {
-	Name   string // empty: this one
+	Name   string // empty: this host
 	Client *client.Client
 }
 
-// sources are the daemons of all hosts.
-func (p Program) sources(o *Options) many {
-	all := make(many, len(p.Hosts))
+// sources returns a source for the daemons of all hosts.
+func (p Program) sources(o *Options) multiHostSource {
+	all := make(multiHostSource, len(p.Hosts))
 	shared := source{
 		dirs: p.Dirs, version: p.Version, options: o, sizes: newSizeOption(o.settings.View.Size), mark: uuid.NewString(), orders: make(chan model.Order, 16),
 	}
 	for i, h := range p.Hosts {
 		all[i] = shared
-		all[i].c, all[i].at, all[i].reach = h.Client, h.Name, &reach{}
+		all[i].c, all[i].host, all[i].reach = h.Client, h.Name, &reachability{}
 		if len(all) > 1 {
-			all[i].shown = h.Name
+			all[i].prefix = h.Name
 		}
 	}
 	return all
 }
 
-// Run shows sessions on this terminal until the person leaves: those that only names by their ids (with the host
+// Run shows sessions on this terminal until the user leaves: those that only names by their ids (with the host
 // before them, HOST/ID, where there are several), or all that run.
 func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	src, kept := p.sources(o), layoutsOf(p.Dirs)
 	more, leave := Tune()
 	defer leave()
 	for i := range src {
-		src[i].more = more
+		src[i].useAllProcessors = more
 	}
 	kept.last = lastOf(p.Hosts)
 	vo := view.Options{
-		LiveOptions: o.begin, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, Steward: src, Approver: src, Inspector: src, Historian: src,
+		LiveOptions: o.initial, Changed: o.changed, Orders: src[0].orders, Only: only, Layout: o.layout(o.settings), History: src, SessionManager: src, Approver: src, Inspector: src, Historian: src,
 		Editor:  editor{src, p.Stdin, o.settings.Editor.Command},
 		OpenTTY: openTTY,
 		Layouts: kept, Footer: newPromptLine(src),
@@ -88,36 +90,36 @@ func Run(ctx context.Context, p Program, o *Options, only []string) error {
 	}
 	var unsent strings.Builder
 	vo.Unsent = func(session string, bytes int) { // the terminal is the viewer's still
-		fmt.Fprintf(&unsent, "[not sent: %s typed into %s]\n", bars.Count(bytes, "byte"), canvas.Printable(session))
+		fmt.Fprintf(&unsent, "[not sent: %s typed into %s]\n", statusbar.Count(bytes, "byte"), canvas.Printable(session))
 	}
-	ctx, stop := uninterrupted(ctx)
+	ctx, stop := ignoreInterrupts(ctx)
 	defer stop()
 	err := view.Run(ctx, src, vo)
 	_, _ = io.WriteString(os.Stderr, unsent.String())
 	if errors.Is(err, context.Canceled) {
-		return leftBy(ctx)
+		return signalStatus(ctx)
 	}
 	if err == nil {
 		p.farewell(os.Stderr, only)
-		err = leftBy(ctx)
+		err = signalStatus(ctx)
 	}
 	return err
 }
 
-// uninterrupted has interrupts pass the viewer by. On its terminal Ctrl-C is a key; an interrupt that comes all the same
-// is for the editor that was opened, which may go on after it. A hangup ends it as TERM does: it gives the terminal back. The
-// context's cause is the signal.
-func uninterrupted(ctx context.Context) (context.Context, func()) {
-	passing := make(chan os.Signal, 1) // nobody reads it: it is taken from the default, which ends the process
+// ignoreInterrupts returns a context that interrupts do not end. On the viewer's terminal Ctrl-C is a key; an interrupt
+// that arrives anyway is meant for an editor that the viewer has started. A hangup ends the viewer like TERM, and the
+// terminal is restored. The context's cause is the signal.
+func ignoreInterrupts(ctx context.Context) (context.Context, func()) {
+	passing := make(chan os.Signal, 1) // never read: receiving disables the default, which ends the process
 	signal.Notify(passing, os.Interrupt)
-	ending := slices.DeleteFunc(slices.Clone(takeover.Leaving), func(s os.Signal) bool { return s == os.Interrupt || signal.Ignored(s) })
+	ending := slices.DeleteFunc(slices.Clone(takeover.TerminationSignals), func(s os.Signal) bool { return s == os.Interrupt || signal.Ignored(s) })
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, ending...)
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	go func() {
 		select {
 		case sig := <-told:
-			stop(endedBy(sig.(syscall.Signal)))
+			stop(signalError(sig.(syscall.Signal)))
 		case <-ctx.Done():
 		}
 	}()
@@ -128,24 +130,24 @@ func uninterrupted(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// endedBy is a signal that ended the viewer.
-type endedBy syscall.Signal
+// signalError is the error of a viewer that a signal ended.
+type signalError syscall.Signal
 
-func (s endedBy) Error() string { return syscall.Signal(s).String() }
+func (s signalError) Error() string { return syscall.Signal(s).String() }
 
-// leftBy is the error of a viewer that a signal ended, with the status that an attached client has then; nil: it was none.
-func leftBy(ctx context.Context) error {
-	var by endedBy
+// signalStatus returns the error of a viewer that a signal ended, with the exit status of an attached client, or nil.
+func signalStatus(ctx context.Context) error {
+	var by signalError
 	if !errors.As(context.Cause(ctx), &by) {
 		return nil
 	}
-	return exit.With(128+int(by), fmt.Errorf("left: %w; the sessions go on", by))
+	return exit.With(128+int(by), fmt.Errorf("left: %w; sessions keep running", by))
 }
 
-// farewellTime is how long the daemon has to say what goes on.
+// farewellTime limits the final request to the daemon.
 const farewellTime = time.Second
 
-// farewell says what goes on without the viewer, of all or of those it was to show, and how to come back.
+// farewell prints which sessions, all or the selected ones, keep running, and how to return to them.
 func (p Program) farewell(to io.Writer, only []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)
 	defer cancel()
@@ -169,16 +171,16 @@ func (p Program) farewell(to io.Writer, only []string) {
 	}
 	asked.Wait()
 	switch list := slices.Concat(lists...); {
-	case !known.Load(): // whoever looks will be told
+	case !known.Load(): // no daemon answered: the next command reports why
 	case len(only) == 0:
-		fmt.Fprintln(to, farewell(list, p.Again))
+		fmt.Fprintln(to, farewell(list, p.ReopenCommand))
 	default:
-		fmt.Fprintln(to, farewellTo(list, only, p.Again))
+		fmt.Fprintln(to, farewellTo(list, only, p.ReopenCommand))
 	}
 }
 
-// farewellTo is the farewell of a viewer that was to show some sessions, known by their ids.
-func farewellTo(list []api.Session, only []string, again string) string {
+// farewellTo returns the farewell of a viewer with selected sessions, given by id.
+func farewellTo(list []api.Session, only []string, reopen string) string {
 	var running []string
 	end := "gone"
 	for _, id := range only {
@@ -191,25 +193,25 @@ func farewellTo(list []api.Session, only []string, again string) string {
 			end = list[i].Name + " has ended: " + endOf(&list[i])
 		}
 	}
-	if again == "longterm" {
-		again += " view"
+	if reopen == "longterm" {
+		reopen += " view"
 	}
-	back := "`" + again + " " + strings.Join(running, " ") + "` comes back]"
+	back := "return with `" + reopen + " " + strings.Join(running, " ") + "`]"
 	switch n := len(running); {
 	case n == 0 && len(only) == 1 && end == "gone":
-		return "[the session is gone; `longterm ls` lists those that are there]"
+		return "[the session no longer exists; see `longterm ls`]"
 	case n == 0 && len(only) == 1:
 		return "[" + end + "]"
 	case n == 0:
-		return fmt.Sprintf("[none of the %d sessions runs any more]", len(only))
+		return fmt.Sprintf("[all %d sessions have ended]", len(only))
 	case n == 1:
-		return "[" + running[0] + " goes on; " + back
+		return "[" + running[0] + " keeps running; " + back
 	default:
-		return fmt.Sprintf("[%d sessions go on; %s", n, back)
+		return fmt.Sprintf("[%d sessions keep running; %s", n, back)
 	}
 }
 
-func farewell(list []api.Session, again string) string {
+func farewell(list []api.Session, reopen string) string {
 	n := 0
 	for i := range list {
 		if list[i].State == "running" {
@@ -218,14 +220,14 @@ func farewell(list []api.Session, again string) string {
 	}
 	switch n {
 	case 0:
-		return "[no session runs; `longterm` starts one]"
+		return "[no session is running; start one with `longterm`]"
 	case 1:
-		return "[1 session goes on; `" + again + "` comes back, `longterm ls` lists it]"
+		return "[1 session keeps running; return with `" + reopen + "`, list it with `longterm ls`]"
 	}
-	return fmt.Sprintf("[%d sessions go on; `%s` comes back, `longterm ls` lists them]", n, again)
+	return fmt.Sprintf("[%d sessions keep running; return with `%s`, list them with `longterm ls`]", n, reopen)
 }
 
-// endOf is how a session ended.
+// endOf describes how a session ended.
 func endOf(s *api.Session) string {
 	switch {
 	case s.Signal != "":
@@ -236,7 +238,7 @@ func endOf(s *api.Session) string {
 	return s.State
 }
 
-// ShellHere is the user's shell in the current directory.
+// ShellHere returns a request for the user's shell in the current directory.
 func ShellHere() (api.NewSession, error) {
 	cwd, err := filepath.Abs("")
 	return api.NewSession{Cwd: cwd, Env: os.Environ()}, err

@@ -22,30 +22,30 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// source is where the viewer's sessions come from: a daemon.
+// source provides the sessions of one daemon to the viewer.
 type source struct {
-	c       *client.Client
-	at      string // the host whose daemon it is; empty: this one's
-	shown   string // before its sessions' names: the host, where there are several
-	reach   *reach
-	dirs    paths.Dirs
-	version func() string
-	options *Options
-	sizes   *sizeOption
-	orders  chan model.Order // it has one reader
-	more    func()           // see Tune; nil: nobody minds
-	mark    string           // label of the sessions in which this viewer's prompt runs commands
+	c                *client.Client
+	host             string        // host of the daemon; empty means local
+	prefix           string        // prefix of its sessions' names, if there are several hosts: the host
+	reach            *reachability // whether the daemon can be reached
+	dirs             paths.Dirs
+	version          func() string
+	options          *Options
+	sizes            *sizeOption
+	orders           chan model.Order // requests to arrange sessions; one goroutine receives
+	useAllProcessors func()           // ends Tune's limit of processors; nil: not needed
+	mark             string           // label of the sessions in which this viewer's prompt runs commands
 }
 
-// there is an id, or a name, of that host's as the viewer knows it.
-func (v source) there(id string) string {
-	if v.shown == "" || id == "" {
+// qualify returns the viewer's form of an id or name of that host.
+func (v source) qualify(id string) string {
+	if v.prefix == "" || id == "" {
 		return id
 	}
-	return v.shown + "/" + id
+	return v.prefix + "/" + id
 }
 
-// markLabel has the mark of the viewer whose prompt a session belongs to.
+// markLabel is the label of a session that a viewer's prompt uses. Its value identifies the viewer.
 const markLabel = "longterm.viewer"
 
 // Sessions follows the daemon's events.
@@ -54,53 +54,53 @@ func (v source) Sessions(ctx context.Context) <-chan model.Update {
 	f := &feed{v: v, out: out, self: os.Getenv("LONGTERM_SESSION"), bells: map[string]int{}, exits: map[string]*int{}}
 	go func() {
 		defer close(out)
-		wait := retryTime
+		wait := minBackoff
 		for ctx.Err() == nil {
 			err := v.c.Events(ctx, func(e api.Event) error {
 				if err := f.event(ctx, e); err != nil {
 					return err
 				}
-				v.reach.found()
-				wait = retryTime
+				v.reach.markReachable()
+				wait = minBackoff
 				return nil
 			})
 			if err != nil {
-				v.reach.lost()
-				f.send(model.Update{Away: lostWhy(err)})
+				v.reach.markUnreachable()
+				f.send(model.Update{Unavailable: disconnectReason(err)})
 			}
 			pause(ctx, wait)
-			if v.at != "" {
-				wait = min(2*wait, lastRetryTime)
+			if v.host != "" {
+				wait = min(2*wait, maxBackoff)
 			}
 		}
 	}()
 	return out
 }
 
-// lostWhy is why a daemon cannot be reached, in words for people.
-func lostWhy(err error) string {
+// disconnectReason describes why a daemon is unreachable.
+func disconnectReason(err error) string {
 	var e *api.Error
 	if errors.As(err, &e) {
 		return e.Message
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return "the connection was lost"
+		return "connection lost"
 	}
 	return err.Error()
 }
 
-// feed turns events into lists of sessions. Its goroutine is the only one that sends.
+// feed converts events to lists of sessions. Its goroutine is the only sender.
 type feed struct {
-	v     source
-	out   chan model.Update
-	self  string // the session the viewer runs in: to show it would be a hall of mirrors
-	all   []api.Session
-	bells map[string]int
-	exits map[string]*int // status of the last command that took its time
-	asked approvals
+	v         source
+	out       chan model.Update
+	self      string        // session that the viewer runs in, which is not shown: the viewer would show itself
+	all       []api.Session // all sessions
+	bells     map[string]int
+	exits     map[string]*int // exit status of the last long command of each shell
+	approvals approvals       // pending approval requests
 }
 
-// send replaces what the viewer has not fetched yet: the newest counts.
+// send replaces an update that the viewer has not received yet: only the newest matters.
 func (f *feed) send(u model.Update) {
 	select {
 	case <-f.out:
@@ -109,6 +109,7 @@ func (f *feed) send(u model.Update) {
 	f.out <- u
 }
 
+// event applies an event.
 func (f *feed) event(ctx context.Context, e api.Event) error {
 	switch {
 	case e.Kind == "config":
@@ -118,9 +119,9 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 		f.v.order(e.Arrange)
 		return nil
 	case e.Approval != nil:
-		f.asked.take(e.Approval)
+		f.approvals.onEvent(e.Approval)
 		if e.Session != nil {
-			f.take(ctx, e)
+			f.applyEvent(ctx, e)
 		}
 	case e.Kind == "listening" || e.Kind == "lost" || e.Session == nil:
 		all, err := f.v.c.List(ctx)
@@ -132,15 +133,15 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 			return err
 		}
 		f.all = all
-		f.asked.load(waiting)
+		f.approvals.load(waiting)
 		f.lookUpExits(ctx)
 	default:
-		f.take(ctx, e)
+		f.applyEvent(ctx, e)
 	}
 	var list []model.Session
 	for i := range f.all {
 		s := &f.all[i]
-		waits := f.asked.waitsIn(s.ID)
+		waits := f.approvals.isPendingIn(s.ID)
 		own := s.Labels[markLabel] == f.v.mark && (s.State != "running" || s.Needs == nil && !waits)
 		if s.ID == f.self || own { // what a prompt runs is shown there, until it needs an answer
 			continue
@@ -152,21 +153,22 @@ func (f *feed) event(ctx context.Context, e api.Event) error {
 		}
 		list = append(list, vs)
 	}
-	f.send(model.Update{Sessions: list, Approvals: f.asked.shown(), Ended: slices.Clone(f.asked.ended)})
+	f.send(model.Update{Sessions: list, Approvals: f.approvals.pendingRequests(), Ended: slices.Clone(f.approvals.ended)})
 	return nil
 }
 
-// maxLookedUp bounds the sessions whose last command is looked up when the viewer begins.
-const maxLookedUp = 200
+// maxExitLookups limits the sessions whose last command is read when the viewer starts; exitLookupsAtOnce limits the
+// concurrent requests.
+const maxExitLookups = 200
 
-// lookedUpAtOnce bounds the requests for them: each takes a round trip.
-const lookedUpAtOnce = 16
+// exitLookupsAtOnce limits the concurrent requests: each takes a round trip.
+const exitLookupsAtOnce = 16
 
-// lookUpExits asks how the last commands of shells at their prompt ended, of which no event told.
+// lookUpExits reads how the last commands of shells at their prompt ended, before the first event.
 func (f *feed) lookUpExits(ctx context.Context) {
-	left := maxLookedUp
+	left := maxExitLookups
 	var asked sync.WaitGroup
-	room, exits := make(chan struct{}, lookedUpAtOnce), make([]*int, len(f.all))
+	room, exits := make(chan struct{}, exitLookupsAtOnce), make([]*int, len(f.all))
 	for i := range f.all {
 		s := &f.all[i]
 		if s.State != "running" || s.Shell == nil || s.Shell.Phase != "prompt" || f.exits[s.ID] != nil || left == 0 {
@@ -189,7 +191,8 @@ func (f *feed) lookUpExits(ctx context.Context) {
 	}
 }
 
-func (f *feed) take(ctx context.Context, e api.Event) {
+// applyEvent applies an event to the list of sessions.
+func (f *feed) applyEvent(ctx context.Context, e api.Event) {
 	id := e.Session.ID
 	at := slices.IndexFunc(f.all, func(s api.Session) bool { return s.ID == id })
 	switch {
@@ -209,7 +212,7 @@ func (f *feed) take(ctx context.Context, e api.Event) {
 	case sh == nil || e.Kind != "shell" && e.Kind != "command":
 	case sh.Phase == "running":
 		delete(f.exits, id)
-	case f.exits[id] == nil: // what ran has ended; how, its record says
+	case f.exits[id] == nil: // the command has ended; its record has the result
 		if c, err := f.v.c.Session(id).Command(ctx, 0); err == nil {
 			f.exits[id] = c.ExitCode
 		}
@@ -223,13 +226,13 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// viewSession is a session as the viewer knows it.
+// viewSession returns a session in the viewer's form.
 func viewSession(s *api.Session) model.Session {
 	vs := model.Session{
 		ID: s.ID, Name: s.Name, State: s.State, Command: s.Command, Cwd: s.Cwd, Size: s.Size,
 		ExitCode: s.ExitCode, Signal: s.Signal, Stopped: s.Stopped, FullScreen: s.Alt,
-		Started: s.Started, Past: s.Labels[pastLabel],
-		Aside: s.Temporary || s.Labels[api.HookLabel] != "" || s.Labels[api.KeptRunLabel] != "",
+		Started: s.Started, PlaybackOf: s.Labels[pastLabel],
+		NoAlerts: s.Temporary || s.Labels[api.HookLabel] != "" || s.Labels[api.KeptRunLabel] != "",
 	}
 	if vs.Started.IsZero() { // an older daemon's
 		vs.Started = s.Created
@@ -265,6 +268,7 @@ func viewSession(s *api.Session) model.Session {
 	return vs
 }
 
+// New starts a session and returns its id.
 func (v source) New(ctx context.Context, beside, dir, line string) (string, error) {
 	n, err := ShellHere()
 	if err != nil {
@@ -275,14 +279,14 @@ func (v source) New(ctx context.Context, beside, dir, line string) (string, erro
 		s, err := v.c.Session(beside).Info(ctx)
 		switch {
 		case err != nil:
-		case v.at != "":
+		case v.host != "":
 			n.GivenCwd = s.Cwd
 		case isDirectory(s.Cwd):
 			n.Cwd = s.Cwd
 		}
 	}
 	if dir != "" {
-		if err := v.goesTo(&n, dir); err != nil {
+		if err := v.setStartDir(&n, dir); err != nil {
 			return "", err
 		}
 	}
@@ -290,11 +294,12 @@ func (v source) New(ctx context.Context, beside, dir, line string) (string, erro
 	return s.ID, err
 }
 
-// goesTo has a session start in a directory as a person writes it: from where it would start else, or from home.
-func (v source) goesTo(n *api.NewSession, dir string) error {
-	if v.at != "" {
+// setStartDir sets the directory in which a session starts. dir is relative to the default directory, or to the home
+// directory with ~.
+func (v source) setStartDir(n *api.NewSession, dir string) error {
+	if v.host != "" {
 		if dir[0] == '~' {
-			return fmt.Errorf("which directory %s is on %s is not known here; give its whole path", dir, v.at)
+			return fmt.Errorf("%s on %s is unknown here; use an absolute path", dir, v.host)
 		}
 		if n.GivenCwd = path.Join(n.GivenCwd, dir); path.IsAbs(dir) {
 			n.GivenCwd = dir
@@ -312,7 +317,7 @@ func (v source) goesTo(n *api.NewSession, dir string) error {
 		dir = filepath.Join(n.Cwd, dir)
 	}
 	if !isDirectory(dir) {
-		return fmt.Errorf("there is no directory %s", dir)
+		return fmt.Errorf("%s: directory not found", dir)
 	}
 	n.Cwd = filepath.Clean(dir)
 	return nil

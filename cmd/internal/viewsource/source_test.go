@@ -56,9 +56,9 @@ func TestViewFeedHidesItsOwn(t *testing.T) {
 	own := api.Session{ID: "own", State: "running", Labels: map[string]string{markLabel: "mine"}}
 	other := api.Session{ID: "other", State: "running", Labels: map[string]string{markLabel: "another's"}}
 	for _, c := range []struct {
-		needs *api.Needs
+		needs *api.InputRequest
 		want  int
-	}{{nil, 1}, {&api.Needs{Kind: "password"}, 2}} {
+	}{{nil, 1}, {&api.InputRequest{Kind: "password"}, 2}} {
 		own.Needs = c.needs
 		f.all = []api.Session{other, own}
 		if err := f.event(context.Background(), api.Event{Kind: "input", Session: &own}); err != nil {
@@ -81,7 +81,7 @@ func TestNameOfThePast(t *testing.T) {
 	}
 }
 
-// A directory is one as a person writes it: from home, from the session that is beside, or from the root. One that is not there is said
+// A directory is one as a user writes it: from home, from the session that is beside, or from the root. One that is not there is said
 // before anything is started; of another host only it knows.
 //
 // FEATURES: R119
@@ -95,14 +95,14 @@ func TestDirectoryOfANewSession(t *testing.T) {
 		at, dir, want, err string
 	}{
 		{dir: "lib", want: home + "/src/lib"}, {dir: "../src/", want: home + "/src"}, {dir: "~", want: home}, {dir: "~/src/lib", want: home + "/src/lib"}, {dir: "/", want: "/"},
-		{dir: "nothing", err: "there is no directory " + home + "/src/nothing"}, {dir: "~nobody/x", err: "there is no directory"},
-		{at: "far", dir: "lib", want: "/there/lib"}, {at: "far", dir: "/srv", want: "/srv"}, {at: "far", dir: "~/x", err: "not known here; give its whole path"},
+		{dir: "nothing", err: home + "/src/nothing: directory not found"}, {dir: "~nobody/x", err: "directory not found"},
+		{at: "far", dir: "lib", want: "/there/lib"}, {at: "far", dir: "/srv", want: "/srv"}, {at: "far", dir: "~/x", err: "use an absolute path"},
 	} {
 		n := api.NewSession{Cwd: home + "/src"}
 		if c.at != "" {
 			n.GivenCwd = "/there"
 		}
-		err := source{at: c.at}.goesTo(&n, c.dir)
+		err := source{host: c.at}.setStartDir(&n, c.dir)
 		got := n.Cwd
 		if c.at != "" {
 			got = n.GivenCwd

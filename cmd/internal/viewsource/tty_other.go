@@ -4,5 +4,5 @@ package viewsource
 
 import "github.com/gdamore/tcell/v2"
 
-// openTTY is nil: there is but the console.
+// openTTY is nil: this system has only the console.
 var openTTY func() (tcell.Tty, error)

@@ -11,20 +11,20 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/longterm-dev/longterm/cmd/internal/termio/takeover"
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
-// promptTTY is the terminal, read and written without delay by an opening of its own.
+// promptTTY is the terminal, opened separately so that reads and writes never block.
 type promptTTY struct {
 	tcell.Tty
 
 	mu    sync.Mutex // guards the fields below
-	f     *os.File   // nil: it is stopped
+	f     *os.File   // nil: stopped
 	rw    io.ReadWriter
-	guard *takeover.Guard // nil: there is none
+	guard *takeover.Guard // nil: none
 }
 
-// openTTY is this process's terminal.
+// openTTY opens this process's terminal.
 func openTTY() (tcell.Tty, error) {
 	tty, err := tcell.NewDevTty()
 	if err != nil {
@@ -43,17 +43,17 @@ func (t *promptTTY) Start() error {
 		return nil // the other opening will do
 	}
 	t.startGuard()                             // it is raw, and nothing is drawn yet
-	if f.SetReadDeadline(time.Time{}) != nil { // it blocks: who reads could not be told to end
+	if f.SetReadDeadline(time.Time{}) != nil { // the file blocks: a pending read could not be ended
 		return f.Close()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.f, t.rw = f, nowait.File(f)
+	t.f, t.rw = f, rawio.File(f)
 	return nil
 }
 
-// startGuard has a guard give the terminal back should this process be killed. It gets an opening of its own: one whose number
-// was asked for blocks.
+// startGuard starts a guard process that restores the terminal if this process is killed. The guard gets its own open
+// file, because Fd makes a file blocking.
 func (t *promptTTY) startGuard() {
 	out, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
 	if err != nil {
@@ -62,10 +62,10 @@ func (t *promptTTY) startGuard() {
 	defer out.Close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.guard = takeover.StartGuard(out, takeover.OwnScreenReset, takeover.SettingsReset)
+	t.guard = takeover.StartGuard(out, takeover.AlternateReset, takeover.SettingsReset)
 }
 
-// file is the opening to use.
+// file returns the file to use.
 func (t *promptTTY) file() io.ReadWriter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,19 +78,19 @@ func (t *promptTTY) file() io.ReadWriter {
 func (t *promptTTY) Read(p []byte) (int, error)  { return t.file().Read(p) }
 func (t *promptTTY) Write(p []byte) (int, error) { return t.file().Write(p) }
 
-// WindowSize implements tcell.Tty. It is asked for before each drawing.
+// WindowSize implements tcell.Tty. tcell calls it before each drawing.
 func (t *promptTTY) WindowSize() (tcell.WindowSize, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.f != nil {
-		if s, err := nowait.WindowSize(t.f); err == nil && s.Col > 0 && s.Row > 0 {
+		if s, err := rawio.WindowSize(t.f); err == nil && s.Col > 0 && s.Row > 0 {
 			return tcell.WindowSize{Width: int(s.Col), Height: int(s.Row), PixelWidth: int(s.Xpixel), PixelHeight: int(s.Ypixel)}, nil
 		}
 	}
 	return t.Tty.WindowSize()
 }
 
-// Drain implements tcell.Tty: who reads is told to end.
+// Drain implements tcell.Tty: it ends a pending read.
 func (t *promptTTY) Drain() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

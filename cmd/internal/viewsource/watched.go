@@ -21,58 +21,59 @@ import (
 func (v source) Watch(ctx context.Context, id string, cols, rows int) panes.Stream {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watched{
-		s: v.c.Session(id), reach: v.reach, more: v.more, sizeBy: v.sizes.first(id), mute: v.sizes.none(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1), went: make(chan struct{}, 1),
-		size: attach.Act{Cols: cols, Rows: rows}, queue: newQueue(v.at == ""),
+		s: v.c.Session(id), reach: v.reach, useAllProcessors: v.useAllProcessors, sizeBy: v.sizes.first(id), ignoresSize: v.sizes.ignoresSize(), cancel: cancel, frames: make(chan panes.Frame), wake: make(chan struct{}, 1), progressed: make(chan struct{}, 1),
+		size: attach.Act{Cols: cols, Rows: rows}, queue: newQueue(v.host == ""),
 	}
 	go w.run(ctx)
 	return w
 }
 
 const (
-	// maxFlying is how many acts may be on their way to another host; an older daemon there remembers 64, of all clients.
-	maxFlying = 48
-	// maxFlyingHere is the same for the daemon of this host, which tells late what it took.
-	maxFlyingHere = 4096
+	// maxUnackedRemote limits unacknowledged acts of a remote session. An older daemon remembers 64 of all clients.
+	maxUnackedRemote = 48
+	// maxUnackedLocal is the limit for this host's daemon, which acknowledges late.
+	maxUnackedLocal = 4096
 )
 
-// queue is what is to be done in a session, in order. It is kept until the daemon has said that it was taken, and sent
-// again on the next connection, under numbers by which it is done once.
+// queue holds a session's pending input in order. An act stays until the daemon acknowledges it. After a lost
+// connection it is sent again under the same number, so the daemon applies it once.
 type queue struct {
-	resume attach.Resume
-	most   int // acts on their way
-	acts   []attach.Act
-	flying int  // of acts, from the beginning: they were sent
-	typing int  // of acts: they type
-	older  bool // the daemon does not say what was taken, nor keeps what is sent again from being done twice
-	open   bool // there is a connection
-	full   int  // bytes typed for which there was no room
+	resume        attach.Resume
+	limit         int // limit of unacknowledged acts
+	acts          []attach.Act
+	sent          int  // number of acts, from the first one, that were sent
+	typing        int  // number of acts that type
+	noAcks        bool // the daemon sends no acknowledgements and does not detect duplicates
+	connected     bool // a connection exists
+	rejectedBytes int  // typed bytes that were rejected because the queue was full
 }
 
-// newQueue is for a session of this host, or of another one.
+// newQueue returns a queue for a session of this host or of a remote one.
 func newQueue(here bool) queue {
-	q := queue{resume: attach.Resume{Key: uuid.NewString(), Late: here}, most: maxFlying}
+	q := queue{resume: attach.Resume{Key: uuid.NewString(), Late: here}, limit: maxUnackedRemote}
 	if here {
-		q.most = maxFlyingHere
+		q.limit = maxUnackedLocal
 	}
 	return q
 }
 
-// add queues an act. n is its number among those that type, from 1; 0: nobody says when it is taken, or soon.
+// add queues an act. It returns its number among the acts that type, from 1, or 0 if its acknowledgement never comes or
+// comes late.
 func (q *queue) add(a attach.Act) (n uint64) {
-	if most := map[bool]int{false: maxWaiting, true: maxActs}[q.open]; len(q.acts) >= most {
-		q.full += typedBytes(&a)
+	if most := map[bool]int{false: maxWaiting, true: maxActs}[q.connected]; len(q.acts) >= most {
+		q.rejectedBytes += typedBytes(&a)
 		return 0
 	}
 	if q.acts = append(q.acts, a); !a.Types() {
 		return 0
 	}
-	if q.typing++; q.resume.Late || q.older || !q.open {
+	if q.typing++; q.resume.Late || q.noAcks || !q.connected {
 		return 0
 	}
 	return q.resume.Typed + uint64(q.typing)
 }
 
-// typedBytes is about how many bytes a person typed: what they become is for the daemon to say.
+// typedBytes returns about how many bytes the user typed; the daemon determines the exact encoding.
 func typedBytes(a *attach.Act) int {
 	switch {
 	case a.Key != nil:
@@ -83,90 +84,88 @@ func typedBytes(a *attach.Act) int {
 	return len(a.Text)
 }
 
-// unsent is how many bytes a person typed that did not reach the session, or are not known to have where the connection
-// was lost.
+// unsent returns how many typed bytes have not reached the session, or may have been lost with the connection.
 func (q *queue) unsent() (bytes int) {
 	from := 0
-	if q.open {
-		from = q.flying
+	if q.connected {
+		from = q.sent
 	}
 	for i := range q.acts[from:] {
 		bytes += typedBytes(&q.acts[from+i])
 	}
-	return q.full + bytes
+	return q.rejectedBytes + bytes
 }
 
-// next is what is to be sent next.
+// next returns the next act to send.
 func (q *queue) next() (attach.Act, bool) {
-	if q.flying >= len(q.acts) || q.flying >= q.most {
+	if q.sent >= len(q.acts) || q.sent >= q.limit {
 		return attach.Act{}, false
 	}
-	return q.acts[q.flying], true
+	return q.acts[q.sent], true
 }
 
-// sent takes notice that it was sent.
-func (q *queue) sent() {
-	if !q.older && q.acts[q.flying].Types() {
-		q.flying++
+// onSent records that the next act was sent.
+func (q *queue) onSent() {
+	if !q.noAcks && q.acts[q.sent].Types() {
+		q.sent++
 		return
 	}
-	if q.acts[q.flying].Types() {
+	if q.acts[q.sent].Types() {
 		q.typing--
 	}
-	q.acts = slices.Delete(q.acts, q.flying, q.flying+1)
+	q.acts = slices.Delete(q.acts, q.sent, q.sent+1)
 }
 
-// told takes what the daemon says of how many acts were taken; nil: it does not say, being older.
-func (q *queue) told(taken *uint64) {
-	n := q.flying
-	if q.older = taken == nil; taken != nil {
+// acknowledge handles an acknowledgement: the number of applied actions. nil means an older daemon without acknowledgements.
+func (q *queue) acknowledge(taken *uint64) {
+	n := q.sent
+	if q.noAcks = taken == nil; taken != nil {
 		n = int(min(*taken-min(*taken, q.resume.Typed), uint64(n)))
 	}
-	q.acts, q.flying, q.typing = q.acts[n:], q.flying-n, q.typing-n
+	q.acts, q.sent, q.typing = q.acts[n:], q.sent-n, q.typing-n
 	q.resume.Typed += uint64(n)
 }
 
-// again begins anew on another connection.
-func (q *queue) again() attach.Resume {
-	q.flying, q.older = 0, false
+// resumeState prepares the queue for a new connection.
+func (q *queue) resumeState() attach.Resume {
+	q.sent, q.noAcks = 0, false
 	return q.resume
 }
 
 const (
-	// maxWaiting bounds what is typed into a session whose daemon is away.
+	// maxWaiting limits the input that is queued while the daemon is unreachable, in acts.
 	maxWaiting = 10_000
-	// maxActs bounds what waits for one that takes it: what is pasted into a terminal that does not tell pastes comes a key
-	// at a time, faster than it goes.
+	// maxActs limits what is queued while connected. A paste into a terminal without bracketed paste arrives key by
+	// key, faster than it is sent.
 	maxActs = 500_000
 )
 
-// watched is a session the viewer shows. What is done while the daemon is away waits
-// for it, in order.
+// watched is the stream of a session that the viewer shows. Input is queued in order while the daemon is unreachable.
 type watched struct {
-	s      *client.Session
-	reach  *reach
-	cancel context.CancelFunc
-	sizeBy string // whose size the session shall take; empty: as it is
-	mute   bool   // the viewer has no say in sizes
-	more   func() // see Tune; nil: nobody minds
-	frames chan panes.Frame
-	wake   chan struct{}
-	went   chan struct{} // poked when something was sent, or cannot be
+	s                *client.Session
+	reach            *reachability
+	cancel           context.CancelFunc
+	sizeBy           string // requested size policy of the session; empty: unchanged
+	ignoresSize      bool   // the viewer has no influence on sizes
+	useAllProcessors func() // see Tune; nil: not needed
+	frames           chan panes.Frame
+	wake             chan struct{}
+	progressed       chan struct{} // receives a value when something was sent, or cannot be
 
 	mu    sync.Mutex // guards the fields below
 	queue queue
-	size  attach.Act // the newest
+	size  attach.Act // newest size
 }
 
 func (w *watched) Frames() <-chan panes.Frame { return w.frames }
 
-// Close lets what was typed just now go first: it is with the connection in no time, unless that takes nothing.
+// Close waits up to partingTime until queued input was sent, and returns the number of unsent bytes.
 func (w *watched) Close() (unsent int) {
 	late := time.NewTimer(partingTime)
 	defer late.Stop()
-	for waits := true; waits && w.goes(); {
+	for waits := true; waits && w.canSend(); {
 		select {
-		case <-w.went:
+		case <-w.progressed:
 		case <-late.C:
 			waits = false
 		}
@@ -177,14 +176,14 @@ func (w *watched) Close() (unsent int) {
 	return w.queue.unsent()
 }
 
-// partingTime is how long what was typed may take to go.
+// partingTime is how long Close waits for queued input to be sent.
 const partingTime = 100 * time.Millisecond
 
-// goes says that something waits to be sent, and there is a connection for it.
-func (w *watched) goes() bool {
+// canSend reports whether input is queued and a connection exists.
+func (w *watched) canSend() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.queue.open && w.queue.unsent() > w.queue.full
+	return w.queue.connected && w.queue.unsent() > w.queue.rejectedBytes
 }
 
 func (w *watched) Resize(cols, rows int) {
@@ -192,59 +191,60 @@ func (w *watched) Resize(cols, rows int) {
 	w.mu.Lock()
 	w.size = size
 	w.mu.Unlock()
-	w.act(size) // one of 0×0 does nothing but wake up
+	w.enqueue(size) // one of 0×0 does nothing but wake up
 }
 
+// Act queues input of the user.
 func (w *watched) Act(in panes.Input) (n uint64) {
-	return w.act(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus, Outer: in.Outer})
+	return w.enqueue(attach.Act{Key: in.Key, Mouse: in.Mouse, Paste: in.Paste, Focus: in.Focus, Outer: in.Outer})
 }
 
-// Picture asks for an image that was shown.
-func (w *watched) Picture(key string) { w.act(attach.Act{Picture: key}) }
+// Picture requests an image of a frame.
+func (w *watched) Picture(key string) { w.enqueue(attach.Act{Picture: key}) }
 
-// act queues; the viewer must not wait for a daemon.
-func (w *watched) act(a attach.Act) (n uint64) {
+// enqueue queues input. It does not wait for the daemon.
+func (w *watched) enqueue(a attach.Act) (n uint64) {
 	w.mu.Lock()
 	n = w.queue.add(a)
 	w.mu.Unlock()
-	w.rouse()
+	w.wakeSender()
 	return n
 }
 
-// connected says whether there is a connection.
-func (w *watched) connected(is bool) {
+// setConnected records whether a connection exists.
+func (w *watched) setConnected(is bool) {
 	w.mu.Lock()
-	w.queue.open = is
+	w.queue.connected = is
 	w.mu.Unlock()
-	w.goOn()
+	w.wakeWaiters()
 }
 
-// rouse has what waits be sent.
-func (w *watched) rouse() {
+// wakeSender wakes the sender.
+func (w *watched) wakeSender() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-// next is the oldest act that was not sent; sent notes that it was.
+// next returns the oldest unsent act; onSent marks it as sent.
 func (w *watched) next() (attach.Act, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.queue.next()
 }
 
-func (w *watched) sent() {
+func (w *watched) onSent() {
 	w.mu.Lock()
-	w.queue.sent()
+	w.queue.onSent()
 	w.mu.Unlock()
-	w.goOn()
+	w.wakeWaiters()
 }
 
-// goOn has who waits for something to go look again.
-func (w *watched) goOn() {
+// wakeWaiters wakes goroutines that wait for the queue to drain.
+func (w *watched) wakeWaiters() {
 	select {
-	case w.went <- struct{}{}:
+	case w.progressed <- struct{}{}:
 	default:
 	}
 }
@@ -254,34 +254,34 @@ func (w *watched) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.mu.Lock()
 		size := w.size
-		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy, Resume: w.queue.again(), Blocks: true, Pictures: true}
+		o := client.StreamOptions{Cols: size.Cols, Rows: size.Rows, Size: w.sizeBy, Resume: w.queue.resumeState(), Blocks: true, Pictures: true}
 		w.mu.Unlock()
-		if w.mute {
+		if w.ignoresSize {
 			o.Size = "none"
 		}
 		st, err := w.s.Watch(ctx, o)
 		if err == nil {
 			w.sizeBy = ""
-			w.connected(true)
+			w.setConnected(true)
 			w.converse(ctx, st, size.Cols > 0)
-			w.connected(false)
+			w.setConnected(false)
 			_ = st.Close()
-			w.hand(ctx, panes.Frame{Anew: true})
+			w.deliver(ctx, panes.Frame{Reconnecting: true})
 		}
-		if !w.changedSay(size.Cols > 0) {
+		if !w.sizeInfluenceChanged(size.Cols > 0) {
 			w.reach.await(ctx)
 		}
 	}
 }
 
-// changedSay reports that the viewer wants a say in the session's size and has none, or
-// the reverse: that takes another stream.
-func (w *watched) changedSay(had bool) bool {
+// sizeInfluenceChanged reports whether the viewer's influence on the session's size has changed. A change requires a new stream.
+func (w *watched) sizeInfluenceChanged(had bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return had != (w.size.Cols > 0)
 }
 
+// converse sends queued acts and receives frames until the stream ends.
 func (w *watched) converse(ctx context.Context, st *client.Stream, say bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -291,20 +291,20 @@ func (w *watched) converse(ctx context.Context, st *client.Stream, say bool) {
 		defer cancel()
 		w.show(ctx, st)
 	}()
-	defer func() { // the stream's frames end before the next one's begin
+	defer func() { // frames of this stream end before the next stream's start
 		cancel()
 		_ = st.Close()
 		<-shown
 	}()
 	for {
 		for a, ok := w.next(); ok; a, ok = w.next() {
-			if w.changedSay(say) {
+			if w.sizeInfluenceChanged(say) {
 				return
 			}
 			if st.Act(a) != nil {
 				return
 			}
-			w.sent()
+			w.onSent()
 		}
 		select {
 		case <-ctx.Done():
@@ -314,33 +314,34 @@ func (w *watched) converse(ctx context.Context, st *client.Stream, say bool) {
 	}
 }
 
+// show receives frames until the stream ends.
 func (w *watched) show(ctx context.Context, st *client.Stream) {
 	for {
 		f, err := st.NextFrame()
 		if err != nil {
 			return
 		}
-		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, Held: f.Held, Effects: effectsOf(f.Effects)}
+		shown := panes.Frame{Screen: &f.Screen, Modes: f.Modes, InputRejected: f.Held, Effects: effectsOf(f.Effects)}
 		if f.Picture != nil {
-			if w.more != nil { // to be decoded and drawn, which takes long
-				w.more()
+			if w.useAllProcessors != nil { // to be decoded and drawn, which takes long
+				w.useAllProcessors()
 			}
 			shown = panes.Frame{Picture: &panes.Picture{Key: f.Picture.Key, PNG: f.Picture.PNG}}
 		} else {
 			w.mu.Lock()
-			w.queue.told(f.Taken)
-			shown.Taken = w.queue.resume.Typed
+			w.queue.acknowledge(f.Taken)
+			shown.Acked = w.queue.resume.Typed
 			w.mu.Unlock()
-			w.rouse()
+			w.wakeSender()
 		}
-		if !w.hand(ctx, shown) {
+		if !w.deliver(ctx, shown) {
 			return
 		}
 	}
 }
 
-// hand hands a frame over.
-func (w *watched) hand(ctx context.Context, f panes.Frame) bool {
+// deliver passes a frame to the viewer. It returns false if ctx ended.
+func (w *watched) deliver(ctx context.Context, f panes.Frame) bool {
 	select {
 	case w.frames <- f:
 		return true

@@ -1,11 +1,10 @@
 //go:build unix
 
-// Package watchrun runs a command in a session, and again whenever files change: the loop of runs (loop.go), one
-// run (run.go), what a run is shown on (view.go: a terminal, text, JSON) and what there is to say when it ended
-// (report.go). What counts as a change, progress and errors is told by session/watch; flags and arguments are the
-// verb's.
+// Package watchrun runs a command in a session, and again whenever files change: the loop of runs (loop.go), one run
+// (run.go), its display (view.go: terminal, text, JSON) and the report at its end (report.go). Package session/watch
+// detects changes, progress and errors; the verb parses flags and arguments.
 //
-// The loop's goroutine owns everything; a run's output and end come to it by channels.
+// The loop's goroutine owns all state; a run's output and end reach it through channels.
 package watchrun
 
 import (
@@ -18,28 +17,29 @@ import (
 
 	"github.com/longterm-dev/longterm/cmd/internal/filewatch"
 	"github.com/longterm-dev/longterm/cmd/internal/output"
-	"github.com/longterm-dev/longterm/cmd/internal/places"
+	"github.com/longterm-dev/longterm/cmd/internal/sourcepos"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Options say what is watched, and how.
+// Options configure what is watched and run.
 type Options struct {
-	Command     string         // as people read it
+	Command     string         // for display
 	Request     api.NewSession // of each run
 	Client      *client.Client
 	Files       *filewatch.Tree
 	Notify      notify.Options
-	Terminal    *os.File // the person's keys; nil: output is printed as text, or as JSON
-	Clear, Wait bool     // clear the terminal before each run; let a run finish before the next one begins
-	Editor      places.Editor
-	Host        string // where it runs; empty: here
-	Runs        int    // how many; 0: until the person ends it
+	Terminal    *os.File // the user's terminal; nil prints output as text or JSON
+	Clear, Wait bool     // clear the terminal before each run; let a run finish before the next one starts
+	Editor      sourcepos.Editor
+	Host        string // host that runs it; empty means the local one
+	Runs        int    // number of runs; 0 means until the user quits
 }
 
-// Run runs the command, and again whenever files change. It returns the last run's session; nil: that run was ended.
+// Run runs the command, and again whenever files change. It returns the last run's session, or nil if that run was
+// killed.
 func Run(ctx context.Context, p *output.Printer, o Options) (*api.Session, error) {
 	v, err := newView(p, o.Terminal, o.Clear)
 	if err != nil {
@@ -50,76 +50,76 @@ func Run(ctx context.Context, p *output.Printer, o Options) (*api.Session, error
 	return w.loop(ctx)
 }
 
-// watching is a watch under way.
+// watching is the state of one `watch` command.
 type watching struct {
 	Options
 	p    *output.Printer
 	view view
 
-	n      int // of the run, from 1
-	before *diagnostics.Run
-	took   []time.Duration // of runs that succeeded, newest first
-	asked  []string        // what changed since the run began; empty: a person asked; nil: run no more
-	brief  string          // how the last run ended
-	places []places.Place  // its errors
-	at     int             // the one that was opened last; -1: none
-	quit   bool            // the person wants to leave
+	n         int               // number of the run, from 1
+	before    *diagnostics.Run  // the previous run
+	durations []time.Duration   // durations of successful runs, newest first
+	pending   []string          // changed files since the run started; empty if the user requested a run; nil means no further run
+	summary   string            // summary of the last run
+	places    []sourcepos.Place // its errors
+	opened    int               // index of the last opened place; -1: none
+	quit      bool              // the user wants to quit
 }
 
-// loop runs the command again and again; it ends when the person or --runs says so.
+// loop repeats the command until the user quits or --runs is reached.
 func (w *watching) loop(ctx context.Context) (last *api.Session, err error) {
 	var cause []string
 	for {
 		w.n++
-		last, err = w.once(ctx, cause)
+		last, err = w.runOnce(ctx, cause)
 		if err != nil || ctx.Err() != nil || w.quit {
-			return last, noInterrupt(err)
+			return last, ignoreCanceled(err)
 		}
 		if w.Runs > 0 && w.n >= w.Runs {
 			return last, nil
 		}
-		if cause, err = w.rest(ctx); err != nil || cause == nil {
-			return last, noInterrupt(err)
+		if cause, err = w.awaitTrigger(ctx); err != nil || cause == nil {
+			return last, ignoreCanceled(err)
 		}
 	}
 }
 
-// noInterrupt makes an interrupt what it is here: the usual way out.
-func noInterrupt(err error) error {
+// ignoreCanceled returns nil for a canceled context: an interrupt is the usual way to quit.
+func ignoreCanceled(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-// rest waits for a reason to run again; nil: there will be none.
-func (w *watching) rest(ctx context.Context) ([]string, error) {
-	if w.asked != nil {
-		cause := w.asked
-		w.asked = nil
+// awaitTrigger waits for a reason to run again. It returns nil if the watch ends.
+func (w *watching) awaitTrigger(ctx context.Context) ([]string, error) {
+	if w.pending != nil {
+		cause := w.pending
+		w.pending = nil
 		return cause, nil
 	}
-	w.view.idle(w.brief)
+	w.view.idle(w.summary)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil, nil
 		case paths := <-w.Files.Changes():
 			return paths, nil
-		case err := <-w.Files.Failed():
+		case err := <-w.Files.Errors():
 			return nil, err
 		case k := <-w.view.keys():
 			switch k {
 			case keyQuit:
 				return nil, nil
-			case keyAgain:
+			case keyRerun:
 				return []string{}, nil
 			default:
 				w.edit(ctx, k)
-				w.view.idle(w.brief)
+				w.view.idle(w.summary)
 			}
-		case <-w.view.resized():
-			w.view.idle(w.brief)
+		case <-w.view.resizeSignals():
+			w.view.idle(w.summary)
 		}
 	}
 }
@@ -129,19 +129,19 @@ func (w *watching) edit(ctx context.Context, k key) {
 	at := 0
 	switch k {
 	case keyNext:
-		at = min(w.at+1, len(w.places)-1)
+		at = min(w.opened+1, len(w.places)-1)
 	case keyBefore:
-		at = max(w.at-1, 0)
+		at = max(w.opened-1, 0)
 	}
 	if len(w.places) == 0 {
-		w.view.lend(func() error { return errors.New("no error has a place in a file") })
+		w.view.lend(func() error { return errors.New("no error names a file") })
 		return
 	}
-	w.at = at
+	w.opened = at
 	w.view.lend(func() error { return w.Editor.Open(ctx, &w.places[at]) })
 }
 
-// causeText says why a run began.
+// causeText returns the reason for a run.
 func causeText(cause []string) string {
 	switch {
 	case len(cause) == 0:

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
-// report is what there is to say of a run of a watched command.
+// report describes a finished run of a watched command.
 type report struct {
 	n       int
 	command string
@@ -23,30 +23,30 @@ type report struct {
 	run     *diagnostics.Run
 	state   progress.State
 	started time.Time
-	before  *diagnostics.Run     // nil: this was the first
-	changes *diagnostics.Changes // nil: this was the first
+	before  *diagnostics.Run     // nil for the first run
+	changes *diagnostics.Changes // nil for the first run
 }
 
-// reportJSON is what `watch --json` prints for each run.
+// reportJSON is the object that `watch --json` prints for each run.
 type reportJSON struct {
 	Run        int                `json:"run"`
 	Command    string             `json:"command"`
-	Changed    []string           `json:"changed_files"` // what made it run
+	Changed    []string           `json:"changed_files"` // files that triggered the run
 	Started    time.Time          `json:"started"`
 	DurationMS int64              `json:"duration_ms"`
 	ExitCode   *int               `json:"exit_code"`
 	Signal     string             `json:"signal,omitempty"`
-	Error      string             `json:"error,omitempty"` // why neither is known
+	Error      string             `json:"error,omitempty"` // set if neither is known
 	Errors     int                `json:"errors"`
 	Warnings   int                `json:"warnings"`
 	FirstError *api.Problem       `json:"first_error,omitempty"`
 	Tests      *diagnostics.Tests `json:"tests,omitempty"`
-	Changes    *changesJSON       `json:"changes,omitempty"` // since the run before
+	Changes    *changesJSON       `json:"changes,omitempty"` // since the previous run
 }
 
 type changesJSON struct {
 	diagnostics.Changes
-	DurationMS int64 `json:"duration_ms"` // longer than before; negative: shorter
+	DurationMS int64 `json:"duration_ms"` // longer than the previous run; negative: shorter
 }
 
 func (r *report) json(w io.Writer) error {
@@ -54,7 +54,7 @@ func (r *report) json(w io.Writer) error {
 		Run: r.n, Command: r.command, Changed: r.cause, Started: r.started, DurationMS: r.run.Duration.Milliseconds(), ExitCode: r.run.Exit,
 		Signal: r.run.Signal, Errors: r.state.Errors, Warnings: r.state.Warnings, Tests: r.run.Result.Tests,
 	}
-	if r.lost() {
+	if r.isLost() {
 		j.Error = Lost
 	}
 	if j.Changed == nil {
@@ -69,24 +69,24 @@ func (r *report) json(w io.Writer) error {
 	return enc.Encode(&j)
 }
 
-// maxTold bounds the lines of each sort in a report for people.
-const maxTold = 5
+// maxListed bounds the lines of each kind in a text report.
+const maxListed = 5
 
-// Lost says why nothing is known of how a run ended, where nothing is.
+// Lost is the error of a run whose exit status is unknown.
 const Lost = "its end was not seen: the keeper, which held its terminal, died or lost it, and what ran there was ended"
 
-// lost says that the run has no end that was seen.
-func (r *report) lost() bool { return isLost(r.run) }
+// isLost reports whether the run's exit status is unknown.
+func (r *report) isLost() bool { return hasUnknownExit(r.run) }
 
-func isLost(run *diagnostics.Run) bool { return run.Exit == nil && run.Signal == "" }
+func hasUnknownExit(run *diagnostics.Run) bool { return run.Exit == nil && run.Signal == "" }
 
-// lines say how the run went, for people.
+// lines returns the report as text.
 func (r *report) lines() []string {
 	head := "✓ done"
 	switch {
 	case r.run.Exit != nil && *r.run.Exit != 0:
 		head = fmt.Sprintf("✗ exit %d", *r.run.Exit)
-	case r.lost():
+	case r.isLost():
 		head = "✗ lost"
 	case r.run.Exit == nil:
 		head = "✗ " + r.run.Signal
@@ -102,16 +102,16 @@ func (r *report) lines() []string {
 		head += fmt.Sprintf(", tests: %d passed, %d failed", t.Passed, t.Failed)
 	}
 	lines := []string{head}
-	if r.lost() {
+	if r.isLost() {
 		lines = append(lines, Lost)
 	}
 	if f := r.firstError(); f != nil && r.changes == nil {
 		lines = append(lines, "first error: "+output.ProblemText(&api.Problem{File: f.File, Line: f.Line, Message: f.Message}))
 	}
 	if t := r.run.Result.Tests; t != nil && r.changes == nil {
-		lines = tell(lines, "fails: ", t.Failures, func(f diagnostics.Failure) string { return f.Name })
+		lines = appendItems(lines, "fails: ", t.Failures, func(f diagnostics.Failure) string { return f.Name })
 	}
-	return append(lines, r.changed()...)
+	return append(lines, r.listChanges()...)
 }
 
 // firstError returns the first error, or nil after a run without errors. It replaces a failed test's name by its first assertion.
@@ -133,7 +133,7 @@ func (r *report) firstError() *api.Problem {
 	return p
 }
 
-// slowerText is a difference of durations worth a word.
+// slowerText formats a difference of durations; small ones become "".
 func slowerText(d time.Duration) string {
 	if d.Abs() < 100*time.Millisecond {
 		return ""
@@ -145,7 +145,7 @@ func slowerText(d time.Duration) string {
 	return " (" + sign + tookText(d.Abs()) + ")"
 }
 
-// tookText is a duration, short ones in milliseconds.
+// tookText formats a duration, short ones in milliseconds.
 func tookText(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(10 * time.Millisecond).String()
@@ -153,7 +153,7 @@ func tookText(d time.Duration) string {
 	return output.Elapsed(d.Milliseconds())
 }
 
-// What lines of a report begin with.
+// Prefixes of lines in a report.
 const (
 	newMark    = "new: "
 	fixedMark  = "fixed: "
@@ -161,8 +161,8 @@ const (
 	passesMark = "passes again: "
 )
 
-// lookOf is how a line is drawn: what got better is green, what got worse red.
-func lookOf(line string) string {
+// colorOf returns the color of a report line: green for improvements, red for regressions.
+func colorOf(line string) string {
 	switch {
 	case strings.HasPrefix(line, fixedMark), strings.HasPrefix(line, passesMark):
 		return "\x1b[32m"
@@ -172,7 +172,7 @@ func lookOf(line string) string {
 	return ""
 }
 
-// brief is how the run went, in a line that stays while nothing runs.
+// brief returns a one-line summary, shown while no run is active.
 func (r *report) brief(errors int) string {
 	text := r.lines()[0]
 	if c := r.changes; c != nil {
@@ -189,8 +189,8 @@ func (r *report) brief(errors int) string {
 	return text
 }
 
-// changed lists what the run changed.
-func (r *report) changed() []string {
+// listChanges lists the differences to the previous run.
+func (r *report) listChanges() []string {
 	c := r.changes
 	if c == nil {
 		return nil
@@ -199,16 +199,16 @@ func (r *report) changed() []string {
 	if c.ExitChanged {
 		lines = append(lines, "status: "+exitText(r.before)+" before, "+exitText(r.run)+" now")
 	}
-	lines = tell(lines, newMark, c.NewErrors, diagnosticText)
-	lines = tell(lines, fixedMark, c.FixedErrors, diagnosticText)
+	lines = appendItems(lines, newMark, c.NewErrors, diagnosticText)
+	lines = appendItems(lines, fixedMark, c.FixedErrors, diagnosticText)
 	name := func(s string) string { return s }
-	lines = tell(lines, failsMark, c.NewFailures, name)
-	return tell(lines, passesMark, c.FixedTests, name)
+	lines = appendItems(lines, failsMark, c.NewFailures, name)
+	return appendItems(lines, passesMark, c.FixedTests, name)
 }
 
 func exitText(r *diagnostics.Run) string {
 	switch {
-	case isLost(r):
+	case hasUnknownExit(r):
 		return "lost"
 	case r.Exit == nil:
 		return r.Signal
@@ -216,9 +216,9 @@ func exitText(r *diagnostics.Run) string {
 	return fmt.Sprint(*r.Exit)
 }
 
-func tell[T any](lines []string, what string, list []T, text func(T) string) []string {
+func appendItems[T any](lines []string, what string, list []T, text func(T) string) []string {
 	for i, v := range list {
-		if i == maxTold {
+		if i == maxListed {
 			return append(lines, fmt.Sprintf("%sand %d more", what, len(list)-i))
 		}
 		lines = append(lines, what+text(v))
@@ -233,7 +233,7 @@ func diagnosticText(d diagnostics.Diagnostic) string {
 // barWidth is the width of a drawn bar, in cells.
 const barWidth = 16
 
-// statusText is the status line of a run: bar, step, time, time left, problems.
+// statusText formats the status line of a run: bar, step, time, time left, problems.
 func statusText(s progress.State) string {
 	var parts []string
 	switch p := s.Progress; {

@@ -41,8 +41,8 @@ func TestReportLines(t *testing.T) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
-	many := tell(nil, "new: ", make([]string, 7), func(string) string { return "x" })
-	if len(many) != maxTold+1 || many[maxTold] != "new: and 2 more" {
+	many := appendItems(nil, "new: ", make([]string, 7), func(string) string { return "x" })
+	if len(many) != maxListed+1 || many[maxListed] != "new: and 2 more" {
 		t.Errorf("%q", many)
 	}
 }
@@ -72,7 +72,7 @@ func TestReportLooks(t *testing.T) {
 	}}
 	var got []string
 	for _, l := range r.lines() {
-		got = append(got, lookOf(l)+l)
+		got = append(got, colorOf(l)+l)
 	}
 	want := "✓ done in 1.0s|\x1b[31mnew: a.c:3: x|\x1b[32mfixed: a.c:3: x|\x1b[32mfixed: a.c:3: x|\x1b[31mfails now: TestB|\x1b[32mpasses again: TestA"
 	if strings.Join(got, "|") != want {

@@ -7,7 +7,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/longterm-dev/longterm/cmd/internal/places"
+	"github.com/longterm-dev/longterm/cmd/internal/sourcepos"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/notify"
@@ -16,7 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// watchedRun is one run of a watched command.
+// run is one run of a watched command.
 type run struct {
 	w       *watching
 	s       *client.Session
@@ -25,26 +25,26 @@ type run struct {
 	machine *progress.Machine
 	feed    *progress.Feed
 	plain   plaintext.Writer
-	text    bytes.Buffer // all it printed, up to maxWatched
+	text    bytes.Buffer // text of its output, up to maxWatched
 	chunks  chan api.Output
 	ended   chan error
-	killed  bool // by a change: another run follows
+	killed  bool // a change killed the run; the next run follows
 }
 
-// maxWatched bounds the output that is compared with the run before, in bytes of text.
+// maxWatched limits the output that is compared with the previous run, in bytes of text.
 const maxWatched = 64 << 20
 
-// statusEvery is how often the status line is drawn anew.
+// statusEvery is the redraw interval of the status line.
 const statusEvery = 200 * time.Millisecond
 
-// once runs the command once; the session is nil if it was ended by a change or a person.
-func (w *watching) once(ctx context.Context, cause []string) (*api.Session, error) {
+// runOnce runs the command once. It returns a nil session if a change or the user killed it.
+func (w *watching) runOnce(ctx context.Context, cause []string) (*api.Session, error) {
 	n := w.Request
 	if cols, rows, ok := w.view.size(); ok && n.Cols == 0 && n.Rows == 0 {
 		n.Cols, n.Rows = cols, rows
 	}
-	w.Files.Running(true)
-	defer w.Files.Running(false)
+	w.Files.SetRunning(true)
+	defer w.Files.SetRunning(false)
 	w.view.begin(w.n, w.Command, cause)
 	info, err := w.start(ctx, n)
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *watching) once(ctx context.Context, cause []string) (*api.Session, erro
 	}
 	r := &run{
 		w: w, s: w.Client.Session(info.ID), info: info, cause: cause, chunks: make(chan api.Output), ended: make(chan error, 1),
-		machine: progress.New(progress.Start{Command: w.Command, Time: info.Created, Earlier: w.took}),
+		machine: progress.New(progress.Start{Command: w.Command, Time: info.Created, Earlier: w.durations}),
 	}
 	r.feed = progress.NewFeed(r.machine, 0)
 	followCtx, stop := context.WithCancel(ctx)
@@ -61,11 +61,11 @@ func (w *watching) once(ctx context.Context, cause []string) (*api.Session, erro
 	return r.attend(ctx)
 }
 
-// startGrace bounds what a person who interrupts waits for the answer to a start that is under way.
+// startGrace bounds the wait for a start request that is in flight when the user interrupts.
 const startGrace = 10 * time.Second
 
-// start starts the command's session. Its answer is waited for when ctx ends meanwhile, too: the
-// session may be there already, and only who knows its id can end it.
+// start starts the command's session. It waits for the answer even if ctx ends: the session may already exist, and only
+// its id allows the caller to end it.
 func (w *watching) start(ctx context.Context, n api.NewSession) (api.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return api.Session{}, err
@@ -87,7 +87,7 @@ func (r *run) follow(ctx context.Context) error {
 	})
 }
 
-// attend shows the run until it ends, however that comes about.
+// attend shows the run until it ends or is killed.
 func (r *run) attend(ctx context.Context) (*api.Session, error) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
@@ -95,28 +95,28 @@ func (r *run) attend(ctx context.Context) (*api.Session, error) {
 	for {
 		select {
 		case o := <-r.chunks:
-			r.take(o)
+			r.onOutput(o)
 		case err := <-r.ended:
 			return r.finish(ctx, err)
 		case paths := <-r.w.Files.Changes():
-			r.w.asked = append(r.w.asked, paths...)
-			r.again(ctx, !r.w.Wait)
-		case err := <-r.w.Files.Failed():
+			r.w.pending = append(r.w.pending, paths...)
+			r.rerun(ctx, !r.w.Wait)
+		case err := <-r.w.Files.Errors():
 			r.end(ctx)
 			return nil, err
 		case k := <-r.w.view.keys():
-			if k == keyAgain {
-				r.w.asked = append([]string{}, r.w.asked...)
-				r.again(ctx, true)
+			if k == keyRerun {
+				r.w.pending = append([]string{}, r.w.pending...)
+				r.rerun(ctx, true)
 			} else if k == keyQuit {
 				r.w.quit = true
 				r.end(ctx)
 			} else {
-				r.w.view.lend(nil) // it prints meanwhile
+				r.w.view.lend(nil) // the run keeps printing
 			}
 		case <-tick.C:
 			r.w.view.status(r.machine.State(time.Now()))
-		case <-r.w.view.resized():
+		case <-r.w.view.resizeSignals():
 			if cols, rows, ok := r.w.view.size(); ok {
 				_ = r.s.Resize(ctx, cols, rows) // a resize races with the end
 			}
@@ -127,10 +127,10 @@ func (r *run) attend(ctx context.Context) (*api.Session, error) {
 	}
 }
 
-// again has the command run again, now or when it has finished.
-func (r *run) again(ctx context.Context, now bool) {
-	if r.w.asked == nil {
-		r.w.asked = []string{}
+// rerun requests another run, now or after the current one has finished.
+func (r *run) rerun(ctx context.Context, now bool) {
+	if r.w.pending == nil {
+		r.w.pending = []string{}
 	}
 	if now && !r.killed && (r.w.Runs == 0 || r.w.n < r.w.Runs) {
 		r.killed = true
@@ -138,7 +138,7 @@ func (r *run) again(ctx context.Context, now bool) {
 	}
 }
 
-// end ends the command; what it prints meanwhile is still shown.
+// end kills the command and shows its remaining output.
 func (r *run) end(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
@@ -148,14 +148,15 @@ func (r *run) end(ctx context.Context) {
 	for {
 		select {
 		case o := <-r.chunks:
-			r.take(o)
+			r.onOutput(o)
 		case <-ended:
 			return
 		}
 	}
 }
 
-func (r *run) take(o api.Output) {
+// onOutput handles a piece of output.
+func (r *run) onOutput(o api.Output) {
 	now := time.Now()
 	r.feed.Write(o.Data, now)
 	r.feed.Settle(now)
@@ -170,9 +171,9 @@ func (r *run) take(o api.Output) {
 	}
 }
 
-// finish tells how the run went.
+// finish reports the outcome of the run.
 func (r *run) finish(ctx context.Context, followErr error) (*api.Session, error) {
-	r.w.Files.Running(false)
+	r.w.Files.SetRunning(false)
 	after := context.WithoutCancel(ctx)
 	info, err := r.s.Info(after)
 	if err == nil {
@@ -187,14 +188,14 @@ func (r *run) finish(ctx context.Context, followErr error) (*api.Session, error)
 	case followErr != nil:
 		return nil, followErr
 	}
-	r.tell(after, &info)
+	r.compare(after, &info)
 	return &info, nil
 }
 
-// tell compares the run with the one before.
-func (r *run) tell(ctx context.Context, info *api.Session) {
+// compare parses the run's output and compares it with the previous run.
+func (r *run) compare(ctx context.Context, info *api.Session) {
 	w := r.w
-	rest, _, _ := r.plain.Rest(nil)
+	rest, _, _ := r.plain.AppendUnfinished(nil)
 	r.text.Write(rest)
 	run := &diagnostics.Run{
 		Exit: info.ExitCode, Signal: info.Signal, Duration: time.Duration(info.Duration) * time.Millisecond,
@@ -207,17 +208,17 @@ func (r *run) tell(ctx context.Context, info *api.Session) {
 		rep.changes, rep.before = &c, w.before
 	}
 	w.before = run
-	w.places, w.at = places.Of(&run.Result, w.Request.Cwd, w.Host), -1
-	w.brief = rep.brief(len(w.places))
-	if !run.Failed() {
-		w.took = append([]time.Duration{run.Duration}, w.took[:min(len(w.took), 8)]...)
+	w.places, w.opened = sourcepos.Of(&run.Result, w.Request.Cwd, w.Host), -1
+	w.summary = rep.brief(len(w.places))
+	if !run.HasFailed() {
+		w.durations = append([]time.Duration{run.Duration}, w.durations[:min(len(w.durations), 8)]...)
 	}
 	w.view.report(&rep)
-	w.told(ctx, info, &rep)
+	w.notifyUser(ctx, info, &rep)
 }
 
-// told notifies people.
-func (w *watching) told(ctx context.Context, info *api.Session, rep *report) {
+// notifyUser sends the desktop notifications that the user has configured.
+func (w *watching) notifyUser(ctx context.Context, info *api.Session, rep *report) {
 	done := notify.Finished{
 		Session: info.ID, Name: info.Name, Command: w.Command, Cwd: w.Request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
 		Ended: time.Now(), DurationMS: info.Duration, Errors: rep.state.Errors, Warnings: rep.state.Warnings, Attended: true,

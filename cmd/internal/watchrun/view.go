@@ -17,30 +17,32 @@ import (
 	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
-// watchKey is what a person asks for while a command is watched.
+// key is a key of the user while a command is watched.
 type key uint8
 
 const (
-	keyAgain key = iota + 1
+	keyRerun key = iota + 1
 	keyQuit
-	keyFirst // the editor at the first error, at the one after the last one opened, at the one before
+	// keyFirst opens the editor at the first error, keyNext at the one after the last opened one, keyBefore at the one
+	// before
+	keyFirst
 	keyNext
 	keyBefore
 )
 
-// watchView shows runs: on a terminal, as text, or as JSON.
+// view shows runs: on a terminal, as text, or as JSON.
 type view interface {
-	size() (cols, rows int, ok bool) // for the session; not ok: no terminal
+	size() (cols, rows int, ok bool) // size for the session; ok reports whether there is a terminal
 	begin(n int, command string, cause []string)
 	write(o api.Output)
 	status(s progress.State)
-	stopped()         // the run was ended for another one, or for good
-	report(r *report) // a run ended
-	idle(text string) // nothing runs; text says how the last run ended
-	lend(open func() error)
-	raw(b []byte) int // writes to the terminal; 0: there is none
+	stopped()               // the run was killed, by a change or for good
+	report(r *report)       // a run ended
+	idle(text string)       // no run is active; text summarizes the last one
+	lend(open func() error) // runs open, an editor, on the terminal
+	raw(b []byte) int       // writes to the terminal; 0: no terminal
 	keys() <-chan key
-	resized() <-chan os.Signal
+	resizeSignals() <-chan os.Signal
 	close()
 }
 
@@ -50,33 +52,33 @@ func newView(p *output.Printer, terminal *os.File, clear bool) (view, error) {
 		return &jsonView{w: p.Stdout}, nil
 	case terminal == nil:
 		text := output.NewTextWriter(p.Stdout)
-		text.LeftOut = p.BinaryLeft
+		text.OnBinary = p.PrintBinaryOmitted
 		return &textView{w: p.Stdout, text: text}, nil
 	}
 	t, err := termio.Open(terminal, os.Stdout)
 	if err != nil {
 		return nil, err
 	}
-	v := &terminalView{t: t, clear: clear, in: make(chan key), went: make(chan struct{}), stop: make(chan struct{})}
+	v := &terminalView{t: t, clear: clear, in: make(chan key), readerResume: make(chan struct{}), stop: make(chan struct{})}
 	go v.read()
-	v.region()
+	v.setRegion()
 	return v, nil
 }
 
-// noTerminal is what views without a terminal do not do.
+// noTerminal implements the methods that views without a terminal ignore.
 type noTerminal struct{}
 
-func (noTerminal) size() (int, int, bool)    { return 0, 0, false }
-func (noTerminal) status(progress.State)     {}
-func (noTerminal) stopped()                  {}
-func (noTerminal) idle(string)               {}
-func (noTerminal) lend(func() error)         {}
-func (noTerminal) raw([]byte) int            { return 0 }
-func (noTerminal) keys() <-chan key          { return nil }
-func (noTerminal) resized() <-chan os.Signal { return nil }
-func (noTerminal) close()                    {}
+func (noTerminal) size() (int, int, bool)          { return 0, 0, false }
+func (noTerminal) status(progress.State)           {}
+func (noTerminal) stopped()                        {}
+func (noTerminal) idle(string)                     {}
+func (noTerminal) lend(func() error)               {}
+func (noTerminal) raw([]byte) int                  { return 0 }
+func (noTerminal) keys() <-chan key                { return nil }
+func (noTerminal) resizeSignals() <-chan os.Signal { return nil }
+func (noTerminal) close()                          {}
 
-// jsonWatch prints an object for each run.
+// jsonView prints an object for each run.
 type jsonView struct {
 	noTerminal
 	w io.Writer
@@ -86,7 +88,7 @@ func (v *jsonView) begin(int, string, []string) {}
 func (v *jsonView) write(api.Output)            {}
 func (v *jsonView) report(r *report)            { _ = r.json(v.w) }
 
-// textWatch prints output as text, with a line before and lines after it.
+// textView prints output as text, with a line before and lines after it.
 type textView struct {
 	noTerminal
 	w    io.Writer
@@ -116,18 +118,18 @@ func headText(n int, command string, cause []string) string {
 	return text
 }
 
-// terminalWatch shows output as it is, above a status line in the last row. The rows
-// above it are a scrolling region, set anew with each status: programs reset it.
+// terminalView shows output above a status line in the last row. The rows above it are a scrolling region, set again
+// with each status because programs reset it.
 type terminalView struct {
-	t      *termio.Terminal
-	clear  bool
-	filter attach.Filter
-	buf    []byte
-	in     chan key
-	stop   chan struct{}
-	line   string        // the status line
-	at     [2]int        // the size it was drawn at
-	went   chan struct{} // the reader may go on
+	t            *termio.Terminal
+	clear        bool
+	filter       attach.Filter
+	buf          []byte
+	in           chan key
+	stop         chan struct{}
+	line         string        // the status line
+	lineSize     [2]int        // terminal size when line was drawn
+	readerResume chan struct{} // lets the key reader continue
 }
 
 func (v *terminalView) size() (cols, rows int, ok bool) {
@@ -135,8 +137,8 @@ func (v *terminalView) size() (cols, rows int, ok bool) {
 	return cols, max(rows-1, 1), true
 }
 
-// region keeps the last row free, whatever row the cursor is in.
-func (v *terminalView) region() {
+// setRegion sets the scrolling region to all rows but the last, for any position of the cursor.
+func (v *terminalView) setRegion() {
 	_, rows := v.t.Size()
 	_ = v.t.Draw(fmt.Appendf(nil, "\r\n\x1b[A\x1b7\x1b[1;%dr\x1b8", max(rows-1, 1)))
 }
@@ -146,12 +148,12 @@ func (v *terminalView) begin(n int, command string, cause []string) {
 		_ = v.t.Draw([]byte("\x1b[H\x1b[2J\x1b[3J"))
 	}
 	v.filter = attach.Filter{}
-	v.say("\x1b[2m", headText(n, command, cause))
-	v.bottom("")
+	v.printLine("\x1b[2m", headText(n, command, cause))
+	v.drawStatus("")
 }
 
-// say prints a line of longterm's own among the output.
-func (v *terminalView) say(look, line string) {
+// printLine prints a line of longterm among the output.
+func (v *terminalView) printLine(look, line string) {
 	cols, _ := v.t.Size()
 	_ = v.t.Draw([]byte("\x1b[m\r" + look + cut(output.Printable(line), cols) + "\x1b[m\x1b[K\r\n"))
 }
@@ -161,24 +163,24 @@ func (v *terminalView) write(o api.Output) {
 	_ = v.t.Draw(v.buf)
 }
 
-func (v *terminalView) status(s progress.State) { v.bottom(statusText(s)) }
+func (v *terminalView) status(s progress.State) { v.drawStatus(statusText(s)) }
 
-// idleText says what can be done while nothing runs.
+// idleText lists the keys while no run is active.
 const idleText = "waiting for changes; Enter: run again, q: quit"
 
 func (v *terminalView) idle(text string) {
 	if text != "" {
 		text += " · "
 	}
-	v.bottom(text + idleText)
+	v.drawStatus(text + idleText)
 }
 
-// lend opens an editor on the terminal, and lets who reads keys go on afterwards: it waits since it read the key for it.
-// nil opens nothing.
+// lend runs open, an editor, on the terminal. Then it lets the key reader continue, which has blocked since it read the
+// key. A nil open only unblocks the reader.
 func (v *terminalView) lend(open func() error) {
 	defer func() {
 		select {
-		case v.went <- struct{}{}:
+		case v.readerResume <- struct{}{}:
 		case <-v.stop:
 		}
 	}()
@@ -187,33 +189,33 @@ func (v *terminalView) lend(open func() error) {
 	}
 	err := v.t.Lend(open)
 	v.line = ""
-	v.region()
+	v.setRegion()
 	if err != nil {
-		v.say("\x1b[31m", "── "+err.Error())
+		v.printLine("\x1b[31m", "── "+err.Error())
 	}
 }
 
-// afterResize clears away the status line of another size, which is below the cursor, wherever the terminal has it now, and brings the
-// cursor out of the row that will be the last: what is printed there would not scroll.
+// afterResize erases the status line of the previous size, which is below the cursor, and moves the cursor out of the
+// new last row: output there would not scroll.
 const afterResize = "\x1b7\x1b[r\x1b8\x1b[J\x1bD\x1b[A"
 
-// bottom draws the status line, if it says something new.
-func (v *terminalView) bottom(text string) {
+// drawStatus draws the status line if it has changed.
+func (v *terminalView) drawStatus(text string) {
 	cols, rows := v.t.Size()
-	if text == v.line && v.at == [2]int{cols, rows} {
+	if text == v.line && v.lineSize == [2]int{cols, rows} {
 		return
 	}
 	resize := ""
-	if v.at != [2]int{cols, rows} {
+	if v.lineSize != [2]int{cols, rows} {
 		resize = afterResize
 	}
-	v.line, v.at = text, [2]int{cols, rows}
+	v.line, v.lineSize = text, [2]int{cols, rows}
 	text = cut(" "+output.Printable(text), cols)
 	text += strings.Repeat(" ", max(cols-uniseg.StringWidth(text), 0))
 	_ = v.t.Draw(fmt.Appendf(nil, resize+"\x1b7\x1b[1;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[m\x1b8", max(rows-1, 1), rows, text))
 }
 
-// cut cuts text to a width in cells. What is left out is marked.
+// cut truncates text to a width in cells and marks the cut.
 func cut(text string, cols int) string {
 	if uniseg.StringWidth(text) <= cols {
 		return text
@@ -228,26 +230,26 @@ func cut(text string, cols int) string {
 	return text
 }
 
-func (v *terminalView) stopped() { v.tidy() }
+func (v *terminalView) stopped() { v.resetModes() }
 
-// tidy undoes what a program may have left behind.
-func (v *terminalView) tidy() {
+// resetModes resets modes that a program may have set.
+func (v *terminalView) resetModes() {
 	_, rows := v.t.Size()
 	b := append([]byte("\x1b[m\x1b[?25h\x1b[?7h"), v.t.Leave(max(rows-1, 1))...)
 	_ = v.t.Draw(append(b, "\r\n"...))
 }
 
 func (v *terminalView) report(r *report) {
-	v.tidy()
+	v.resetModes()
 	look := "\x1b[32m"
-	if r.run.Failed() {
+	if r.run.HasFailed() {
 		look = "\x1b[31m"
 	}
 	for i, l := range r.lines() {
 		if i > 0 {
-			look = lookOf(l)
+			look = colorOf(l)
 		}
-		v.say(look, "── "+l)
+		v.printLine(look, "── "+l)
 	}
 }
 
@@ -256,21 +258,21 @@ func (v *terminalView) raw(b []byte) int {
 	return 1
 }
 
-func (v *terminalView) keys() <-chan key          { return v.in }
-func (v *terminalView) resized() <-chan os.Signal { return v.t.Resized }
+func (v *terminalView) keys() <-chan key                { return v.in }
+func (v *terminalView) resizeSignals() <-chan os.Signal { return v.t.Resized }
 
-// read makes keys of what is typed. It ends with the process: a read cannot be ended.
+// read turns typed bytes into keys. It ends with the process: a blocked read cannot be canceled.
 func (v *terminalView) read() {
-	v.t.KeysOr(v.typed, make(chan []byte), v.stop)
+	v.t.KeysOr(v.handleInput, make(chan []byte), v.stop)
 }
 
-// typed makes keys of what was read, on the goroutine that reads. It does not return while an editor has the terminal.
-func (v *terminalView) typed(b []byte) bool {
+// handleInput turns bytes into keys on the reading goroutine. It does not return while an editor has the terminal.
+func (v *terminalView) handleInput(b []byte) bool {
 	for _, c := range b {
 		k := key(0)
 		switch c {
 		case '\r', '\n', 'r', ' ':
-			k = keyAgain
+			k = keyRerun
 		case 'q', 3, 4:
 			k = keyQuit
 		case 'e':
@@ -290,8 +292,8 @@ func (v *terminalView) typed(b []byte) bool {
 		if k < keyFirst {
 			continue
 		}
-		select { // what is typed now is the editor's
-		case <-v.went:
+		select { // input now belongs to the editor
+		case <-v.readerResume:
 		case <-v.stop:
 			return true
 		}

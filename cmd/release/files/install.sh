@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs longterm for one person, without root, or takes it away again.
+# Installs longterm for one user, without root, or takes it away again.
 #
 #   sh install.sh                     the newest release, into ~/.local
 #   sh install.sh --version v1.2.3    that one

@@ -1,4 +1,4 @@
-// Search in all pages, here: every word of the question has to be in a part; parts whose heading has it come first.
+// Searches all pages in the browser: a part matches if it has every word; parts with the words in their heading come first.
 'use strict';
 const query = document.getElementById('query'), found = document.getElementById('found');
 const root = document.body.dataset.root, most = 20, around = 90;
@@ -47,7 +47,7 @@ function show() {
     item.append(link, text);
     found.append(item);
   }
-  if (hits.length === 0) found.textContent = 'Nothing has all of these words.';
+  if (hits.length === 0) found.textContent = 'No page has all of these words.';
   else if (hits.length > most) { const p = document.createElement('p'); p.textContent = `and ${hits.length - most} more`; found.append(p); }
 }
 
@@ -58,3 +58,16 @@ document.addEventListener('keydown', e => {
 });
 const asked = new URLSearchParams(location.search).get('q');
 if (asked) { query.value = asked; show(); }
+
+// Each block of code has a button that copies it.
+for (const pre of document.querySelectorAll('main pre')) {
+  const box = document.createElement('div'), button = document.createElement('button');
+  box.className = 'code';
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.addEventListener('click', () => navigator.clipboard.writeText(pre.textContent).then(
+    () => { button.textContent = 'Copied'; setTimeout(() => { button.textContent = 'Copy'; }, 1500); },
+    () => { button.textContent = 'Not allowed'; }));
+  pre.replaceWith(box);
+  box.append(pre, button);
+}

@@ -13,58 +13,58 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Canvas draws on the terminal and knows whether anything was drawn.
+// Canvas draws on the terminal and tracks whether anything was drawn.
 type Canvas struct {
-	screen  tcell.Screen
-	noColor bool
-	touched bool
-	cursor  cursor
-	veil    *tcell.Style // instead of all looks; nil: none
-	ascii   bool
-	under   []layout.Rect // what lies over what is drawn
+	screen   tcell.Screen
+	noColor  bool
+	touched  bool
+	cursor   cursor
+	override *tcell.Style // style for everything; nil: off
+	ascii    bool
+	covered  []layout.Rect // areas on top, which must not be drawn over
 
 	pictures pictures
-	settled  settled
+	damage   damageCache
 }
 
-// UseASCII has the viewer's own signs and lines drawn with ASCII's characters. What sessions show stays as it is.
+// UseASCII sets whether the viewer's own signs and lines use ASCII characters. Session content stays as it is.
 func (c *Canvas) UseASCII(on bool) { c.ascii = on }
 
-// plain are ASCII's characters for the viewer's own signs, each as wide.
-var plain = strings.NewReplacer(
+// asciiSymbols maps the viewer's symbols to ASCII characters of the same width.
+var asciiSymbols = strings.NewReplacer(
 	"✓", "+", "✗", "x", "●", "*", "·", ".", "…", "~", "♪", "!", "›", ">", "▸", ">", "•", "*", "×", "x", "│", "|", "─", "-",
 	"┌", "+", "┐", "+", "└", "+", "┘", "+", "▕", "[", "█", "#", "▉", "#", "▊", "#", "▋", "=", "▌", "=", "▍", "-", "▎", "-", "▏", "]",
 	"↑", "^", "↓", "v", "←", "<", "→", ">",
 )
 
-// sign is the viewer's own text as the terminal shall have it.
+// sign returns the viewer's text in the terminal's characters.
 func (c *Canvas) sign(text string) string {
 	if !c.ascii {
 		return text
 	}
-	return plain.Replace(text)
+	return asciiSymbols.Replace(text)
 }
 
-// Sign draws one of the viewer's own signs, of one column.
+// Sign draws a one-column symbol of the viewer.
 func (c *Canvas) Sign(x, y int, text string, st tcell.Style) { c.Put(x, y, 1, c.sign(text), st) }
 
-// Veil has everything drawn in one look, until it is lifted with nil.
-func (c *Canvas) Veil(st *tcell.Style) { c.veil = st }
+// SetOverride draws everything in one style, until nil ends it.
+func (c *Canvas) SetOverride(st *tcell.Style) { c.override = st }
 
-// set puts text on the terminal.
+// set draws text on the terminal.
 func (c *Canvas) set(x, y int, text string, st tcell.Style) (rest string, width int) {
-	if c.veil != nil {
-		st = *c.veil
+	if c.override != nil {
+		st = *c.override
 	}
-	if len(c.under) > 0 {
-		if rest, width, covered := c.uncovered(x, y, text, st); covered {
+	if len(c.covered) > 0 {
+		if rest, width, covered := c.putUncovered(x, y, text, st); covered {
 			return rest, width
 		}
 	}
 	return c.put(x, y, text, st)
 }
 
-// New draws on a terminal; without colours with attributes only.
+// New returns a canvas on a terminal. noColor limits it to attributes.
 func New(screen tcell.Screen, noColor bool) Canvas {
 	return Canvas{screen: screen, noColor: noColor}
 }
@@ -75,15 +75,15 @@ type cursor struct {
 	style tcell.CursorStyle
 }
 
-// Put draws a character over w columns. The session's emulator said how many those are:
-// where tcell measures otherwise the grid is kept and something like the character shown.
+// Put draws a character over w columns, its width in the session's emulator. If tcell measures another width, Put draws
+// a similar character, so that the grid is kept.
 func (c *Canvas) Put(x, y, w int, text string, st tcell.Style) {
 	c.touched = true
 	r, n := utf8.DecodeRuneInString(text)
 	if Unprintable(r, n) {
 		text = "?"
 	}
-	if len(text) > n { // a joiner at the end would join what comes next
+	if len(text) > n { // a joiner at the end would join the next character
 		text = strings.TrimRight(text, joiner)
 	}
 	if w > 1 && strings.ContainsRune(text, emojiSelector) && uniseg.StringWidth(string(r)) == 1 {
@@ -91,38 +91,40 @@ func (c *Canvas) Put(x, y, w int, text string, st tcell.Style) {
 	}
 	_, got := c.set(x, y, text, st)
 	if got > w || got == 0 {
-		_, got = c.set(x, y, fitted(text, w), st)
+		_, got = c.set(x, y, fitText(text, w), st)
 	}
 	for ; got < w; got++ {
 		c.set(x+got, y, " ", st)
 	}
 }
 
-// emojiSelector asks for the coloured form of a character before it (VS16).
+// emojiSelector is VS16, which selects the coloured form of the previous character.
 const emojiSelector = '\uFE0F'
 
-// joiner makes one character of two (ZWJ).
+// joiner is ZWJ, which joins two characters.
 const joiner = "\u200D"
 
-// Unprintable reports a control character or a byte that is no UTF-8.
+// Unprintable reports whether r is a control character, or an invalid byte of UTF-8.
 func Unprintable(r rune, size int) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && size <= 1
 }
 
-// turns reports a character that turns a row round (Unicode's bidirectional controls), or ends it.
-func turns(r rune) bool { return unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) }
+// changesDirection reports whether r changes the text direction (a bidirectional control) or is a line or paragraph separator.
+func changesDirection(r rune) bool {
+	return unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+}
 
-// standIns are drawn for characters that take one column and of which tcell thinks otherwise, as they look in xterm.
-var standIns = map[rune]string{
+// replacements replaces one-column characters whose width tcell measures differently, as xterm draws them.
+var replacements = map[rune]string{
 	0x00ad: "-",              // SOFT HYPHEN
 	0x2e3a: "—", 0x2e3b: "—", // dashes of two and three ems
 	'ﾞ': "\"", 'ﾟ': "°", // voiced sounds in half the width
 }
 
-// fitted is what is drawn of a character, or in its place, where tcell thinks that it does not fit its columns.
-func fitted(text string, columns int) string {
+// fitText returns a replacement for a character whose width tcell measures differently.
+func fitText(text string, columns int) string {
 	r, n := utf8.DecodeRuneInString(text)
-	if s, ok := standIns[r]; ok {
+	if s, ok := replacements[r]; ok {
 		return s
 	}
 	if s, ok := tcell.RuneFallbacks[r]; ok && len(s) == 1 {
@@ -140,7 +142,7 @@ func fitted(text string, columns int) string {
 	return fits
 }
 
-// Restyle gives what stands in part of a row another look.
+// Restyle changes the style of part of a row.
 func (c *Canvas) Restyle(x, y, w int, st tcell.Style) {
 	for end := x + w; x < end; {
 		text, _, width := c.screen.Get(x, y)
@@ -152,7 +154,7 @@ func (c *Canvas) Restyle(x, y, w int, st tcell.Style) {
 	}
 }
 
-// Dots fills part of a row with what stands for nothing at all.
+// Dots fills part of a row with the symbol of an unused area.
 func (c *Canvas) Dots(x, y, w int, st tcell.Style) {
 	for i := range w {
 		c.Sign(x+i, y, "·", st)
@@ -176,7 +178,7 @@ func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 			text = " " + text[n:]
 			continue
 		}
-		if Unprintable(r, n) || turns(r) { // names and titles are chosen by programs
+		if Unprintable(r, n) || changesDirection(r) { // names and titles are chosen by programs
 			c.Put(x, y, 1, "?", st)
 			text, x = text[n:], x+1
 			continue
@@ -194,11 +196,10 @@ func (c *Canvas) Text(x, y, w int, text string, st tcell.Style) {
 	c.Fill(x, y, end-x, st)
 }
 
-// TextWidth is how many columns a text takes.
+// TextWidth returns the number of columns of a text.
 func TextWidth(s string) int { return uniseg.StringWidth(s) }
 
-// Before is how many bytes at the beginning of a text are to be left out so that the rest takes at most a number of
-// columns.
+// Before returns the number of bytes to remove from the start of a text so that the rest fits a number of columns.
 func Before(text string, columns int) (bytes int) {
 	rest, width := text, TextWidth(text)
 	for state := -1; width > columns && rest != ""; {
@@ -211,13 +212,14 @@ func Before(text string, columns int) (bytes int) {
 	return bytes
 }
 
-// Printable returns text without control characters, nor such that turn a row round, of as many runes. A tab is a blank.
+// Printable returns text with control characters and bidirectional controls replaced, one rune each. A tab becomes a
+// blank.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {
 			return ' '
 		}
-		if Unprintable(r, 2) || turns(r) {
+		if Unprintable(r, 2) || changesDirection(r) {
 			return '?'
 		}
 		return r
@@ -226,7 +228,7 @@ func Printable(s string) string {
 
 func (c *Canvas) Clear() {
 	c.pictures.forget(c.screen)
-	c.unsettle()
+	c.unlockCells()
 	c.screen.Clear()
 	c.touched = true
 }
@@ -250,16 +252,16 @@ func (c *Canvas) HideCursor() {
 	}
 }
 
-// Size is how many columns and rows the terminal has.
+// Size returns the columns and rows of the terminal.
 func (c *Canvas) Size() (cols, rows int) { return c.screen.Size() }
 
-// Show sends what was drawn, if anything was.
+// Show sends the drawing to the terminal if there is one.
 func (c *Canvas) Show() {
-	wanted := len(c.pictures.want) > 0
+	wanted := len(c.pictures.wanted) > 0
 	if wanted {
-		c.unsettle()
+		c.unlockCells()
 	}
-	c.answer()
+	c.redrawIfRequested()
 	if c.pictures.uncover(c.screen) {
 		c.touched = true
 	}
@@ -270,11 +272,11 @@ func (c *Canvas) Show() {
 	}
 	c.pictures.draw(c.screen)
 	if drawn && !wanted {
-		c.settle()
+		c.lockDrawn()
 	}
 }
 
-// style is a span's look on the person's terminal.
+// style returns a span's style on the user's terminal.
 func (c *Canvas) style(s *render.Span, reverse bool) tcell.Style {
 	st := Plain.Bold(s.Bold).Dim(s.Dim).Italic(s.Italic).Blink(s.Blink).
 		Reverse(s.Inverse != reverse).StrikeThrough(s.Strike)
@@ -298,7 +300,7 @@ var underlines = map[string]tcell.UnderlineStyle{
 	"dotted": tcell.UnderlineStyleDotted, "dashed": tcell.UnderlineStyleDashed,
 }
 
-// color keeps a colour's kind: palette colours are the person's own (R31).
+// color converts a colour and keeps its kind: palette colours are the user's own (R31).
 func color(hex string, index *uint8) tcell.Color {
 	if hex == "" {
 		return tcell.ColorDefault

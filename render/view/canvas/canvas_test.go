@@ -97,8 +97,8 @@ func TestPut(t *testing.T) {
 			}
 		})
 	}
-	if fitted("┼", 0) != "+" || fitted("你", 1) != "?" {
-		t.Errorf("stand-ins: %q, %q", fitted("┼", 0), fitted("你", 1))
+	if fitText("┼", 0) != "+" || fitText("你", 1) != "?" {
+		t.Errorf("stand-ins: %q, %q", fitText("┼", 0), fitText("你", 1))
 	}
 }
 
@@ -172,7 +172,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// The look of a program's text on the person's terminal: palette colours stay the person's own, and without
+// The look of a program's text on the user's terminal: palette colours stay the user's own, and without
 // colours the attributes remain.
 //
 // FEATURES: R31
@@ -284,7 +284,7 @@ func TestBefore(t *testing.T) {
 // Blocks that stand for an image are blank where all is drawn in one look: their colours were the image.
 //
 // FEATURES: R120
-func TestVeiledImagesAreBlank(t *testing.T) {
+func TestImages_BlankUnderOverride(t *testing.T) {
 	c, term := paper(t, 8, 1, false)
 	s := screenOf(12, "ab▀▀▀▀▀▀▀cde")
 	s.Lines[0].Pictures = []render.Picture{{Col: 2, Width: 3}, {Col: 6, Width: 3}, {Col: 20, Width: 3}}
@@ -292,6 +292,6 @@ func TestVeiledImagesAreBlank(t *testing.T) {
 		if c.Line(layout.Rect{W: 8, H: 1}, &s.Lines[0], 12, 1, false); row(c, term, 0) != want {
 			t.Errorf("%q, want %q", row(c, term, 0), want)
 		}
-		c.Veil(&Plain)
+		c.SetOverride(&Plain)
 	}
 }

@@ -33,14 +33,14 @@ func isUTF8(charset string) bool {
 	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
 }
 
-// drawnOnly is an encoding for output only. Input is UTF-8 already when the screen gets it (typedText).
-type drawnOnly struct{ encoding.Encoding }
+// outputEncoding is an encoding for output only: input is UTF-8 when the screen gets it (typedText).
+type outputEncoding struct{ encoding.Encoding }
 
 // NewDecoder implements encoding.Encoding.
-func (drawnOnly) NewDecoder() *encoding.Decoder { return tcell.GetEncoding("UTF-8").NewDecoder() }
+func (outputEncoding) NewDecoder() *encoding.Decoder { return tcell.GetEncoding("UTF-8").NewDecoder() }
 
-// useCharset makes the screen draw in a character set, or in ASCII if the set is not known. It returns the
-// function that decodes a typed byte outside of UTF-8: by the set if each of its characters is one byte, else as Latin-1.
+// useCharset makes the screen draw in a character set, or in ASCII if the set is unknown. It returns the function that
+// decodes a typed byte outside of UTF-8: by the set if all its characters are single bytes, else as Latin-1.
 func useCharset(name string) (typed func(byte) rune) {
 	typed = charmap.ISO8859_1.DecodeByte
 	if isUTF8(name) {
@@ -51,7 +51,7 @@ func useCharset(name string) (typed func(byte) rune) {
 		typed = set.DecodeByte
 	}
 	drawn := tcell.GetEncoding(name)
-	switch _, done := drawn.(drawnOnly); {
+	switch _, done := drawn.(outputEncoding); {
 	case done:
 		return typed
 	case drawn == nil && err == nil:
@@ -59,9 +59,9 @@ func useCharset(name string) (typed func(byte) rune) {
 	case drawn == nil:
 		drawn = tcell.GetEncoding("US-ASCII")
 	}
-	if ascii, done := drawn.(drawnOnly); done {
+	if ascii, done := drawn.(outputEncoding); done {
 		drawn = ascii.Encoding
 	}
-	tcell.RegisterEncoding(name, drawnOnly{drawn})
+	tcell.RegisterEncoding(name, outputEncoding{drawn})
 	return typed
 }

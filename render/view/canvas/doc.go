@@ -1,11 +1,10 @@
-// Package canvas draws on a person's terminal: characters, text and the lines of a session's
-// frame, each cut or filled to the columns it is given, and the cursor.
+// Package canvas draws on a user's terminal: characters, text, the lines of a session's frame, each truncated or filled
+// to its columns, the cursor, and images.
 //
-//	render.Line, text, tcell.Style ──→ Canvas ──→ tcell.Screen
+// A Canvas writes render.Line and text in tcell styles to a tcell.Screen. It lets no control character and no character
+// of another width through, and tracks whether anything was drawn. terminalTap sits between tcell and the terminal and
+// reads keys and answers (keytap.go, background.go); damagecache.go avoids redrawing unchanged cells.
 //
-// It never lets a control character or a character of another width than promised through,
-// and knows whether anything was drawn at all. It knows nothing of sessions, panes or themes.
-//
-// Positions are cells of the terminal, x and y, 0-based; widths are columns. A Canvas is not
-// safe for concurrent use.
+// Sessions, panes and themes are unknown here. Positions are cells of the terminal, x and y, 0-based; widths are
+// columns. A Canvas is not safe for concurrent use.
 package canvas

@@ -74,7 +74,7 @@ func TestDrain_WaitsForAnswers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tty := c.tty
 				tty.typed = make(chan []byte, 16)
-				screen, err := Terminal(nil, func() (tcell.Tty, error) { return tty, nil }, func(theme.Ground) {})
+				screen, err := Terminal(nil, func() (tcell.Tty, error) { return tty, nil }, func(theme.Background) {})
 				if err == nil {
 					err = screen.Init()
 				}

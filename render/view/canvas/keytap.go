@@ -10,20 +10,21 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// keyTap decodes keys before the screen's own reader, which loses modifiers, events and functional keys. It replaces each decoded
-// key by a carrier (events.Carry). Text, the mouse, marks of pastes and answers of the terminal pass unchanged.
+// keyTap decodes keys before tcell's reader, which loses modifiers, events and functional keys. It replaces each
+// decoded key by a carrier character (events.Carry). Text, the mouse, paste marks and the terminal's answers pass
+// unchanged.
 type keyTap struct {
 	held    []byte    // incomplete sequence or character
-	ready   []byte    // for the screen
-	text    bool      // in a string (OSC, DCS, APC)
+	ready   []byte    // decoded input for the screen
+	text    bool      // inside a string (OSC, DCS, APC)
 	paste   bool      // between the marks of a paste
-	escaped time.Time // when the screen got an Escape that ended a read
+	escaped time.Time // time at which the screen received an Escape at the end of a read
 }
 
 const (
-	// maxKeySequence is longer than any key's sequence, in bytes.
+	// maxKeySequence exceeds the length of any key's sequence, in bytes.
 	maxKeySequence = 96
-	// escapeTime is how long the screen waits for what follows an Escape.
+	// escapeTime is how long the screen waits for more after an Escape.
 	escapeTime = 50 * time.Millisecond
 )
 
@@ -81,8 +82,8 @@ func (t *keyTap) passText(b []byte) (rest []byte) {
 	return b[n:]
 }
 
-// sequence handles a sequence that starts with an Escape and returns its length, 0 if it is incomplete. If passed, the screen has
-// the Escape already.
+// sequence handles a sequence that starts with an Escape and returns its length, or 0 if it is incomplete. passed means
+// that the screen has the Escape already.
 func (t *keyTap) sequence(b []byte, passed bool) (n int) {
 	raw := b
 	if passed {
@@ -175,7 +176,7 @@ func (t *keyTap) carry(k input.Key) {
 	t.ready = utf8.AppendRune(t.ready, events.Carry(k))
 }
 
-// read fills p with decoded input. It reads the terminal by from.
+// read fills p with decoded input. from reads the terminal.
 func (t *keyTap) read(p []byte, from func([]byte) (int, error)) (int, error) {
 	for len(t.ready) == 0 {
 		n, err := from(p)

@@ -8,18 +8,18 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Lend gives the terminal to another program, as it was before the screen had it.
+// Lend releases the terminal to another program, in the state before the screen started.
 func Lend(screen tcell.Screen) error {
-	LeaveGround(screen)
+	StopBackgroundReports(screen)
 	return screen.Suspend()
 }
 
-// TakeBack takes the terminal again that was lent. Its colours may be others now.
-func TakeBack(screen tcell.Screen, insideTmux bool) error {
+// Reclaim takes the terminal back after Lend and queries its background again.
+func Reclaim(screen tcell.Screen, insideTmux bool) error {
 	if err := screen.Resume(); err != nil {
 		return err
 	}
-	_ = AskGround(screen, insideTmux)
+	_ = QueryBackground(screen, insideTmux)
 	screen.Sync()
 	return nil
 }
@@ -33,7 +33,7 @@ func SetClipboard(screen tcell.Screen, selections, text string) {
 	_ = write(screen, "\x1b]52;"+selections+";"+base64.StdEncoding.EncodeToString([]byte(text))+"\x1b\\")
 }
 
-// maxNotification bounds the title and the text of a notification, in bytes.
+// maxNotification limits the title and the text of a notification, in bytes.
 const maxNotification = 1 << 10
 
 // Notify makes the terminal show a notification: OSC 9 for a text without a title, else OSC 777. It avoids OSC 9 for a text that
@@ -52,7 +52,7 @@ func Notify(screen tcell.Screen, title, text string) {
 	}
 }
 
-// noticeText returns text for a notification: on one line, without controls, and of at most maxNotification bytes.
+// noticeText returns text for a notification: one line without control characters, of at most maxNotification bytes.
 func noticeText(text string) string {
 	for len(text) > maxNotification {
 		_, n := utf8.DecodeLastRuneInString(text)

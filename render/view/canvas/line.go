@@ -7,11 +7,11 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Plain is the terminal's own look.
+// Plain is the terminal's default style.
 var Plain = tcell.StyleDefault
 
-// Line draws a line of a screen that is cols wide into a row of the terminal, from a
-// column on, cut or filled up to its width; nil is a row below that screen.
+// Line draws a line of a screen of cols columns into a row of the terminal, from column left on, truncated or filled to
+// the row's width. nil is a row below the screen.
 func (c *Canvas) Line(at layout.Rect, l *render.Line, cols, left int, reverse bool) {
 	blank := Plain.Reverse(reverse)
 	if l == nil {
@@ -37,7 +37,7 @@ func (c *Canvas) Line(at layout.Rect, l *render.Line, cols, left int, reverse bo
 		col = end
 	}
 	c.Fill(x(col), at.Y, edge-col, Plain)
-	if c.veil == nil {
+	if c.override == nil {
 		return
 	}
 	for _, p := range l.Pictures { // blocks that are all of one colour show nothing
@@ -47,7 +47,7 @@ func (c *Canvas) Line(at layout.Rect, l *render.Line, cols, left int, reverse bo
 	}
 }
 
-// span draws the columns [from, end) of a span.
+// span draws the columns [from, end) of a span. x converts a column to a position.
 func (c *Canvas) span(x func(int) int, y int, s *render.Span, from, end int, reverse bool) {
 	st := c.style(s, reverse)
 	next := from
@@ -71,7 +71,7 @@ func (c *Canvas) span(x func(int) int, y int, s *render.Span, from, end int, rev
 	c.Fill(x(next), y, end-next, st)
 }
 
-// CursorStyle is a session's cursor on the person's terminal.
+// CursorStyle returns a session's cursor style for the user's terminal.
 func CursorStyle(c render.Cursor) tcell.CursorStyle {
 	switch {
 	case c.Shape == "underline" && c.Blink:

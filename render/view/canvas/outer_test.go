@@ -28,7 +28,7 @@ func TestOnOuter(t *testing.T) {
 	if got := <-known; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	AskGround(screen, false) // of our own emulator, which has the keyboard protocol
+	QueryBackground(screen, false) // of our own emulator, which has the keyboard protocol
 	AskMeans(screen, func(picture.Means) {})
 	for got := range known {
 		if got.Keys == vterm.KeysAll && got.Background != want.Background {

@@ -13,23 +13,23 @@ import (
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
 
-// AskMeans asks a terminal which images it can draw; able is told, from a goroutine of the screen's, of all that it
-// answers. Some terminals print a question that they do not know. tmux, which passes no images of kitty's on, would have its
-// question for the pane's title.
+// AskMeans queries which images a terminal can draw. able receives each answer on a goroutine of the screen. Terminals
+// that print unknown queries get none; tmux, which does not forward kitty images, gets no kitty query, because it would
+// become the pane's title.
 func AskMeans(screen tcell.Screen, able func(picture.Means)) {
 	switch term := os.Getenv("TERM"); {
 	case term == "linux", term == "dumb", strings.HasPrefix(term, "vt"), os.Getenv("STY") != "":
 		return
 	}
 	if tty, _ := screen.Tty(); tty != nil {
-		if h, ok := tty.(*hearing); ok {
+		if h, ok := tty.(*terminalTap); ok {
 			h.mu.Lock()
-			h.able = able
-			h.answers.Asked()
+			h.onMeans = able
+			h.answers.ExpectReply()
 			h.mu.Unlock()
-			ask := picture.Ask
+			ask := picture.Query
 			if term := os.Getenv("TERM"); os.Getenv("TMUX") != "" || strings.HasPrefix(term, "tmux") || strings.HasPrefix(term, "screen") {
-				ask = picture.AskOthers
+				ask = picture.QueryOthers
 			}
 			_ = write(screen, ask)
 		}
@@ -37,46 +37,47 @@ func AskMeans(screen tcell.Screen, able func(picture.Means)) {
 }
 
 const (
-	// maxDrawn bounds the bytes that are kept of images as they were drawn.
+	// maxDrawn limits the cached bytes of encoded images.
 	maxDrawn = 8 << 20
-	// maxAtOnce is the pixels of an image that is encoded while a frame is drawn: that takes less than a few milliseconds.
+	// maxAtOnce is the largest image, in pixels, that is encoded while a frame is drawn, in less than a few
+	// milliseconds.
 	maxAtOnce = 1 << 15
 )
 
-// pictures are images over cells. What stands in the cells is drawn again where they are taken away.
+// pictures draws images over cells. When an image is removed, its cells are redrawn.
 type pictures struct {
-	means picture.Means
-	want  []want  // of the next Show
-	shown []drawn // of the last one
-	ids   uint32
-	kept  map[picture.Part][]byte // parts encoded, at 0, 0: lines scroll, and panes move; nil: that one cannot be drawn
-	bytes int                     // of kept
+	means   picture.Means
+	wanted  []want  // images for the next Show
+	shown   []drawn // images of the last Show
+	ids     uint32
+	encoded map[picture.Part][]byte // encoded parts at position 0, 0, because lines scroll and panes move; nil: cannot be drawn
+	bytes   int                     // size of the cached parts
 
-	beside func(work func() (then func())) // nil: all is done at once
-	busy   bool                            // an image is encoded beside
-	era    int                             // counts what the terminal was said to draw
+	runAsync func(work func() (then func())) // runs work in the background; nil: everything is encoded at once
+	encoding bool                            // an image is being encoded in the background
+	era      int                             // number of changes of means
 }
 
-// Beside has large images encoded by work, on another goroutine, and then run on the canvas's own; a Show has to follow. Until
-// then their cells are seen.
-func (c *Canvas) Beside(beside func(work func() (then func()))) { c.pictures.beside = beside }
+// SetAsync sets how large images are encoded: work runs on another goroutine, and the function that it returns on the
+// canvas's goroutine, followed by a Show. Before that the cells below are visible.
+func (c *Canvas) SetAsync(beside func(work func() (then func()))) { c.pictures.runAsync = beside }
 
-// want is an image that shall be shown.
+// want is an image to be shown.
 type want struct {
 	picture.Part
 	pic *image.NRGBA
 }
 
-// drawn is an image that is.
+// drawn is an image on the terminal.
 type drawn struct {
 	want
 	id uint32
 }
 
-// Draws says what the terminal can draw; nothing can be to begin with.
+// Draws sets which images the terminal can draw; none before the first call.
 func (c *Canvas) Draws(m picture.Means) {
-	c.Undraw()
-	c.pictures.means, c.pictures.kept, c.pictures.bytes = m, nil, 0
+	c.RemovePictures()
+	c.pictures.means, c.pictures.encoded, c.pictures.bytes = m, nil, 0
 	c.pictures.era++
 	if tty, ok := c.screen.Tty(); ok && m.Kind != picture.None {
 		if ws, err := tty.WindowSize(); err == nil {
@@ -87,24 +88,25 @@ func (c *Canvas) Draws(m picture.Means) {
 	}
 }
 
-// DrawsPictures reports that the terminal can draw images.
+// DrawsPictures reports whether the terminal can draw images.
 func (c *Canvas) DrawsPictures() bool { return c.pictures.means.Kind != picture.None }
 
-// Undraw takes all images away: the terminal is given to others.
-func (c *Canvas) Undraw() {
+// RemovePictures removes all images, before the terminal is released to another program.
+func (c *Canvas) RemovePictures() {
 	c.touched = c.touched || len(c.pictures.shown) > 0
 	c.pictures.forget(c.screen)
 }
 
-// Picture shows a row of an image's cells from the next Show on, until the one after that; what lies below something else
-// is left out. Rows come from the top to the bottom. The last row has none: terminals scroll behind a sixel image.
+// Picture shows a row of an image's cells from the next Show until the one after it, without the parts below other
+// panes. Rows must come from top to bottom. The last row of the screen gets no image: terminals scroll after a sixel
+// image there.
 func (c *Canvas) Picture(row picture.Part, pic *image.NRGBA) {
 	_, h := c.screen.Size()
 	if row.Y < 0 || row.Y >= h-1 || pic.Rect.Empty() {
 		return
 	}
 	left := []picture.Part{row}
-	for _, over := range c.under {
+	for _, over := range c.covered {
 		if row.Y < over.Y || row.Y >= over.Y+over.H {
 			continue
 		}
@@ -115,65 +117,65 @@ func (c *Canvas) Picture(row picture.Part, pic *image.NRGBA) {
 		left = rest
 	}
 	for _, p := range left {
-		c.pictures.want = append(c.pictures.want, want{p, pic})
+		c.pictures.wanted = append(c.pictures.wanted, want{p, pic})
 	}
 }
 
-// uncover has the cells drawn again whose images are not wanted any more, or not there.
+// uncover redraws the cells of images that are no longer wanted or shown.
 func (p *pictures) uncover(screen tcell.Screen) (any bool) {
 	p.join()
 	p.shown = slices.DeleteFunc(p.shown, func(d drawn) bool {
-		if slices.Contains(p.want, d.want) {
+		if slices.Contains(p.wanted, d.want) {
 			return false
 		}
-		p.take(screen, &d)
+		p.remove(screen, &d)
 		any = true
 		return true
 	})
 	return any
 }
 
-// join makes rectangles of the rows that are wanted.
+// join merges the wanted rows into rectangles.
 func (p *pictures) join() {
-	if len(p.want) == 0 {
+	if len(p.wanted) == 0 {
 		return
 	}
 	pics := map[string]*image.NRGBA{}
-	parts := make([]picture.Part, 0, len(p.want))
-	for _, w := range p.want {
+	parts := make([]picture.Part, 0, len(p.wanted))
+	for _, w := range p.wanted {
 		pics[w.Key] = w.pic
 		parts = append(parts, w.Part)
 	}
-	p.want = p.want[:0]
+	p.wanted = p.wanted[:0]
 	for _, part := range picture.Join(parts) {
-		p.want = append(p.want, want{part, pics[part.Key]})
+		p.wanted = append(p.wanted, want{part, pics[part.Key]})
 	}
 }
 
-// take takes an image away.
-func (p *pictures) take(screen tcell.Screen, d *drawn) {
+// remove removes an image.
+func (p *pictures) remove(screen tcell.Screen, d *drawn) {
 	screen.LockRegion(d.X, d.Y, d.W, d.H, false)
 	if text := p.means.Remove(d.id); text != "" {
 		write(screen, text)
 	}
 }
 
-// forget takes all images away, as the screen is drawn anew.
+// forget removes all images before a full redraw.
 func (p *pictures) forget(screen tcell.Screen) {
 	for i := range p.shown {
-		p.take(screen, &p.shown[i])
+		p.remove(screen, &p.shown[i])
 	}
 	p.shown = nil
 }
 
-// draw draws what is wanted and not there. No cell below an image is drawn until it is taken away.
+// draw draws the wanted images that are not on the terminal. Cells below an image are not drawn until it is removed.
 func (p *pictures) draw(screen tcell.Screen) {
 	var out []byte
-	for _, w := range p.want {
+	for _, w := range p.wanted {
 		if slices.ContainsFunc(p.shown, func(d drawn) bool { return d.want == w }) {
 			continue
 		}
-		b := p.of(&w)
+		b := p.encodedPart(&w)
 		if b == nil {
 			continue
 		}
@@ -188,31 +190,31 @@ func (p *pictures) draw(screen tcell.Screen) {
 		screen.LockRegion(w.X, w.Y, w.W, w.H, true)
 		p.shown = append(p.shown, drawn{w, p.ids})
 	}
-	p.want = p.want[:0]
+	p.wanted = p.wanted[:0]
 	if out != nil {
 		write(screen, string(append(out, "\x1b8"...))) // DECRC
 	}
 }
 
-// of is an image encoded; nil: it cannot be drawn, or not yet.
-func (p *pictures) of(w *want) []byte {
+// encodedPart returns an encoded image, or nil if it cannot be drawn or is not ready.
+func (p *pictures) encodedPart(w *want) []byte {
 	at := w.Part
 	at.X, at.Y = 0, 0
-	if b, known := p.kept[at]; known {
+	if b, known := p.encoded[at]; known {
 		return b
 	}
-	if p.beside == nil || p.means.Pixels(&at) <= maxAtOnce {
+	if p.runAsync == nil || p.means.Pixels(&at) <= maxAtOnce {
 		return p.keep(at, p.means.Encode(&at, w.pic))
 	}
-	if p.busy { // one at a time, and then one that is still wanted
+	if p.encoding { // one at a time, and then one that is still wanted
 		return nil
 	}
-	p.busy = true
+	p.encoding = true
 	means, pic, era := p.means, w.pic, p.era
-	p.beside(func() func() {
+	p.runAsync(func() func() {
 		b := means.Encode(&at, pic)
 		return func() {
-			p.busy = false
+			p.encoding = false
 			if p.era == era {
 				p.keep(at, b)
 			}
@@ -222,15 +224,14 @@ func (p *pictures) of(w *want) []byte {
 }
 
 func (p *pictures) keep(at picture.Part, b []byte) []byte {
-	if p.kept == nil || p.bytes+len(b) > maxDrawn {
-		p.kept, p.bytes = map[picture.Part][]byte{}, 0
+	if p.encoded == nil || p.bytes+len(b) > maxDrawn {
+		p.encoded, p.bytes = map[picture.Part][]byte{}, 0
 	}
-	p.kept[at], p.bytes = b, p.bytes+len(b)
+	p.encoded[at], p.bytes = b, p.bytes+len(b)
 	return b
 }
 
-// PictureRow has the row of a pane's line that stands at a place of the terminal show its images; wanted is asked for
-// those by their keys, and says false of one that is not there yet.
+// PictureRow shows the images in a row of a pane. wanted returns an image by its key, or false if it is not loaded yet.
 func (c *Canvas) PictureRow(at layout.Rect, parts []picture.Part, wanted func(key string) (*image.NRGBA, bool)) {
 	for _, p := range parts {
 		from, end := max(p.X, at.X), min(p.X+p.W, at.X+at.W)

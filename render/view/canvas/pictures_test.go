@@ -29,7 +29,7 @@ func emulatorOf(t testing.TB, name string, cols, rows int) (*Canvas, *screentest
 	t.Setenv("STY", "")
 	t.Setenv("TMUX", "")
 	e := screentest.NewEmulated(cols, rows)
-	h := &hearing{Tty: e, tell: func(theme.Ground) {}}
+	h := &terminalTap{Tty: e, onBackground: func(theme.Background) {}}
 	screen, err := tcell.NewTerminfoScreenFromTty(h)
 	h.screen = screen
 	if err != nil {
@@ -97,12 +97,12 @@ func TestPictures(t *testing.T) {
 				for y := range 5 {
 					c.Text(0, y, 10, "abcdefghij", Plain)
 				}
-				c.Under(over)
+				c.SetCovered(over)
 				for i := range 3 {
 					c.PictureRow(layout.Rect{X: 1, Y: top + i, W: 6, H: 1}, []picture.Part{{X: 3, W: 6, Key: "k", FromY: i, Cols: 6, Rows: 3}},
 						func(key string) (*image.NRGBA, bool) { return pic, key == "k" })
 				}
-				c.Under(nil)
+				c.SetCovered(nil)
 				c.Show()
 			}
 			for _, step := range []struct {
@@ -119,7 +119,7 @@ func TestPictures(t *testing.T) {
 				{"back", func() { show(0) }, "abc####hij\nabc####hij\nabc####hij\nabcdefghij\nabcdefghij"},
 				{"cleared", func() { c.Clear(); c.Text(0, 0, 10, "x", Plain); c.Show() }, "x"},
 				{"drawn again", func() { show(2) }, "abcdefghij\nabcdefghij\nabc####hij\nabc####hij\nabc####hij"},
-				{"lent", func() { c.Undraw(); c.Show() }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
+				{"lent", func() { c.RemovePictures(); c.Show() }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
 				{"as blocks", func() { c.Draws(picture.Means{}); show(1) }, "abcdefghij\nabcdefghij\nabcdefghij\nabcdefghij\nabcdefghij"},
 			} {
 				if step.do(); e.Shows() != step.want {
@@ -137,7 +137,7 @@ func TestPictures(t *testing.T) {
 func TestLargePicturesAreEncodedBeside(t *testing.T) {
 	c, e, _ := emulator(t, 100, 8)
 	var works []func() func()
-	c.Beside(func(work func() func()) { works = append(works, work) })
+	c.SetAsync(func(work func() func()) { works = append(works, work) })
 	means := picture.Means{Kind: picture.Sixel, Cell: image.Pt(8, 16)}
 	c.Draws(means)
 	pic := image.NewNRGBA(image.Rect(0, 0, 48, 48))
@@ -188,7 +188,7 @@ func TestLargePicturesAreEncodedBeside(t *testing.T) {
 }
 
 // A terminal that prints what it does not know is not asked.
-func TestNotAsked(t *testing.T) {
+func TestQueries_NotSentToUnknownTerminals(t *testing.T) {
 	c, e, able := emulator(t, 10, 2)
 	<-able
 	t.Setenv("TERM", "linux")
@@ -199,14 +199,14 @@ func TestNotAsked(t *testing.T) {
 }
 
 // tmux would take a question about kitty's graphics for the title of its pane, and is asked for the rest only.
-func TestTmuxIsNotAskedForKitty(t *testing.T) {
+func TestKittyQuery_NotSentToTmux(t *testing.T) {
 	for name, value := range map[string]string{"TMUX": "/tmp/tmux,1,0", "TERM": "screen-256color"} {
 		c, e, _ := emulator(t, 10, 2)
 		t.Setenv(name, value)
 		e.Forget()
 		AskMeans(c.screen, func(picture.Means) {})
 		asked := e.Written()
-		if asked != picture.AskOthers || strings.Contains(asked, "\x1b_") {
+		if asked != picture.QueryOthers || strings.Contains(asked, "\x1b_") {
 			t.Errorf("%s: asked %q", name, asked)
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Terminal is a screen, or this process's terminal when it is nil, which is opened by open, or as usual when that is nil. What
-// it says of its background is told from a goroutine of the screen's.
-func Terminal(screen tcell.Screen, open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.Screen, error) {
+// Terminal returns screen, or if that is nil a screen on this process's terminal, opened by open (nil: the default).
+// tell receives the terminal's background on a goroutine of the screen.
+func Terminal(screen tcell.Screen, open func() (tcell.Tty, error), tell func(theme.Background)) (tcell.Screen, error) {
 	if screen != nil {
 		return screen, nil
 	}
 	s, err := newScreen(open, tell)
 	if err != nil {
-		return nil, fmt.Errorf("the terminal: %w", err)
+		return nil, fmt.Errorf("terminal: %w", err)
 	}
 	for r, text := range lookalikes() {
 		s.RegisterRuneFallback(r, text)
@@ -25,8 +25,8 @@ func Terminal(screen tcell.Screen, open func() (tcell.Tty, error), tell func(the
 	return s, nil
 }
 
-// lookalikes are drawn on a terminal without UTF-8 for characters that programs print often, instead of a question mark; the
-// screen has those of lines and of borders by itself.
+// lookalikes returns replacements of common characters for terminals without UTF-8. The screen itself replaces lines
+// and borders.
 func lookalikes() map[rune]string {
 	return map[rune]string{
 		'▀': "#", '▄': "#", '▌': "#", '▐': "#", '█': "#", '▓': "#", '■': "#", '●': "*", '•': "*", '·': ".", '…': "~", '‘': "'", '’': "'", '‚': ",",
@@ -36,5 +36,5 @@ func lookalikes() map[rune]string {
 	}
 }
 
-// NoColor reports whether the environment asks for attributes only (no-color.org).
+// NoColor reports whether NO_COLOR is set (no-color.org).
 func NoColor() bool { return os.Getenv("NO_COLOR") != "" }

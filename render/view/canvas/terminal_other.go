@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// newScreen is this process's console, which cannot be asked for its background.
-func newScreen(func() (tcell.Tty, error), func(theme.Ground)) (tcell.Screen, error) {
+// newScreen returns a screen on this process's console, whose background cannot be queried.
+func newScreen(func() (tcell.Tty, error), func(theme.Background)) (tcell.Screen, error) {
 	return tcell.NewScreen()
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// newScreen is this process's terminal, which says by tell what its background is.
-func newScreen(open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.Screen, error) {
+// newScreen returns a screen on this process's terminal; tell gets its background.
+func newScreen(open func() (tcell.Tty, error), tell func(theme.Background)) (tcell.Screen, error) {
 	if open == nil {
 		open = tcell.NewDevTty
 	}
@@ -20,7 +20,7 @@ func newScreen(open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.S
 	if err != nil {
 		return nil, err
 	}
-	heard := &hearing{Tty: tty, tell: tell}
+	heard := &terminalTap{Tty: tty, onBackground: tell}
 	charset := charsetOf(os.Getenv)
 	heard.typed = typedText{decode: useCharset(charset), eager: !isUTF8(charset)}
 	if name := betterName(os.Getenv); name != "" {
@@ -33,11 +33,11 @@ func newScreen(open func() (tcell.Tty, error), tell func(theme.Ground)) (tcell.S
 	return heard.screen, err
 }
 
-// xterm256 is the first patch of xterm that has 256 colours unless it is built otherwise.
+// xterm256 is the first xterm patch that has 256 colours by default.
 const xterm256 = 331
 
-// betterName is what a terminal should be called that says less of itself than it can; empty: what it says is right. xterm
-// calls itself xterm, by which others have eight colours.
+// betterName returns a TERM value for a terminal that has more colours than its own TERM implies, or "" to keep it.
+// xterm's default TERM of xterm implies eight colours.
 func betterName(env func(string) string) string {
 	patch := 0
 	if _, err := fmt.Sscanf(env("XTERM_VERSION"), "XTerm(%d)", &patch); err == nil && patch >= xterm256 && env("TERM") == "xterm" {

@@ -18,7 +18,7 @@ func TestLookalikes(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("LC_ALL", "C")
 	e := screentest.NewEmulated(20, 3)
-	screen, err := Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Ground) {})
+	screen, err := Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Background) {})
 	if err != nil {
 		t.Fatal(err)
 	}

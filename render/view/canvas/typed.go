@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// typedText makes what is read of a terminal valid UTF-8: the screen's reader of keys turns round for ever at the first byte
-// that is not, and blocks all keys. Most terminals send UTF-8 in any locale. A byte outside of characters
-// is decoded by itself, and is ? if it is a control there. So is U+FFFD, which the reader takes for such bytes. In a locale of
-// UTF-8 a character that is not whole yet waits for its rest.
+// typedText converts terminal input to valid UTF-8. tcell's key reader loops forever at an invalid byte and blocks all
+// keys, and most terminals send UTF-8 in any locale. A byte outside of characters is decoded by itself, as ? if it is a
+// control; so is U+FFFD, which the reader takes for such bytes. In a UTF-8 locale an incomplete character waits for its
+// remaining bytes.
 type typedText struct {
-	decode func(byte) rune // nil: as Latin-1
-	eager  bool            // the locale's characters are bytes: the last of a read are whole
-	begun  []byte          // of a character
-	ready  []byte          // to be read
+	decode func(byte) rune // decodes a byte; nil: as Latin-1
+	eager  bool            // characters of the locale are single bytes, so an incomplete sequence does not wait
+	begun  []byte          // incomplete character
+	ready  []byte          // decoded input to be read
 }
 
-// read is Read of a terminal.
+// read reads from a terminal like its Read.
 func (t *typedText) read(p []byte, from func([]byte) (int, error)) (int, error) {
 	for len(t.ready) == 0 {
 		n, err := from(p)
@@ -54,7 +54,7 @@ func (t *typedText) take(p []byte, whole bool) {
 	}
 }
 
-// byte returns the character of a byte outside of UTF-8, utf8.RuneError for a control.
+// byte decodes a byte outside of UTF-8; it returns utf8.RuneError for a control.
 func (t *typedText) byte(b byte) rune {
 	r := rune(b)
 	if t.decode != nil {
@@ -66,5 +66,5 @@ func (t *typedText) byte(b byte) rune {
 	return r
 }
 
-// firstLatin1 is the first character of Latin-1 behind its controls.
+// firstLatin1 is the first character of Latin-1 after its controls.
 const firstLatin1 = 0xa0

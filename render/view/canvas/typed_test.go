@@ -69,7 +69,7 @@ func screenInLocale(t *testing.T, cols, rows int) (tcell.Screen, *screentest.Emu
 	t.Helper()
 	t.Setenv("TERM", "xterm-256color")
 	e := screentest.NewEmulated(cols, rows)
-	screen, err := Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Ground) {})
+	screen, err := Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Background) {})
 	if err == nil {
 		err = screen.Init()
 	}

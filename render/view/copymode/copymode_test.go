@@ -79,7 +79,7 @@ type stage struct {
 	asked  *overlays.Prompt
 }
 
-func (s *stage) Beside(work func(context.Context) func()) {
+func (s *stage) RunAsync(work func(context.Context) func()) {
 	s.tasks = append(s.tasks, work(s.t.Context()))
 }
 func (s *stage) Say(text string)        { s.said = text }
@@ -124,8 +124,8 @@ func (s *stage) press(names ...string) {
 			if r.Close {
 				s.asked = nil
 			}
-			if r.Do != nil {
-				r.Do()
+			if r.Then != nil {
+				r.Then()
 			}
 		} else {
 			s.Key(s.keymap, k)
@@ -152,15 +152,15 @@ func TestKeys(t *testing.T) {
 		{"g G", "29,0 of 26-29", "", ""},
 		{"{", "24,0 of 23-26", "", ""},
 		{"{ {", "12,0 of 11-14", "", ""},
-		{"{ { { {", "3,0 of 2-5", "no command before this one is known", ""},
+		{"{ { { {", "3,0 of 2-5", "no command before this one", ""},
 		{"{ { }", "24,0 of 23-26", "", ""},
 		{"{ { o", "12,0 of 11-14", "", "output of 2"},
-		{"y", "29,0 of 26-29", "nothing is selected; v selects", ""},
+		{"y", "29,0 of 26-29", "no selection; v selects", ""},
 		{"v l l y", "29,2 of 26-29", "", "row"},
 		{"v k y", "28,0 of 26-29", "", "row 28 of it\nr"},
 		{"V y", "29,0 of 26-29", "", "row 29 of it\n"},
 		{"k C-v j l l y", "29,2 of 26-29", "", "row\nrow"},
-		{"v v y", "29,0 of 26-29", "nothing is selected; v selects", ""},
+		{"v v y", "29,0 of 26-29", "no selection; v selects", ""},
 		{"/ 1 7 Enter", "17,4 of 16-19", "", ""},
 		{"/ r o w Space 2 Enter n n", "27,0 of 26-29", "", ""},
 		{"/ m a k e Enter n", "3,2 of 2-5", "", ""},
@@ -172,7 +172,7 @@ func TestKeys(t *testing.T) {
 		{"2 w $ 0 k", "28,0 of 26-29", "", ""},
 		{"3 V y", "29,0 of 26-29", "", "row 29 of it\n"},
 		{"2 {", "12,0 of 11-14", "", ""},
-		{"3 F5 k", "28,0 of 26-29", "copy mode: q goes back to the present, Ctrl-Space ? lists the keys", ""},
+		{"3 F5 k", "28,0 of 26-29", "copy mode: q leaves it, Ctrl-Space ? lists the keys", ""},
 		{"e", "29,2 of 26-29", "", ""},
 		{"2 e", "29,5 of 26-29", "", ""},
 		{"e l e", "29,5 of 26-29", "", ""},
@@ -192,14 +192,14 @@ func TestKeys(t *testing.T) {
 		{"3 f o", "29,0 of 26-29", "not in this row: o", ""},
 		{"f Escape l", "29,1 of 26-29", "", ""},
 		{"f 2 k", "28,4 of 26-29", "", ""},
-		{";", "29,0 of 26-29", "no character was jumped to yet", ""},
+		{";", "29,0 of 26-29", "no jump to repeat", ""},
 		{"v f w y", "29,2 of 26-29", "", "row"},
 		{"$ ^", "29,0 of 26-29", "", ""},
 		{"w D", "29,4 of 26-29", "", "29 of it"},
 		{"C-y", "28,0 of 25-28", "", ""},
 		{"g C-e", "1,0 of 1-4", "", ""},
 		{"g j 2 C-e C-y", "2,0 of 1-4", "", ""},
-		{"F5", "29,0 of 26-29", "copy mode: q goes back to the present, Ctrl-Space ? lists the keys", ""},
+		{"F5", "29,0 of 26-29", "copy mode: q leaves it, Ctrl-Space ? lists the keys", ""},
 	} {
 		s := start(t, &past{lines: lines(text()), tail: 12})
 		s.UseKeys()
@@ -236,7 +236,7 @@ func TestEmacsKeys(t *testing.T) {
 		{"C-Space M-w", "29,0 of 26-29", "", ""},
 		{"C-Space R C-p C-f C-f M-w", "28,2 of 26-29", "", "ro\nro"},
 		{"C-f C-f C-k", "29,2 of 26-29", "", "w 29 of it"},
-		{"M-w", "29,0 of 26-29", "nothing is selected; Ctrl-Space selects", ""},
+		{"M-w", "29,0 of 26-29", "no selection; Ctrl-Space selects", ""},
 		{"C-Up C-Up", "27,0 of 24-27", "", ""},
 		{"C-e M-m", "29,0 of 26-29", "", ""},
 	} {
@@ -276,8 +276,8 @@ func TestScrolling(t *testing.T) {
 			handled = s.Key(s.keymap, k)
 			s.arrive()
 		}
-		if s.top != c.top || s.Left() != c.left || handled != c.handled {
-			t.Errorf("%s: rows from %d, left %v, handled %v", c.keys, s.top, s.Left(), handled)
+		if s.top != c.top || s.IsLive() != c.left || handled != c.handled {
+			t.Errorf("%s: rows from %d, left %v, handled %v", c.keys, s.top, s.IsLive(), handled)
 		}
 	}
 }
@@ -310,21 +310,21 @@ func TestHistoryFits(t *testing.T) {
 	}
 }
 
-// What arrives after the person left is dropped, and what cannot be fetched is told.
+// What arrives after the user left is dropped, and what cannot be fetched is told.
 func TestArrivesLate(t *testing.T) {
 	s := start(t, &past{lines: lines(text()), tail: 12})
 	s.UseKeys()
 	s.Fetch(nil)
 	s.Leave()
 	s.arrive()
-	if s.Loaded() || s.page.First != 0 {
+	if s.HasHistory() || s.page.First != 0 {
 		t.Error("history was taken in after the end")
 	}
 	s = start(t, &past{lines: lines(text()), tail: 12, err: errors.New("gone")})
 	s.UseKeys()
 	s.Fetch(nil)
 	s.arrive()
-	if s.said != "no history: gone" || s.Loaded() {
+	if s.said != "no history: gone" || s.HasHistory() {
 		t.Errorf("said %q", s.said)
 	}
 	CopyOutput(s, s.history, "a", 0)
@@ -339,11 +339,11 @@ func TestWithoutHistory(t *testing.T) {
 	s := start(t, nil)
 	s.UseKeys()
 	s.press("g", "v", "$", "y")
-	if s.copied != "row 26 of it" || !s.Left() {
+	if s.copied != "row 26 of it" || !s.IsLive() {
 		t.Errorf("copied %q", s.copied)
 	}
 	s = start(t, nil)
-	if s.Scroll(-1); !s.Left() {
+	if s.Scroll(-1); !s.IsLive() {
 		t.Error("it stays though there is nothing above")
 	}
 }

@@ -1,14 +1,11 @@
-// Package copymode is copy mode of a pane: rows of screen and history that stand still while the
-// session goes on, to be scrolled, searched, selected from and copied.
+// Package copymode implements copy mode of a pane: frozen rows of screen and history in which the user scrolls,
+// searches, selects and copies while the session continues.
 //
-//	live screen ──New──→ Mode ──DrawRow, Cursor, Hint──→ pane, status bar
-//	keys (keymap.Scroll), mouse ──↗ ↕ Host: fetch beside the loop, say, ask, copy
-//	                                History: rows that left the screen, commands, outputs
+// New starts a Mode with the rows that the pane shows. Keys (keymap.Scroll) and the mouse change it; DrawRow, Cursor
+// and Hint return what pane and status bar show. Through its Host it fetches History in the background, in pieces, as
+// the user comes near the oldest loaded row; rows keep their numbers. History that arrives after the end of copy mode
+// is dropped.
 //
-// It begins with what the pane shows; history is fetched a piece at a time as the person comes
-// near the oldest row that is there, and rows keep their places. What has arrived after the
-// person left is dropped. A Mode is used on the viewer's goroutine only; it starts nothing but
-// through its Host, and knows no pane.
-//
-// Rows of the page are numbered as in package page; rows of the pane count from its first one.
+// A Mode belongs to the viewer's goroutine, and starts goroutines only through its Host. Rows of the page are numbered
+// as in package page; rows of the pane count from its first one.
 package copymode

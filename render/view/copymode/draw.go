@@ -1,13 +1,13 @@
 package copymode
 
 import (
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// DrawRow draws a row of the pane, from 0, with what was found and selected in it.
+// DrawRow draws row i of the pane, with matches and the selection highlighted.
 func (m *Mode) DrawRow(c *canvas.Canvas, th *theme.Theme, at layout.Rect, i int, reverse bool) {
 	row := m.top + i
 	line := m.page.Line(row)
@@ -35,11 +35,11 @@ func (m *Mode) DrawRow(c *canvas.Canvas, th *theme.Theme, at layout.Rect, i int,
 	}
 }
 
-// Cols is how wide the rows are.
+// Cols returns the width of the rows.
 func (m *Mode) Cols() int { return m.page.Cols }
 
-// Selected reports that something is selected or found in a row of the pane, from 0; a nil Mode has nothing.
-func (m *Mode) Selected(i int) bool {
+// HasMark reports whether row i of the pane has a match or a selection. It is false for a nil Mode.
+func (m *Mode) HasMark(i int) bool {
 	if m == nil {
 		return false
 	}
@@ -53,13 +53,13 @@ func (m *Mode) Selected(i int) bool {
 	return m.search != nil && line != nil && len(m.search.Marks(nil, row, line)) > 0
 }
 
-// Cursor is where the cursor stands in the pane; false: it is not shown.
+// Cursor returns the cursor's position in the pane. It returns false if the cursor is hidden.
 func (m *Mode) Cursor() (row, col int, shown bool) {
 	row = m.cursor.Row - m.top
-	return row, m.cursor.Col, m.keys && row >= 0 && row < m.height
+	return row, m.cursor.Col, m.hasCursor && row >= 0 && row < m.height
 }
 
-// Position is what a pane's first row says of it.
-func (m *Mode) Position() *bars.Position {
-	return &bars.Position{Below: max(m.page.End()-m.top-m.height, 0), Above: m.page.End() - m.height}
+// Position returns the scroll position for a pane's title row.
+func (m *Mode) Position() *statusbar.Position {
+	return &statusbar.Position{Below: max(m.page.End()-m.top-m.height, 0), Above: m.page.End() - m.height}
 }

@@ -6,17 +6,16 @@ import (
 	"github.com/longterm-dev/longterm/render/view/page"
 )
 
-// History is fetched a piece at a time, in rows.
+// Rows of history that are fetched at once.
 const (
 	tailRows  = 1000
 	olderRows = 5000
 )
 
-// Scroll moves what is shown by some rows; down to the newest one it is the live screen
-// again.
+// Scroll scrolls by a number of rows. At the newest row it returns to the live screen.
 func (m *Mode) Scroll(by int) {
-	if m.passing { // what was selected on the live screen stays only as long as that is shown
-		m.passing, m.sel = false, nil
+	if m.endsOnOutput { // what was selected on the live screen stays only as long as that is shown
+		m.endsOnOutput, m.sel = false, nil
 	}
 	m.scroll(by)
 	if (by > 0 || m.history == nil) && m.idle() {
@@ -27,27 +26,27 @@ func (m *Mode) Scroll(by int) {
 	m.Fetch(nil)
 }
 
-// Fetch loads history if what is shown comes near the page's beginning, or all of it
-// while something is searched. then runs when rows have come.
+// Fetch loads history if the shown rows are near the page's start, or all of it during a search. then runs when rows
+// have arrived.
 func (m *Mode) Fetch(then func()) {
 	near := m.top-m.page.First < 2*m.height
 	switch {
-	case m.asked && then != nil: // what comes may be it
+	case m.fetching && then != nil: // the pending fetch may bring it
 		m.waiting = append(m.waiting, then)
-	case m.history == nil || m.asked:
+	case m.history == nil || m.fetching:
 	case !m.loaded:
-		m.asked = true
-		m.host.Beside(func(ctx context.Context) func() {
+		m.fetching = true
+		m.host.RunAsync(func(ctx context.Context) func() {
 			pg, err := m.history.Tail(ctx, m.session, tailRows)
-			return m.arrived(err, func() { m.tail(pg) }, then)
+			return m.onFetched(err, func() { m.tail(pg) }, then)
 		})
 	case m.page.First > 0 && (near || m.search != nil || then != nil):
-		m.asked = true
+		m.fetching = true
 		first := m.page.First
-		m.host.Beside(func(ctx context.Context) func() {
+		m.host.RunAsync(func(ctx context.Context) func() {
 			lines, err := m.history.Older(ctx, m.session, first, olderRows)
-			return m.arrived(err, func() {
-				if len(lines) == 0 { // forgotten meanwhile
+			return m.onFetched(err, func() {
+				if len(lines) == 0 { // forgotten since the request
 					m.page.First = 0
 				}
 				m.older(lines)
@@ -56,14 +55,14 @@ func (m *Mode) Fetch(then func()) {
 	}
 }
 
-// arrived takes rows in, unless the person has left.
-func (m *Mode) arrived(err error, take, then func()) func() {
+// onFetched returns the function that adds fetched rows, unless copy mode has ended.
+func (m *Mode) onFetched(err error, take, then func()) func() {
 	return func() {
-		if m.left {
+		if m.ended {
 			return
 		}
 		if err != nil {
-			m.asked = false
+			m.fetching = false
 			m.host.Say("no history: " + err.Error())
 			return
 		}
@@ -76,7 +75,7 @@ func (m *Mode) arrived(err error, take, then func()) func() {
 				f()
 			}
 		}()
-		if m.idle() && then == nil { // there is no history
+		if m.idle() && then == nil { // no history available
 			m.Leave()
 			return
 		}
@@ -87,23 +86,23 @@ func (m *Mode) arrived(err error, take, then func()) func() {
 	}
 }
 
-// withCommands runs f once it is known where commands were typed.
+// withCommands runs f once the places of commands are known.
 func (m *Mode) withCommands(f func()) {
-	if m.typed || m.history == nil {
+	if m.placesKnown || m.history == nil {
 		f()
 		return
 	}
-	m.host.Beside(func(ctx context.Context) func() {
+	m.host.RunAsync(func(ctx context.Context) func() {
 		list, err := m.history.Commands(ctx, m.session)
 		return func() {
-			if m.left {
+			if m.ended {
 				return
 			}
 			if err != nil {
-				m.host.Say("its commands are not known: " + err.Error())
+				m.host.Say("commands not loaded: " + err.Error())
 				return
 			}
-			m.typed, m.commands = true, list
+			m.placesKnown, m.commands = true, list
 			m.places = page.Commands(&m.page, list)
 			f()
 			m.changed = true
@@ -111,31 +110,31 @@ func (m *Mode) withCommands(f func()) {
 	})
 }
 
-// StepCommand goes to the command before (-1) or after (1), loading history as needed.
+// StepCommand moves to the previous (-1) or next (1) command, loading history as needed.
 func (m *Mode) StepCommand(by int) {
 	again := func() { m.StepCommand(by) }
 	switch {
 	case !m.loaded && m.history != nil:
 		m.Fetch(again)
-	case !m.typed && m.history != nil:
+	case !m.placesKnown && m.history != nil:
 		m.withCommands(again)
 	case m.command(by):
 		m.changed = true
 	case by < 0 && m.page.First > 0 && len(m.places) < len(m.commands):
 		m.Fetch(again)
 	default:
-		m.host.Say("no command " + map[int]string{-1: "before", 1: "after"}[by] + " this one is known")
+		m.host.Say("no command " + map[int]string{-1: "before", 1: "after"}[by] + " this one")
 	}
 }
 
-// ToCommand goes to a command by its number, loading history as needed.
+// ToCommand moves to a command by its number, loading history as needed.
 func (m *Mode) ToCommand(n int) {
 	again := func() { m.ToCommand(n) }
 	if !m.loaded && m.history != nil {
 		m.Fetch(again)
 		return
 	}
-	if !m.typed && m.history != nil {
+	if !m.placesKnown && m.history != nil {
 		m.withCommands(again)
 		return
 	}
@@ -151,15 +150,15 @@ func (m *Mode) ToCommand(n int) {
 		m.Fetch(again)
 		return
 	}
-	m.host.Say("where this command was typed cannot be seen any more")
+	m.host.Say("line of this command no longer in the scrollback")
 }
 
-// CopyOutput copies what a command of a session printed; 0 is the newest one.
+// CopyOutput copies the output of a session's command; 0 is the newest one.
 func CopyOutput(host Host, history History, session string, command int) {
 	if history == nil {
 		return
 	}
-	host.Beside(func(ctx context.Context) func() {
+	host.RunAsync(func(ctx context.Context) func() {
 		text, err := history.Output(ctx, session, command)
 		return func() {
 			if err != nil {
@@ -171,14 +170,14 @@ func CopyOutput(host Host, history History, session string, command int) {
 	})
 }
 
-// CopyOutput copies what the command at the cursor printed.
+// CopyOutput copies the output of the command at the cursor.
 func (m *Mode) CopyOutput() {
 	if m.history != nil {
 		m.withCommands(func() { CopyOutput(m.host, m.history, m.session, m.commandAt()) })
 	}
 }
 
-// CopySelection copies what is selected.
+// CopySelection copies the selected text.
 func (m *Mode) CopySelection() {
 	if m.sel == nil {
 		return

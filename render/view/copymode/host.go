@@ -8,26 +8,26 @@ import (
 	"github.com/longterm-dev/longterm/render/view/page"
 )
 
-// Host is what copy mode needs of the viewer.
+// Host is the part of the viewer that copy mode uses.
 type Host interface {
-	// Beside runs work beside the viewer's loop, and then on the loop what it returns.
-	Beside(work func(ctx context.Context) (then func()))
+	// RunAsync runs work in the background, and then the function that it returned on the viewer's goroutine.
+	RunAsync(work func(ctx context.Context) (then func()))
 	// Say shows a text until the next key.
 	Say(text string)
-	// Ask has the person type a line.
+	// Ask prompts for a line.
 	Ask(p *overlays.Prompt)
 	// Copy hands text to the clipboard.
 	Copy(text string)
 }
 
-// History is where rows that left the screen come from.
+// History provides the rows that left the screen.
 type History interface {
-	// Tail is the screen with the newest rows of history before it.
+	// Tail returns the screen, preceded by the newest rows of history.
 	Tail(ctx context.Context, id string, rows int) (page.Page, error)
-	// Older are rows before a row, the oldest first; none when there are none.
+	// Older returns rows before a row, the oldest first, or none at the start.
 	Older(ctx context.Context, id string, before, rows int) ([]render.Line, error)
-	// Commands are the newest commands of the session's shell, the oldest first.
+	// Commands returns the newest commands of the session's shell, oldest first.
 	Commands(ctx context.Context, id string) ([]page.Command, error)
-	// Output is what a command printed, as plain text; command 0 is the newest.
+	// Output returns a command's output as plain text; command 0 is the newest.
 	Output(ctx context.Context, id string, command int) (string, error)
 }

@@ -6,26 +6,26 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// jump is a motion to a character of the row, as vi's f, F, t and T have it.
+// jump is a motion to a character in the row, like vi's f, F, t and T.
 type jump struct {
-	asks  bool   // the next key is the character
-	to    string // the character; empty: none was asked for yet
-	by    int    // 1 to the right, -1 to the left
-	short bool   // one column before the character
-	times int
+	waiting   bool   // waits for the character: the next key
+	to        string // the character; "" means no jump yet
+	direction int    // 1 to the right, -1 to the left
+	short     bool   // stop one column before the character
+	times     int    // number of repetitions
 }
 
-// jumps are the actions that count for themselves.
+// jumps lists the actions that interpret a count themselves.
 var jumps = []keymap.Action{"scroll-jump", "scroll-jump-back", "scroll-jump-to", "scroll-jump-to-back", "scroll-jump-again", "scroll-jump-reverse"}
 
-// askJump has the next key say where to.
+// askJump makes the next key the target of a jump.
 func (m *Mode) askJump(by int, short bool) {
-	m.jump = jump{asks: true, to: m.jump.to, by: by, short: short, times: m.jump.times}
+	m.jump = jump{waiting: true, to: m.jump.to, direction: by, short: short, times: m.jump.times}
 }
 
-// jumpKey is the key that says where to; one that is no character gives up.
+// jumpKey jumps to the character of a key. Other keys cancel the jump.
 func (m *Mode) jumpKey(k input.Key) {
-	m.jump.asks = false
+	m.jump.waiting = false
 	text := k.Text
 	if text == "" && k.Mods&^input.Shift == 0 && k.Code >= ' ' && k.Code < 127 {
 		text = string(rune(k.Code))
@@ -34,18 +34,18 @@ func (m *Mode) jumpKey(k input.Key) {
 		return
 	}
 	m.jump.to = text
-	m.jumpTo(m.jump.by)
+	m.jumpTo(m.jump.direction)
 }
 
-// jumpTo goes to the character, or stays where it is not there as often as asked.
+// jumpTo moves to the character, or does not move if it does not occur often enough.
 func (m *Mode) jumpTo(by int) {
 	if m.jump.to == "" {
-		m.host.Say("no character was jumped to yet")
+		m.host.Say("no jump to repeat")
 		return
 	}
 	at, gap := m.cursor, by
 	if m.jump.short {
-		gap = 2 * by // what is beside the cursor was reached already
+		gap = 2 * by // the cursor is already next to it
 	}
 	for range m.jump.times {
 		next, ok := m.page.Find(page.Pos{Row: at.Row, Col: at.Col + gap}, m.jump.to, by)

@@ -10,10 +10,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Key handles a key; false: the session shall have it. Without a cursor any key that is typed
-// leads back to the live screen, and goes to the session.
+// Key handles a key. It returns false for keys meant for the session. Without a cursor, any text key ends copy mode and
+// goes to the session.
 func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
-	if !m.keys {
+	if !m.hasCursor {
 		switch k.Code {
 		case input.KeyPageUp:
 			m.Scroll(-m.height)
@@ -27,7 +27,7 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		}
 		return true
 	}
-	if m.jump.asks {
+	if m.jump.waiting {
 		m.jumpKey(k)
 		m.changed = true
 		return true
@@ -38,7 +38,7 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		return true
 	}
 	if a == "scroll-copy" && m.sel == nil {
-		m.host.Say("nothing is selected; " + selectLabel(keys) + " selects")
+		m.host.Say("no selection; " + selectLabel(keys) + " selects")
 		m.count, m.changed = 0, true
 		return true
 	}
@@ -49,22 +49,22 @@ func (m *Mode) Key(keys *keymap.Map, k input.Key) (handled bool) {
 		times = 1 // it goes as often by itself, as a place that is not there moves nothing
 	}
 	if !ok {
-		m.host.Say("copy mode: " + keys.ScrollLabel("scroll-leave") + " goes back to the present, " + keys.Chord("help") + " lists the keys")
+		m.host.Say("copy mode: " + keys.ScrollLabel("scroll-leave") + " leaves it, " + keys.Chord("help") + " lists the keys")
 		return true
 	}
 	m.repeat(f, times)
-	if !m.left {
+	if !m.ended {
 		m.changed = true
 		m.Fetch(nil)
 	}
 	return true
 }
 
-// maxCount bounds how often a motion is repeated.
+// maxCount limits the repetitions of a motion.
 const maxCount = 9999
 
-// counts takes a digit of how often the next motion is to be done, as vi has it. A key that does something is none; 0 is
-// one behind others.
+// counts collects the digits of a count for the next motion, as in vi. A key with an action is not a digit; 0 is one
+// only after others.
 func (m *Mode) counts(k input.Key, a keymap.Action) bool {
 	if k.Mods != 0 || k.Code < '0' || k.Code > '9' || m.count == 0 && (a != "" || k.Code == '0') {
 		return false
@@ -73,24 +73,24 @@ func (m *Mode) counts(k input.Key, a keymap.Action) bool {
 	return true
 }
 
-// once are the actions that a count is nothing to.
-var once = []keymap.Action{
+// uncounted lists the actions that ignore a count.
+var uncounted = []keymap.Action{
 	"scroll-top", "scroll-bottom", "scroll-screen-top", "scroll-screen-middle", "scroll-screen-bottom", "scroll-text-begin", "scroll-home", "scroll-line-end", "scroll-line-behind",
 	"scroll-other-end", "scroll-search", "scroll-mark", "scroll-select", "scroll-select-rows", "scroll-select-block", "scroll-copy", "scroll-copy-line-end",
 	"scroll-copy-output", "scroll-leave", "scroll-unselect",
 }
 
-// times is how often an action is done.
+// times returns how often to repeat an action.
 func (m *Mode) times(a keymap.Action) int {
-	if slices.Contains(once, a) {
+	if slices.Contains(uncounted, a) {
 		return 1
 	}
 	return max(1, m.count)
 }
 
-// repeat does an action several times. At the oldest row that is loaded the rest waits for older ones.
+// repeat runs an action several times. At the oldest loaded row the remaining repetitions wait for older rows.
 func (m *Mode) repeat(f func(*Mode), times int) {
-	for ; times > 0 && !m.left; times-- {
+	for ; times > 0 && !m.ended; times-- {
 		f(m)
 		if m.loaded && m.history != nil && m.page.First > 0 && m.cursor.Row == m.page.First && times > 1 {
 			m.Fetch(func() { m.repeat(f, times-1) })
@@ -99,25 +99,26 @@ func (m *Mode) repeat(f func(*Mode), times int) {
 	}
 }
 
-// move makes an action of a motion.
+// move returns the action of a motion.
 func move(to func(m *Mode) page.Pos) func(*Mode) { return func(m *Mode) { m.move(to(m)) } }
 
-func by(rows, cols int) func(m *Mode) page.Pos {
+// moveBy returns the motion by a number of rows and columns.
+func moveBy(rows, cols int) func(m *Mode) page.Pos {
 	return func(m *Mode) page.Pos {
 		if rows < 0 && m.cursor.Row+rows < m.page.First && !m.loaded {
-			m.owed -= m.cursor.Row + rows - m.page.First
+			m.owedRows -= m.cursor.Row + rows - m.page.First
 		}
 		return page.Pos{Row: m.cursor.Row + rows, Col: m.cursor.Col + cols}
 	}
 }
 
-// PageUp scrolls by a page, the cursor along with it.
+// PageUp scrolls up by a page and moves the cursor with it.
 func (m *Mode) PageUp() {
 	m.pages(-1, 1)
 	m.changed = true
 }
 
-// pages scrolls by parts of a page, the cursor along with it.
+// pages scrolls by a fraction of a page and moves the cursor with it.
 func (m *Mode) pages(numerator, denominator int) {
 	n := m.height * numerator / denominator
 	m.scroll(n)
@@ -137,7 +138,7 @@ func (m *Mode) lineEnd() page.Pos {
 	return at
 }
 
-// lineBehind is the position behind the row's end.
+// lineBehind returns the position after the row's end.
 func (m *Mode) lineBehind() page.Pos {
 	at := m.lineEnd()
 	if line := m.page.Line(at.Row); line != nil && len(line.Spans) > 0 {
@@ -146,7 +147,7 @@ func (m *Mode) lineBehind() page.Pos {
 	return at
 }
 
-// textBegin is where the row's text begins, behind what it is indented by.
+// textBegin returns the start of the row's text, after its indentation.
 func (m *Mode) textBegin() page.Pos {
 	at := page.Pos{Row: m.cursor.Row}
 	if line := m.page.Line(at.Row); line != nil {
@@ -155,27 +156,27 @@ func (m *Mode) textBegin() page.Pos {
 	return at
 }
 
-// scrollView scrolls; the cursor stays where it is as long as it is in sight, and a selection goes as far as it.
+// scrollView scrolls. The cursor keeps its position while it is visible, and a selection extends to it.
 func (m *Mode) scrollView(by int) {
 	m.scroll(by)
 	m.move(m.cursor)
 }
 
-// copyLineEnd copies what stands from the cursor on in its row.
+// copyLineEnd copies the row from the cursor on.
 func (m *Mode) copyLineEnd() {
 	m.sel = &page.Selection{Anchor: m.cursor, Head: m.lineEnd(), Unit: page.Characters}
 	m.copyAndLeave()
 }
 
-// Actions are the actions of keymap.Scroll.
+// Actions maps the actions of keymap.Scroll to functions.
 var Actions map[keymap.Action]func(*Mode)
 
 func init() { // a table that its own functions refer to
 	Actions = map[keymap.Action]func(*Mode){
-		"scroll-up":            move(by(-1, 0)),
-		"scroll-down":          move(by(1, 0)),
-		"scroll-left":          move(by(0, -1)),
-		"scroll-right":         move(by(0, 1)),
+		"scroll-up":            move(moveBy(-1, 0)),
+		"scroll-down":          move(moveBy(1, 0)),
+		"scroll-left":          move(moveBy(0, -1)),
+		"scroll-right":         move(moveBy(0, 1)),
 		"scroll-word":          move(func(m *Mode) page.Pos { return m.page.NextWord(m.cursor, page.Word) }),
 		"scroll-word-back":     move(func(m *Mode) page.Pos { return m.page.WordBefore(m.cursor, page.Word) }),
 		"scroll-word-end":      move(func(m *Mode) page.Pos { return m.page.WordEnd(m.cursor, page.Word) }),
@@ -187,8 +188,8 @@ func init() { // a table that its own functions refer to
 		"scroll-jump-back":     func(m *Mode) { m.askJump(-1, false) },
 		"scroll-jump-to":       func(m *Mode) { m.askJump(1, true) },
 		"scroll-jump-to-back":  func(m *Mode) { m.askJump(-1, true) },
-		"scroll-jump-again":    func(m *Mode) { m.jumpTo(m.jump.by) },
-		"scroll-jump-reverse":  func(m *Mode) { m.jumpTo(-m.jump.by) },
+		"scroll-jump-again":    func(m *Mode) { m.jumpTo(m.jump.direction) },
+		"scroll-jump-reverse":  func(m *Mode) { m.jumpTo(-m.jump.direction) },
 		"scroll-text-begin":    move((*Mode).textBegin),
 		"scroll-home":          move(func(m *Mode) page.Pos { return page.Pos{Row: m.cursor.Row} }),
 		"scroll-line-end":      move((*Mode).lineEnd),
@@ -209,9 +210,9 @@ func init() { // a table that its own functions refer to
 		"scroll-command-up":    func(m *Mode) { m.StepCommand(-1) },
 		"scroll-command-down":  func(m *Mode) { m.StepCommand(1) },
 		"scroll-mark":          (*Mode).mark,
-		"scroll-select":        func(m *Mode) { m.selecting(page.Characters) },
-		"scroll-select-rows":   func(m *Mode) { m.selecting(page.Rows) },
-		"scroll-select-block":  func(m *Mode) { m.selecting(page.Block) },
+		"scroll-select":        func(m *Mode) { m.toggleSelection(page.Characters) },
+		"scroll-select-rows":   func(m *Mode) { m.toggleSelection(page.Rows) },
+		"scroll-select-block":  func(m *Mode) { m.toggleSelection(page.Block) },
 		"scroll-copy":          (*Mode).copyAndLeave,
 		"scroll-copy-line-end": (*Mode).copyLineEnd,
 		"scroll-copy-output":   (*Mode).CopyOutput,
@@ -220,7 +221,7 @@ func init() { // a table that its own functions refer to
 	}
 }
 
-// oldest goes to the oldest row, loading all.
+// oldest moves to the oldest row, after loading all history.
 func (m *Mode) oldest() {
 	m.move(page.Pos{Row: m.page.First})
 	if m.history != nil && (!m.loaded || m.page.First > 0) {
@@ -228,6 +229,7 @@ func (m *Mode) oldest() {
 	}
 }
 
+// stepMatch moves to another match.
 func (m *Mode) stepMatch(by int) {
 	if m.search == nil {
 		m.Search()
@@ -238,10 +240,10 @@ func (m *Mode) stepMatch(by int) {
 	}
 }
 
-// otherEnd goes to where the selection began, which then ends where the cursor was.
+// otherEnd moves the cursor to the other end of the selection.
 func (m *Mode) otherEnd() {
 	if m.sel == nil {
-		m.host.Say("nothing is selected")
+		m.host.Say("no selection")
 		return
 	}
 	m.sel.Anchor, m.sel.Head = m.sel.Head, m.sel.Anchor
@@ -249,7 +251,7 @@ func (m *Mode) otherEnd() {
 	m.reveal(m.cursor.Row, false)
 }
 
-// unselect gives up the selection, or leaves.
+// unselect drops the selection, or ends copy mode without one.
 func (m *Mode) unselect() {
 	if m.sel != nil {
 		m.sel = nil
@@ -263,13 +265,13 @@ func (m *Mode) copyAndLeave() {
 	m.Leave()
 }
 
-// Search asks what to search for, and goes to what is found while it is typed.
+// Search prompts for a pattern and moves to the matches while it is typed.
 func (m *Mode) Search() {
 	m.UseKeys()
-	m.origin, m.started = m.cursor, m.top
+	m.origin, m.originTop = m.cursor, m.top
 	ask := &overlays.Prompt{Label: "search: ", Search: true}
 	ask.Change = func(text string, isRegexp bool) {
-		if m.left {
+		if m.ended {
 			return
 		}
 		m.cursor = m.page.Clamp(m.origin)
@@ -296,7 +298,7 @@ func (m *Mode) Search() {
 	}
 	ask.Cancel = func() {
 		m.search = nil
-		m.cursor, m.top = m.page.Clamp(m.origin), max(min(m.started, m.bottom()), m.page.First)
+		m.cursor, m.top = m.page.Clamp(m.origin), max(min(m.originTop, m.bottom()), m.page.First)
 		m.changed = true
 	}
 	m.Fetch(nil)

@@ -9,40 +9,39 @@ import (
 	"github.com/longterm-dev/longterm/render/view/page"
 )
 
-// Mode is copy mode of one pane: rows that stand still while the session goes on. It ends
-// with Leave, and cannot begin again.
+// Mode is copy mode of a pane: frozen rows while the session continues. It ends with Leave and cannot be restarted.
 type Mode struct {
 	host    Host
-	history History // nil: there is none
+	history History // nil means no history
 	session string
 
-	left    bool // the person is back at the live screen
-	changed bool // something else has to be drawn
+	ended   bool // copy mode has ended
+	changed bool // a redraw is needed
 
-	page    page.Page
-	loaded  bool     // history was fetched, as far as the page goes
-	asked   bool     // it is being fetched
-	waiting []func() // to run when that has come
-	top     int      // row shown first
-	height  int      // rows shown
-	owed    int      // rows to go up when older ones have come
-	cursor  page.Pos
-	count   int  // how often the next motion is to be done, as far as it was typed; 0: nothing was
-	jump    jump // to a character, as it was asked for last
-	keys    bool // the keyboard moves a cursor; else the next key goes to the session
-	sel     *page.Selection
-	// passing: text was selected on the live screen; what is printed next ends copy mode.
-	passing  bool
-	search   *page.Search
-	origin   page.Pos // where the search began
-	started  int      // top then
-	typed    bool     // the commands are known
-	commands []page.Command
-	places   []page.Place
+	page      page.Page
+	loaded    bool     // all needed history was fetched
+	fetching  bool     // history is being fetched
+	waiting   []func() // functions to run when the fetched rows have arrived
+	top       int      // number of the first shown row
+	height    int      // number of shown rows
+	owedRows  int      // rows to scroll up when older ones have arrived
+	cursor    page.Pos
+	count     int  // count for the next motion, as typed so far; 0: none
+	jump      jump // the last jump to a character
+	hasCursor bool // the keyboard moves a cursor; otherwise the next key goes to the session
+	sel       *page.Selection
+	// endsOnOutput is set if text was selected on the live screen: further output ends copy mode.
+	endsOnOutput bool
+	search       *page.Search
+	origin       page.Pos // position at which the search started
+	originTop    int      // value of top at that time
+	placesKnown  bool     // places is known
+	commands     []page.Command
+	places       []page.Place // rows in which commands were typed
 }
 
-// New begins at what a pane of some rows shows of a session's screen, from row top on.
-// History, which may be nil, comes later.
+// New returns a mode with the rows that a pane shows of a session's screen, from row top on. History, which may be nil,
+// is loaded later.
 func New(host Host, history History, session string, screen *render.Screen, top, height int) *Mode {
 	m := &Mode{
 		host: host, history: history, session: session, changed: true,
@@ -55,36 +54,36 @@ func New(host Host, history History, session string, screen *render.Screen, top,
 	return m
 }
 
-// Leave shows the live screen again.
-func (m *Mode) Leave() { m.left = true }
+// Leave ends copy mode.
+func (m *Mode) Leave() { m.ended = true }
 
-// Left reports that the live screen is shown again.
-func (m *Mode) Left() bool { return m.left }
+// IsLive reports whether copy mode has ended.
+func (m *Mode) IsLive() bool { return m.ended }
 
-// Changed reports whether something else has to be drawn since the last call.
-func (m *Mode) Changed() bool {
+// NeedsRedraw reports whether a redraw is needed since the last call.
+func (m *Mode) NeedsRedraw() bool {
 	changed := m.changed
 	m.changed = false
 	return changed
 }
 
-// UseKeys puts the keyboard on a cursor.
+// UseKeys gives the keyboard a cursor.
 func (m *Mode) UseKeys() {
-	m.keys = true
+	m.hasCursor = true
 	m.cursor.Row = min(max(m.cursor.Row, m.top), m.top+m.height-1)
 	m.cursor = m.page.Clamp(m.cursor)
 }
 
-// Passing reports that text was selected on the live screen: what is printed next ends it.
-func (m *Mode) Passing() bool { return m.passing }
+// EndsOnOutput reports whether further output ends copy mode, because text was selected on the live screen.
+func (m *Mode) EndsOnOutput() bool { return m.endsOnOutput }
 
-// StandsStill reports that the live screen is not what is shown; a nil Mode does not.
-func (m *Mode) StandsStill() bool { return m != nil && !m.passing }
+// IsFrozen reports whether frozen rows are shown instead of the live screen. It is false for a nil Mode.
+func (m *Mode) IsFrozen() bool { return m != nil && !m.endsOnOutput }
 
-// Loaded reports whether history was fetched.
-func (m *Mode) Loaded() bool { return m.loaded }
+// HasHistory reports whether history was fetched.
+func (m *Mode) HasHistory() bool { return m.loaded }
 
-// Line is the line in a row of the pane, from 0; nil: there is none.
+// Line returns the line in a row of the pane, from 0, or nil.
 func (m *Mode) Line(i int) *render.Line { return m.page.Line(m.top + i) }
 
 // Resize shows another number of rows.
@@ -93,32 +92,32 @@ func (m *Mode) Resize(height int) {
 	m.top = min(m.top, m.bottom())
 }
 
-// bottom is the last row that top may be.
+// bottom returns the largest valid value of top.
 func (m *Mode) bottom() int { return max(m.page.First, m.page.End()-m.height) }
 
-// atEnd reports that the newest row is in sight.
+// atEnd reports whether the newest row is visible.
 func (m *Mode) atEnd() bool { return m.top >= m.bottom() }
 
-// idle reports that only the newest rows are shown, without a cursor or a selection.
-func (m *Mode) idle() bool { return m.atEnd() && !m.keys && m.sel == nil }
+// idle reports whether the newest rows are shown, without a cursor or a selection.
+func (m *Mode) idle() bool { return m.atEnd() && !m.hasCursor && m.sel == nil }
 
-// scroll moves what is shown by some rows; what cannot be shown yet is owed.
+// scroll scrolls by a number of rows. Rows that are not loaded yet are scrolled when they arrive.
 func (m *Mode) scroll(by int) {
 	want := m.top + by
 	m.top = min(max(want, m.page.First), m.bottom())
 	if !m.loaded && want < m.page.First {
-		m.owed += m.page.First - want
+		m.owedRows += m.page.First - want
 	}
 	if by > 0 {
-		m.owed = 0
+		m.owedRows = 0
 	}
-	if m.keys {
+	if m.hasCursor {
 		m.cursor.Row = min(max(m.cursor.Row, m.top), m.top+m.height-1)
 		m.cursor = m.page.Clamp(m.cursor)
 	}
 }
 
-// move puts the cursor somewhere and shows it; a selection follows.
+// move moves the cursor, scrolls to it and extends the selection.
 func (m *Mode) move(to page.Pos) {
 	m.cursor = m.page.Clamp(to)
 	m.reveal(m.cursor.Row, false)
@@ -127,7 +126,7 @@ func (m *Mode) move(to page.Pos) {
 	}
 }
 
-// reveal scrolls so that a row is in sight, with rows around it when it was not.
+// reveal scrolls so that a row is visible, with rows around it if it was not.
 func (m *Mode) reveal(row int, around bool) {
 	switch {
 	case around && (row < m.top || row >= m.top+m.height):
@@ -140,8 +139,8 @@ func (m *Mode) reveal(row int, around bool) {
 	m.top = min(max(m.top, m.page.First), m.bottom())
 }
 
-// tail puts history before what is shown. The session may have printed in between: rows
-// keep their places by what stands in them.
+// tail adds history before the shown rows. The session may have printed since, so it finds the shown rows by their
+// text.
 func (m *Mode) tail(p page.Page) {
 	rows := len(m.page.Lines)
 	start := p.End() - rows // where the old page's first row is now, if nothing was printed
@@ -152,42 +151,42 @@ func (m *Mode) tail(p page.Page) {
 		}
 	}
 	shift := start - m.page.First
-	m.page, m.loaded, m.asked = p, true, false
+	m.page, m.loaded, m.fetching = p, true, false
 	m.top += shift
 	m.cursor.Row += shift
 	m.origin.Row += shift
-	m.started += shift
+	m.originTop += shift
 	if m.sel != nil {
 		m.sel.Anchor.Row += shift
 		m.sel.Head.Row += shift
 	}
-	m.payOwed()
+	m.scrollOwed()
 	if m.search != nil {
 		m.find(m.search.Pattern, m.search.Regexp, m.origin)
 	}
 }
 
-// older puts rows before the first one.
+// older adds rows before the first one.
 func (m *Mode) older(lines []render.Line) {
-	m.asked = false
+	m.fetching = false
 	m.page.Prepend(lines)
 	if m.search != nil {
 		m.search.Older(&m.page, len(lines))
 		if m.search.Current < 0 && len(m.search.Matches) > 0 {
-			m.search.Near(m.origin)
+			m.search.SelectNear(m.origin)
 			m.step(0)
 		}
 	}
-	if m.typed {
+	if m.placesKnown {
 		m.places = page.Commands(&m.page, m.commands)
 	}
-	m.payOwed()
+	m.scrollOwed()
 }
 
-// payOwed goes up by what is owed.
-func (m *Mode) payOwed() {
-	owed := m.owed
-	m.owed = 0
+// scrollOwed scrolls up by the rows that were not loaded before.
+func (m *Mode) scrollOwed() {
+	owed := m.owedRows
+	m.owedRows = 0
 	m.scroll(-owed)
 }
 
@@ -203,14 +202,14 @@ func sameText(a, b []render.Line) bool {
 	return true
 }
 
-// find searches anew and goes to the match at or before a position.
+// find starts a search and selects the match at or before a position.
 func (m *Mode) find(pattern string, isRegexp bool, from page.Pos) {
 	m.search = page.NewSearch(&m.page, pattern, isRegexp)
-	m.search.Near(from)
+	m.search.SelectNear(from)
 	m.step(0)
 }
 
-// step goes to another match.
+// step moves to another match.
 func (m *Mode) step(by int) bool {
 	if m.search == nil {
 		return false
@@ -223,8 +222,8 @@ func (m *Mode) step(by int) bool {
 	return ok
 }
 
-// selecting begins a selection at the cursor, changes its unit, or ends it.
-func (m *Mode) selecting(unit page.Unit) {
+// toggleSelection starts a selection at the cursor, changes its unit, or ends it.
+func (m *Mode) toggleSelection(unit page.Unit) {
 	switch {
 	case m.sel == nil:
 		m.sel = &page.Selection{Anchor: m.cursor, Head: m.cursor, Unit: unit}
@@ -235,10 +234,10 @@ func (m *Mode) selecting(unit page.Unit) {
 	}
 }
 
-// mark begins a selection that ends before the cursor.
+// mark starts a selection that ends before the cursor.
 func (m *Mode) mark() { m.sel = &page.Selection{Anchor: m.cursor, Head: m.cursor, Open: true} }
 
-// selectLabel is the key that begins a selection.
+// selectLabel returns the label of the key that starts a selection.
 func selectLabel(keys *keymap.Map) string {
 	if label := keys.ScrollLabel("scroll-select"); label != "" {
 		return label
@@ -246,8 +245,7 @@ func selectLabel(keys *keymap.Map) string {
 	return keys.ScrollLabel("scroll-mark")
 }
 
-// command goes to the place where a command was typed, before (-1) or after (1) the
-// cursor.
+// command moves to the previous (-1) or next (1) place where a command was typed.
 func (m *Mode) command(by int) bool {
 	for i := range m.places {
 		at := m.places[i]
@@ -263,7 +261,7 @@ func (m *Mode) command(by int) bool {
 	return false
 }
 
-// commandAt is the number of the command whose output the cursor is in; 0: unknown.
+// commandAt returns the number of the command whose output is at the cursor, or 0.
 func (m *Mode) commandAt() int {
 	n := 0
 	for _, at := range m.places {
@@ -274,14 +272,14 @@ func (m *Mode) commandAt() int {
 	return n
 }
 
-// Hint says what the keys do.
+// Hint returns the hint about keys for the status bar.
 func (m *Mode) Hint(keys *keymap.Map) string {
 	key := keys.ScrollLabel
 	switch {
-	case !m.keys:
-		return " copy mode; typing or Escape: back to the present"
-	case m.jump.asks:
-		return " which character? Escape: none"
+	case !m.hasCursor:
+		return " copy mode; type or press Escape to leave"
+	case m.jump.waiting:
+		return " jump to which character? Escape cancels"
 	case m.count > 0:
 		return fmt.Sprintf(" %d times …", m.count)
 	case m.search != nil && m.search.Pattern != "":

@@ -2,29 +2,29 @@ package copymode
 
 import "github.com/longterm-dev/longterm/render/view/page"
 
-// At is the cell at a row and a column of the pane, from 0; outside, the nearest one.
+// At returns the cell at a row and a column of the pane, from 0, or the nearest one.
 func (m *Mode) At(row, col int) page.Pos {
 	return m.page.Clamp(page.Pos{Row: m.top + min(max(row, 0), m.height-1), Col: max(col, 0)})
 }
 
-// Selecting reports whether something is selected; in a nil Mode nothing is.
-func (m *Mode) Selecting() bool { return m != nil && m.sel != nil }
+// HasSelection reports whether text is selected. It is false for a nil Mode.
+func (m *Mode) HasSelection() bool { return m != nil && m.sel != nil }
 
-// Unselect gives the selection up.
+// Unselect drops the selection.
 func (m *Mode) Unselect() {
 	if m.sel != nil {
 		m.sel, m.changed = nil, true
 	}
 }
 
-// Select begins to select at a cell.
+// Select starts a selection at a cell.
 func (m *Mode) Select(at page.Pos, unit page.Unit) {
 	m.sel = &page.Selection{Anchor: at, Head: at, Unit: unit}
 	m.cursor, m.changed = at, true
 }
 
-// Drag extends the selection to a row and a column of the pane; beyond the pane it scrolls
-// first, while the button is held.
+// Drag extends the selection to a row and a column of the pane. Beyond the pane it scrolls first while the button is
+// held.
 func (m *Mode) Drag(row, col int, held bool) {
 	if held {
 		if row < 0 {
@@ -39,15 +39,13 @@ func (m *Mode) Drag(row, col int, held bool) {
 	}
 }
 
-// Let ends a drag: what is selected is copied. On the live screen it stays only until
-// something else is printed.
-func (m *Mode) Let() {
+// EndDrag ends a drag and copies the selection. On the live screen the selection lasts until further output.
+func (m *Mode) EndDrag() {
 	m.CopySelection()
-	m.passing = m.atEnd() && !m.keys
+	m.endsOnOutput = m.atEnd() && !m.hasCursor
 }
 
-// LeaveIfIdle leaves when nothing but the newest rows is shown, without a cursor and a
-// selection.
+// LeaveIfIdle ends copy mode if the newest rows are shown, without a cursor and a selection.
 func (m *Mode) LeaveIfIdle() {
 	if m.idle() {
 		m.Leave()

@@ -6,24 +6,24 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Keys that tcell cannot express travel through it as characters of a private area of Unicode, one for each key in
-// transit. tcell passes such characters on in order. The terminal's reader replaces characters of this area that are typed, too.
+// Keys that tcell cannot express pass through it as characters of a private area of Unicode, one for each key in
+// transit. tcell keeps their order. The terminal's reader replaces such characters if they are typed.
 const (
 	firstCarrier = 0x100000
 	maxCarriers  = 0xfffe
 )
 
-// carriers is shared by all readers of the process: it has one terminal.
+// carriers maps characters to keys in transit, for all readers of the process, which has one terminal.
 var carriers struct {
 	mu   sync.Mutex // guards the rest
 	keys []input.Key
 	next int // where the oldest is replaced once there are maxCarriers
 }
 
-// IsCarrier reports whether a character is of the area that carries keys.
+// IsCarrier reports whether a character is in the area that carries keys.
 func IsCarrier(r rune) bool { return r >= firstCarrier && r < firstCarrier+maxCarriers }
 
-// Carry returns a character that Key and Pasted turn into k. It is good for the next maxCarriers keys.
+// Carry returns a character that Key and PastedText convert back to k. It is valid for the next maxCarriers keys.
 func Carry(k input.Key) rune {
 	c := &carriers
 	c.mu.Lock()
@@ -38,7 +38,7 @@ func Carry(k input.Key) rune {
 	return firstCarrier + rune(at)
 }
 
-// keyOf returns the key of a character. It returns false if the character carries none.
+// keyOf returns the key of a carrier character, or false if it carries none.
 func keyOf(r rune) (input.Key, bool) {
 	if !IsCarrier(r) {
 		return input.Key{}, false

@@ -1,7 +1,7 @@
-// Package events says what the events of a person's terminal (tcell) are to the terminal of a
-// session (vterm/input): keys, the mouse, and the text of a paste, which tcell sends as keys.
+// Package events converts events of the user's terminal (tcell) for the terminal of a session (vterm/input): keys, the
+// mouse, and the text of a paste, which tcell sends as keys.
 //
-// Keys that tcell cannot express are carried through it (Carry): they are its only state. The caller keeps the
-// buttons that were down before. It also
-// handles positions of the mouse: only it knows where on the screen a session is.
+// Keys that tcell cannot express pass through it encoded (Carry): they are the package's only state. The caller keeps
+// the previously pressed buttons. It also converts mouse positions: only the caller knows where on the screen a session
+// is.
 package events

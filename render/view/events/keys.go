@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// namedKeys are tcell's keys that have a name of their own.
+// namedKeys maps tcell's named keys.
 var namedKeys = map[tcell.Key]rune{
 	tcell.KeyUp: input.KeyUp, tcell.KeyDown: input.KeyDown, tcell.KeyLeft: input.KeyLeft, tcell.KeyRight: input.KeyRight,
 	tcell.KeyHome: input.KeyHome, tcell.KeyEnd: input.KeyEnd, tcell.KeyInsert: input.KeyInsert, tcell.KeyDelete: input.KeyDelete,
@@ -16,9 +16,9 @@ var namedKeys = map[tcell.Key]rune{
 	tcell.KeyCenter: input.KeyKPBegin, tcell.KeyMenu: input.KeyMenu,
 }
 
-// Key is a tcell key as the session's terminal understands it; Code 0 when there is no
-// such key. The person's terminal may report Ctrl with a character in three ways (as a
-// control character, in the kitty protocol, as modifyOtherKeys): all give the same Key.
+// Key converts a tcell key for the session's terminal; Code is 0 for unsupported keys. The user's terminal may report
+// Ctrl with a character in three ways (as a control character, in the kitty protocol, as modifyOtherKeys): all give the
+// same Key.
 func Key(e *tcell.EventKey) input.Key {
 	key, mods := e.Key(), modsOf(e.Modifiers())
 	if k, ok := keyOf(e.Rune()); ok && key == tcell.KeyRune {
@@ -57,7 +57,7 @@ func runeKey(r rune, mods input.Mods) input.Key {
 	return k
 }
 
-// controlKey is Ctrl with the key of a control character, given as '@' and up.
+// controlKey returns Ctrl with the key of a control character, given as '@' and up.
 func controlKey(r rune, mods input.Mods) input.Key {
 	if r >= 'A' && r <= 'Z' {
 		r += 'a' - 'A'
@@ -83,9 +83,8 @@ func modsOf(m tcell.ModMask) input.Mods {
 	return out
 }
 
-// Pasted is the text that a key stands for between the marks of a paste; empty: none. What
-// stays of other control characters in a paste is none of a program's business.
-func Pasted(e *tcell.EventKey) string {
+// PastedText returns the text of a key within a paste, or "". It drops control characters other than those handled here.
+func PastedText(e *tcell.EventKey) string {
 	switch e.Key() {
 	case tcell.KeyRune:
 		if k, ok := keyOf(e.Rune()); ok {

@@ -22,10 +22,10 @@ var mouseButtons = []struct {
 	{tcell.Button5, input.ButtonForward, false},
 }
 
-// Wheels are the buttons that stand for turns of a wheel: they are never held.
+// Wheels is the set of wheel buttons, which are never held.
 const Wheels = tcell.WheelUp | tcell.WheelDown | tcell.WheelLeft | tcell.WheelRight
 
-// Mouse says what happened, given the buttons that were down before.
+// Mouse converts a mouse event, given the previously pressed buttons.
 func Mouse(e *tcell.EventMouse, held tcell.ButtonMask) input.Mouse {
 	now := e.Buttons()
 	m := input.Mouse{Mods: modsOf(e.Modifiers()), Action: input.MouseMotion}

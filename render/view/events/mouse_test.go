@@ -39,7 +39,7 @@ func TestPasted(t *testing.T) {
 		"\t": tcell.NewEventKey(tcell.KeyTab, 0, 0),
 		"":   tcell.NewEventKey(tcell.KeyEscape, 0, 0),
 	} {
-		if got := Pasted(e); got != want {
+		if got := PastedText(e); got != want {
 			t.Errorf("%s is pasted as %q; want %q", e.Name(), got, want)
 		}
 	}

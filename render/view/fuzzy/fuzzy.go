@@ -1,4 +1,4 @@
-// Package fuzzy finds what a person means by a few letters.
+// Package fuzzy ranks items by how well they match a few typed letters.
 package fuzzy
 
 import (
@@ -7,11 +7,10 @@ import (
 	"unicode"
 )
 
-// Score says how well an item is meant by a pattern, and which of its characters match;
-// ok is false when not all of the pattern's occur in order,
-// together or at the beginnings of words. Words of the pattern may
-// come in any order. Of the names, which are not shown, each is the beginning of a word there: letters here and there in what
-// nobody sees would not be understood. Their characters count on behind the text's.
+// Score returns how well an item matches a pattern, and the indexes of the matching characters. ok is false unless all
+// characters of the pattern occur in order, adjacent or at the starts of words. Words of the pattern may be in any
+// order. Hidden names must match from the start of a word: users would not understand scattered matches in invisible
+// text. Their indexes follow those of the text.
 func Score(pattern string, it Item) (score int, at []int, ok bool) {
 	runes := []rune(it.Text)
 	shown := len(runes)
@@ -19,7 +18,7 @@ func Score(pattern string, it Item) (score int, at []int, ok bool) {
 		runes = append(append(runes, ' '), []rune(it.Names)...)
 	}
 	for _, word := range strings.Fields(pattern) {
-		s, where, found := one([]rune(strings.ToLower(word)), runes, shown)
+		s, where, found := scoreWord([]rune(strings.ToLower(word)), runes, shown)
 		if !found {
 			return 0, nil, false
 		}
@@ -30,9 +29,10 @@ func Score(pattern string, it Item) (score int, at []int, ok bool) {
 	return score, slices.Compact(at), true
 }
 
-// one scores a word: the best of the places it may begin at. Only so many characters of the text are shown.
-func one(word, text []rune, shown int) (best int, at []int, ok bool) {
-	dead := [2]map[place]bool{{}, {}} // places from which on the rest is not found: after a start within a word, and at one's beginning
+// scoreWord scores a word at its best position. Only the first shown characters of the text are visible.
+func scoreWord(word, text []rune, shown int) (best int, at []int, ok bool) {
+	// places from which the rest does not match: after a start within a word, and at a word's start
+	dead := [2]map[place]bool{{}, {}}
 	for start := range text {
 		if unicode.ToLower(text[start]) != word[0] {
 			continue
@@ -46,7 +46,7 @@ func one(word, text []rune, shown int) (best int, at []int, ok bool) {
 		case begun:
 			known = dead[1]
 		}
-		s, where, found := from(word, within, start, known)
+		s, where, found := scoreFrom(word, within, start, known)
 		if end := start + len(word); found && begins(text, start) && where[len(where)-1] == end-1 && (end == len(text) || !letter(text[end])) {
 			s += wholeWord
 		}
@@ -57,13 +57,12 @@ func one(word, text []rune, shown int) (best int, at []int, ok bool) {
 	return best, at, ok
 }
 
-// place is where in the text a letter of the word would stand.
+// place is a position in the text for a letter of the word.
 type place struct{ letter, at int }
 
-// from scores a word whose first letter stands at start. Letters that follow each other
-// and those that begin a word count more; a late start and gaps count less. A letter that neither follows
-// the one before nor begins a word was not meant.
-func from(word, text []rune, start int, dead map[place]bool) (score int, at []int, ok bool) {
+// scoreFrom scores a word whose first letter is at start. Adjacent letters and letters that start a word count more; a late
+// start and gaps count less. Other letters do not match.
+func scoreFrom(word, text []rune, start int, dead map[place]bool) (score int, at []int, ok bool) {
 	wordStart := begins(text, start)
 	var rest func(i, x int) bool
 	rest = func(i, x int) bool {
@@ -98,29 +97,28 @@ func from(word, text []rune, start int, dead map[place]bool) (score int, at []in
 	return score*4 - start - (at[len(at)-1] - start), at, true
 }
 
-// wholeWord is what a word counts that stands there as it was typed: more than any that it only may mean, wherever that is.
+// wholeWord is the score of an exact whole word: more than any partial match.
 const wholeWord = 1000
 
-// begins reports whether a word begins at a place.
+// begins reports whether a word starts at a position.
 func begins(text []rune, x int) bool { return x == 0 || !letter(text[x-1]) }
 
 func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Item is what may be meant.
+// Item is a searchable item.
 type Item struct {
-	Text  string // that is shown
-	Names string // it has besides
+	Text  string // visible text
+	Names string // further names, searched but not shown
 }
 
-// Hit is an item that was found.
+// Hit is a matching item.
 type Hit struct {
 	Index int
-	At    []int // characters of its text, and of its names behind that, which match
+	At    []int // matching characters of its text, followed by those of its names
 	score int
 }
 
-// Find are the items that a pattern may mean, the best first; those that are equally good
-// stay in order. An empty pattern means all.
+// Find returns the items that match a pattern, best first; equal ones keep their order. An empty pattern matches all.
 func Find(pattern string, items []Item) []Hit {
 	var out []Hit
 	for i, item := range items {

@@ -9,18 +9,18 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Map finds actions by keys.
+// Map maps keys to actions.
 type Map struct {
-	PrefixName     string // of the prefix key, for people, where there is one
+	PrefixName     string // readable name of the prefix key; "": none
 	Prefix, Scroll []Row
 	Modes          []Mode
-	byPrefix       map[string]Action
-	byScroll       map[string]Action
-	direct         map[string]string // names of modes by the keys that begin them
+	prefixActions  map[string]Action
+	scrollActions  map[string]Action
+	direct         map[string]string // names of modes by the keys that start them
 }
 
-// New makes a map of the tables, with other chords for some actions; no chord at all
-// takes the key away. A chord is a key after the prefix, or MODE:KEY.
+// New returns a map of the tables, with other chords for some actions. An empty list of chords removes the key. A chord
+// is a key after the prefix, or MODE:KEY.
 func New(other map[string][]string, modes ...Mode) (*Map, error) {
 	m := &Map{Prefix: slices.Clone(Prefix), Scroll: slices.Clone(Scroll)}
 	left := map[string]bool{}
@@ -29,8 +29,8 @@ func New(other map[string][]string, modes ...Mode) (*Map, error) {
 	}
 	var err, errScroll error
 	inModes := newModes(modes)
-	m.byPrefix, err = index(m.Prefix, other, left, inModes)
-	m.byScroll, errScroll = index(m.Scroll, other, left, nil)
+	m.prefixActions, err = index(m.Prefix, other, left, inModes)
+	m.scrollActions, errScroll = index(m.Scroll, other, left, nil)
 	if err == nil {
 		m.Modes, m.direct, err = inModes.whole()
 	}
@@ -38,7 +38,7 @@ func New(other map[string][]string, modes ...Mode) (*Map, error) {
 		return nil, err
 	}
 	for name := range left {
-		return nil, fmt.Errorf("no action is called %q; the help (?) lists them", name)
+		return nil, fmt.Errorf("unknown action %q; the help (?) lists them", name)
 	}
 	return m, nil
 }
@@ -60,7 +60,7 @@ func index(rows []Row, other map[string][]string, left map[string]bool, modes *m
 				return nil, fmt.Errorf("key of %s: %w", r.Action, err)
 			}
 			if taken, ok := by[k.String()]; ok {
-				return nil, fmt.Errorf("key %s is %s and %s: give one of them another", c, taken, r.Action)
+				return nil, fmt.Errorf("key %s is bound to both %s and %s: change one", c, taken, r.Action)
 			}
 			by[k.String()] = r.Action
 		}
@@ -68,41 +68,42 @@ func index(rows []Row, other map[string][]string, left map[string]bool, modes *m
 	return by, nil
 }
 
-// AfterPrefix returns what a key does after the prefix, and an empty action if it does nothing.
-func (m *Map) AfterPrefix(k input.Key) Action { return find(m.byPrefix, k) }
+// AfterPrefix returns the action of a key after the prefix, or "".
+func (m *Map) AfterPrefix(k input.Key) Action { return find(m.prefixActions, k) }
 
-// find returns what a key does. A key of another script counts as the US key at its place.
-func find(by map[string]Action, k input.Key) Action {
-	if a := by[name(k)]; a != "" {
+// find returns the action of a key. A key of another script counts as the US key at its place.
+func find(actions map[string]Action, k input.Key) Action {
+	if a := actions[name(k)]; a != "" {
 		return a
 	}
 	if us, ok := k.US(); ok {
-		return by[name(us)]
+		return actions[name(us)]
 	}
 	return ""
 }
 
-// isChord reports whether a key types no text.
+// isChord reports whether a key does not type text.
 func isChord(k input.Key) bool { return k.Mods&^(input.Shift|input.CapsLock|input.NumLock) != 0 }
 
-// repeating are actions whose keys tmux repeats without the prefix (bind-key -r).
+// repeating holds the actions whose keys tmux repeats without the prefix (bind-key -r).
 var repeating = map[Action]bool{"left": true, "down": true, "up": true, "right": true, "wider": true, "narrower": true, "taller": true, "shorter": true}
 
-// Repeats reports whether an action's keys may go on without the prefix, where keys repeat.
+// Repeats reports whether an action's keys work without the prefix for a while.
 func Repeats(a Action) bool { return repeating[a] }
 
-// InScroll returns what a key does in copy mode, and an empty action if it does nothing.
-func (m *Map) InScroll(k input.Key) Action { return find(m.byScroll, k) }
+// InScroll returns the action of a key in copy mode, or "".
+func (m *Map) InScroll(k input.Key) Action { return find(m.scrollActions, k) }
 
-// name is a key's name, without what is no part of it.
+// name returns a key's name without lock modifiers.
 func name(k input.Key) string {
 	return input.Key{Code: k.Code, Mods: k.Mods &^ (input.CapsLock | input.NumLock)}.String()
 }
 
-// PrefixLabel is the first key of an action after the prefix, for people.
+// PrefixLabel returns the label of an action's first key after the prefix.
 func (m *Map) PrefixLabel(a Action) string { return firstLabel(m.Prefix, a) }
 
-// Chord are the prefix and the key of an action, for people: Ctrl-Space z. One without a key is found by its name.
+// Chord returns the label of the prefix and an action's key, such as Ctrl-Space z. For an action without a key it
+// returns the palette's key and the action's name.
 func (m *Map) Chord(a Action) string {
 	label := m.PrefixLabel(a)
 	if label == "" && a != "palette" {
@@ -111,7 +112,7 @@ func (m *Map) Chord(a Action) string {
 	return m.PrefixName + " " + label
 }
 
-// ScrollLabel is the first key of an action in copy mode, for people.
+// ScrollLabel returns the label of an action's first key in copy mode.
 func (m *Map) ScrollLabel(a Action) string { return firstLabel(m.Scroll, a) }
 
 func firstLabel(rows []Row, a Action) string {
@@ -123,12 +124,12 @@ func firstLabel(rows []Row, a Action) string {
 	return ""
 }
 
-// Name is what the action is called in lists: its name, in words.
+// Name returns the action's name in lists, with blanks.
 func (r *Row) Name() string { return words(r.Action) }
 
 func words(a Action) string { return strings.ReplaceAll(string(a), "-", " ") }
 
-// Label is a row's keys for people: the first, or 1-9.
+// Label returns the label of a row's first key, or a range such as 1-9.
 func (r *Row) Label() string {
 	switch {
 	case r.Brief != "":
@@ -141,12 +142,12 @@ func (r *Row) Label() string {
 	return Label(r.Chords[0])
 }
 
-// numbers reports that a row has a key for each number.
+// numbers reports whether a row has a key for each number.
 func (r *Row) numbers() bool {
 	return len(r.Chords) == 9 && strings.HasSuffix(r.Chords[0], "1") && strings.HasSuffix(r.Chords[8], "9")
 }
 
-// Labels are all of a row's keys for people.
+// Labels returns the labels of all of a row's keys.
 func (r *Row) Labels() string {
 	if r.numbers() {
 		return Label(r.Chords[0]) + "-9"
@@ -160,7 +161,7 @@ func (r *Row) Labels() string {
 
 var arrows = strings.NewReplacer("Left", "←", "Right", "→", "Up", "↑", "Down", "↓")
 
-// Label is a chord for people: Ctrl-Space, Shift-Tab, ←.
+// Label returns a chord's label: Ctrl-Space, Shift-Tab, ←.
 func Label(chord string) string {
 	k, err := input.ParseKey(chord)
 	if err != nil {
@@ -177,7 +178,7 @@ var modNames = []struct {
 	name string
 }{{input.Ctrl, "Ctrl-"}, {input.Alt, "Alt-"}, {input.Shift, "Shift-"}, {input.Super, "Super-"}, {input.Meta, "Meta-"}, {input.Hyper, "Hyper-"}}
 
-// KeyLabel is a key for people.
+// KeyLabel returns a key's label.
 func KeyLabel(k input.Key) string {
 	label := ""
 	for _, m := range modNames {

@@ -55,11 +55,11 @@ func TestOtherKeys(t *testing.T) {
 		t.Error("zoom has not got its new keys")
 	}
 	for want, other := range map[string]map[string][]string{
-		"no action is called": {"fly": {"f"}},
-		"is follow and zoom":  {"zoom": {"x"}, "kill": {"K"}, "follow": {"x"}},
-		"Cntrl-x":             {"zoom": {"Cntrl-x"}},
+		"unknown action":       {"fly": {"f"}},
+		"both follow and zoom": {"zoom": {"x"}, "kill": {"K"}, "follow": {"x"}},
+		"Cntrl-x":              {"zoom": {"Cntrl-x"}},
 	} {
-		if _, err := New(other); err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "give one of them another") {
+		if _, err := New(other); err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "change one") {
 			t.Errorf("%v: %v", other, err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s with %s: %+v, %v", c.name, c.editor, p, err)
 		}
 	}
-	if _, err := Choose("screen", ""); err == nil || !strings.Contains(err.Error(), "there are longterm, tmux") {
+	if _, err := Choose("screen", ""); err == nil || !strings.Contains(err.Error(), "use one of longterm, tmux") {
 		t.Errorf("%v", err)
 	}
 	p, _ := Choose("tmux", "vi")
@@ -138,7 +138,7 @@ func TestModes(t *testing.T) {
 	}
 	ctrlP, altZ := input.Key{Code: 'p', Mods: input.Ctrl}, input.Key{Code: 'z', Mods: input.Alt}
 	pane := m.Begins(ctrlP)
-	if pane == nil || pane.Does(input.Key{Code: 'f'}) != "zoom" || pane.Does(input.Key{Code: ':'}) != "next" || pane.Does(input.Key{Code: 'z'}) != "" {
+	if pane == nil || pane.ActionOf(input.Key{Code: 'f'}) != "zoom" || pane.ActionOf(input.Key{Code: ':'}) != "next" || pane.ActionOf(input.Key{Code: 'z'}) != "" {
 		t.Errorf("mode %+v", pane)
 	}
 	if m.Direct(altZ) != "zoom" || m.Direct(ctrlP) != "" || m.AfterPrefix(altZ) != "" || m.PrefixLabel("zoom") != "z" || m.PrefixLabel("swap") != "" {
@@ -148,19 +148,19 @@ func TestModes(t *testing.T) {
 		t.Error("a colon is no mode")
 	}
 	if m, err := New(map[string][]string{"zoom": {"direct:C-p"}}, modes...); err != nil || m.Begins(ctrlP) != nil || m.Direct(ctrlP) != "zoom" {
-		t.Errorf("a key of the person's own begins a mode: %v", err)
+		t.Errorf("a key of the user starts a mode: %v", err)
 	}
-	for chord, want := range map[string]string{"z": "", "direct:M-z": "", "pane:f": "", ":": "", "pain:f": "no mode is called", "locked:f": "no mode is called", "pane:Cntrl-x": "Cntrl-x", "Cntrl-x": "Cntrl-x"} {
+	for chord, want := range map[string]string{"z": "", "direct:M-z": "", "pane:f": "", ":": "", "pain:f": "unknown mode", "locked:f": "unknown mode", "pane:Cntrl-x": "Cntrl-x", "Cntrl-x": "Cntrl-x"} {
 		if err := CheckChord(chord); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", chord, err)
 		}
 	}
 	for want, other := range map[string]map[string][]string{
-		"no mode is called \"pain\"; there are direct, pane": {"zoom": {"pain:f"}},
-		"no mode is called \"locked\"":                       {"zoom": {"locked:f"}},
-		"pane:f is ":                                         {"zoom": {"pane:f"}, "swap": {"pane:f"}},
-		"without a mode":                                     {"scroll-up": {"pane:k"}},
-		"key of zoom":                                        {"zoom": {"pane:Cntrl-x"}},
+		"unknown mode \"pain\"; use one of direct, pane": {"zoom": {"pain:f"}},
+		"unknown mode \"locked\"":                        {"zoom": {"locked:f"}},
+		"pane:f is bound":                                {"zoom": {"pane:f"}, "swap": {"pane:f"}},
+		"take no mode":                                   {"scroll-up": {"pane:k"}},
+		"key of zoom":                                    {"zoom": {"pane:Cntrl-x"}},
 	} {
 		if _, err := New(other, modes...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", other, err)

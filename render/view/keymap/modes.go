@@ -9,22 +9,22 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Mode is a table of keys that one key begins, without the prefix: a chord pane:n is the key n in the mode pane. Keys
-// that only look or move (Stays) leave the mode as it is; all others end it.
+// Mode is a table of keys that a key starts without the prefix: the chord pane:n is the key n in the mode pane. Keys
+// that only move or show something (Stays) keep the mode; all others end it.
 type Mode struct {
-	Name string
-	Key  string // that begins and ends it
-	rows []Row
-	by   map[string]Action
+	Name    string
+	Key     string // starts and ends the mode
+	rows    []Row
+	actions map[string]Action
 }
 
-// Names of modes with a meaning of their own.
+// Names of modes with a special meaning.
 const (
-	Direct = "direct" // its keys need neither the prefix nor a key that begins it
-	Locked = "locked" // all keys but the one that ends it go to the session, the prefix too
+	Direct = "direct" // its keys need neither the prefix nor a mode key
+	Locked = "locked" // all keys, including the prefix, go to the session, except the one that ends the mode
 )
 
-// ModeNames are the modes that chords may name, whether or not the keys that are in force have them.
+// ModeNames returns the modes that chords may name, whether or not the current keys have them.
 func ModeNames() []string {
 	names := []string{Direct}
 	for _, p := range Presets() {
@@ -37,24 +37,24 @@ func ModeNames() []string {
 	return names
 }
 
-// modeIndex collects the keys of modes out of the table's rows.
+// modeIndex collects the keys of modes from the rows of the table.
 type modeIndex struct{ modes []Mode }
 
 func newModes(modes []Mode) *modeIndex {
 	x := &modeIndex{modes: append([]Mode{{Name: Direct}}, modes...)}
 	for i := range x.modes {
-		x.modes[i].by = map[string]Action{}
+		x.modes[i].actions = map[string]Action{}
 	}
 	return x
 }
 
-// take takes the chords of modes out of a row; a nil index has no modes.
+// take removes the chords of modes from a row. A nil index has no modes.
 func (x *modeIndex) take(r *Row) error {
 	if !slices.ContainsFunc(r.Chords, ofMode) {
 		return nil
 	}
 	if x == nil {
-		return fmt.Errorf("key of %s: in copy mode a key is a key, without a mode", r.Action)
+		return fmt.Errorf("key of %s: copy mode keys take no mode", r.Action)
 	}
 	chords := r.Chords
 	r.Chords = nil
@@ -78,17 +78,17 @@ func (x *modeIndex) take(r *Row) error {
 	return nil
 }
 
-// ofMode reports that a chord is MODE:KEY, not a key that is called so.
+// ofMode reports whether a chord has the form MODE:KEY, and is not a key of that name.
 func ofMode(chord string) bool {
 	i := strings.IndexByte(chord, ':')
 	return i > 0 && i < len(chord)-1
 }
 
 func noMode(name string) error {
-	return fmt.Errorf("no mode is called %q; there are %s", name, strings.Join(ModeNames(), ", "))
+	return fmt.Errorf("unknown mode %q; use one of %s", name, strings.Join(ModeNames(), ", "))
 }
 
-// CheckChord says what is wrong with a chord, KEY or MODE:KEY, whatever it is for.
+// CheckChord returns an error if a chord, KEY or MODE:KEY, is invalid for any action.
 func CheckChord(chord string) error {
 	if ofMode(chord) {
 		name, key, _ := strings.Cut(chord, ":")
@@ -106,10 +106,10 @@ func (m *Mode) add(r *Row, key string) error {
 	if err != nil {
 		return fmt.Errorf("key of %s: %w", r.Action, err)
 	}
-	if taken, ok := m.by[name(k)]; ok {
-		return fmt.Errorf("key %s:%s is %s and %s: give one of them another", m.Name, key, taken, r.Action)
+	if taken, ok := m.actions[name(k)]; ok {
+		return fmt.Errorf("key %s:%s is bound to both %s and %s: change one", m.Name, key, taken, r.Action)
 	}
-	m.by[name(k)] = r.Action
+	m.actions[name(k)] = r.Action
 	if n := len(m.rows) - 1; n >= 0 && m.rows[n].Action == r.Action {
 		m.rows[n].Chords = append(m.rows[n].Chords, key)
 		return nil
@@ -118,16 +118,16 @@ func (m *Mode) add(r *Row, key string) error {
 	return nil
 }
 
-// whole are the modes with what begins each.
+// whole returns the modes, and the mode that each key starts.
 func (x *modeIndex) whole() ([]Mode, map[string]string, error) {
-	begins, direct := map[string]string{}, x.modes[0].by
+	begins, direct := map[string]string{}, x.modes[0].actions
 	for i := range x.modes[1:] {
 		m := &x.modes[i+1]
 		k, err := input.ParseKey(m.Key)
 		if err != nil {
-			return nil, nil, errors.Join(fmt.Errorf("key of the mode %s", m.Name), err)
+			return nil, nil, errors.Join(fmt.Errorf("key of mode %s", m.Name), err)
 		}
-		if direct[name(k)] == "" { // else the person has another use for it
+		if direct[name(k)] == "" { // else the user has another use for it
 			begins[name(k)] = m.Name
 		}
 		m.brief("left", "down", "up", "right")
@@ -136,7 +136,7 @@ func (x *modeIndex) whole() ([]Mode, map[string]string, error) {
 	return x.modes, begins, nil
 }
 
-// brief has hints show the keys of several actions together, with the one that hints name: hjkl.
+// brief shows the keys of several actions as one hint, such as hjkl, at the first of them that has a hint.
 func (m *Mode) brief(actions ...Action) {
 	keys := ""
 	var shown *Row
@@ -154,7 +154,7 @@ func (m *Mode) brief(actions ...Action) {
 	}
 }
 
-// Mode is the mode of a name; nil: there is none.
+// Mode returns the mode with a name, or nil.
 func (m *Map) Mode(name string) *Mode {
 	for i := range m.Modes {
 		if m.Modes[i].Name == name {
@@ -164,7 +164,7 @@ func (m *Map) Mode(name string) *Mode {
 	return nil
 }
 
-// Begins is the mode that a key begins without the prefix, and ends; nil: none.
+// Begins returns the mode that a key starts or ends without the prefix, or nil.
 func (m *Map) Begins(k input.Key) *Mode {
 	n, ok := m.direct[name(k)]
 	if us, other := k.US(); !ok && other && isChord(k) {
@@ -176,30 +176,30 @@ func (m *Map) Begins(k input.Key) *Mode {
 	return nil
 }
 
-// Direct returns what a key does without the prefix, and an empty action if it goes to the session.
+// Direct returns the action of a key without the prefix, or "" if the key goes to the session.
 func (m *Map) Direct(k input.Key) Action {
 	d := m.Mode(Direct)
 	if isChord(k) {
-		return d.Does(k)
+		return d.ActionOf(k)
 	}
-	return d.by[name(k)] // text of another script is typed, not translated
+	return d.actions[name(k)] // text of another script is typed, not translated
 }
 
-// Does returns what a key does in the mode, and an empty action if it does nothing.
-func (m *Mode) Does(k input.Key) Action { return find(m.by, k) }
+// ActionOf returns the action of a key in the mode, or "".
+func (m *Mode) ActionOf(k input.Key) Action { return find(m.actions, k) }
 
-// Rows are the mode's actions with their keys in it.
+// Rows returns the mode's actions with their keys.
 func (m *Mode) Rows() []Row { return m.rows }
 
-// Label is the mode's key for people.
+// Label returns the label of the mode's key.
 func (m *Mode) Label() string { return Label(m.Key) }
 
-// staying are the actions that people repeat: they do not end a mode.
-var staying = map[Action]bool{
+// modeKeeping holds the actions that users repeat: they do not end a mode.
+var modeKeeping = map[Action]bool{
 	"left": true, "down": true, "up": true, "right": true, "next": true, "previous": true, "wider": true, "narrower": true, "taller": true, "shorter": true,
 	"even": true, "arrange": true, "swap": true, "swap-before": true, "float-left": true, "float-down": true, "float-up": true, "float-right": true,
 	"tab-next": true, "tab-previous": true, "tab-last": true, "tab-go": true, "go": true, "last": true,
 }
 
-// Stays reports that an action leaves a mode as it is.
-func Stays(a Action) bool { return staying[a] }
+// KeepsMode reports whether an action keeps the current mode.
+func KeepsMode(a Action) bool { return modeKeeping[a] }

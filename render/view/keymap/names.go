@@ -2,8 +2,8 @@ package keymap
 
 import "strings"
 
-// names are what an action is called besides: in speech, and as commands of tmux (tmux(1), of 3.5), which people who know it
-// type at its prompt. The palette finds actions by them.
+// names maps actions to other names for them: synonyms, and the commands of tmux 3.5 (tmux(1)). The palette finds
+// actions by them.
 var names = map[Action]string{
 	"new":              "start create open session shell new-session",
 	"pick":             "find switch sessions choose-tree choose-window find-window switch-client select-window list-sessions ls",
@@ -66,8 +66,8 @@ var names = map[Action]string{
 	"quit":             "leave exit detach detach-client",
 }
 
-// Also is what the action is called besides, for who looks for it: as the configuration and the pages write it, too.
-func (r *Row) Also() string {
+// SearchNames returns the action's other names for searches, including its name in the configuration.
+func (r *Row) SearchNames() string {
 	also := r.Short + " " + names[r.Action]
 	if strings.Contains(string(r.Action), "-") {
 		also += " " + string(r.Action)

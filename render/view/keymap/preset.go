@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// Preset is a set of keys that people know from another program.
+// Preset is a set of keys that users know from another program.
 type Preset struct {
 	Name   string
 	Prefix string              // as input.ParseKey reads it
-	Keys   map[string][]string // of actions; those that are not here keep theirs
+	Keys   map[string][]string // keys of actions; actions without an entry keep their keys
 	Modes  []Mode              // keys without the prefix
 }
 
-// Presets are the sets there are. tmux's keys in copy mode are those of vi or of emacs, as tmux chooses by the
-// person's editor: tmux itself is one of both (Choose).
+// Presets returns the available presets. tmux's keys in copy mode are those of vi or of emacs, chosen by the user's
+// editor as in tmux, so there are two presets for tmux (Choose).
 var Presets = sync.OnceValue(func() []Preset {
 	tmux, vi := tmuxKeys(), viKeys()
 	return []Preset{
@@ -28,19 +28,19 @@ var Presets = sync.OnceValue(func() []Preset {
 	}
 })
 
-// Leader is the key before the viewer's commands where nobody chose another.
+// Leader is the default prefix key.
 const Leader = "C-Space"
 
-// longterm is the preset where none is named.
+// longterm is the default preset.
 const longterm = "longterm"
 
-// tmuxAuto is the preset that is one of two.
+// tmuxAuto is the name that selects one of tmux's two presets.
 const tmuxAuto = "tmux"
 
-// PresetNames are the names that Choose takes.
+// PresetNames returns the names that Choose accepts.
 func PresetNames() []string { return []string{longterm, tmuxAuto, "tmux-vi", "tmux-emacs", "zellij"} }
 
-// Choose is the preset of a name. editor is the person's, $VISUAL or $EDITOR.
+// Choose returns the preset of a name. editor is the user's $VISUAL or $EDITOR.
 func Choose(name, editor string) (*Preset, error) {
 	if name == "" {
 		name = longterm
@@ -57,11 +57,11 @@ func Choose(name, editor string) (*Preset, error) {
 			return &presets[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no keys are called %q; there are %s", name, strings.Join(PresetNames(), ", "))
+	return nil, fmt.Errorf("unknown key preset %q; use one of %s", name, strings.Join(PresetNames(), ", "))
 }
 
-// With are the preset's keys with the person's own ones. A key does what the person says, else what the preset
-// says, else what it does in the viewer's own table.
+// With returns the preset's keys with the user's changes. The user's keys come first, then the preset's, then the
+// viewer's defaults.
 func (p *Preset) With(own map[string][]string) map[string][]string {
 	if p.Keys == nil {
 		return own
@@ -81,7 +81,7 @@ func (p *Preset) With(own map[string][]string) map[string][]string {
 			}
 		}
 	}
-	for a, chords := range own { // what is no action is said by New
+	for a, chords := range own { // New reports unknown actions
 		all[a] = chords
 	}
 	return all
@@ -95,10 +95,10 @@ func with(a map[string][]string, others ...map[string][]string) map[string][]str
 	return all
 }
 
-// chordsOf are the keys that a set has for a table's actions.
-func chordsOf(rows []Row, of map[string][]string) (all []string) {
+// chordsOf returns the keys that a set has for a table's actions.
+func chordsOf(rows []Row, set map[string][]string) (all []string) {
 	for _, r := range rows {
-		all = append(all, of[string(r.Action)]...)
+		all = append(all, set[string(r.Action)]...)
 	}
 	return all
 }
@@ -107,8 +107,8 @@ func without(chords, taken []string) []string {
 	return slices.DeleteFunc(slices.Clone(chords), func(c string) bool { return slices.Contains(taken, c) })
 }
 
-// tmuxKeys is tmux's table of keys after the prefix, as far as there is what they do (tmux(1), Default key
-// bindings, of tmux 3.5). What tmux has no key for keeps the viewer's, where tmux has no other use for it.
+// tmuxKeys returns tmux's keys after the prefix that have an action here (tmux(1), default key bindings, tmux 3.5).
+// Actions without a key in tmux keep the viewer's key, unless tmux uses that key otherwise.
 func tmuxKeys() map[string][]string {
 	return map[string][]string{
 		"new":            {"N"},
@@ -173,7 +173,7 @@ func tmuxKeys() map[string][]string {
 	}
 }
 
-// viKeys are tmux's keys in copy mode with mode-keys vi.
+// viKeys returns tmux's keys in copy mode with mode-keys vi.
 func viKeys() map[string][]string {
 	return map[string][]string{
 		"scroll-home":          {"0", "Home"},
@@ -192,7 +192,7 @@ func viKeys() map[string][]string {
 	}
 }
 
-// emacsKeys are tmux's keys in copy mode with mode-keys emacs.
+// emacsKeys returns tmux's keys in copy mode with mode-keys emacs.
 func emacsKeys() map[string][]string {
 	return map[string][]string{
 		"scroll-up":            {"Up", "C-p"},
@@ -231,14 +231,14 @@ func emacsKeys() map[string][]string {
 	}
 }
 
-// zellijModes are the modes of zellij's default keys that have a use here. Its move mode has none: most terminals send
-// the same for its key, Ctrl-h, as for Backspace.
+// zellijModes returns the modes of zellij's default keys that have a use here. Its move mode is omitted: most terminals
+// send the same byte for its key Ctrl-h as for Backspace.
 func zellijModes() []Mode {
 	return []Mode{{Name: "pane", Key: "C-p"}, {Name: "tab", Key: "C-t"}, {Name: "resize", Key: "C-n"}, {Name: "session", Key: "C-o"}, {Name: Locked, Key: "C-g"}}
 }
 
-// zellijKeys is zellij's table of keys, as far as there is what they do (its default configuration, of 0.43). After C-b
-// it has tmux's keys, which stand here too: what is only there is tmuxKeys'.
+// zellijKeys returns zellij's keys that have an action here (its default configuration, 0.43). After C-b zellij has
+// tmux's keys, which are repeated here; keys that only tmux has are in tmuxKeys.
 func zellijKeys() map[string][]string {
 	return map[string][]string{
 		"new":          {"N", "pane:n", "direct:M-n"},

@@ -1,35 +1,32 @@
 package layout
 
-// A pane smaller than this shows nothing useful.
+// Minimum size of a pane.
 const (
 	MinWidth  = 10
-	MinHeight = 3 // status line and two rows
+	MinHeight = 3 // title row and two rows
 )
 
-// Place is where a session's pane goes.
+// Place is the area of a session's pane.
 type Place struct {
 	Session string
 	Area    Rect
 	Folded  bool // only its title is shown, in one row
-	Float   bool // it lies over what comes before it
-	Pinned  bool // a floating one that is over all tabs
+	Float   bool // a floating pane, over the previous ones
+	Pinned  bool // a floating pane that is shown over all tabs
 }
 
-// Divider is a border between two neighbours that can be moved: the column between them,
-// or the first row of the lower one.
+// Divider is a movable border between two neighbours: the column between them, or the first row of the lower one.
 type Divider struct {
 	Area    Rect
 	group   *Node
-	index   int // the node before it
-	sizes   []int
+	index   int   // index of the node before it
+	sizes   []int // lengths of the group's nodes
 	depth   int
 	Stacked bool
 }
 
-// Arrange places a tree's panes. fits is false when some would be too small to show
-// anything.
-//
-// gap is how many columns stay free between two panes.
+// Arrange places a tree's panes. gap is the number of columns between two panes. fits is false if some panes would be
+// too small.
 func (n *Node) Arrange(area Rect, gap int) (places []Place, dividers []Divider, fits bool) {
 	a := arranger{fits: true, gap: gap}
 	if n != nil {
@@ -51,8 +48,8 @@ func (a *arranger) node(n *Node, area Rect, depth int) {
 		a.fits = a.fits && area.W >= MinWidth && area.H >= MinHeight
 		return
 	}
-	if n.Piled {
-		a.pile(n, area)
+	if n.IsStack {
+		a.arrangeStack(n, area)
 		return
 	}
 	sizes := n.sizes(area, a.gap)
@@ -80,7 +77,7 @@ func (a *arranger) node(n *Node, area Rect, depth int) {
 	}
 }
 
-// sizes divides a group's length by the shares; rounding never adds up.
+// sizes divides a group's length by the shares of its nodes, without accumulating rounding errors.
 func (n *Node) sizes(area Rect, gap int) []int {
 	length := area.H
 	if !n.Stacked {
@@ -101,12 +98,12 @@ func (n *Node) sizes(area Rect, gap int) []int {
 	return out
 }
 
-// Before is how long the node before the divider is.
+// Before returns the length of the node before the divider.
 func (d *Divider) Before() int { return d.sizes[d.index] }
 
-// Move moves a divider by some cells, as far as the panes beside it keep a size.
+// Move moves a divider by a number of cells, as far as the panes next to it keep their minimum size.
 func (d *Divider) Move(by int) {
-	least := d.least()
+	least := d.minSize()
 	a, b := d.sizes[d.index], d.sizes[d.index+1]
 	by = min(max(by, least-a), b-least)
 	if a+by < least || b-by < least {
@@ -117,14 +114,15 @@ func (d *Divider) Move(by int) {
 	d.share()
 }
 
-// Push moves a divider by some cells, and those behind it that way when the pane between has its least size, as tmux does.
+// Push moves a divider by a number of cells. It also moves the dividers behind it when the panes between have their
+// minimum size, as tmux does.
 func (d *Divider) Push(by int) {
 	grows, shrinks, step := d.index, d.index+1, 1
 	if by < 0 {
 		grows, shrinks, step, by = shrinks, grows, -1, -by
 	}
 	for ; by > 0 && shrinks >= 0 && shrinks < len(d.sizes); shrinks += step {
-		n := max(0, min(by, d.sizes[shrinks]-d.least()))
+		n := max(0, min(by, d.sizes[shrinks]-d.minSize()))
 		d.sizes[grows] += n
 		d.sizes[shrinks] -= n
 		by -= n
@@ -132,23 +130,23 @@ func (d *Divider) Push(by int) {
 	d.share()
 }
 
-// least is what a pane beside the divider keeps.
-func (d *Divider) least() int {
+// minSize returns the minimum size of a pane next to the divider.
+func (d *Divider) minSize() int {
 	if d.Stacked {
 		return MinHeight
 	}
 	return MinWidth
 }
 
-// share has the group keep the sizes.
+// share stores the sizes in the group.
 func (d *Divider) share() {
 	for i, k := range d.group.Kids {
 		k.Share = float64(d.sizes[i])
 	}
 }
 
-// Grow makes a session's pane larger (by > 0) or smaller in a direction: it moves the
-// divider behind it, or for the last one the divider before it.
+// Grow makes a session's pane larger (by > 0) or smaller. It moves the divider after the pane, or for the last pane the
+// one before it.
 func (n *Node) Grow(session string, area Rect, gap int, stacked bool, by int) bool {
 	d := n.border(session, area, gap, stacked)
 	if d == nil {
@@ -161,7 +159,8 @@ func (n *Node) Grow(session string, area Rect, gap int, stacked bool, by int) bo
 	return true
 }
 
-// MoveBorder moves the border that Grow would to the right or down, whichever side of it the session is on. Others give way to it.
+// MoveBorder moves the border that Grow would move to the right or down, whichever side the session is on. Other
+// borders are pushed.
 func (n *Node) MoveBorder(session string, area Rect, gap int, stacked bool, by int) bool {
 	d := n.border(session, area, gap, stacked)
 	if d != nil {
@@ -170,7 +169,7 @@ func (n *Node) MoveBorder(session string, area Rect, gap int, stacked bool, by i
 	return d != nil
 }
 
-// border is the one behind a session, or before it where it is the last; nil: there is none.
+// border returns the divider after a session, or before it for the last one, or nil.
 func (n *Node) border(session string, area Rect, gap int, stacked bool) *Divider {
 	_, dividers, _ := n.Arrange(area, gap)
 	var best *Divider

@@ -2,18 +2,18 @@ package layout
 
 import "math"
 
-// Float is a pane that lies over others. Its place is told in shares of the area that panes have, so that it is
-// much the same on every terminal.
+// Float is a floating pane. Its position is stored as shares of the panes' area, so that it is similar on every
+// terminal.
 type Float struct {
 	Session string  `json:"session"`
 	X       float64 `json:"x"`
 	Y       float64 `json:"y"`
 	W       float64 `json:"w"`
 	H       float64 `json:"h"`
-	raised  int     // the highest lies on top
+	raised  int     // increasing number of the last raise; the highest pane is on top
 }
 
-// Sizes of floating panes, in cells: a border around what a pane needs. On a smaller area there is no floating.
+// Minimum sizes of floating panes, in cells, with their border. A smaller area has no floating panes.
 const (
 	FloatMinWidth  = MinWidth + 2
 	FloatMinHeight = MinHeight + 1
@@ -21,23 +21,23 @@ const (
 	floatsFromRows = FloatMinHeight + 4
 )
 
-// CanFloat reports whether an area has room for panes that lie over others.
+// CanFloat reports whether an area has room for floating panes.
 func CanFloat(area Rect) bool { return area.W >= floatsFrom && area.H >= floatsFromRows }
 
-// NewFloat is a float in the middle, a bit aside for each that is there.
-func NewFloat(session string, there int) Float {
+// NewFloat returns a float in the middle, shifted a little for each existing one.
+func NewFloat(session string, existing int) Float {
 	const step, steps = 0.04, 5
-	by := step * float64(there%steps)
+	by := step * float64(existing%steps)
 	return Float{Session: session, X: 0.2 + by, Y: 0.15 + by, W: 0.6, H: 0.6}
 }
 
-// Top notes that it was raised, and when.
-func (f *Float) Top(when int) { f.raised = when }
+// SetRaised records that the pane was raised.
+func (f *Float) SetRaised(when int) { f.raised = when }
 
-// Raised is when that was; 0: never.
-func (f *Float) Raised() int { return f.raised }
+// RaisedAt returns when the pane was last raised; 0: never.
+func (f *Float) RaisedAt() int { return f.raised }
 
-// share is a number of 0 to 1, whatever a file says.
+// share returns x limited to 0 to 1; files may hold any number.
 func share(x float64) float64 {
 	if math.IsNaN(x) {
 		return 0
@@ -45,10 +45,10 @@ func share(x float64) float64 {
 	return min(max(x, 0), 1)
 }
 
-// cells is a share of a length.
+// cells returns a share of a length in cells.
 func cells(x float64, length int) int { return int(math.Round(share(x) * float64(length))) }
 
-// Area is where it lies: inside the area, and never smaller than what can be used.
+// Area returns the pane's area: inside in, and never smaller than the minimum.
 func (f *Float) Area(in Rect) Rect {
 	w := min(max(cells(f.W, in.W), FloatMinWidth), in.W)
 	h := min(max(cells(f.H, in.H), FloatMinHeight), in.H)
@@ -57,7 +57,7 @@ func (f *Float) Area(in Rect) Rect {
 	return Rect{in.X + x, in.Y + y, w, h}
 }
 
-// Put has it lie there, as far as that is possible.
+// Put places the pane within in, as far as possible.
 func (f *Float) Put(at, in Rect) {
 	if in.W < 1 || in.H < 1 {
 		return
@@ -68,7 +68,7 @@ func (f *Float) Put(at, in Rect) {
 	f.Y = share(float64(min(at.Y-in.Y, in.H-at.H)) / h)
 }
 
-// Move moves it by some cells; false: it is at the edge.
+// Move moves the pane by a number of cells. It returns false at the edge.
 func (f *Float) Move(in Rect, dx, dy int) bool {
 	was := f.Area(in)
 	at := was
@@ -78,8 +78,8 @@ func (f *Float) Move(in Rect, dx, dy int) bool {
 	return at != was
 }
 
-// Grow makes it wider and taller by some cells, to the right and below, else to the left and above.
-// False: it is as large, or as small, as it can be.
+// Grow makes the pane wider and taller by a number of cells: to the right and below, else to the left and above. It
+// returns false at a limit.
 func (f *Float) Grow(in Rect, dw, dh int) bool {
 	was := f.Area(in)
 	at := was

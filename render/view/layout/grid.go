@@ -1,11 +1,10 @@
 package layout
 
-// CellAspect is how much higher than wide a cell is.
+// CellAspect is the ratio of a cell's height to its width.
 const CellAspect = 2
 
-// Grid divides area among n panes: the number of columns whose panes come closest to a
-// terminal's shape. Panes are in reading order, gap columns between them. Those
-// that do not fit are left out, but never all of them.
+// Grid divides area among n panes with the number of columns whose panes come closest to a terminal's shape. Panes are
+// in reading order, gap columns between them. Panes that do not fit are omitted, except the first.
 func Grid(area Rect, n, gap int) []Rect {
 	if n < 1 || area.W < 1 || area.H < 1 {
 		return nil
@@ -29,14 +28,14 @@ func Grid(area Rect, n, gap int) []Rect {
 	return fill(area, min(n, cols*rows), cols, gap)
 }
 
-// score is 1 for the shape of an 80×24 terminal and less for others.
+// score returns 1 for the shape of an 80×24 terminal and less for others.
 func score(w, h int) float64 {
 	const want = 80.0 / (24 * CellAspect)
 	got := float64(w) / float64(max(1, h)*CellAspect)
 	return min(got/want, want/got)
 }
 
-// fill spreads n panes over rows of cols; a last row that is short gets wider panes.
+// fill places n panes in rows of cols; a short last row gets wider panes.
 func fill(area Rect, n, cols, gap int) []Rect {
 	rows := (n + cols - 1) / cols
 	var out []Rect
@@ -52,7 +51,7 @@ func fill(area Rect, n, cols, gap int) []Rect {
 	return out
 }
 
-// Tiles is the tree of a grid.
+// Tiles returns the tree of a grid.
 func Tiles(area Rect, sessions []string) *Node {
 	var rows []*Node
 	var row []*Node
@@ -69,20 +68,20 @@ func Tiles(area Rect, sessions []string) *Node {
 	return Stack(rows...)
 }
 
-// Arrangement is a ready-made tree.
+// Arrangement is a built-in arrangement of panes.
 type Arrangement struct {
 	Name string
 	Make func(area Rect, sessions []string) *Node
 }
 
-// Arrangements are the ready-made trees, in the order they are gone through.
+// Arrangements are the built-in arrangements, in the order in which the user steps through them.
 var Arrangements = []Arrangement{
 	{"tiles", Tiles},
-	{"main left", func(_ Rect, s []string) *Node { return main(false, s) }},
-	{"main above", func(_ Rect, s []string) *Node { return main(true, s) }},
+	{"main left", func(_ Rect, s []string) *Node { return mainHalf(false, s) }},
+	{"main above", func(_ Rect, s []string) *Node { return mainHalf(true, s) }},
 	{"columns", func(_ Rect, s []string) *Node { return Row(leaves(s)...) }},
 	{"rows", func(_ Rect, s []string) *Node { return Stack(leaves(s)...) }},
-	{"stacked", func(_ Rect, s []string) *Node { return Pile("", s...) }},
+	{"stacked", func(_ Rect, s []string) *Node { return NewStack("", s...) }},
 }
 
 func leaves(sessions []string) []*Node {
@@ -93,8 +92,8 @@ func leaves(sessions []string) []*Node {
 	return out
 }
 
-// main gives the first session the larger half.
-func main(stacked bool, sessions []string) *Node {
+// mainHalf gives the first session one half.
+func mainHalf(stacked bool, sessions []string) *Node {
 	if len(sessions) < 2 {
 		return group(stacked, leaves(sessions))
 	}

@@ -14,27 +14,27 @@ func (r Rect) Contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }
 
-// Center is the position in the middle.
+// Center returns the middle position.
 func (r Rect) Center() (x, y int) { return r.X + r.W/2, r.Y + r.H/2 }
 
-// Node is a leaf that shows a session, or a split of at least two nodes.
+// Node is a leaf with a session, or a group of at least two nodes.
 type Node struct {
 	Session string  `json:"session,omitempty"`
-	Stacked bool    `json:"stacked,omitempty"` // one above the other; else side by side
+	Stacked bool    `json:"stacked,omitempty"` // arranged from top to bottom; else side by side
 	Kids    []*Node `json:"kids,omitempty"`
-	// Piled has the kids, which are leaves, lie in one place: only Open's pane is open, of the others there is a title.
-	Piled bool    `json:"piled,omitempty"`
-	Open  string  `json:"open,omitempty"`
-	Share float64 `json:"share,omitempty"` // of the space, relative to its siblings; 0: 1
+	// the children, which are leaves, are stacked: only Open's pane is open, and the others show a title
+	IsStack bool    `json:"piled,omitempty"`
+	Open    string  `json:"open,omitempty"`
+	Share   float64 `json:"share,omitempty"` // share of the space, relative to its siblings; 0: 1
 }
 
-// Leaf shows a session.
+// Leaf returns a leaf with a session.
 func Leaf(session string) *Node { return &Node{Session: session} }
 
-// Row puts nodes side by side.
+// Row returns a group of nodes side by side.
 func Row(kids ...*Node) *Node { return group(false, kids) }
 
-// Stack puts nodes one above the other.
+// Stack returns a group of nodes from top to bottom.
 func Stack(kids ...*Node) *Node { return group(true, kids) }
 
 func group(stacked bool, kids []*Node) *Node {
@@ -51,10 +51,10 @@ func (n *Node) share() float64 {
 	if n.Share <= 0 {
 		return 1
 	}
-	return min(max(n.Share, 1e-3), 1e6) // files may say anything
+	return min(max(n.Share, 1e-3), 1e6) // files may hold any number
 }
 
-// Sessions are the leaves in reading order.
+// Sessions returns the leaves in reading order.
 func (n *Node) Sessions() []string {
 	if n == nil {
 		return nil
@@ -90,46 +90,46 @@ func (n *Node) leaf(session string) *Node {
 	return nil
 }
 
-// Splitting says where a new pane stands and how much of the space it takes.
+// Splitting describes the position of a new pane and its share of the space.
 type Splitting struct {
-	Stacked bool    // below the other one; else to its right
-	Before  bool    // above it, or to its left
-	Whole   bool    // along all panes, not only the other one
-	Part    float64 // of the space, between 0 and 1; 0: half of it
+	Stacked    bool    // below the other one; else to its right
+	Before     bool    // above it, or to its left
+	FullLength bool    // along all panes, not only next to the other one
+	Share      float64 // share of the space between 0 and 1; 0: half
 }
 
-// part is how much of the space the new pane takes.
+// part returns the share of the new pane.
 func (s *Splitting) part() float64 {
-	if s.Part <= 0 || s.Part >= 1 {
+	if s.Share <= 0 || s.Share >= 1 {
 		return 0.5
 	}
-	return s.Part
+	return s.Share
 }
 
-// pair is two nodes in their order.
-func (s *Splitting) pair(was, added *Node) []*Node {
-	if s.Part > 0 {
-		was.Share, added.Share = 1-s.part(), s.part()
+// pair returns the two nodes in order.
+func (s *Splitting) pair(old, added *Node) []*Node {
+	if s.Share > 0 {
+		old.Share, added.Share = 1-s.part(), s.part()
 	}
 	if s.Before {
-		return []*Node{added, was}
+		return []*Node{added, old}
 	}
-	return []*Node{was, added}
+	return []*Node{old, added}
 }
 
-// Split puts a new session behind another one: below it, or to its right. A tree without
-// that session gets it at its end; no tree becomes a leaf.
+// Split adds a session after another session: below it, or to its right. A tree without that session gets it at its end; a
+// nil tree becomes a leaf.
 func (n *Node) Split(at, session string, stacked bool) *Node {
 	return n.SplitBy(at, session, Splitting{Stacked: stacked})
 }
 
-// SplitBy is Split with more to say.
+// SplitBy is Split with a position and a share.
 func (n *Node) SplitBy(at, session string, s Splitting) *Node {
 	switch {
 	case n == nil:
 		return Leaf(session)
-	case s.Whole:
-		n.beside(session, &s)
+	case s.FullLength:
+		n.groupWith(session, &s)
 		return n.Keep(func(string) bool { return true }) // no group inside one of its kind
 	case !n.Has(at):
 		return Row(n, Leaf(session))
@@ -143,12 +143,12 @@ func (n *Node) split(at, session string, s *Splitting) bool {
 		if n.Session != at {
 			return false
 		}
-		n.beside(session, s)
+		n.groupWith(session, s)
 		return true
 	}
-	if n.Piled {
+	if n.IsStack {
 		if n.Has(at) {
-			n.beside(session, s) // of all of it
+			n.groupWith(session, s) // of all of it
 			return true
 		}
 		return false
@@ -170,16 +170,16 @@ func (n *Node) split(at, session string, s *Splitting) bool {
 	return false
 }
 
-// beside makes the node a group of what it was and a session.
-func (n *Node) beside(session string, s *Splitting) {
+// groupWith turns the node into a group of itself and a session.
+func (n *Node) groupWith(session string, s *Splitting) {
 	was, share := *n, n.Share
 	was.Share = 0
 	*n = *group(s.Stacked, s.pair(&was, Leaf(session)))
 	n.Share = share
 }
 
-// Keep is the tree without the leaves that keep refuses; nil when none is left. Groups of
-// one are dissolved, and a session that occurs again is dropped.
+// Keep returns the tree without the leaves that keep rejects, or nil if none remains. It dissolves groups of one and
+// drops duplicate sessions.
 func (n *Node) Keep(keep func(session string) bool) *Node {
 	seen := map[string]bool{}
 	return n.keep(func(s string) bool {
@@ -191,7 +191,7 @@ func (n *Node) Keep(keep func(session string) bool) *Node {
 	}, maxDepth)
 }
 
-// maxDepth bounds trees read from files.
+// maxDepth limits trees read from files.
 const maxDepth = 32
 
 func (n *Node) keep(keep func(string) bool, depth int) *Node {
@@ -210,24 +210,24 @@ func (n *Node) keep(keep func(string) bool, depth int) *Node {
 		if k == nil {
 			continue
 		}
-		if n.Piled {
+		if n.IsStack {
 			for _, s := range k.Sessions() {
 				kids = append(kids, Leaf(s))
 			}
 			continue
 		}
-		if len(k.Kids) > 0 && k.Stacked == n.Stacked && !k.Piled { // a group inside one of its kind
+		if len(k.Kids) > 0 && k.Stacked == n.Stacked && !k.IsStack { // a group inside one of its kind
 			kids = append(kids, flatten(k)...)
 			continue
 		}
 		kids = append(kids, k)
 	}
-	g := group(n.Stacked && !n.Piled, kids)
+	g := group(n.Stacked && !n.IsStack, kids)
 	if g != nil {
 		g.Share = n.Share
 	}
-	if n.Piled && g != nil && len(kids) > 1 {
-		g.Piled, g.Open = true, n.Open
+	if n.IsStack && g != nil && len(kids) > 1 {
+		g.IsStack, g.Open = true, n.Open
 		if !g.Has(g.Open) {
 			g.Open = kids[len(kids)-1].Session
 		}
@@ -235,7 +235,7 @@ func (n *Node) keep(keep func(string) bool, depth int) *Node {
 	return g
 }
 
-// flatten are a group's kids, sharing what the group had.
+// flatten returns a group's children, with the group's share divided among them.
 func flatten(g *Node) []*Node {
 	total := 0.0
 	for _, k := range g.Kids {
@@ -247,7 +247,7 @@ func flatten(g *Node) []*Node {
 	return g.Kids
 }
 
-// Without is the tree without a session.
+// Without returns the tree without a session.
 func (n *Node) Without(session string) *Node {
 	return n.Keep(func(s string) bool { return s != session })
 }
@@ -257,7 +257,7 @@ func (n *Node) Swap(a, b string) {
 	la, lb := n.leaf(a), n.leaf(b)
 	if la != nil && lb != nil {
 		la.Session, lb.Session = lb.Session, la.Session
-		n.each(func(p *Node) {
+		n.eachStack(func(p *Node) {
 			switch hasA, hasB := p.Has(a), p.Has(b); {
 			case hasA == hasB:
 			case p.Open == a:
@@ -269,15 +269,16 @@ func (n *Node) Swap(a, b string) {
 	}
 }
 
-// Reorder puts sessions into the leaves, in reading order. There have to be as many.
+// Reorder assigns sessions to the leaves in reading order. Their number must match.
 func (n *Node) Reorder(sessions []string) { n.reorder(sessions) }
 
+// reorder assigns sessions to the leaves in order, and returns the remaining ones.
 func (n *Node) reorder(left []string) []string {
 	if len(n.Kids) == 0 {
 		n.Session = left[0]
 		return left[1:]
 	}
-	open := slices.IndexFunc(n.Kids, func(k *Node) bool { return n.Piled && k.Session == n.Open })
+	open := slices.IndexFunc(n.Kids, func(k *Node) bool { return n.IsStack && k.Session == n.Open })
 	for _, k := range n.Kids {
 		left = k.reorder(left)
 	}
@@ -287,11 +288,11 @@ func (n *Node) reorder(left []string) []string {
 	return left
 }
 
-// Rename puts a session in the place of another.
+// Rename replaces a session by another.
 func (n *Node) Rename(old, session string) {
 	if l := n.leaf(old); l != nil {
 		l.Session = session
-		n.each(func(p *Node) {
+		n.eachStack(func(p *Node) {
 			if p.Open == old {
 				p.Open = session
 			}
@@ -299,7 +300,7 @@ func (n *Node) Rename(old, session string) {
 	}
 }
 
-// Even gives all nodes the same share as their siblings.
+// Even gives all nodes equal shares.
 func (n *Node) Even() {
 	if n == nil {
 		return

@@ -107,7 +107,7 @@ func TestArrangeInvariants(t *testing.T) {
 			for _, size := range []Rect{{0, 0, 20, 4}, {0, 0, 81, 24}, {3, 5, 500, 200}} {
 				tree := a.Make(size, ids)
 				places, _, fits := tree.Arrange(size, 1)
-				if !slices.Equal(tree.Sessions(), ids) || len(places) != n && !tree.Piled { // which may leave out titles
+				if !slices.Equal(tree.Sessions(), ids) || len(places) != n && !tree.IsStack { // which may leave out titles
 					t.Fatalf("%s of %d: %v", a.Name, n, tree.Sessions())
 				}
 				if !fits {
@@ -166,16 +166,16 @@ func TestSplitBy(t *testing.T) {
 		order string
 		is    Rect // of the new one
 	}{
-		{"to the right", Leaf("a"), Splitting{Part: 0.25}, "a x", Rect{X: 75, W: 25, H: 40}},
-		{"to the left", Leaf("a"), Splitting{Part: 0.25, Before: true}, "x a", Rect{W: 25, H: 40}},
+		{"to the right", Leaf("a"), Splitting{Share: 0.25}, "a x", Rect{X: 75, W: 25, H: 40}},
+		{"to the left", Leaf("a"), Splitting{Share: 0.25, Before: true}, "x a", Rect{W: 25, H: 40}},
 		{"above", Leaf("a"), Splitting{Stacked: true, Before: true}, "x a", Rect{W: 100, H: 20}},
-		{"in a group", Row(Leaf("a"), Leaf("b")), Splitting{Part: 0.2}, "a x b", Rect{X: 40, W: 10, H: 40}},
+		{"in a group", Row(Leaf("a"), Leaf("b")), Splitting{Share: 0.2}, "a x b", Rect{X: 40, W: 10, H: 40}},
 		{"before, in a group", Row(Leaf("a"), Leaf("b")), Splitting{Before: true}, "x a b", Rect{W: 25, H: 40}},
-		{"below all", Row(Leaf("a"), Leaf("b")), Splitting{Stacked: true, Whole: true, Part: 0.25}, "a b x", Rect{Y: 30, W: 100, H: 10}},
-		{"right of all", Row(Leaf("a"), Leaf("b")), Splitting{Whole: true}, "a b x", Rect{X: 50, W: 50, H: 40}},
-		{"left of all", Stack(Leaf("a"), Leaf("b")), Splitting{Whole: true, Before: true, Part: 0.1}, "x a b", Rect{W: 10, H: 40}},
-		{"of a pile", Pile("a", "a", "b"), Splitting{Before: true}, "x a b", Rect{W: 50, H: 40}},
-		{"no tree", nil, Splitting{Before: true, Part: 0.3}, "x", area},
+		{"below all", Row(Leaf("a"), Leaf("b")), Splitting{Stacked: true, FullLength: true, Share: 0.25}, "a b x", Rect{Y: 30, W: 100, H: 10}},
+		{"right of all", Row(Leaf("a"), Leaf("b")), Splitting{FullLength: true}, "a b x", Rect{X: 50, W: 50, H: 40}},
+		{"left of all", Stack(Leaf("a"), Leaf("b")), Splitting{FullLength: true, Before: true, Share: 0.1}, "x a b", Rect{W: 10, H: 40}},
+		{"of a pile", NewStack("a", "a", "b"), Splitting{Before: true}, "x a b", Rect{W: 50, H: 40}},
+		{"no tree", nil, Splitting{Before: true, Share: 0.3}, "x", area},
 	} {
 		n := c.tree.SplitBy("a", "x", c.s)
 		if got := strings.Join(n.Sessions(), " "); got != c.order {
@@ -192,7 +192,7 @@ func TestSplitBy(t *testing.T) {
 
 // Sessions change places, and the places stay what they were.
 func TestReorder(t *testing.T) {
-	n := Row(Leaf("a"), Pile("c", "b", "c"))
+	n := Row(Leaf("a"), NewStack("c", "b", "c"))
 	n.Reorder([]string{"c", "a", "b"})
 	if got := strings.Join(n.Sessions(), " "); got != "c a b" || n.Kids[1].Open != "b" {
 		t.Errorf("%s, %s is open", got, n.Kids[1].Open)

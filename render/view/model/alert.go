@@ -6,51 +6,51 @@ import (
 	"time"
 )
 
-// Alert is something a person may want to know of a session that is not in sight.
+// Alert is an unseen event of a session.
 type Alert struct {
 	Kind  AlertKind
-	Doing string // the command that it is about; empty: none is known
+	Doing string // the command that it is about; "" means unknown
 	since time.Time
 }
 
-// AlertKind says how urgent an alert is.
+// AlertKind is how urgent an alert is.
 type AlertKind uint8
 
-// Kinds of alerts, the more urgent the later.
+// Kinds of alerts, in increasing urgency.
 const (
 	AlertNone AlertKind = iota
 	AlertFinished
 	AlertBell
 	AlertFailed
-	AlertNeeds
+	AlertInput
 	AlertApproval
 )
 
-// Sign marks sessions and tabs.
+// Sign returns the symbol that marks sessions and tabs.
 func (k AlertKind) Sign() string { return signs[k] }
 
-// Words say what happened.
+// Words describes the event.
 func (k AlertKind) Words() string { return words[k] }
 
-var signs = [...]string{AlertNone: "", AlertFinished: "✓", AlertBell: "♪", AlertFailed: "✗", AlertNeeds: "?", AlertApproval: "!"}
+var signs = [...]string{AlertNone: "", AlertFinished: "✓", AlertBell: "♪", AlertFailed: "✗", AlertInput: "?", AlertApproval: "!"}
 
-var words = [...]string{AlertNone: "", AlertFinished: "finished", AlertBell: "rang the bell", AlertFailed: "failed", AlertNeeds: "needs input",
+var words = [...]string{AlertNone: "", AlertFinished: "finished", AlertBell: "rang the bell", AlertFailed: "failed", AlertInput: "needs input",
 	AlertApproval: "needs approval",
 }
 
-// DefaultLong is how long a command runs whose end is told, unless the person says.
+// DefaultLong is the run time from which the end of a command raises an alert, unless configured.
 const DefaultLong = 3 * time.Second
 
-// notice compares what is known with what was.
-func (m *Model) notice(now []Session, at time.Time) {
+// raiseAlerts raises alerts for the changes between the known sessions and an update.
+func (m *Model) raiseAlerts(now []Session, at time.Time) {
 	for i := range now {
 		s := &now[i]
 		old := m.Session(s.ID)
 		if old == nil {
 			continue
 		}
-		kind := m.Quiet.worth(change(old, s, at, m.Quiet.Long))
-		if s.Aside && kind < AlertNeeds {
+		kind := m.DisabledAlerts.filter(change(old, s, at, m.DisabledAlerts.Long))
+		if s.NoAlerts && kind < AlertInput {
 			continue
 		}
 		if kind == AlertFinished && m.onScreen(s.ID) {
@@ -63,35 +63,36 @@ func (m *Model) notice(now []Session, at time.Time) {
 			}
 		}
 		a := m.Alerts[s.ID].Kind
-		if old.State != StateRunning && s.State == StateRunning { // what is told of it was before it was started anew
+		// restarted: alerts of the earlier run no longer apply
+		if old.State != StateRunning && s.State == StateRunning {
 			delete(m.Alerts, s.ID)
 			continue
 		}
-		if a == AlertNeeds && !s.Wants() || a == AlertApproval && s.Needs != NeedsApproval { // it was answered elsewhere
+		if a == AlertInput && !s.NeedsAnswer() || a == AlertApproval && s.Needs != NeedsApproval { // it was answered elsewhere
 			delete(m.Alerts, s.ID)
 		}
 	}
 	for id := range m.Alerts {
-		if !slices.ContainsFunc(now, func(s Session) bool { return s.ID == id }) { // removed: nobody can go to it
+		if !slices.ContainsFunc(now, func(s Session) bool { return s.ID == id }) { // the session was removed
 			delete(m.Alerts, id)
 		}
 	}
 }
 
-// noticeAsking has what asks when the viewer begins be alerts, as they are in one that was there.
-func (m *Model) noticeAsking(now []Session, at time.Time) {
+// raiseInitialAlerts raises alerts for sessions that already need input when the viewer starts.
+func (m *Model) raiseInitialAlerts(now []Session, at time.Time) {
 	for i := range now {
-		s, kind := &now[i], AlertNeeds
+		s, kind := &now[i], AlertInput
 		if s.Needs == NeedsApproval {
 			kind = AlertApproval
 		}
-		if s.Wants() && m.Quiet.worth(kind) != AlertNone {
+		if s.NeedsAnswer() && m.DisabledAlerts.filter(kind) != AlertNone {
 			m.Alerts[s.ID] = Alert{kind, about(s, s), at}
 		}
 	}
 }
 
-// about is the command that is or was running.
+// about returns the command that runs or ran last.
 func about(old, s *Session) string {
 	what := s.Doing
 	if what == "" || s.Phase == PhasePrompt {
@@ -101,24 +102,25 @@ func about(old, s *Session) string {
 	return what
 }
 
-// worth is the alert, or none where the person wants none of it.
-func (a *Alerts) worth(kind AlertKind) AlertKind {
+// filter returns kind, or AlertNone if the user disabled it.
+func (a *Alerts) filter(kind AlertKind) AlertKind {
 	switch {
-	case kind == AlertNeeds && a.NoInput, kind == AlertApproval && a.NoApproval, kind == AlertBell && a.NoBell,
+	case kind == AlertInput && a.NoInput, kind == AlertApproval && a.NoApproval, kind == AlertBell && a.NoBell,
 		(kind == AlertFinished || kind == AlertFailed) && a.NoCommand:
 		return AlertNone
 	}
 	return kind
 }
 
+// change returns the alert for a change of a session.
 func change(old, s *Session, now time.Time, long time.Duration) AlertKind {
 	switch {
 	case s.Needs == NeedsApproval && old.Needs != NeedsApproval:
 		return AlertApproval
-	case s.Wants() && s.Needs != NeedsApproval && (!old.Wants() || old.Needs == NeedsApproval):
-		return AlertNeeds
+	case s.NeedsAnswer() && s.Needs != NeedsApproval && (!old.NeedsAnswer() || old.Needs == NeedsApproval):
+		return AlertInput
 	case old.State == StateRunning && s.State != StateRunning:
-		return outcome(s.Failed() && (!s.wasEnded() || s.Signal == "SIGKILL")) // of that one memory may have run out
+		return outcome(s.HasFailed() && (!s.wasEnded() || s.Signal == "SIGKILL")) // perhaps killed for lack of memory
 	case old.Phase == PhaseRunning && s.Phase == PhasePrompt && now.Sub(old.Since) >= long:
 		return outcome(s.LastExit != nil && *s.LastExit != 0)
 	case s.Bells > old.Bells:
@@ -134,14 +136,13 @@ func outcome(failed bool) AlertKind {
 	return AlertFinished
 }
 
-// NextAlert is the session that wants attention most, of equals the one that has waited
-// longest; empty: none.
+// NextAlert returns the session with the most urgent alert, the oldest first, or "".
 func (m *Model) NextAlert() string {
 	best, _ := m.NextAlertBut(AlertNone)
 	return best
 }
 
-// NextAlertBut returns the session that NextAlert does, without alerts of one kind, and the number of the other alerts.
+// NextAlertBut returns the same as NextAlert without the alerts of one kind. It also returns the number of the other alerts.
 func (m *Model) NextAlertBut(kind AlertKind) (best string, alerts int) {
 	for i := range m.Sessions {
 		id := m.Sessions[i].ID
@@ -157,18 +158,18 @@ func (m *Model) NextAlertBut(kind AlertKind) (best string, alerts int) {
 	return best, alerts
 }
 
-// Asks is a session that was looked at, or was so from the start, and waits for input all the same, but for the one that has
-// the focus; empty: none.
-func (m *Model) Asks() string {
+// WaitingWithoutAlert returns a session, other than the focused one, that still waits for input without an alert, or
+// "".
+func (m *Model) WaitingWithoutAlert() string {
 	for i := range m.Sessions {
-		if s := &m.Sessions[i]; s.Wants() && s.ID != m.Focus {
+		if s := &m.Sessions[i]; s.NeedsAnswer() && s.ID != m.Focus {
 			return s.ID
 		}
 	}
 	return ""
 }
 
-// Worst is the most urgent alert among sessions.
+// Worst returns the most urgent alert among sessions.
 func (m *Model) Worst(ids []string) AlertKind {
 	worst := AlertNone
 	for _, id := range ids {
@@ -177,11 +178,11 @@ func (m *Model) Worst(ids []string) AlertKind {
 	return worst
 }
 
-// Alerts say what is not worth a person's attention.
+// Alerts configures which events raise an alert.
 type Alerts struct {
 	NoBell     bool
 	NoCommand  bool
 	NoInput    bool
 	NoApproval bool
-	Long       time.Duration // how long a command runs whose end is told; default 3 s
+	Long       time.Duration // run time from which the end of a command raises an alert; default 3 s
 }

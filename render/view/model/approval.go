@@ -2,37 +2,38 @@ package model
 
 import "time"
 
-// Approval is something that a person is asked to allow.
+// Approval is a pending approval request.
 type Approval struct {
-	ID       string
-	Who      string // asks
-	Session  string // id; empty: there is none yet
-	Name     string // of the session
-	What     string // the line, the command, the host, the secret
-	Commands []Judged
-	Started  string // of an execution: what started it
-	Cwd      string
-	Why      string
-	Instead  string // what to do instead
-	Risk     string // low, medium, high
-	Group    string // approvals of one group are much the same
-	Covers   []string
-	Rule     string // that an answer for always would write; empty: none is proposed
-	NoRule   string // why none can allow it; empty: one may
-	Count    int    // how many ask for the same
-	Asked    time.Time
+	ID        string
+	Requester string // the requester
+	Session   string // id; "" means not started yet
+	Name      string // of the session
+	What      string // what is requested: a line, command, host or secret
+	Commands  []Judged
+	Started   string // for an execution: what started it
+	Cwd       string
+	Effects   []string // effects of the request
+	Why       string   // rule that requires the approval
+	Instead   string   // suggested alternative
+	Risk      string   // low, medium, high
+	Group     string   // approvals of a group are similar
+	Covers    []string // later commands that an answer also covers
+	Rule      string   // rule that "always" would write; "": none
+	NoRule    string   // why no rule can allow it; "": a rule can
+	Count     int      // number of identical requests
+	Asked     time.Time
 }
 
-// Judged is a command that would be run, and what the rules say of it: allow, ask or deny.
+// Judged is a command of the request with its verdict: allow, ask or deny.
 type Judged struct{ Text, Verdict string }
 
-// Ended is how an approval ended, in words.
+// Ended describes how an approval ended.
 type Ended struct{ ID, How string }
 
-// NeedsApproval is what a session needs in which something waits for a person's approval.
+// NeedsApproval is the value of Session.Needs for a pending approval.
 const NeedsApproval = "approval"
 
-// Ending is how an approval ended that does not wait any more; empty: that is not known.
+// Ending returns how an approval ended, or "" if that is unknown.
 func (m *Model) Ending(id string) string {
 	for _, e := range m.Ended {
 		if e.ID == id {

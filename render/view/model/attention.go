@@ -2,14 +2,14 @@ package model
 
 import "time"
 
-// Attention is how much a session wants a person, the most first.
+// Attention is how urgently a session needs the user, most urgent first.
 type Attention uint8
 
 // Kinds of attention, in the order in which sessions are listed.
 const (
-	AttentionNeeds Attention = iota // it asks, or waits for an approval
+	AttentionNeeds Attention = iota // it waits for input or an approval
 	AttentionFailed
-	AttentionFinished // and nobody has looked since
+	AttentionFinished // finished, not seen by the user yet
 	AttentionRuns
 	AttentionIdle
 	AttentionEnded
@@ -19,12 +19,12 @@ var attentionWords = [...]string{"needs input", "failed", "finished", "running",
 
 func (a Attention) String() string { return attentionWords[a] }
 
-// Attention is what a session wants by its state alone.
+// Attention returns a session's urgency by its state alone.
 func (s *Session) Attention() Attention {
 	switch {
-	case s.Wants():
+	case s.NeedsAnswer():
 		return AttentionNeeds
-	case s.Failed(), s.PromptFailed():
+	case s.HasFailed(), s.PromptFailed():
 		return AttentionFailed
 	case s.State != StateRunning:
 		return AttentionEnded
@@ -34,26 +34,28 @@ func (s *Session) Attention() Attention {
 	return AttentionRuns
 }
 
-// Attention is what a session wants, by its state and by what was not looked at.
+// Attention returns a session's urgency by its state and its unseen alert.
 func (m *Model) Attention(s *Session) Attention {
 	a := s.Attention()
 	if k := m.Alerts[s.ID].Kind; k == AlertFinished && a > AttentionFinished {
 		return AttentionFinished
 	}
-	if a == AttentionFailed && s.State != StateRunning && !m.lately(s) {
+	if a == AttentionFailed && s.State != StateRunning && !m.hasFailedRecently(s) {
 		return AttentionEnded
 	}
 	return a
 }
 
-// lateness is for how long a failed session wants somebody to look.
-const lateness = time.Hour
+// failedTime is how long a session counts as failed.
+const failedTime = time.Hour
 
-// lately says that a session failed by itself not long ago, whether this viewer was there or not: two that are open count alike,
-// and one that is opened tells what failed meanwhile.
-func (m *Model) lately(s *Session) bool { return !s.wasEnded() && m.now.Sub(s.Ended) < lateness }
+// hasFailedRecently reports whether a session failed recently and not by request. It depends only on the end time, so all viewers
+// agree, and a new viewer shows recent failures.
+func (m *Model) hasFailedRecently(s *Session) bool {
+	return !s.wasEnded() && m.now.Sub(s.Ended) < failedTime
+}
 
-// wasEnded says that somebody ended it: it did not fail by itself.
+// wasEnded reports whether a signal or a request ended the session, so it did not fail by itself.
 func (s *Session) wasEnded() bool {
 	switch s.Signal {
 	case "SIGHUP", "SIGINT", "SIGTERM", "SIGKILL":
@@ -61,7 +63,7 @@ func (s *Session) wasEnded() bool {
 	case "":
 		if s.ExitCode != nil {
 			switch *s.ExitCode {
-			case 128 + 1, 128 + 2, 128 + 9, 128 + 15: // a shell tells so of what it ran
+			case 128 + 1, 128 + 2, 128 + 9, 128 + 15: // how a shell reports a signal
 				return true
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Await has sessions of a layout stand where they stood although nothing was heard of their hosts yet: a viewer that
-// begins while a host cannot be reached must not forget how its sessions were arranged.
+// Await keeps the places of a layout's sessions on hosts that were not reached yet. A viewer that starts while a host
+// is unreachable must not lose the arrangement of its sessions.
 func (m *Model) Await(f *Layout) {
 	sessions := sessionsOf(f.Pinned)
 	for i := range f.Tabs {
@@ -15,28 +15,29 @@ func (m *Model) Await(f *Layout) {
 	}
 	for _, id := range sessions {
 		host, _, ok := strings.Cut(id, "/")
-		i := slices.IndexFunc(m.CutOff, func(c CutOff) bool { return c.Never && c.Host == host })
+		i := slices.IndexFunc(m.Unreachable, func(c Unreachable) bool { return c.NeverReached && c.Host == host })
 		if !ok || i < 0 || m.Session(id) != nil {
 			continue
 		}
-		s := Session{ID: id, Name: cmp.Or(f.Names[id], id), Host: host, State: StateRunning, Started: m.CutOff[i].Since, CutOff: m.CutOff[i].Since}
+		s := Session{ID: id, Name: cmp.Or(f.Names[id], id), Host: host, State: StateRunning, Started: m.Unreachable[i].Since, UnreachableSince: m.Unreachable[i].Since}
 		m.awaited[id] = s
 		m.Sessions = append(m.Sessions, s)
 	}
 }
 
-// withAwaited is the list with what is awaited of hosts that nothing was heard of yet. Of others it is known by now.
+// withAwaited returns the update's sessions with the awaited ones of hosts that were never reached. It drops awaited
+// sessions of all other hosts.
 func (m *Model) withAwaited(u *Update) []Session {
 	list := u.Sessions
-	for i := range u.CutOff {
-		c := &u.CutOff[i]
-		if !c.Never {
+	for i := range u.Unreachable {
+		c := &u.Unreachable[i]
+		if !c.NeverReached {
 			continue
 		}
 		list = append(list, m.awaitedOf(c.Host)...)
 	}
 	for id, s := range m.awaited {
-		if !slices.ContainsFunc(u.CutOff, func(c CutOff) bool { return c.Never && c.Host == s.Host }) {
+		if !slices.ContainsFunc(u.Unreachable, func(c Unreachable) bool { return c.NeverReached && c.Host == s.Host }) {
 			delete(m.awaited, id)
 		}
 	}

@@ -14,24 +14,24 @@ import (
 func TestSessionsOfAHostThatIsCutOff(t *testing.T) {
 	tree := layout.Leaf("a").Split("a", "far/b", false).Split("far/b", "far/c", true)
 	kept := &Layout{Version: LayoutVersion, Tabs: []TabFile{{Tree: tree, Focus: "far/b"}}, Names: map[string]string{"far/b": "far/build"}}
-	cut := CutOff{Host: "far", Why: "no route", Since: epoch, Never: true}
+	cut := Unreachable{Host: "far", Why: "no route", Since: epoch, NeverReached: true}
 	m := New(nil)
 	u := running("a")
-	u.CutOff = []CutOff{cut, {Host: "other", Since: epoch}}
+	u.Unreachable = []Unreachable{cut, {Host: "other", Since: epoch}}
 	m.Update(u, epoch)
 	if !m.UseLayout(kept) {
 		t.Fatal("the layout is not used")
 	}
 	want := "[a {far/b far/c}]* far/b"
 	again := running("a")
-	again.CutOff = u.CutOff
+	again.Unreachable = u.Unreachable
 	for _, now := range []time.Time{epoch, epoch.Add(time.Minute), epoch.Add(time.Hour)} {
 		m.Update(again, now)
 		if got := m.String(); got != want {
 			t.Fatalf("after %v: %s; want %s", now.Sub(epoch), got, want)
 		}
 	}
-	if s := m.Session("far/b"); s.Name != "far/build" || !s.CutOff.Equal(epoch) || s.Host != "far" {
+	if s := m.Session("far/b"); s.Name != "far/build" || !s.UnreachableSince.Equal(epoch) || s.Host != "far" {
 		t.Errorf("%+v", s)
 	}
 	back := running("a", "far/b")
@@ -40,7 +40,7 @@ func TestSessionsOfAHostThatIsCutOff(t *testing.T) {
 	if got, want := m.String(), "[a far/b]* far/b"; got != want {
 		t.Errorf("when the host is back: %s; want %s", got, want)
 	}
-	if len(m.awaited) != 0 || !m.Session("far/b").CutOff.IsZero() {
+	if len(m.awaited) != 0 || !m.Session("far/b").UnreachableSince.IsZero() {
 		t.Errorf("still awaited: %v", m.awaited)
 	}
 }
@@ -48,17 +48,17 @@ func TestSessionsOfAHostThatIsCutOff(t *testing.T) {
 // Sessions of other hosts are called by them, also where they are called by what runs in them.
 func TestNamesOfOtherHosts(t *testing.T) {
 	s := Session{Name: "build/bash-2", Host: "build", Command: "/bin/bash --norc", Cwd: "/home/ann/x"}
-	if !s.Automatic() || s.title() != "build/x" {
-		t.Errorf("automatic %v, called %s", s.Automatic(), s.title())
+	if !s.HasAutomaticName() || s.title() != "build/x" {
+		t.Errorf("automatic %v, called %s", s.HasAutomaticName(), s.title())
 	}
-	if s.Host = ""; s.Automatic() {
+	if s.Host = ""; s.HasAutomaticName() {
 		t.Error("build/bash-2 is no name of a session of this host that was made of its program's")
 	}
 }
 
-func TestLayoutOfAnotherHost(t *testing.T) {
+func TestLayoutOfOtherHost(t *testing.T) {
 	l := Layout{Tabs: []TabFile{{Auto: true}, {Tree: layout.Leaf("a").Split("a", "b", true), Focus: "b"}}, Names: map[string]string{"a": "x"}}
-	l.Call(func(id string) string { return "far/" + id })
+	l.RenameSessions(func(id string) string { return "far/" + id })
 	if got := tree(l.Tabs[1].Tree); got != "{far/a far/b}" || l.Tabs[1].Focus != "far/b" || l.Names["far/a"] != "far/x" {
 		t.Errorf("%s, %+v", got, l)
 	}

@@ -2,16 +2,16 @@ package model
 
 import "time"
 
-// Detail is a line of what is known of a session, and where it leads.
+// Detail is a line about a session, with an action.
 type Detail struct {
-	Group string // what it belongs to, as in environment
+	Group string // heading, such as environment
 	Text  string
-	Note  string // what is said of it on the side
+	Note  string // short text on the right
 	Tone  Tone
 	Lead  Lead
 }
 
-// Tone is how a line fares.
+// Tone is the look of a line: neutral, good, bad and so on.
 type Tone uint8
 
 // Tones.
@@ -24,22 +24,22 @@ const (
 	ToneWants
 )
 
-// Lead is where a line leads: one of these is set, or none.
+// Lead is the action of a line: one field is set, or none.
 type Lead struct {
-	Copy      string // text for the clipboard
-	Command   int    // a command of the session's shell, by its number
-	Rule      string // a rule of the session, by its id, to be removed
-	Job       string // a job, by its id, to be stopped
-	Approvals bool   // what waits for the person's approval
-	Size      bool   // whose size the session takes
-	Errors    bool   // the errors that it printed, and the editor
-	Answer    bool   // what the program asks is answered
-	Client    int    // who shows the session, by its number: it looks only from then on, or types again (Types)
-	Types     bool   // what Client may then do
+	Copy      string // copy this text
+	Command   int    // show the output of this command of the shell
+	Rule      string // remove this response rule
+	Job       string // stop this job
+	Approvals bool   // open the pending approvals
+	Size      bool   // choose the size policy
+	Errors    bool   // open the list of errors
+	Answer    bool   // answer the program's prompt
+	Client    int    // make this client view-only, or let it type (Types)
+	Types     bool   // value to set for Client
 }
 
-// Glance is what can be seen of a session in a line.
+// Glance is a one-line summary of a session.
 type Glance struct {
-	Last string    // its last line that is not empty
-	At   time.Time // when it was looked at
+	Last string    // its last non-empty line
+	At   time.Time // when it was read
 }

@@ -1,10 +1,9 @@
-// Package model is what a viewer shows, without a terminal: the sessions that are known, the
-// tabs with their trees of panes, the focus, and the alerts.
+// Package model holds the state of the viewer without a terminal: the known sessions, the tabs with their trees of
+// panes, the focus, and the alerts.
 //
-//	Update (a list of sessions) ──→ Model ──→ Arrange: which session stands where
-//	what the person did ────────↗        └──→ Layout: tabs and trees as they are kept
+// Updates (lists of sessions) and the user's actions change a Model. Arrange returns the area of each visible session,
+// and Layout the tabs and trees for saving.
 //
-// A Model is a pure machine: it starts nothing, reads no clock and draws nothing; the time is
-// handed in. It knows neither panes nor keys. It is not safe for concurrent use: the viewer's
-// goroutine owns it. Areas are cells of the terminal, 0-based.
+// A Model does no I/O: it starts nothing, reads no clock and draws nothing; callers pass the time. It is not safe for
+// concurrent use: the viewer's goroutine owns it. Areas are cells of the terminal, 0-based.
 package model

@@ -11,8 +11,8 @@ import (
 // below gets it. Those that are pinned are over all tabs, and always shown. On top is the one that has the focus, then
 // those that are pinned. A tab always has a pane that does not float.
 
-// Tiled are the ids of a tab's panes that lie beside each other, in order.
-func (m *Model) Tiled(t *Tab) []string {
+// TiledPanes returns the ids of a tab's tiled panes, in order.
+func (m *Model) TiledPanes(t *Tab) []string {
 	if !t.Auto {
 		return t.Tree.Sessions()
 	}
@@ -27,7 +27,7 @@ func (m *Model) Tiled(t *Tab) []string {
 	return m.withFloats(m.withFloats(nil, t.Floats), m.Pinned) // nothing else is there
 }
 
-// floats reports whether a session's pane lies over others of the tab.
+// floats reports whether a session's pane floats in the tab.
 func (t *Tab) floats(id string) bool { return indexOf(t.Floats, id) >= 0 }
 
 func indexOf(list []layout.Float, id string) int {
@@ -41,14 +41,14 @@ func sessionsOf(list []layout.Float) (ids []string) {
 	return ids
 }
 
-// callAll calls sessions by other ids.
-func callAll(list []layout.Float, as func(id string) string) {
+// renameAll replaces the ids of sessions.
+func renameAll(list []layout.Float, newID func(id string) string) {
 	for i := range list {
-		list[i].Session = as(list[i].Session)
+		list[i].Session = newID(list[i].Session)
 	}
 }
 
-// keptFloats are those that keep does not refuse; one that is there twice is there once.
+// keptFloats returns the floats that keep accepts, without duplicates.
 func keptFloats(list []layout.Float, keep func(id string) bool) []layout.Float {
 	var out []layout.Float
 	for _, f := range list {
@@ -59,10 +59,10 @@ func keptFloats(list []layout.Float, keep func(id string) bool) []layout.Float {
 	return out
 }
 
-// maxFloats bounds the floating panes that a layout may bring.
+// maxFloats limits the floating panes of a layout.
 const maxFloats = 50
 
-// floatsOf are the floating panes of a layout whose sessions are there.
+// floatsOf returns the floating panes of a layout whose sessions exist.
 func (m *Model) floatsOf(f *Layout, list []layout.Float) []layout.Float {
 	var out []layout.Float
 	for _, x := range list[:min(len(list), maxFloats)] {
@@ -73,7 +73,7 @@ func (m *Model) floatsOf(f *Layout, list []layout.Float) []layout.Float {
 	return keptFloats(out, func(string) bool { return true })
 }
 
-// setTree gives the tab a tree. Without any pane there, one that floats takes its place.
+// setTree sets the tab's tree. If it has no pane, a floating one takes its place.
 func (t *Tab) setTree(n *layout.Node) {
 	if t.Tree = n; n == nil && len(t.Floats) > 0 {
 		t.Tree = layout.Leaf(t.Floats[0].Session)
@@ -81,16 +81,16 @@ func (t *Tab) setTree(n *layout.Node) {
 	}
 }
 
-// IsPinned reports whether a session's pane is over all tabs.
+// IsPinned reports whether a session's pane is shown over all tabs.
 func (m *Model) IsPinned(id string) bool { return indexOf(m.Pinned, id) >= 0 }
 
-// Floats reports whether a session's pane lies over the others of the current tab.
+// Floats reports whether a session's pane floats in the current tab.
 func (m *Model) Floats(id string) bool { return m.Float(id) != nil }
 
-// Float is where a session's pane lies over the others of the current tab; nil: it does not.
+// Float returns the floating pane of a session in the current tab, or nil if it does not float.
 func (m *Model) Float(id string) *layout.Float {
 	t := m.Tab()
-	if slices.Contains(m.Tiled(t), id) {
+	if slices.Contains(m.TiledPanes(t), id) {
 		return nil
 	}
 	if i := indexOf(t.Floats, id); i >= 0 {
@@ -102,25 +102,25 @@ func (m *Model) Float(id string) *layout.Float {
 	return nil
 }
 
-// unfloat takes a session from those that float, and tells where it was.
-func (m *Model) unfloat(t *Tab, id string) (was layout.Float, pinned, floated bool) {
+// unfloat removes a session's floating pane and returns its place.
+func (m *Model) unfloat(t *Tab, id string) (old layout.Float, pinned, floated bool) {
 	if i := indexOf(t.Floats, id); i >= 0 {
-		was = t.Floats[i]
+		old = t.Floats[i]
 		t.Floats = slices.Delete(t.Floats, i, i+1)
-		return was, false, true
+		return old, false, true
 	}
 	if i := indexOf(m.Pinned, id); i >= 0 {
-		was = m.Pinned[i]
+		old = m.Pinned[i]
 		m.Pinned = slices.Delete(m.Pinned, i, i+1)
-		return was, true, true
+		return old, true, true
 	}
-	return was, false, false
+	return old, false, false
 }
 
-// below is the pane of a tab that has the focus, or had it last, of those that do not float.
-func (m *Model) below(t *Tab) string {
-	ids := m.Tiled(t)
-	for _, id := range []string{m.Focus, t.tile} {
+// lastTiled returns the tiled pane of a tab that is or was focused last.
+func (m *Model) lastTiled(t *Tab) string {
+	ids := m.TiledPanes(t)
+	for _, id := range []string{m.Focus, t.lastTile} {
 		if slices.Contains(ids, id) {
 			return id
 		}
@@ -134,30 +134,31 @@ func (m *Model) below(t *Tab) string {
 	return m.Focus
 }
 
-// Below is that of the current tab.
-func (m *Model) Below() string { return m.below(m.Tab()) }
+// LastTiled returns the tiled pane of the current tab that is or was focused last.
+func (m *Model) LastTiled() string { return m.lastTiled(m.Tab()) }
 
-// raise has what got the focus be on top: the floating panes come with the first of them, and go with the last.
+// raise brings the newly focused pane to the top. Focusing a floating pane shows the tab's floating panes, and focusing
+// a tiled one hides them.
 func (m *Model) raise() {
 	t := m.Tab()
 	f := m.Float(m.Focus)
 	// One that was pinned while its tab was closed is among both when that comes back, and is this tab's.
 	ofTab := f != nil && (t.floats(m.Focus) || !m.IsPinned(m.Focus))
-	if m.Focus == t.lifted && (f != nil) == t.high && (!ofTab || t.Over) {
+	if m.Focus == t.raisedFor && (f != nil) == t.raisedFloated && (!ofTab || t.FloatsShown) {
 		return
 	}
-	first := t.lifted == "" // nothing was seen of the tab yet: it stands as it was kept
-	t.lifted, t.high = m.Focus, f != nil
+	first := t.raisedFor == "" // nothing was seen of the tab yet: it stands as it was kept
+	t.raisedFor, t.raisedFloated = m.Focus, f != nil
 	if f == nil {
-		t.Over, t.tile = t.Over && first, m.Focus
+		t.FloatsShown, t.lastTile = t.FloatsShown && first, m.Focus
 		return
 	}
 	m.raised++
-	f.Top(m.raised)
-	t.Over = t.Over || ofTab
+	f.SetRaised(m.raised)
+	t.FloatsShown = t.FloatsShown || ofTab
 }
 
-// floating are the places of panes over others, the topmost last; none where the area is too small.
+// floating returns the places of floating panes, the topmost last, or nil if the area is too small.
 func (m *Model) floating(area layout.Rect) []layout.Place {
 	if !layout.CanFloat(area) {
 		return nil
@@ -166,19 +167,19 @@ func (m *Model) floating(area layout.Rect) []layout.Place {
 	var out []layout.Place
 	for i, list := range [][]layout.Float{t.Floats, m.Pinned} {
 		pinned := i == 1
-		if !pinned && !t.Over {
+		if !pinned && !t.FloatsShown {
 			continue
 		}
 		list = slices.DeleteFunc(slices.Clone(list), func(f layout.Float) bool {
 			at := m.Float(f.Session)
 			return at == nil || !m.known(f.Session) || pinned && t.floats(f.Session)
 		})
-		slices.SortStableFunc(list, func(a, b layout.Float) int { return cmp.Compare(a.Raised(), b.Raised()) })
+		slices.SortStableFunc(list, func(a, b layout.Float) int { return cmp.Compare(a.RaisedAt(), b.RaisedAt()) })
 		for j := range list {
 			out = append(out, layout.Place{Session: list[j].Session, Area: list[j].Area(area), Float: true, Pinned: pinned})
 		}
 	}
-	// What somebody types into is seen, also below what is pinned.
+	// The focused pane is visible, even below pinned panes.
 	if i := slices.IndexFunc(out, func(p layout.Place) bool { return p.Session == m.Focus }); i >= 0 {
 		now := out[i]
 		out = append(slices.Delete(out, i, i+1), now)
@@ -186,10 +187,10 @@ func (m *Model) floating(area layout.Rect) []layout.Place {
 	return out
 }
 
-// HiddenFloats is how many panes of the current tab float and are not shown.
+// HiddenFloats returns how many floating panes of the current tab are hidden.
 func (m *Model) HiddenFloats() (n int) {
 	t := m.Tab()
-	if t.Over {
+	if t.FloatsShown {
 		return 0
 	}
 	for i := range t.Floats {
@@ -200,7 +201,7 @@ func (m *Model) HiddenFloats() (n int) {
 	return n
 }
 
-// newFloat is a place over the others of a tab where no other one begins.
+// newFloat returns a free place for a floating pane in a tab.
 func (m *Model) newFloat(t *Tab, id string) layout.Float {
 	there := slices.Concat(t.Floats, m.Pinned)
 	for i := range there {
@@ -212,39 +213,39 @@ func (m *Model) newFloat(t *Tab, id string) layout.Float {
 	return layout.NewFloat(id, len(there))
 }
 
-// ToggleFloats shows the floating panes of the tab, or hides them; false: it has none.
+// ToggleFloats shows or hides the floating panes of the tab. It returns false if there are no floating panes.
 func (m *Model) ToggleFloats() bool {
 	t := m.Tab()
 	top := ""
 	raised := -1
 	for i := range t.Floats {
-		if f := m.Float(t.Floats[i].Session); f != nil && f.Raised() >= raised {
-			top, raised = f.Session, f.Raised()
+		if f := m.Float(t.Floats[i].Session); f != nil && f.RaisedAt() >= raised {
+			top, raised = f.Session, f.RaisedAt()
 		}
 	}
 	switch {
 	case top == "":
 		return false
-	case t.Over:
-		t.Over = false
+	case t.FloatsShown:
+		t.FloatsShown = false
 		if t.floats(m.Focus) {
-			m.Focus, m.Zoomed = m.below(t), false
+			m.Focus, m.Zoomed = m.lastTiled(t), false
 		}
 	default:
-		t.Over, m.Focus, m.Zoomed = true, top, false
+		t.FloatsShown, m.Focus, m.Zoomed = true, top, false
 	}
 	return true
 }
 
-// AddFloat has a new session's pane lie over the others of a tab.
+// AddFloat adds a new session's pane to a tab as a floating one.
 func (m *Model) AddFloat(t *Tab, id string) {
-	if len(m.Tiled(t)) == 0 || !slices.Contains(m.Tabs, t) || t.floats(id) || m.IsPinned(id) {
+	if len(m.TiledPanes(t)) == 0 || !slices.Contains(m.Tabs, t) || t.floats(id) || m.IsPinned(id) {
 		return // it is the first one, or there
 	}
 	t.Floats = append(t.Floats, m.newFloat(t, id))
 }
 
-// ToggleFloat has the focused pane lie over the others, or beside them again; false: it is the only one.
+// ToggleFloat makes the focused pane float, or tiles it again. It returns false for the only pane.
 func (m *Model) ToggleFloat() bool {
 	t, id := m.Tab(), m.Focus
 	if !m.known(id) {
@@ -256,25 +257,25 @@ func (m *Model) ToggleFloat() bool {
 		if len(m.Only) > 0 && !slices.Contains(m.Only, id) {
 			m.Only = append(m.Only, id)
 		}
-		m.Insert(t, m.below(t), id)
+		m.Insert(t, m.lastTiled(t), id)
 		return true
 	}
-	if len(m.Tiled(t)) < 2 {
+	if len(m.TiledPanes(t)) < 2 {
 		return false
 	}
 	if !t.Auto {
 		t.Tree = t.Tree.Without(id)
 	}
-	if t.tile == id {
-		t.tile = ""
+	if t.lastTile == id {
+		t.lastTile = ""
 	}
 	m.AddFloat(t, id)
 	m.Zoomed = false
 	return true
 }
 
-// TogglePin has the focused pane be over all tabs, or over its own one again. What does not float begins to.
-// False: it is the only one.
+// TogglePin shows the focused pane over all tabs, or only in its own tab again. A tiled pane floats first. ok is false
+// for the only pane.
 func (m *Model) TogglePin() (pinned, ok bool) {
 	t, id := m.Tab(), m.Focus
 	if !m.Floats(id) && !m.ToggleFloat() {
@@ -282,32 +283,32 @@ func (m *Model) TogglePin() (pinned, ok bool) {
 	}
 	was, pinned, _ := m.unfloat(t, id)
 	if pinned {
-		t.Floats, t.Over = append(t.Floats, was), true
+		t.Floats, t.FloatsShown = append(t.Floats, was), true
 		return false, true
 	}
 	m.pin(was)
 	return true, true
 }
 
-// pin has a session's pane be over all tabs, once.
+// pin shows a session's pane over all tabs.
 func (m *Model) pin(f layout.Float) {
 	m.Pinned = append(keptFloats(m.Pinned, func(id string) bool { return id != f.Session }), f)
 }
 
-// MoveFloat moves the focused pane, of those that float; false: it does not, or is at the edge.
+// MoveFloat moves the focused floating pane. It returns false if the pane does not float or is at the edge.
 func (m *Model) MoveFloat(area layout.Rect, dx, dy int) bool {
 	f := m.Float(m.Focus)
 	return f != nil && f.Move(area, dx, dy)
 }
 
-// ToggleStack puts the focused pane in one place with the one before it, of which one is open, or takes it out again.
-// False: it is the only one, or floats.
+// ToggleStack stacks the focused pane with the one before it, or removes it from its stack. ok is false if it is the
+// only pane or floats.
 func (m *Model) ToggleStack(area layout.Rect) (stacked, ok bool) {
-	if m.Floats(m.Focus) || len(m.Tiled(m.Tab())) < 2 {
+	if m.Floats(m.Focus) || len(m.TiledPanes(m.Tab())) < 2 {
 		return false, false
 	}
 	t, id := m.Manual(area), m.Focus
-	if tree, out := t.Tree.Unpile(id, true); out {
+	if tree, out := t.Tree.Unstack(id, true); out {
 		t.Tree = tree
 		return false, true
 	}
@@ -320,17 +321,17 @@ func (m *Model) ToggleStack(area layout.Rect) (stacked, ok bool) {
 	if i == 0 {
 		at = ids[1]
 	}
-	t.Tree, ok = t.Tree.PileOn(at, id)
+	t.Tree, ok = t.Tree.StackOnto(at, id)
 	return true, ok
 }
 
-// placeOver has a session's pane lie over others; false: it is the only one of its tab.
+// placeOver makes a session's pane float. why is the reason if it cannot.
 func (m *Model) placeOver(o *Order, t *Tab) (why string) {
 	was, _, floated := m.unfloat(t, o.Session)
 	if !t.Auto && t.Tree.Has(o.Session) {
 		rest := t.Tree.Without(o.Session)
 		if rest == nil {
-			return m.named(o.Session) + " is alone in its tab: there is nothing for it to lie over"
+			return m.nameOf(o.Session) + " cannot float: only pane of its tab"
 		}
 		t.Tree = rest
 	}
@@ -345,6 +346,6 @@ func (m *Model) placeOver(o *Order, t *Tab) (why string) {
 		m.pin(f)
 		return ""
 	}
-	t.Floats, t.Over = append(t.Floats, f), true
+	t.Floats, t.FloatsShown = append(t.Floats, f), true
 	return ""
 }

@@ -154,7 +154,7 @@ func TestStacks(t *testing.T) {
 func TestStackOnLittle(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b", "c", "d", "e"), epoch)
-	m.Tabs = []*Tab{{Tree: layout.Pile("c", "a", "b", "c", "d", "e")}}
+	m.Tabs = []*Tab{{Tree: layout.NewStack("c", "a", "b", "c", "d", "e")}}
 	m.Focus = "c"
 	for _, c := range []struct {
 		h    int
@@ -169,10 +169,10 @@ func TestStackOnLittle(t *testing.T) {
 // What floats, is pinned and stacked is kept with a layout, and comes back.
 //
 // FEATURES: R117
-func TestFloatsAreKept(t *testing.T) {
+func TestFloatingPanes_SavedWithLayout(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b", "c", "d", "e"), epoch)
-	m.Tabs = []*Tab{{Tree: layout.Stack(layout.Pile("b", "a", "b"), layout.Leaf("c"))}}
+	m.Tabs = []*Tab{{Tree: layout.Stack(layout.NewStack("b", "a", "b"), layout.Leaf("c"))}}
 	m.Focus = "c"
 	m.seenOn(area)
 	for _, o := range []Order{
@@ -328,7 +328,7 @@ func fuzzStep(t *testing.T, m *Model, op byte, id string, area *layout.Rect) {
 	case 30:
 		if t := m.Manual(*area); !t.Auto && !t.Tree.Has(id) {
 			m.unfloat(t, id)
-			t.Tree = t.Tree.Split(m.Below(), id, true)
+			t.Tree = t.Tree.Split(m.LastTiled(), id, true)
 		}
 	default:
 		b, err := json.Marshal(m.Layout())
@@ -364,7 +364,7 @@ func impossible(m *Model, area layout.Rect) string {
 			}
 		}
 	}
-	if shown := m.Shown(); len(shown) > 0 && !seen[m.Focus] || len(shown) == 0 && m.Focus != "" {
+	if shown := m.ShownPanes(); len(shown) > 0 && !seen[m.Focus] || len(shown) == 0 && m.Focus != "" {
 		return fmt.Sprintf("the focus is on %q, of %v", m.Focus, shown)
 	}
 	for i := range m.Places {

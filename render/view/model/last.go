@@ -2,32 +2,32 @@ package model
 
 import "slices"
 
-// visited is where the person was before.
-type visited struct{ now, before *Tab }
+// visited holds the current and the previous tab.
+type visited struct{ current, previous *Tab }
 
-// Visit notes where the focus is; it is called for every frame.
+// Visit records the focus. It is called for every frame.
 func (m *Model) Visit() {
 	t := m.Tab()
-	if t != m.visits.now {
-		m.visits = visited{now: t, before: m.visits.now}
+	if t != m.visits.current {
+		m.visits = visited{current: t, previous: m.visits.current}
 	}
-	if m.Focus != t.at {
-		t.at, t.last = m.Focus, t.at
+	if m.Focus != t.focusNow {
+		t.focusNow, t.focusBefore = m.Focus, t.focusNow
 	}
 }
 
-// Last moves the focus to the pane of this tab that had it before; false: there is none.
+// Last moves the focus to the previously focused pane of this tab. It returns false if none exists.
 func (m *Model) Last() bool {
-	if last := m.Tab().last; last != "" && slices.Contains(m.Shown(), last) {
+	if last := m.Tab().focusBefore; last != "" && slices.Contains(m.ShownPanes(), last) {
 		m.Focus = last
 		return true
 	}
 	return false
 }
 
-// LastTab shows the tab that was shown before; false: there is none.
+// LastTab shows the previously shown tab. It returns false if none exists.
 func (m *Model) LastTab() bool {
-	i := slices.Index(m.Tabs, m.visits.before)
+	i := slices.Index(m.Tabs, m.visits.previous)
 	m.Show(i)
 	return i >= 0
 }

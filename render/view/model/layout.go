@@ -8,14 +8,14 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Layout is a layout as it is kept. Sessions are named by id; their names help to
-// find their successors when they are gone.
+// Layout is a layout in its saved form. Sessions are identified by id; their names identify successors of removed
+// sessions.
 type Layout struct {
 	Version int               `json:"version"`
 	Tabs    []TabFile         `json:"tabs"`
 	Current int               `json:"current"`
 	Names   map[string]string `json:"names,omitempty"`
-	Theme   string            `json:"theme,omitempty"` // if the person chose one
+	Theme   string            `json:"theme,omitempty"` // if the user chose one
 	Pinned  []layout.Float    `json:"pinned,omitempty"`
 }
 
@@ -26,25 +26,25 @@ type TabFile struct {
 	Tree  *layout.Node `json:"tree,omitempty"`
 	Focus string       `json:"focus,omitempty"`
 	Zoom  bool         `json:"zoom,omitempty"`
-	Grid  bool         `json:"grid,omitempty"` // nobody arranged the tree: where its panes cannot be read one is shown
+	Grid  bool         `json:"grid,omitempty"` // the tree was generated: if its panes get too small, one is shown
 
 	Floats []layout.Float `json:"floats,omitempty"`
-	Over   bool           `json:"floats_shown,omitempty"`
+	Over   bool           `json:"floats_shown,omitempty"` // the floating panes are shown
 }
 
-// LayoutVersion is that of layouts as they are kept.
+// LayoutVersion is the version of saved layouts.
 const LayoutVersion = 1
 
-// usualArea is the area of a common terminal. It shapes saved trees of tabs that follow the list of sessions.
-var usualArea = layout.Rect{W: 160, H: 48}
+// defaultArea is the area of a common terminal, for saving the trees of tabs that follow the list of sessions.
+var defaultArea = layout.Rect{W: 160, H: 48}
 
-// Layout is the model's arrangement.
+// Layout returns the model's arrangement for saving.
 func (m *Model) Layout() Layout {
 	f := Layout{Version: LayoutVersion, Current: m.Current, Names: map[string]string{}}
 	for i, t := range m.Tabs {
-		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed, t.asGrid, t.Floats, t.Over}
-		if ids := m.Tiled(t); t.Auto && len(m.Only) > 0 && len(ids) > 0 { // other viewers have other sessions
-			tf.Auto, tf.Grid, tf.Tree = false, true, layout.Tiles(usualArea, ids)
+		tf := TabFile{t.Name, t.Auto, t.Tree, t.Focus, t.zoomed, t.asGrid, t.Floats, t.FloatsShown}
+		if ids := m.TiledPanes(t); t.Auto && len(m.Only) > 0 && len(ids) > 0 { // other viewers have other sessions
+			tf.Auto, tf.Grid, tf.Tree = false, true, layout.Tiles(defaultArea, ids)
 		}
 		if i == m.Current {
 			tf.Focus, tf.Zoom = m.Focus, m.Zoomed
@@ -66,13 +66,13 @@ func (m *Model) nameAll(names map[string]string, ids []string) {
 	}
 }
 
-// UseLayout arranges what there is of a layout; false when nothing of it is there.
+// UseLayout applies the parts of a layout whose sessions exist. It returns false if none does.
 func (m *Model) UseLayout(f *Layout) bool {
 	m.Await(f)
 	var tabs []*Tab
 	current := 0
 	for i, tf := range f.Tabs {
-		t := &Tab{Name: tf.Name, Auto: tf.Auto, Focus: m.successor(f, tf.Focus), zoomed: tf.Zoom, asGrid: tf.Grid, Over: tf.Over, Floats: m.floatsOf(f, tf.Floats)}
+		t := &Tab{Name: tf.Name, Auto: tf.Auto, Focus: m.successor(f, tf.Focus), zoomed: tf.Zoom, asGrid: tf.Grid, FloatsShown: tf.Over, Floats: m.floatsOf(f, tf.Floats)}
 		if !t.Auto {
 			for _, id := range tf.Tree.Sessions() {
 				if now := m.successor(f, id); now != "" && now != id {
@@ -101,8 +101,7 @@ func (m *Model) UseLayout(f *Layout) bool {
 	return true
 }
 
-// successor is the session that an id of a layout stands for: itself, or one that runs
-// under its name now; empty: none.
+// successor returns the session for an id of a layout: that session, or a running one with its name, or "".
 func (m *Model) successor(f *Layout, id string) string {
 	if m.Session(id) != nil {
 		return id
@@ -115,28 +114,29 @@ func (m *Model) successor(f *Layout, id string) string {
 	return ""
 }
 
-// ParseLayout reads a layout as it was kept.
+// ParseLayout parses a saved layout.
 func ParseLayout(b []byte) (*Layout, error) {
 	f := &Layout{}
 	if err := json.Unmarshal(b, f); err != nil {
-		return nil, fmt.Errorf("the layout cannot be read: %w", err)
+		return nil, fmt.Errorf("layout not readable: %w", err)
 	}
 	if f.Version != LayoutVersion {
-		return nil, fmt.Errorf("the layout has version %d; this viewer reads version %d", f.Version, LayoutVersion)
+		return nil, fmt.Errorf("layout version %d not supported (this viewer reads version %d)", f.Version, LayoutVersion)
 	}
 	const maxTabs = 100
 	f.Tabs = f.Tabs[:min(len(f.Tabs), maxTabs)]
 	return f, nil
 }
 
-// Shows reports whether a viewer of these sessions would show anything of a layout: some of its sessions, or a grid of all.
+// Shows reports whether a viewer of these sessions would show any part of a layout: some of its sessions, or a grid of
+// all.
 func (f *Layout) Shows(sessions []Session) bool {
 	m := New(nil)
 	m.Sessions = sessions
 	return m.UseLayout(f)
 }
 
-// Empty reports whether there is nothing in a layout that could be shown anywhere.
+// Empty reports whether a layout has no session and no tab of all sessions.
 func (f *Layout) Empty() bool {
 	return !slices.ContainsFunc(f.Tabs, func(t TabFile) bool {
 		named := slices.Concat(t.Tree.Sessions(), sessionsOf(t.Floats))
@@ -144,25 +144,25 @@ func (f *Layout) Empty() bool {
 	})
 }
 
-// AnyRuns reports whether a tab has a session that still runs.
+// AnyRuns reports whether a tab has a session that runs.
 func (m *Model) AnyRuns(t *TabFile) bool {
 	return slices.ContainsFunc(t.Tree.Sessions(), m.Running) || slices.ContainsFunc(sessionsOf(t.Floats), m.Running)
 }
 
-// Call calls the sessions of a layout by other ids.
-func (f *Layout) Call(as func(id string) string) {
+// RenameSessions replaces the ids of a layout's sessions.
+func (f *Layout) RenameSessions(newID func(id string) string) {
 	names := map[string]string{}
 	for id, name := range f.Names {
-		names[as(id)] = as(name)
+		names[newID(id)] = newID(name)
 	}
 	f.Names = names
-	callAll(f.Pinned, as)
+	renameAll(f.Pinned, newID)
 	for i := range f.Tabs {
 		t := &f.Tabs[i]
-		t.Focus = as(t.Focus)
+		t.Focus = newID(t.Focus)
 		for _, id := range t.Tree.Sessions() {
-			t.Tree.Rename(id, as(id))
+			t.Tree.Rename(id, newID(id))
 		}
-		callAll(t.Floats, as)
+		renameAll(t.Floats, newID)
 	}
 }

@@ -7,65 +7,65 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Model is everything that is shown. The viewer's goroutine owns it.
+// Model is the state of the viewer. The viewer's goroutine owns it.
 type Model struct {
-	Sessions  []Session
-	Loaded    bool       // sessions were heard of
-	Approvals []Approval // that wait, the oldest first
-	Ended     []Ended
-	Away      string // why the source is away
-	AwaySince time.Time
-	CutOff    []CutOff           // hosts that cannot be reached
-	awaited   map[string]Session // of a layout, on hosts that nothing was ever heard of
-	Only      []string           // ids to show; empty: all
-	seen      map[string]bool    // sessions that ran while the viewer was there: they stay when they end
-	shells    map[string]bool    // sessions that are known to be a person's shell
-	gone      map[string]time.Time
-	Alerts    map[string]Alert
-	Tabs      []*Tab
-	Current   int            // tab
-	Places    []layout.Place // on the screen, in reading order; those that lie over others last, the topmost at the end
-	Pinned    []layout.Float // over all tabs
-	Gap       int            // columns between two panes
-	Side      layout.Rect    // where the sessions are listed beside one pane; without a width: nowhere
-	alone     bool           // one pane is shown of several, for which there is no room
-	TabsLast  bool           // new tabs go behind all others, as tmux's windows do
-	Focus     string         // session id
-	Zoomed    bool
-	expected  map[string]bool // sessions just made: they are not in the list yet
-	ReadOnly  bool
-	Follow    bool
-	Quiet     Alerts // what is no alert
-	visits    visited
-	closed    []closing
-	raised    int       // how often a floating pane was put on top
-	now       time.Time // when it was told something last
+	Sessions       []Session
+	Loaded         bool       // an update has arrived
+	Approvals      []Approval // pending, oldest first
+	Ended          []Ended
+	Unavailable    string // why the source is unreachable; "": it is reachable
+	AwaySince      time.Time
+	Unreachable    []Unreachable        // hosts that cannot be reached
+	awaited        map[string]Session   // sessions of a layout on hosts that were never reached
+	Only           []string             // ids to show; empty means all sessions
+	seen           map[string]bool      // sessions that ran while the viewer was open: they stay visible after their end
+	shells         map[string]bool      // sessions known to be a user's shell
+	missingSince   map[string]time.Time // times at which sessions disappeared from the list
+	Alerts         map[string]Alert
+	Tabs           []*Tab
+	Current        int            // tab
+	Places         []layout.Place // places on the screen in reading order; floating panes last, the topmost at the end
+	Pinned         []layout.Float // floating panes shown over all tabs
+	Gap            int            // columns between two panes
+	Side           layout.Rect    // area of the list of sessions beside a single pane; zero width: none
+	single         bool           // only one of several panes is shown, for lack of space
+	TabsLast       bool           // new tabs go to the end, like tmux's windows
+	Focus          string         // session id
+	Zoomed         bool
+	expected       map[string]bool // started sessions that are not listed yet
+	ReadOnly       bool
+	Follow         bool
+	DisabledAlerts Alerts // disabled alerts
+	visits         visited
+	closed         []closedItem
+	raised         int       // number of raises of floating panes so far
+	now            time.Time // time of the last update
 }
 
-// New is a model of these sessions; of all that run when there are none.
+// New returns a model of the given sessions, or of all running ones if only is empty.
 func New(only []string) Model {
 	return Model{
-		Only: only, seen: map[string]bool{}, shells: map[string]bool{}, gone: map[string]time.Time{},
+		Only: only, seen: map[string]bool{}, shells: map[string]bool{}, missingSince: map[string]time.Time{},
 		Alerts: map[string]Alert{}, awaited: map[string]Session{}, expected: map[string]bool{}, Tabs: []*Tab{{Auto: true}}, Gap: 1,
 	}
 }
 
-// Update takes a list of sessions.
+// Update applies a list of sessions.
 func (m *Model) Update(u Update, now time.Time) {
 	m.now = now
-	if u.Away != "" && m.Away == "" {
+	if u.Unavailable != "" && m.Unavailable == "" {
 		m.AwaySince = now
 	}
-	m.Away = u.Away
-	if u.Away != "" {
+	m.Unavailable = u.Unavailable
+	if u.Unavailable != "" {
 		return // what was known stays on the screen
 	}
 	if m.Loaded {
-		m.notice(u.Sessions, now)
+		m.raiseAlerts(u.Sessions, now)
 	} else {
-		m.noticeAsking(u.Sessions, now)
+		m.raiseInitialAlerts(u.Sessions, now)
 	}
-	m.Sessions, m.Loaded, m.CutOff = m.withAwaited(&u), true, u.CutOff
+	m.Sessions, m.Loaded, m.Unreachable = m.withAwaited(&u), true, u.Unreachable
 	m.Approvals, m.Ended = u.Approvals, u.Ended
 	for i := range m.Sessions {
 		s := &m.Sessions[i]
@@ -84,7 +84,7 @@ func (m *Model) Update(u Update, now time.Time) {
 	m.refocus()
 }
 
-// Expect notes a session that was just started: it is shown before it is listed.
+// Expect records a session that was just started, so that it is shown before it is listed.
 func (m *Model) Expect(id string) {
 	if len(m.Only) > 0 {
 		m.Only = append(m.Only, id)
@@ -98,33 +98,33 @@ func (m *Model) Expect(id string) {
 // IsExpected reports whether a session was started and is not in the list yet.
 func (m *Model) IsExpected(id string) bool { return m.expected[id] }
 
-// Unexpect ends the wait for a session that was started.
+// Unexpect forgets a session that was started.
 func (m *Model) Unexpect(id string) {
 	delete(m.expected, id)
 	m.refocus()
 }
 
-// NeverHeard reports whether a host has not answered since the viewer began.
-func (m *Model) NeverHeard() bool {
-	return slices.ContainsFunc(m.CutOff, func(c CutOff) bool { return c.Never })
+// HasUnheardHost reports whether a host has not answered since the viewer started.
+func (m *Model) HasUnheardHost() bool {
+	return slices.ContainsFunc(m.Unreachable, func(c Unreachable) bool { return c.NeverReached })
 }
 
-// Tick lets time pass: what has not been listed for long is given up.
+// Tick removes sessions that have not been listed for some time.
 func (m *Model) Tick(now time.Time) {
 	m.now = now
-	if len(m.gone) > 0 {
+	if len(m.missingSince) > 0 {
 		m.prune(now)
 		m.refocus()
 	}
 }
 
-// IsShell reports whether a session is known to be a person's shell.
+// IsShell reports whether a session is known to be a user's shell.
 func (m *Model) IsShell(id string) bool { return m.shells[id] }
 
-// Number is a session's number for people, from 1.
-func (m *Model) Number(id string) int { return slices.Index(m.Shown(), id) + 1 }
+// Number returns a session's displayed number, from 1.
+func (m *Model) Number(id string) int { return slices.Index(m.ShownPanes(), id) + 1 }
 
-// Session is a session by its id; nil: there is none.
+// Session returns a session by its id, or nil.
 func (m *Model) Session(id string) *Session {
 	for i := range m.Sessions {
 		if m.Sessions[i].ID == id {
@@ -134,8 +134,8 @@ func (m *Model) Session(id string) *Session {
 	return nil
 }
 
-// Visible are the ids that a tab of all sessions shows, in order: the sessions asked for,
-// or those that run and those that were seen ending.
+// Visible returns the ids that a tab of all sessions shows, in order: the configured sessions, or those that run or
+// ended while the viewer was open.
 func (m *Model) Visible() []string {
 	var ids []string
 	for i := range m.Sessions {
@@ -151,11 +151,11 @@ func (m *Model) Visible() []string {
 	return ids
 }
 
-// Shown are the ids of the current tab, in order; floating ones last, also while they are hidden.
-func (m *Model) Shown() []string { return m.withFloats(m.Of(m.Tab()), m.Pinned) }
+// ShownPanes returns the ids of the current tab, in order; floating panes come last, even if hidden.
+func (m *Model) ShownPanes() []string { return m.withFloats(m.SessionsOf(m.Tab()), m.Pinned) }
 
-// Of are the ids of a tab, in order, but for those that are over all tabs.
-func (m *Model) Of(t *Tab) []string { return m.withFloats(m.Tiled(t), t.Floats) }
+// SessionsOf returns the ids of a tab's sessions, in order, without pinned panes.
+func (m *Model) SessionsOf(t *Tab) []string { return m.withFloats(m.TiledPanes(t), t.Floats) }
 
 func (m *Model) withFloats(ids []string, list []layout.Float) []string {
 	for i := range list {
@@ -166,7 +166,7 @@ func (m *Model) withFloats(ids []string, list []layout.Float) []string {
 	return ids
 }
 
-// known reports whether there is such a session, or will be.
+// known reports whether a session is listed or expected.
 func (m *Model) known(id string) bool { return m.expected[id] || m.Session(id) != nil }
 
 // onScreen reports whether a session is on the screen.
@@ -174,7 +174,7 @@ func (m *Model) onScreen(id string) bool {
 	return slices.ContainsFunc(m.Places, func(p layout.Place) bool { return p.Session == id })
 }
 
-// SessionAt is the session at a position on the screen; empty: none.
+// SessionAt returns the session at a position on the screen, or "".
 func (m *Model) SessionAt(x, y int) string {
 	for i := len(m.Places) - 1; i >= 0; i-- { // the topmost
 		if m.Places[i].Area.Contains(x, y) {
@@ -184,27 +184,27 @@ func (m *Model) SessionAt(x, y int) string {
 	return ""
 }
 
-// Running reports whether a session takes input.
+// Running reports whether a session accepts input.
 func (m *Model) Running(id string) bool {
 	s := m.Session(id)
 	return s != nil && s.State == StateRunning
 }
 
-// refocus keeps the focus on something that is shown.
+// refocus moves the focus to a visible session if needed.
 func (m *Model) refocus() {
-	ids := m.Shown()
+	ids := m.ShownPanes()
 	if slices.Contains(ids, m.Focus) || m.expected[m.Focus] {
 		return
 	}
 	m.Focus, m.Zoomed = "", false
-	if tiled := m.Tiled(m.Tab()); len(tiled) > 0 {
+	if tiled := m.TiledPanes(m.Tab()); len(tiled) > 0 {
 		m.Focus = tiled[len(tiled)-1]
 	}
 }
 
-// Step moves the focus by n sessions, round and round.
+// Step moves the focus by n sessions, cyclically.
 func (m *Model) Step(n int) {
-	ids := m.Shown()
+	ids := m.ShownPanes()
 	if i := slices.Index(ids, m.Focus); i >= 0 {
 		m.Focus = ids[(i+n+len(ids))%len(ids)]
 	}
@@ -212,7 +212,7 @@ func (m *Model) Step(n int) {
 
 // Pick moves the focus to the n-th session, from 0.
 func (m *Model) Pick(n int) {
-	if ids := m.Shown(); n < len(ids) {
+	if ids := m.ShownPanes(); n < len(ids) {
 		m.Focus = ids[n]
 	}
 }
@@ -223,7 +223,7 @@ func (m *Model) Toward(dx, dy int) {
 	case m.Side.W > 0:
 		m.Step(dy)
 		return
-	case m.alone:
+	case m.single:
 		m.Step(dx + dy)
 		return
 	}

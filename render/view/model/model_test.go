@@ -88,7 +88,7 @@ func TestTabs(t *testing.T) {
 
 // Sessions that are gone keep their place for a while: a daemon that has just started may not
 // know all yet.
-func TestGone(t *testing.T) {
+func TestMissingSessions_KeepTheirPlace(t *testing.T) {
 	m := New(nil)
 	m.Update(running("a", "b"), epoch)
 	m.Manual(area)
@@ -104,8 +104,8 @@ func TestGone(t *testing.T) {
 	if got := m.String(); got != "a* a" {
 		t.Errorf("then: %s", got)
 	}
-	m.Update(Update{Away: "refused"}, epoch)
-	m.Update(Update{Away: "still"}, epoch.Add(time.Second))
+	m.Update(Update{Unavailable: "refused"}, epoch)
+	m.Update(Update{Unavailable: "still"}, epoch.Add(time.Second))
 	if got := m.String(); got != "a* a" || !m.AwaySince.Equal(epoch) {
 		t.Errorf("away since %v: %s", m.AwaySince, got)
 	}
@@ -123,7 +123,7 @@ func TestAlerts(t *testing.T) {
 		want  AlertKind
 	}{
 		{"nothing", busy, time.Minute, Alerts{}, false, AlertNone},
-		{"asks", Session{State: StateRunning, Phase: PhaseRunning, Needs: "password"}, 0, Alerts{}, true, AlertNeeds},
+		{"asks", Session{State: StateRunning, Phase: PhaseRunning, Needs: "password"}, 0, Alerts{}, true, AlertInput},
 		{"asks, unwanted", Session{State: StateRunning, Needs: "password"}, 0, Alerts{NoInput: true}, false, AlertNone},
 		{"a command waits for approval", Session{State: StateRunning, Phase: PhaseRunning, Needs: NeedsApproval}, 0, Alerts{}, true, AlertApproval},
 		{"approval, unwanted", Session{State: StateRunning, Needs: NeedsApproval}, 0, Alerts{NoApproval: true}, false, AlertNone},
@@ -139,12 +139,12 @@ func TestAlerts(t *testing.T) {
 		{"ended by somebody, as a shell tells it", Session{State: "exited", ExitCode: code(128 + 15)}, 0, Alerts{}, false, AlertFinished},
 		{"crashed", Session{State: "exited", ExitCode: code(128 + 11)}, 0, Alerts{}, false, AlertFailed},
 		{"rang", Session{State: StateRunning, Phase: PhaseRunning, Bells: 1}, 0, Alerts{}, false, AlertBell},
-		{"failed, and goes", Session{State: "exited", ExitCode: code(1), Aside: true}, 0, Alerts{}, false, AlertNone},
-		{"asks before it goes", Session{State: StateRunning, Needs: "password", Aside: true}, 0, Alerts{}, false, AlertNeeds},
+		{"failed, and goes", Session{State: "exited", ExitCode: code(1), NoAlerts: true}, 0, Alerts{}, false, AlertNone},
+		{"asks before it goes", Session{State: StateRunning, Needs: "password", NoAlerts: true}, 0, Alerts{}, false, AlertInput},
 		{"rang, unwanted", Session{State: StateRunning, Phase: PhaseRunning, Bells: 1}, 0, Alerts{NoBell: true}, false, AlertNone},
 	} {
 		m := New(nil)
-		m.Quiet = c.quiet
+		m.DisabledAlerts = c.quiet
 		m.Update(Update{Sessions: []Session{busy}}, epoch)
 		if c.seen {
 			m.Places = m.Arrange(area)
@@ -219,7 +219,7 @@ func TestLayout(t *testing.T) {
 	if none.UseLayout(&kept) || none.String() != "auto* z" {
 		t.Errorf("nothing of it is there: %s", none.String())
 	}
-	for broken, want := range map[string]string{"{": "cannot be read", `{"version":9}`: "version 9"} {
+	for broken, want := range map[string]string{"{": "not readable", `{"version":9}`: "version 9"} {
 		if _, err := ParseLayout([]byte(broken)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", broken, err)
 		}
@@ -232,7 +232,7 @@ func TestOnly(t *testing.T) {
 	m.Update(running("a", "b"), epoch)
 	m.Expect("n")
 	m.Update(running("a", "b", "n"), epoch)
-	if got := fmt.Sprint(m.Shown(), m.Number("n"), m.Hidden()); got != "[b n] 2 0" {
+	if got := fmt.Sprint(m.ShownPanes(), m.Number("n"), m.Hidden()); got != "[b n] 2 0" {
 		t.Error(got)
 	}
 }
@@ -254,7 +254,7 @@ func TestViewersCountAlike(t *testing.T) {
 		m.Update(Update{Sessions: after}, now)
 	}
 	for name, m := range map[string]*Model{"the first": &early, "the one opened later": &late} {
-		if a := m.Alerts["asks"].Kind; a != AlertNeeds {
+		if a := m.Alerts["asks"].Kind; a != AlertInput {
 			t.Errorf("%s: what asks is alert %d", name, a)
 		}
 		for i, want := range []Attention{AttentionNeeds, AttentionFailed, AttentionEnded, AttentionEnded, AttentionEnded} {
@@ -285,14 +285,14 @@ func TestEndedByRequestIsNoFailure(t *testing.T) {
 		after := running("a")
 		after.Sessions = append(after.Sessions, c.over)
 		m.Update(after, epoch)
-		if s := m.Session("b"); m.Alerts["b"].Kind != c.want || s.Failed() != (c.want == AlertFailed) {
-			t.Errorf("%s: %q, failed: %v", name, m.Alerts["b"].Kind.Words(), s.Failed())
+		if s := m.Session("b"); m.Alerts["b"].Kind != c.want || s.HasFailed() != (c.want == AlertFailed) {
+			t.Errorf("%s: %q, failed: %v", name, m.Alerts["b"].Kind.Words(), s.HasFailed())
 		}
 	}
 }
 
 // What is told of a session that ended is over once it was started anew.
-func TestAlertsOfWhatIsStartedAnew(t *testing.T) {
+func TestAlerts_ClearedOnRestart(t *testing.T) {
 	m, code := New(nil), 1
 	m.Update(running("a", "b"), epoch)
 	failed := running("a", "b")

@@ -6,38 +6,38 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Order is what somebody else wants changed about how sessions stand. The focus stays, unless it is asked for.
+// Order is a layout change requested by another client. It does not move the focus, unless that is the change.
 type Order struct {
 	Do      string // place, focus, close, apply
 	Session string
-	Beside  string // of place; empty: the focused session
+	Beside  string // for place: the session next to it; "": the focused one
 	Below   bool
-	Tab     string        // of place: name of the tab; empty: that of Beside, else the current one
-	Float   bool          // of place: over the others
-	Pinned  bool          // of place: over all tabs
-	Stacked bool          // of place: in one place with Beside, of which one is open
-	Area    *layout.Float // of place over others; nil: in the middle
+	Tab     string        // for place: name of the tab; "" means that of Beside, else the current one
+	Float   bool          // for place: as a floating pane
+	Pinned  bool          // for place: shown over all tabs
+	Stacked bool          // for place: stacked with Beside
+	Area    *layout.Float // for place: area of the floating pane; nil: the middle
 	Layout  *Layout
-	Answer  func(why string) // told what Obey says; nil: nobody asks
+	Answer  func(why string) // receives Obey's result; nil: not wanted
 }
 
-// Obey does what an order asks for. why says why not, and what would help; empty: it is done.
+// Obey carries out an order. why is the reason, with a remedy, if it could not, or "".
 func (m *Model) Obey(o *Order, area layout.Rect) (why string) {
 	switch o.Do {
 	case "apply":
 		if o.Layout == nil || !m.UseLayout(o.Layout) {
-			return "none of the layout's sessions runs: start them first"
+			return "no session of the layout is running: start them first"
 		}
 		return ""
 	case "focus":
 		if m.Session(o.Session) == nil {
-			return m.named(o.Session) + " is not shown here: `longterm layout place` shows it"
+			return m.nameOf(o.Session) + " is not shown here: `longterm layout place` shows it"
 		}
 		m.GoTo(o.Session)
 		return ""
 	case "close":
-		if !m.takeAway(o.Session, area) {
-			return m.named(o.Session) + " has no pane here"
+		if !m.removePanes(o.Session, area) {
+			return m.nameOf(o.Session) + " has no pane here"
 		}
 		return ""
 	case "place":
@@ -45,29 +45,29 @@ func (m *Model) Obey(o *Order, area layout.Rect) (why string) {
 		m.refocus() // where nothing was before
 		return why
 	}
-	return "this viewer does not know how to " + o.Do + ": start it again, it may be older"
+	return "viewer does not support " + o.Do + ": restart it, it may be older"
 }
 
-// named is what a person calls a session.
-func (m *Model) named(id string) string {
+// nameOf returns a session's name, or its id if unknown.
+func (m *Model) nameOf(id string) string {
 	if s := m.Session(id); s != nil {
 		return s.Name
 	}
 	return id
 }
 
-// place shows a session in a pane of its own, and takes it from where it was in the same tab. why is Obey's.
+// place shows a session in a pane and removes it from its old place in the same tab. It returns Obey's result.
 func (m *Model) place(o *Order, area layout.Rect) (why string) {
 	if m.Session(o.Session) == nil {
 		m.expected[o.Session] = true // it was started just now
 	}
 	if o.Session == o.Beside {
-		return m.named(o.Session) + " has no place beside itself: --beside names another session"
+		return m.nameOf(o.Session) + " cannot be placed beside itself: name another session with --beside"
 	}
 	at := m.Current
 	switch over := o.Float || o.Pinned; {
-	case o.Beside != "" && o.Tab != "" && !over && !slices.ContainsFunc(m.Tabs, func(t *Tab) bool { return t.Name == o.Tab && slices.Contains(m.Tiled(t), o.Beside) }):
-		return m.named(o.Beside) + " is in no pane of the tab " + o.Tab + ": leave out --beside, or --tab"
+	case o.Beside != "" && o.Tab != "" && !over && !slices.ContainsFunc(m.Tabs, func(t *Tab) bool { return t.Name == o.Tab && slices.Contains(m.TiledPanes(t), o.Beside) }):
+		return m.nameOf(o.Beside) + " has no pane in tab " + o.Tab + ": omit --beside or --tab"
 	case o.Pinned:
 		return m.placeOver(o, m.Tab())
 	case o.Tab != "":
@@ -85,7 +85,7 @@ func (m *Model) place(o *Order, area layout.Rect) (why string) {
 	}
 	if t.Auto {
 		if at != m.Current { // what it shows follows from what runs
-			return "that tab shows all that runs: go there first, or place " + m.named(o.Session) + " in a tab of its own (--tab NAME)"
+			return "the tab shows all sessions: go there first, or place " + m.nameOf(o.Session) + " in a new tab (--tab NAME)"
 		}
 		if m.Manual(area); t.Auto { // nothing is there to stand beside
 			m.unfloat(t, o.Session)
@@ -101,15 +101,15 @@ func (m *Model) place(o *Order, area layout.Rect) (why string) {
 	}
 	if beside == o.Session {
 		if o.Stacked || !t.Tree.Has(o.Session) {
-			return m.named(o.Session) + " has the focus: --beside names the session to place it with"
+			return m.nameOf(o.Session) + " has the focus: name another session with --beside"
 		}
 		return ""
 	}
 	m.unfloat(t, o.Session)
 	if o.Stacked {
-		tree, ok := t.Tree.PileOn(beside, o.Session)
+		tree, ok := t.Tree.StackOnto(beside, o.Session)
 		if t.Tree = tree; !ok {
-			return m.named(beside) + " is in no pane that " + m.named(o.Session) + " could be stacked with: --beside names one that is"
+			return m.nameOf(beside) + " has no pane to stack " + m.nameOf(o.Session) + " with: name another session with --beside"
 		}
 		if at == m.Current {
 			t.Tree.Unfold(m.Focus)
@@ -127,9 +127,9 @@ func (m *Model) place(o *Order, area layout.Rect) (why string) {
 	return ""
 }
 
-// takeAway takes a session's panes away where it is not the only one.
-func (m *Model) takeAway(id string, area layout.Rect) (done bool) {
-	if ids := m.Tiled(m.Tab()); len(ids) > 1 && slices.Contains(ids, id) {
+// removePanes removes a session's panes from tabs that have others.
+func (m *Model) removePanes(id string, area layout.Rect) (done bool) {
+	if ids := m.TiledPanes(m.Tab()); len(ids) > 1 && slices.Contains(ids, id) {
 		m.Manual(area)
 	}
 	done = m.IsPinned(id)

@@ -67,7 +67,7 @@ func TestObey(t *testing.T) {
 
 // Why an order cannot be done says what would help.
 // FEATURES: R117
-func TestObeySaysWhyNot(t *testing.T) {
+func TestObey_ErrorsNameRemedy(t *testing.T) {
 	area := layout.Rect{W: 160, H: 50}
 	m := New(nil)
 	m.Update(Update{Sessions: []Session{{ID: "a", Name: "alpha", State: StateRunning}, {ID: "b", Name: "beta", State: StateRunning}}}, time.Unix(0, 0))
@@ -77,10 +77,10 @@ func TestObeySaysWhyNot(t *testing.T) {
 		o    Order
 		want string
 	}{
-		{Order{Do: "place", Session: "a", Stacked: true}, "alpha has the focus: --beside names the session to place it with"},
-		{Order{Do: "place", Session: "b", Beside: "zz", Stacked: true}, "zz is in no pane that beta could be stacked with: --beside names one that is"},
-		{Order{Do: "place", Session: "b", Beside: "b"}, "beta has no place beside itself: --beside names another session"},
-		{Order{Do: "place", Session: "b", Tab: "all"}, "that tab shows all that runs: go there first, or place beta in a tab of its own (--tab NAME)"},
+		{Order{Do: "place", Session: "a", Stacked: true}, "alpha has the focus: name another session with --beside"},
+		{Order{Do: "place", Session: "b", Beside: "zz", Stacked: true}, "zz has no pane to stack beta with: name another session with --beside"},
+		{Order{Do: "place", Session: "b", Beside: "b"}, "beta cannot be placed beside itself: name another session with --beside"},
+		{Order{Do: "place", Session: "b", Tab: "all"}, "the tab shows all sessions: go there first, or place beta in a new tab (--tab NAME)"},
 		{Order{Do: "focus", Session: "zz"}, "zz is not shown here: `longterm layout place` shows it"},
 		{Order{Do: "place", Session: "b", Beside: "a", Stacked: true}, ""},
 	} {

@@ -6,39 +6,39 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Arrange says which sessions go where.
+// Arrange returns the area of each visible session.
 func (m *Model) Arrange(area layout.Rect) []layout.Place {
-	m.Side, m.alone = layout.Rect{}, false
+	m.Side, m.single = layout.Rect{}, false
 	m.raise()
 	if m.Zoomed && m.Focus != "" {
 		return []layout.Place{{Session: m.Focus, Area: area}}
 	}
 	over := m.floating(area)
-	if len(over) == 0 && m.Floats(m.Focus) { // there is no room for panes over others
+	if len(over) == 0 && m.Floats(m.Focus) { // no space for floating panes
 		return []layout.Place{{Session: m.Focus, Area: area}}
 	}
 	return append(m.tiles(area), over...)
 }
 
-// tiles are the places of the panes that lie beside each other.
+// tiles returns the places of the tiled panes.
 func (m *Model) tiles(area layout.Rect) []layout.Place {
 	t := m.Tab()
-	focus := m.below(t)
+	focus := m.lastTiled(t)
 	if !t.Auto {
 		t.Tree.Unfold(focus)
 		places, _, fits := t.Tree.Arrange(area, m.Gap)
 		switch {
 		case t.asGrid && (!fits || tooSmall(areasOf(places), len(places))):
-			return m.oneOf(area, focus)
+			return m.singlePane(area, focus)
 		case fits || len(places) == 1:
 			return places
 		}
 		return []layout.Place{{Session: focus, Area: area}}
 	}
-	ids := m.Tiled(t)
+	ids := m.TiledPanes(t)
 	areas := layout.Grid(area, len(ids), m.Gap)
 	if tooSmall(areas, len(ids)) && slices.Contains(ids, focus) {
-		return m.oneOf(area, focus)
+		return m.singlePane(area, focus)
 	}
 	from := 0
 	if i := slices.Index(ids, focus); i >= len(areas) { // a window around the focused one
@@ -51,9 +51,9 @@ func (m *Model) tiles(area layout.Rect) []layout.Place {
 	return out
 }
 
-// oneOf shows one pane, where there is room beside a list of all.
-func (m *Model) oneOf(area layout.Rect, id string) []layout.Place {
-	if m.alone = area.W < sideFrom; !m.alone {
+// singlePane shows one pane, and if there is room the list of sessions next to it.
+func (m *Model) singlePane(area layout.Rect, id string) []layout.Place {
+	if m.single = area.W < sideFrom; !m.single {
 		m.Side = layout.Rect{X: area.X, Y: area.Y, W: sideWidth, H: area.H}
 		area.X, area.W = area.X+sideWidth+1, area.W-sideWidth-1
 	}
@@ -68,7 +68,7 @@ func areasOf(places []layout.Place) []layout.Rect {
 	return out
 }
 
-// Sizes, in cells: of panes that can be read, and of the list that stands beside one pane where they could not.
+// Sizes in cells: the smallest readable pane, and the list of sessions beside a single pane.
 const (
 	readableWidth  = 30
 	readableHeight = 6
@@ -76,7 +76,7 @@ const (
 	sideWidth      = 24
 )
 
-// tooSmall reports that so many panes cannot be read in a grid, or do not all fit into it.
+// tooSmall reports whether n panes in a grid would be unreadable or would not all fit.
 func tooSmall(areas []layout.Rect, n int) bool {
 	if n < 3 {
 		return false
@@ -84,16 +84,16 @@ func tooSmall(areas []layout.Rect, n int) bool {
 	return len(areas) < n || slices.ContainsFunc(areas, func(a layout.Rect) bool { return a.W < readableWidth || a.H < readableHeight })
 }
 
-// StepTab shows the tab n further on, round and round.
+// StepTab moves to the tab n further on, cyclically.
 func (m *Model) StepTab(n int) { m.Show((m.Current + n + len(m.Tabs)) % len(m.Tabs)) }
 
-// Insert puts a new session into a tab: into the grid, beside a session where it has
-// more room, or over the others where that one is.
+// Insert adds a new session to a tab: to the grid, next to a session on the side with more room, or floating if that
+// session floats.
 func (m *Model) Insert(t *Tab, beside, id string) {
 	switch {
 	case !slices.Contains(m.Tabs, t):
 		return
-	case beside != "" && m.Floats(beside): // what begins over the others stays there
+	case beside != "" && m.Floats(beside): // new panes of a floating pane float too
 		m.AddFloat(t, id)
 		return
 	case t.Auto:
@@ -108,7 +108,7 @@ func (m *Model) Insert(t *Tab, beside, id string) {
 	t.Tree = t.Tree.Split(beside, id, stacked)
 }
 
-// MoveToTab gives the focused session a tab of its own; false: it has one.
+// MoveToTab moves the focused session to a new tab. It returns false if it is already alone in its tab.
 func (m *Model) MoveToTab() bool {
 	id := m.Focus
 	if m.Session(id) == nil {
@@ -126,7 +126,7 @@ func (m *Model) MoveToTab() bool {
 	return true
 }
 
-// ToggleAll shows all sessions in a grid, or what was shown before.
+// ToggleAll shows all sessions in a grid, or returns to the previous view.
 func (m *Model) ToggleAll() {
 	if m.Tab().Auto {
 		if len(m.Tabs) > 1 {
@@ -143,8 +143,7 @@ func (m *Model) ToggleAll() {
 	m.AddTab(&Tab{Auto: true, Focus: m.Focus})
 }
 
-// Grow makes the focused session's pane larger by some cells; false: it has no border
-// that could move.
+// Grow makes the focused session's pane larger by some cells. It returns false if no border can move.
 func (m *Model) Grow(area layout.Rect, stacked bool, by int) bool {
 	if f := m.Float(m.Focus); f != nil {
 		if stacked {
@@ -152,68 +151,68 @@ func (m *Model) Grow(area layout.Rect, stacked bool, by int) bool {
 		}
 		return f.Grow(area, by, 0)
 	}
-	if m.Side.W > 0 || m.alone {
+	if m.Side.W > 0 || m.single {
 		return false
 	}
-	return m.unzoomed(area).Tree.Grow(m.Focus, area, m.Gap, stacked, by)
+	return m.unzoom(area).Tree.Grow(m.Focus, area, m.Gap, stacked, by)
 }
 
-// MoveBorder moves the focused pane's border to the right or down, as tmux does: it is the one behind it, or before it where it is
-// the last. Of a pane that floats it is the right or lower one. false: there is none.
+// MoveBorder moves the focused pane's border to the right or down, as tmux does: the border after it, or before it for
+// the last pane. For a floating pane it moves the right or lower edge. It returns false if no border can move.
 func (m *Model) MoveBorder(area layout.Rect, stacked bool, by int) bool {
 	if m.Float(m.Focus) != nil {
 		return m.Grow(area, stacked, by)
 	}
-	if m.Side.W > 0 || m.alone {
+	if m.Side.W > 0 || m.single {
 		return false
 	}
-	return m.unzoomed(area).Tree.MoveBorder(m.Focus, area, m.Gap, stacked, by)
+	return m.unzoom(area).Tree.MoveBorder(m.Focus, area, m.Gap, stacked, by)
 }
 
-// unzoomed is the current tab, made to be changed and with all of its panes in sight: a change that nobody saw would be none.
-func (m *Model) unzoomed(area layout.Rect) *Tab {
+// unzoom ends the zoom and makes the current tab manual, so that a change is visible.
+func (m *Model) unzoom(area layout.Rect) *Tab {
 	m.Zoomed = false
 	return m.Manual(area)
 }
 
-// Even gives all panes the same space.
-func (m *Model) Even(area layout.Rect) { m.unzoomed(area).Tree.Even() }
+// Even gives all panes equal space.
+func (m *Model) Even(area layout.Rect) { m.unzoom(area).Tree.Even() }
 
-// Rearrange gives the current tab the next ready-made arrangement, and tells its name;
-// empty: there is nothing to arrange.
+// Rearrange applies the next built-in arrangement to the current tab and returns its name, or "" if the tab has fewer
+// than two panes.
 func (m *Model) Rearrange(area layout.Rect) string {
-	t := m.unzoomed(area)
+	t := m.unzoom(area)
 	ids := t.Tree.Sessions()
 	if len(ids) < 2 {
 		return ""
 	}
 	t.asGrid = false
-	a := &layout.Arrangements[t.arranged%len(layout.Arrangements)]
-	t.arranged++
+	a := &layout.Arrangements[t.nextArrangement%len(layout.Arrangements)]
+	t.nextArrangement++
 	t.Tree = a.Make(area, ids)
 	return a.Name
 }
 
-// ArrangeAs gives the current tab the ready-made arrangement of a name; false: there is nothing to arrange. The next one is
-// that which follows it.
+// ArrangeAs applies the built-in arrangement of a name to the current tab. It returns false if the tab has fewer than
+// two panes. Rearrange continues from it.
 func (m *Model) ArrangeAs(area layout.Rect, name string) bool {
 	t := m.Manual(area)
-	t.arranged = max(0, slices.IndexFunc(layout.Arrangements, func(a layout.Arrangement) bool { return a.Name == name }))
+	t.nextArrangement = max(0, slices.IndexFunc(layout.Arrangements, func(a layout.Arrangement) bool { return a.Name == name }))
 	return m.Rearrange(area) != ""
 }
 
-// Swap exchanges the focused session with the one that is by further on, round and round.
+// Swap exchanges the focused session with the one by positions further on, cyclically.
 func (m *Model) Swap(area layout.Rect, by int) {
-	t := m.unzoomed(area)
+	t := m.unzoom(area)
 	ids := t.Tree.Sessions()
 	if i := slices.Index(ids, m.Focus); i >= 0 {
 		t.Tree.Swap(m.Focus, ids[(i+by+len(ids))%len(ids)])
 	}
 }
 
-// Rotate has each pane of the tab take the place of the one before it, or of the next one.
+// Rotate moves each pane of the tab to the place of the previous one, or of the next one if down.
 func (m *Model) Rotate(area layout.Rect, down bool) {
-	t := m.unzoomed(area)
+	t := m.unzoom(area)
 	ids := t.Tree.Sessions()
 	if len(ids) < 2 {
 		return
@@ -225,26 +224,26 @@ func (m *Model) Rotate(area layout.Rect, down bool) {
 	t.Tree.Reorder(slices.Concat(ids[cut:], ids[:cut]))
 }
 
-// SplitBy puts a session beside another one of a tab. Its pane is so many cells long in that direction; 0: as long as its part
-// says. Where another one would be too small to be seen by that, it is half of the space. fits: all panes can be seen.
+// SplitBy adds a session next to another session. Its pane gets a length in cells, or the share of s if cells is 0. If
+// another pane would become too small, both get half. fits reports whether all panes are visible.
 func (m *Model) SplitBy(t *Tab, area layout.Rect, at, id string, s layout.Splitting, cells int) (fits bool) {
 	if t.Tree != nil && t.Tree.Has(id) {
 		return true
 	}
-	was := copied(t.Tree)
+	was := copyTree(t.Tree)
 	t.Tree = t.Tree.SplitBy(at, id, s)
 	if cells > 0 {
 		m.lengthen(t.Tree, area, id, s.Stacked, cells)
 	}
-	if _, _, fits = t.Tree.Arrange(area, m.Gap); !fits && s.Part > 0 {
-		s.Part = 0
+	if _, _, fits = t.Tree.Arrange(area, m.Gap); !fits && s.Share > 0 {
+		s.Share = 0
 		t.Tree = was.SplitBy(at, id, s)
 		_, _, fits = t.Tree.Arrange(area, m.Gap)
 	}
 	return fits
 }
 
-// lengthen gives a session's pane a number of cells, as far as the ones beside it keep a size.
+// lengthen resizes a session's pane to a number of cells, as far as its neighbours keep their minimum size.
 func (m *Model) lengthen(tree *layout.Node, area layout.Rect, id string, stacked bool, cells int) {
 	places, _, _ := tree.Arrange(area, m.Gap)
 	for _, p := range places {
@@ -258,16 +257,16 @@ func (m *Model) lengthen(tree *layout.Node, area layout.Rect, id string, stacked
 	}
 }
 
-// Join takes a session out of the other tabs and puts it beside the focused one. why says why not; empty: it is done.
+// Join moves a session from other tabs next to the focused one. why is the reason if it could not, or "".
 func (m *Model) Join(area layout.Rect, id string, s layout.Splitting, cells int) (why string) {
-	if slices.Contains(m.Shown(), id) {
-		return "it is in this tab already"
+	if slices.Contains(m.ShownPanes(), id) {
+		return "session is already in this tab"
 	}
 	t := m.Manual(area)
-	was := copied(t.Tree)
-	if !m.SplitBy(t, area, m.Below(), id, s, cells) {
+	was := copyTree(t.Tree)
+	if !m.SplitBy(t, area, m.LastTiled(), id, s, cells) {
 		t.Tree = was
-		return "too small for one more pane"
+		return "too small for another pane"
 	}
 	for i := len(m.Tabs) - 1; i >= 0; i-- {
 		of := m.Tabs[i]

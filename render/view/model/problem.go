@@ -2,15 +2,15 @@ package model
 
 import "strconv"
 
-// Problem is an error that a session printed, with its place in a file.
+// Problem is an error that a session printed, with its position in a file.
 type Problem struct {
 	File         string // HOST:PATH for one of another host
 	Line, Column int    // from 1; 0: unknown
 	Message      string
-	Ref          any // what whoever found it knows it by
+	Ref          any // reference for the Editor
 }
 
-// Place is where it is, as compilers print it.
+// Place returns the position in the form that compilers print.
 func (p *Problem) Place() string {
 	text := p.File
 	for _, n := range []int{p.Line, p.Column} {

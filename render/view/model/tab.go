@@ -7,30 +7,30 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Tab is a screenful of panes: all sessions in a grid that follows their coming and
-// going (auto), or a tree that the person made.
+// Tab is a set of panes shown together: a grid of all sessions that follows the list (Auto), or a tree that the user
+// made.
 type Tab struct {
-	Name     string
-	Auto     bool
-	Tree     *layout.Node
-	Focus    string // while another tab is shown
-	zoomed   bool
-	Sync     bool   // keys go to all panes
-	asGrid   bool   // the tree was a grid of which one pane was shown, and nobody arranged it: it is shown so still
-	arranged int    // the ready-made arrangement that is next
-	at, last string // had the focus, now and before
+	Name                  string
+	Auto                  bool
+	Tree                  *layout.Node
+	Focus                 string // focused session, while another tab is shown
+	zoomed                bool
+	Sync                  bool   // keys go to all panes
+	asGrid                bool   // the tree is a generated grid and showed a single pane: keep showing one
+	nextArrangement       int    // index of the next built-in arrangement
+	focusNow, focusBefore string // currently and previously focused session
 
-	Floats []layout.Float // panes that lie over the others
-	Over   bool           // they are shown
-	tile   string         // had the focus last, of those that do not float
-	lifted string         // had the focus when it was last seen to that it is on top
-	high   bool           // and floated
+	Floats        []layout.Float // panes that lie over the others
+	FloatsShown   bool           // the floating panes are shown
+	lastTile      string         // tiled pane that was focused last
+	raisedFor     string         // session that was last checked to be on top, and whether it floated
+	raisedFloated bool           // and floated
 }
 
-// Tab is the current tab.
+// Tab returns the current tab.
 func (m *Model) Tab() *Tab { return m.Tabs[m.Current] }
 
-// Title is a tab's name for people.
+// Title returns a tab's displayed name.
 func (m *Model) Title(i int) string {
 	t := m.Tabs[i]
 	switch {
@@ -39,7 +39,7 @@ func (m *Model) Title(i int) string {
 	case t.Auto:
 		return "all"
 	}
-	for _, id := range t.Tree.Sessions() { // the first one's: a name that does not change with the focus
+	for _, id := range t.Tree.Sessions() { // the first pane's: a name that does not change with the focus
 		if s := m.Session(id); s != nil {
 			return s.title()
 		}
@@ -57,7 +57,7 @@ func (m *Model) Show(i int) {
 	m.enter(i)
 }
 
-// MoveTab gives the current tab another place among them, the last one where there are not so many.
+// MoveTab moves the current tab to a position, or to the end.
 func (m *Model) MoveTab(to int) {
 	t := m.Tab()
 	m.Tabs = slices.Delete(m.Tabs, m.Current, m.Current+1)
@@ -65,20 +65,20 @@ func (m *Model) MoveTab(to int) {
 	m.Tabs = slices.Insert(m.Tabs, m.Current, t)
 }
 
-// SwapTabs exchanges the places of the current tab and another one; the current one is shown still.
+// SwapTabs exchanges the current tab with tab i. The current tab stays shown.
 func (m *Model) SwapTabs(i int) {
 	m.Tabs[m.Current], m.Tabs[i] = m.Tabs[i], m.Tabs[m.Current]
 	m.Current = i
 }
 
-// enter shows a tab without remembering what was shown before.
+// enter shows a tab without recording the previous one.
 func (m *Model) enter(i int) {
 	m.Current = i
 	m.Focus, m.Zoomed = m.Tab().Focus, m.Tab().zoomed
 	m.refocus()
 }
 
-// AddTab adds a tab where new ones go, and shows it.
+// AddTab adds a tab at the place for new ones and shows it.
 func (m *Model) AddTab(t *Tab) {
 	if !m.TabsLast {
 		m.AddTabBeside(t)
@@ -88,7 +88,7 @@ func (m *Model) AddTab(t *Tab) {
 	m.Show(len(m.Tabs) - 1)
 }
 
-// AddTabBeside puts a tab behind the current one and shows it.
+// AddTabBeside adds a tab after the current one and shows it.
 func (m *Model) AddTabBeside(t *Tab) {
 	m.Tabs = slices.Insert(m.Tabs, m.Current+1, t)
 	m.Show(m.Current + 1)
@@ -110,16 +110,17 @@ func (m *Model) DropTab(i int) {
 	}
 }
 
-// Manual makes the current tab a tree that can be changed, as it stands; without any pane it stays as it is.
+// Manual replaces the generated grid of the current tab by an equal tree that can be changed. A tab without panes stays
+// as it is.
 func (m *Model) Manual(area layout.Rect) *Tab {
 	t := m.Tab()
-	if ids := m.Tiled(t); t.Auto && len(ids) > 0 {
-		t.Auto, t.Tree, t.asGrid = false, layout.Tiles(area, ids), m.Side.W > 0 || m.alone
+	if ids := m.TiledPanes(t); t.Auto && len(ids) > 0 {
+		t.Auto, t.Tree, t.asGrid = false, layout.Tiles(area, ids), m.Side.W > 0 || m.single
 	}
 	return t
 }
 
-// Leave takes a session out of the current tab.
+// Leave removes a session from the current tab.
 func (m *Model) Leave(id string) {
 	t := m.Tab()
 	if t.Auto {
@@ -127,7 +128,7 @@ func (m *Model) Leave(id string) {
 	}
 	if _, _, floats := m.unfloat(t, id); floats || t.Auto {
 		if m.Focus == id && floats {
-			m.Focus, m.Zoomed = m.below(t), false
+			m.Focus, m.Zoomed = m.lastTiled(t), false
 		}
 		m.refocus()
 		return
@@ -145,24 +146,24 @@ func (m *Model) Leave(id string) {
 	m.refocus()
 }
 
-// ForgetTime is how long a session that is not listed keeps its pane: a daemon that has
-// just started may not know all yet.
+// ForgetTime is how long an unlisted session keeps its pane: a daemon that has just started may not know all sessions
+// yet.
 const ForgetTime = 5 * time.Second
 
-// prune takes sessions that are gone for good out of the trees.
+// prune removes sessions from the trees that have been missing for some time.
 func (m *Model) prune(now time.Time) {
 	known := map[string]bool{}
 	for i := range m.Sessions {
 		known[m.Sessions[i].ID] = true
-		delete(m.gone, m.Sessions[i].ID)
+		delete(m.missingSince, m.Sessions[i].ID)
 	}
 	keep := func(id string) bool {
 		if known[id] || m.expected[id] {
 			return true
 		}
-		since, noted := m.gone[id]
+		since, noted := m.missingSince[id]
 		if !noted {
-			m.gone[id] = now
+			m.missingSince[id] = now
 			return true
 		}
 		return now.Sub(since) < ForgetTime
@@ -180,7 +181,7 @@ func (m *Model) prune(now time.Time) {
 	}
 }
 
-// Hidden is how many running sessions are in no tab.
+// Hidden returns how many running sessions are in no tab.
 func (m *Model) Hidden() int {
 	if len(m.Only) > 0 {
 		return 0
@@ -209,19 +210,18 @@ func (m *Model) Hidden() int {
 	return n
 }
 
-// GoTo shows a session: where it is on the screen, in the tab that has it, or in a tab of
-// its own.
+// GoTo shows a session: on the screen, in the tab that has it, or in a new tab.
 func (m *Model) GoTo(id string) {
-	if !slices.Contains(m.Shown(), id) {
+	if !slices.Contains(m.ShownPanes(), id) {
 		m.Show(m.tabOf(id))
 	}
-	if !slices.Contains(m.Shown(), id) {
+	if !slices.Contains(m.ShownPanes(), id) {
 		m.AddTab(&Tab{Tree: layout.Leaf(id), Focus: id})
 	}
 	m.Focus = id
 }
 
-// tabOf is the tab that has a session, a made one before that of all; -1: none.
+// tabOf returns the index of the tab that has a session, or -1. Manual tabs come before the tab of all sessions.
 func (m *Model) tabOf(id string) int {
 	at := -1
 	for i, t := range m.Tabs {
@@ -235,13 +235,13 @@ func (m *Model) tabOf(id string) int {
 	return at
 }
 
-// Forget takes a session out of all tabs.
+// Forget removes a session from all tabs.
 func (m *Model) Forget(id string) {
 	m.seen[id] = false
 	for i := len(m.Tabs) - 1; i >= 0; i-- {
 		switch t := m.Tabs[i]; {
 		case i == m.Current:
-			if len(m.Shown()) > 0 {
+			if len(m.ShownPanes()) > 0 {
 				m.Leave(id)
 			}
 		default:

@@ -36,11 +36,11 @@ func TestReopen(t *testing.T) {
 	says("all: two:ac a")
 	m.CloseTab()
 	says("all: d")
-	if m.Reopen() != "the tab is back" {
+	if m.Reopen() != "tab reopened" {
 		t.Error("no tab")
 	}
 	says("all: two:ac a")
-	if m.Reopen() != "the pane is back" {
+	if m.Reopen() != "pane reopened" {
 		t.Error("no pane")
 	}
 	says("all: two:abc b")
@@ -52,7 +52,7 @@ func TestReopen(t *testing.T) {
 	m.ClosePane("b")
 	m.Tab().Tree = m.Tab().Tree.Split("c", "d", false)
 	m.Reopen()
-	if ids := strings.Join(m.Shown(), ""); len(ids) != 4 || !strings.Contains(ids, "d") || !strings.Contains(ids, "b") {
+	if ids := strings.Join(m.ShownPanes(), ""); len(ids) != 4 || !strings.Contains(ids, "d") || !strings.Contains(ids, "b") {
 		t.Errorf("%s is shown", ids)
 	}
 	m.ClosePane("b")

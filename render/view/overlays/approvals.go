@@ -8,22 +8,22 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Reply is what a person answers to an approval.
+// Reply is a user's answer to an approval request.
 type Reply struct {
 	Answer   string // once, session, always, reject
-	Feedback string // of a rejection, for who asked
-	Rule     string // of always: what is written
+	Feedback string // the reason of a rejection, for the requester
+	Rule     string // for always: the rule to write
 }
 
-// replies are the rows to choose from, by keys 1 to 4.
+// replies lists the possible answers, chosen by keys 1 to 4.
 var replies = [...]struct{ answer, label, brief string }{
 	{"once", "yes, once", "once"}, {"session", "yes, for this session", "session"},
-	{"always", "yes, always", "always"}, {"reject", "no, and say why", "no"},
+	{"always", "yes, always", "always"}, {"reject", "no, with a reason", "no"},
 }
 
 const (
@@ -31,35 +31,35 @@ const (
 	replyReject = 3
 )
 
-// Approvals is the panel in which a person answers what waits for an approval. One is shown at a time, with
-// all that it would do; the others are a key away. It allows only what was on the screen when the key came:
-// one that ended elsewhere stays, with how it ended, until a key acknowledges it.
+// Approvals is the panel in which the user answers approval requests. It shows one at a time with all its effects. It
+// accepts an answer only for a request that was on the screen when the key arrived. A request that ended elsewhere
+// stays, with how it ended, until a key acknowledges it.
 type Approvals struct {
-	Items  func() []model.Approval // that wait, the oldest first; asked for before every drawing and key
-	Ending func(id string) string  // how one ended that does not wait any more
+	Items  func() []model.Approval // returns the pending approvals, oldest first; called before every drawing and key
+	Ending func(id string) string  // returns how an approval ended that is no longer pending
 	Answer func(ids []string, r Reply)
 	Home   string
 	Now    func() time.Time
 
-	all     []model.Approval // those of a group beside each other
-	at      int              // the one that is shown, while it waits
-	shown   model.Approval
-	drawn   string   // id of the one that the person has seen
-	offered []string // those of its group that were counted then
-	gone    bool     // the one shown waits no more
-	whole   bool     // the answer is for all of its group
-	choice  int
-	first   int   // row of the text shown first
-	more    int   // rows of the text below what is shown
-	page    int   // rows of the text that are shown
-	line    *line // a rule or a reason that is typed
-	area    panelArea
+	all         []model.Approval // pending approvals, with those of a group next to each other
+	index       int              // index of the shown one, while it is pending
+	shown       model.Approval
+	seenID      string   // id of the approval that the user has seen
+	seenGroup   []string // ids of its group at that time
+	ended       bool     // the shown one is no longer pending
+	forGroup    bool     // the answer applies to the whole group
+	choice      int      // index of the selected answer
+	first       int      // first visible row of the text
+	rowsBelow   int      // number of rows below the visible ones
+	visibleRows int      // number of visible rows
+	line        *line    // a rule or a reason being typed
+	area        panelArea
 }
 
-// panelArea is where the rows to choose from were last drawn.
+// panelArea is the area in which the answers were last drawn.
 type panelArea struct{ x, y, w, h int }
 
-// refresh takes what waits now.
+// refresh updates the pending approvals.
 func (p *Approvals) refresh() {
 	p.all = byGroup(p.Items())
 	if p.shown.ID == "" {
@@ -68,13 +68,13 @@ func (p *Approvals) refresh() {
 	}
 	at := slices.IndexFunc(p.all, func(a model.Approval) bool { return a.ID == p.shown.ID })
 	if at < 0 {
-		p.gone, p.line, p.whole = true, nil, false
+		p.ended, p.line, p.forGroup = true, nil, false
 		return
 	}
-	p.at, p.shown, p.gone = at, p.all[at], false
+	p.index, p.shown, p.ended = at, p.all[at], false
 }
 
-// byGroup puts approvals of one group beside each other, the group of the oldest first.
+// byGroup sorts approvals so that those of a group are adjacent, the group of the oldest first.
 func byGroup(list []model.Approval) []model.Approval {
 	order := map[string]int{}
 	for i := range list {
@@ -86,28 +86,29 @@ func byGroup(list []model.Approval) []model.Approval {
 	return list
 }
 
-// show goes to one of those that wait.
-func (p *Approvals) show(at int) {
-	p.shown, p.gone, p.whole, p.line = model.Approval{}, false, false, nil
-	p.choice, p.first, p.drawn = 0, 0, ""
+// show selects a pending approval.
+func (p *Approvals) show(index int) {
+	p.shown, p.ended, p.forGroup, p.line = model.Approval{}, false, false, nil
+	p.choice, p.first, p.seenID = 0, 0, ""
 	if len(p.all) > 0 {
-		p.at = min(max(at, 0), len(p.all)-1)
-		p.shown = p.all[p.at]
+		p.index = min(max(index, 0), len(p.all)-1)
+		p.shown = p.all[p.index]
 	}
 }
 
-// alike are the ids that an answer is for: none that came after the person saw how many there are.
-func (p *Approvals) alike() []string {
-	if !p.whole {
+// answeredIDs returns the ids to which an answer applies. Requests that arrived after the user saw the number are not
+// included.
+func (p *Approvals) answeredIDs() []string {
+	if !p.forGroup {
 		return []string{p.shown.ID}
 	}
-	return slices.DeleteFunc(slices.Clone(p.offered), func(id string) bool {
+	return slices.DeleteFunc(slices.Clone(p.seenGroup), func(id string) bool {
 		return !slices.ContainsFunc(p.all, func(a model.Approval) bool { return a.ID == id })
 	})
 }
 
-// grouped is how many of the shown one's group wait.
-func (p *Approvals) grouped() (n int) {
+// groupSize returns the number of pending requests in the shown one's group.
+func (p *Approvals) groupSize() (n int) {
 	for i := range p.all {
 		if p.all[i].Group == p.shown.Group {
 			n++
@@ -116,7 +117,7 @@ func (p *Approvals) grouped() (n int) {
 	return n
 }
 
-// Key answers, or goes to another one. Escape leaves all of them waiting.
+// Key answers a request or selects another. Escape leaves all pending.
 func (p *Approvals) Key(k input.Key) Result {
 	p.refresh()
 	ctrl := k.Mods&input.Ctrl != 0
@@ -126,18 +127,18 @@ func (p *Approvals) Key(k input.Key) Result {
 		return p.lineKey(k, leaves)
 	case leaves || p.shown.ID == "":
 		return closed
-	case p.gone && len(p.all) == 0:
+	case p.ended && len(p.all) == 0:
 		return closed
-	case p.gone:
-		p.show(p.at)
+	case p.ended:
+		p.show(p.index)
 		return Result{}
-	case p.drawn != p.shown.ID:
-		return Result{} // it was not seen yet: the key was meant for another one
+	case p.seenID != p.shown.ID:
+		return Result{} // the user has not seen it yet: the key was meant for the previous one
 	}
 	return p.shownKey(k)
 }
 
-// shownKey takes a key for the approval on the screen.
+// shownKey handles a key for the shown approval.
 func (p *Approvals) shownKey(k input.Key) Result {
 	back := k.Mods&input.Shift != 0
 	switch {
@@ -150,28 +151,28 @@ func (p *Approvals) shownKey(k input.Key) Result {
 	case k.Code == input.KeyDown:
 		p.choice = (p.choice + 1) % len(replies)
 	case k.Code == input.KeyLeft:
-		p.show((p.at + len(p.all) - 1) % len(p.all))
+		p.show((p.index + len(p.all) - 1) % len(p.all))
 	case k.Code == input.KeyRight:
-		p.show((p.at + 1) % len(p.all))
+		p.show((p.index + 1) % len(p.all))
 	case k.Code == input.KeyTab:
 		p.nextGroup(back)
 	case k.Code == input.KeyPageDown:
-		p.first += min(p.more, max(1, p.page))
+		p.first += min(p.rowsBelow, max(1, p.visibleRows))
 	case k.Code == input.KeyPageUp:
-		p.first = max(0, p.first-max(1, p.page))
+		p.first = max(0, p.first-max(1, p.visibleRows))
 	case k.Text == "a":
-		p.whole = !p.whole && p.grouped() > 1
+		p.forGroup = !p.forGroup && p.groupSize() > 1
 	}
 	return Result{}
 }
 
-// nextGroup goes to the first one of the group after, or before.
+// nextGroup selects the first approval of the next group, or of the previous one.
 func (p *Approvals) nextGroup(back bool) {
 	step := 1
 	if back {
 		step = len(p.all) - 1
 	}
-	at := p.at
+	at := p.index
 	for range p.all {
 		at = (at + step) % len(p.all)
 		if p.all[at].Group != p.shown.Group {
@@ -184,29 +185,29 @@ func (p *Approvals) nextGroup(back bool) {
 	p.show(at)
 }
 
-// pick takes an answer. A rule is shown and can be edited before it is written, and a reason may be given.
-func (p *Approvals) pick(at int) Result {
-	p.choice = at
+// pick chooses an answer. A rule is shown and can be edited before it is written, and a reason may be given.
+func (p *Approvals) pick(choice int) Result {
+	p.choice = choice
 	switch {
-	case p.cannot(at) != "":
+	case p.unavailableReason(choice) != "":
 		return Result{}
-	case at == replyAlways:
+	case choice == replyAlways:
 		rule := []rune(p.shown.Rule)
 		p.line = &line{rule, len(rule)}
 		return Result{}
-	case at == replyReject:
+	case choice == replyReject:
 		p.line = &line{}
 		return Result{}
 	}
-	return p.answer(Reply{Answer: replies[at].answer})
+	return p.answer(Reply{Answer: replies[choice].answer})
 }
 
-// cannot says why an answer cannot be given; empty: it can.
-func (p *Approvals) cannot(at int) string {
+// unavailableReason returns why an answer is unavailable, or "".
+func (p *Approvals) unavailableReason(choice int) string {
 	switch {
-	case at == 1 && p.shown.Session == "":
-		return "there is no session"
-	case at == replyAlways && p.shown.NoRule != "":
+	case choice == 1 && p.shown.Session == "":
+		return "no session yet"
+	case choice == replyAlways && p.shown.NoRule != "":
 		return "no rule can allow it: " + p.shown.NoRule
 	}
 	return ""
@@ -226,22 +227,22 @@ func (p *Approvals) lineKey(k input.Key, leaves bool) Result {
 	return Result{}
 }
 
-// answer hands an answer on, and goes to the next one.
+// answer sends an answer and selects the next approval.
 func (p *Approvals) answer(r Reply) Result {
-	ids := p.alike()
+	ids := p.answeredIDs()
 	p.all = slices.DeleteFunc(p.all, func(a model.Approval) bool { return slices.Contains(ids, a.ID) })
-	at := p.at
-	if p.whole {
+	at := p.index
+	if p.forGroup {
 		at = 0
 	}
 	if at >= len(p.all) {
 		at = 0
 	}
 	p.show(at)
-	return Result{Close: len(p.all) == 0, Do: func() { p.Answer(ids, r) }}
+	return Result{Close: len(p.all) == 0, Then: func() { p.Answer(ids, r) }}
 }
 
-// Paste goes into a rule or a reason; nothing is answered by it.
+// Paste inserts text into a rule or a reason. It answers nothing.
 func (p *Approvals) Paste(text string) Result {
 	if p.line != nil {
 		p.line.insert(text)
@@ -249,7 +250,7 @@ func (p *Approvals) Paste(text string) Result {
 	return Result{}
 }
 
-// Mouse takes the answer that is clicked; the wheel scrolls the text.
+// Mouse chooses the clicked answer. The wheel scrolls the text.
 func (p *Approvals) Mouse(e *tcell.EventMouse, held tcell.ButtonMask) Result {
 	p.refresh()
 	x, y := e.Position()
@@ -257,33 +258,36 @@ func (p *Approvals) Mouse(e *tcell.EventMouse, held tcell.ButtonMask) Result {
 	case b&tcell.WheelUp != 0:
 		p.first = max(0, p.first-1)
 	case b&tcell.WheelDown != 0:
-		p.first += min(p.more, 1)
-	case b&tcell.ButtonPrimary == 0 || held != 0 || p.line != nil || p.gone || p.drawn != p.shown.ID:
+		p.first += min(p.rowsBelow, 1)
+	case b&tcell.ButtonPrimary == 0 || held != 0 || p.line != nil || p.ended || p.seenID != p.shown.ID:
 	case p.area.h == len(replies) && x >= p.area.x && x < p.area.x+p.area.w && y >= p.area.y && y < p.area.y+p.area.h:
 		return p.pick(y - p.area.y)
 	}
 	return Result{}
 }
 
-// Empty reports that nothing waits, and nothing is to be told.
+// Empty reports whether nothing is pending and no result is shown.
 func (p *Approvals) Empty() bool {
 	p.refresh()
-	return len(p.all) == 0 && !p.gone
+	return len(p.all) == 0 && !p.ended
 }
 
-// about is all that is told of the approval that is shown.
+// about returns the rows that describe the shown approval.
 func (p *Approvals) about() (rows []string) {
 	a := &p.shown
 	rows = append(rows, a.What)
+	for _, e := range a.Effects {
+		rows = append(rows, "→ "+e)
+	}
 	if len(a.Commands) > 1 || len(a.Commands) == 1 && a.Commands[0].Text != a.What {
-		rows = append(rows, "", "it would run:")
+		rows = append(rows, "", "commands:")
 		for _, c := range a.Commands {
 			rows = append(rows, map[string]string{"ask": "? ", "deny": "✗ "}[c.Verdict]+c.Text)
 		}
 	}
 	rows = append(rows, "")
 	if a.Why != "" {
-		rows = append(rows, "why: "+a.Why)
+		rows = append(rows, a.Why)
 	}
 	if a.Instead != "" {
 		rows = append(rows, "instead: "+a.Instead)
@@ -291,7 +295,7 @@ func (p *Approvals) about() (rows []string) {
 	if a.Started != "" {
 		rows = append(rows, "started by: "+a.Started)
 	}
-	in := "in " + bars.ShortPath(a.Cwd, p.Home, 1<<10)
+	in := "in " + statusbar.ShortPath(a.Cwd, p.Home, 1<<10)
 	if a.Cwd == "" {
 		in = ""
 	}
@@ -301,5 +305,5 @@ func (p *Approvals) about() (rows []string) {
 	if in != "" {
 		rows = append(rows, in)
 	}
-	return append(rows, fmt.Sprintf("asked by %s %s ago", a.Who, bars.Duration(max(0, p.Now().Sub(a.Asked)))))
+	return append(rows, fmt.Sprintf("requested by %s %s ago", a.Requester, statusbar.Duration(max(0, p.Now().Sub(a.Asked)))))
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 )
 
 // Sizes of the panel, in cells.
@@ -18,7 +18,7 @@ const (
 	approvalsWidth  = 78
 	approvalsHeight = 20
 	narrowPanel     = 40
-	roomyPanel      = 8 // rows below the title from which on each answer has a row
+	roomyPanel      = 8 // rows below the title from which each answer has its own row
 )
 
 // Draw draws the approval that is shown: what it is about, as far as there is room, above the answers.
@@ -27,18 +27,19 @@ func (p *Approvals) Draw(s *Screen) {
 	th := s.Theme
 	cols, rows := s.Canvas.Size()
 	w := min(approvalsWidth, cols)
-	inner := s.box(w, min(approvalsHeight, max(2, rows-1))-1, p.title(w)) // of one size: what lies below is not drawn anew
+	// a constant size, so that the panes below are not redrawn
+	inner := s.box(w, min(approvalsHeight, max(2, rows-1))-1, p.title(w))
 	w = inner.W
 	foot := p.footRows(inner.H)
 	text := p.text(w-2, foot == 1)
 	s.Canvas.HideCursor()
-	p.page = max(0, inner.H-foot)
-	if p.more = len(text) - p.page; p.more > 0 && p.page > 1 {
-		p.page-- // for the row that says so
+	p.visibleRows = max(0, inner.H-foot)
+	if p.rowsBelow = len(text) - p.visibleRows; p.rowsBelow > 0 && p.visibleRows > 1 {
+		p.visibleRows-- // for the row of the marker
 	}
-	p.first = min(p.first, max(0, len(text)-p.page))
-	p.more = max(0, len(text)-p.page-p.first)
-	for y := range min(p.page, len(text)) {
+	p.first = min(p.first, max(0, len(text)-p.visibleRows))
+	p.rowsBelow = max(0, len(text)-p.visibleRows-p.first)
+	for y := range min(p.visibleRows, len(text)) {
 		r := text[p.first+y]
 		st := th.Panel
 		if p.first+y < p.whatRows(w-2) {
@@ -47,14 +48,14 @@ func (p *Approvals) Draw(s *Screen) {
 		s.Canvas.Text(inner.X+1, inner.Y+y, inner.W-1, r, st)
 	}
 	y := inner.Y + inner.H - foot
-	if p.page > 0 && (p.more > 0 || p.first > 0) && y-inner.Y > p.page {
-		s.Canvas.Text(inner.X+1, y-1, inner.W-1, bars.Cut(fmt.Sprintf("… %d more rows: PageDown", p.more), inner.W-1), th.PanelKey)
+	if p.visibleRows > 0 && (p.rowsBelow > 0 || p.first > 0) && y-inner.Y > p.visibleRows {
+		s.Canvas.Text(inner.X+1, y-1, inner.W-1, statusbar.Cut(fmt.Sprintf("… %d more rows: PageDown", p.rowsBelow), inner.W-1), th.PanelKey)
 	}
 	p.drawFoot(s, layout.Rect{X: inner.X, Y: y, W: inner.W, H: foot})
-	p.drawn, p.offered = p.shown.ID, nil
+	p.seenID, p.seenGroup = p.shown.ID, nil
 	for i := range p.all {
 		if p.all[i].Group == p.shown.Group {
-			p.offered = append(p.offered, p.all[i].ID)
+			p.seenGroup = append(p.seenGroup, p.all[i].ID)
 		}
 	}
 }
@@ -64,14 +65,14 @@ func (p *Approvals) title(w int) string {
 		return "Approvals"
 	}
 	if w < narrowPanel {
-		return fmt.Sprintf("%s %s %d/%d", p.shown.ID, p.shown.Risk, p.at+1, max(len(p.all), 1))
+		return fmt.Sprintf("%s %s %d/%d", p.shown.ID, p.shown.Risk, p.index+1, max(len(p.all), 1))
 	}
 	t := "Approval " + p.shown.ID
-	if n := len(p.all); n > 1 && !p.gone {
-		t += fmt.Sprintf("  %d of %d", p.at+1, n)
+	if n := len(p.all); n > 1 && !p.ended {
+		t += fmt.Sprintf("  %d of %d", p.index+1, n)
 	}
 	if p.shown.Count > 1 {
-		t += fmt.Sprintf("  asked %d times", p.shown.Count)
+		t += fmt.Sprintf("  requested %d times", p.shown.Count)
 	}
 	if p.shown.Risk != "" {
 		t += "  " + p.shown.Risk + " risk"
@@ -79,12 +80,12 @@ func (p *Approvals) title(w int) string {
 	return t
 }
 
-// footRows is how many rows the answers and what goes with them take, of so many.
+// footRows returns how many of the rows answers and hints use.
 func (p *Approvals) footRows(of int) int {
 	switch {
 	case of < roomyPanel:
 		return 1
-	case p.gone || p.shown.ID == "":
+	case p.ended || p.shown.ID == "":
 		return 2
 	case p.line != nil:
 		return 3
@@ -92,10 +93,10 @@ func (p *Approvals) footRows(of int) int {
 	return 2 + len(replies)
 }
 
-// text is what is told, in rows of a width. brief says that the answers have no rows of their own.
+// text returns the description in rows of a width. brief means that the answers have no rows.
 func (p *Approvals) text(w int, brief bool) (rows []string) {
 	if p.shown.ID == "" {
-		return []string{"Nothing waits for your approval."}
+		return []string{"No pending approvals."}
 	}
 	for _, r := range p.about() {
 		if r == "" && w < narrowPanel {
@@ -103,15 +104,15 @@ func (p *Approvals) text(w int, brief bool) (rows []string) {
 		}
 		rows = append(rows, wrap(r, w)...)
 	}
-	for i := range replies { // what an answer would allow is told here where its row has not enough room for it
-		if note := p.note(i); note != "" && !p.gone && (brief || canvas.TextWidth(p.label(i)+": "+disclose(note)) > w) {
+	for i := range replies { // notes that do not fit their answer's row go here
+		if note := p.note(i); note != "" && !p.ended && (brief || canvas.TextWidth(p.label(i)+": "+visible(note)) > w) {
 			rows = append(rows, wrap(fmt.Sprintf("%d %s: %s", i+1, replies[i].label, note), w)...)
 		}
 	}
 	return rows
 }
 
-// whatRows is how many of them are the command itself.
+// whatRows returns the number of rows of the command itself.
 func (p *Approvals) whatRows(w int) int { return len(wrap(p.shown.What, w)) }
 
 func (p *Approvals) drawFoot(s *Screen, at layout.Rect) {
@@ -122,12 +123,12 @@ func (p *Approvals) drawFoot(s *Screen, at layout.Rect) {
 	switch {
 	case p.shown.ID == "":
 		put(last, "any key closes", th.PanelKey)
-	case p.gone:
+	case p.ended:
 		how := p.Ending(p.shown.ID)
 		if how == "" {
-			how = "nothing waits for it any more"
+			how = "no longer pending"
 		}
-		put(last, how+"; any key goes on", th.PanelKey)
+		put(last, how+"; press any key", th.PanelKey)
 	case p.line != nil:
 		p.drawLine(s, at)
 	case at.H == 1:
@@ -137,18 +138,18 @@ func (p *Approvals) drawFoot(s *Screen, at layout.Rect) {
 			p.drawReply(s, layout.Rect{X: at.X, Y: at.Y + 1 + i, W: at.W, H: 1}, i)
 		}
 		p.area = panelArea{at.X, at.Y + 1, at.W, len(replies)}
-		put(last, groups(p.hint(), at.W-1), th.PanelKey)
+		put(last, truncateGroups(p.hint(), at.W-1), th.PanelKey)
 	}
 }
 
-// hint says which keys there are.
+// hint returns the available keys.
 func (p *Approvals) hint() string {
 	h := "↑↓ Enter or 1-4: answer  Esc: later"
 	if len(p.all) > 1 {
 		h += "  ←→: others"
 	}
-	switch n := p.grouped(); {
-	case p.whole:
+	switch n := p.groupSize(); {
+	case p.forGroup:
 		h += "  a: only this one"
 	case n > 1:
 		h += fmt.Sprintf("  a: all %d like this", n)
@@ -163,7 +164,7 @@ func (p *Approvals) drawReply(s *Screen, at layout.Rect, i int) {
 	if i == p.choice {
 		st, dim, mark = th.PanelSelected, th.PanelSelected, "▸"
 	}
-	if p.cannot(i) != "" {
+	if p.unavailableReason(i) != "" {
 		st = dim
 	}
 	label, note := " "+mark+p.label(i), p.note(i)
@@ -171,26 +172,26 @@ func (p *Approvals) drawReply(s *Screen, at layout.Rect, i int) {
 	n := min(at.W, canvas.TextWidth(label))
 	s.Canvas.Text(at.X, at.Y, n, label, st)
 	if note != "" && at.W > n+2 {
-		s.Canvas.Text(at.X+n, at.Y, at.W-n, bars.Cut(": "+disclose(note), at.W-n), dim)
+		s.Canvas.Text(at.X+n, at.Y, at.W-n, statusbar.Cut(": "+visible(note), at.W-n), dim)
 	}
 }
 
-// label is an answer as its row has it.
+// label returns an answer as its row shows it.
 func (p *Approvals) label(i int) string {
 	label := fmt.Sprintf(" %d %s", i+1, replies[i].label)
-	if p.whole {
-		label += fmt.Sprintf(", to all %d", p.grouped())
+	if p.forGroup {
+		label += fmt.Sprintf(", to all %d", p.groupSize())
 	}
 	return label
 }
 
-// note is what an answer would allow, or why it cannot be given.
+// note returns what an answer would allow, or why it is unavailable.
 func (p *Approvals) note(i int) string {
 	switch {
-	case p.cannot(i) != "":
-		return p.cannot(i)
-	case i == 1 && p.whole:
-		return "each by its own words"
+	case p.unavailableReason(i) != "":
+		return p.unavailableReason(i)
+	case i == 1 && p.forGroup:
+		return "each for its command"
 	case i == 1:
 		return strings.Join(p.shown.Covers, ", ")
 	case i == replyAlways:
@@ -221,17 +222,17 @@ func (p *Approvals) drawBrief(s *Screen, at layout.Rect) {
 	}
 }
 
-// drawLine draws the rule or the reason that is typed, its cursor in sight.
+// drawLine draws the rule or reason being typed, with its cursor visible.
 func (p *Approvals) drawLine(s *Screen, at layout.Rect) {
 	th := s.Theme
-	label, hint := " rule: ", " Enter: always by this rule  Esc: back"
+	label, hint := " rule: ", " Enter: allow by this rule  Esc: back"
 	if p.choice == replyReject {
 		label, hint = " why not? ", " Enter: reject  Esc: back"
 	}
 	y := at.Y
 	if at.H > 1 {
 		y++
-		s.Canvas.Text(at.X, at.Y+at.H-1, at.W, groups(hint, at.W), th.PanelKey)
+		s.Canvas.Text(at.X, at.Y+at.H-1, at.W, truncateGroups(hint, at.W), th.PanelKey)
 	}
 	if at.W < narrowPanel {
 		label = label[:strings.IndexAny(label, ":?")+1]
@@ -248,26 +249,26 @@ func (p *Approvals) drawLine(s *Screen, at layout.Rect) {
 	s.Canvas.ShowCursor(min(at.X+at.W-1, at.X+n+canvas.TextWidth(before)), y, tcell.CursorStyleDefault)
 }
 
-// groups is a hint without the groups of keys at its end that there is no room for.
-func groups(hint string, w int) string {
+// truncateGroups returns a hint truncated to a width at the end of a group of keys.
+func truncateGroups(hint string, w int) string {
 	for canvas.TextWidth(hint) > w {
 		i := strings.LastIndex(hint, "  ")
 		if i <= 0 {
-			return bars.Cut(hint, w)
+			return statusbar.Cut(hint, w)
 		}
 		hint = hint[:i]
 	}
 	return hint
 }
 
-// wrap breaks a text into rows of a width, at its newlines and wherever a row is full: of a command not a
-// character may be out of sight.
+// wrap breaks a text into rows of a width, at newlines and wherever a row is full: no character of a command may be
+// invisible.
 func wrap(text string, w int) (rows []string) {
 	w = max(w, 2)
 	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		var b strings.Builder
 		at := 0
-		for _, r := range disclose(l) {
+		for _, r := range visible(l) {
 			n := canvas.TextWidth(string(r))
 			if at+n > w {
 				rows = append(rows, b.String())
@@ -282,9 +283,9 @@ func wrap(text string, w int) (rows []string) {
 	return rows
 }
 
-// disclose writes out what cannot be seen and may deceive: control characters, and those that change the
-// direction of text or have no width.
-func disclose(s string) string {
+// visible replaces invisible and deceptive characters by their names: control characters, and those that change the
+// text direction or have no width.
+func visible(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {

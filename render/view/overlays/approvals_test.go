@@ -41,15 +41,15 @@ func (d *desk) end(ids ...string) {
 
 func push(id string) model.Approval {
 	return model.Approval{
-		ID: id, Who: "agent claude", Session: "s1", Name: "build", What: "make && git push", Cwd: "/home/me/src", Group: "push",
+		ID: id, Requester: "agent claude", Session: "s1", Name: "build", What: "make && git push", Cwd: "/home/me/src", Group: "push",
 		Commands: []model.Judged{{Text: "make", Verdict: "allow"}, {Text: "git push", Verdict: "ask"}},
-		Why:      "publishes commits", Risk: "high", Covers: []string{"git push …"}, Rule: "allow git push", Asked: asked, Count: 1,
+		Effects:  []string{"sends commits to origin"}, Why: `rule "p"`, Risk: "high", Covers: []string{"git push …"}, Rule: "allow git push", Asked: asked, Count: 1,
 	}
 }
 
 func remove(id, dir string) model.Approval {
-	return model.Approval{ID: id, Who: "uid 7", What: "rm -rf " + dir, Group: "rm", Asked: asked, Count: 1,
-		NoRule: "hard:remove asks whatever else is allowed"}
+	return model.Approval{ID: id, Requester: "uid 7", What: "rm -rf " + dir, Group: "rm", Asked: asked, Count: 1,
+		NoRule: "hard:remove always requires approval"}
 }
 
 // What the keys answer, and that Escape answers nothing.
@@ -97,7 +97,7 @@ func TestApprovalsThatCannotBe(t *testing.T) {
 	if d.answers != nil || s.over == nil {
 		t.Errorf("answered: %q", d.answers)
 	}
-	s.shows("there is no session", "no rule can allow it: hard:remove asks whatever")
+	s.shows("no session yet", "no rule can allow it: hard:remove always")
 	typed := push("A2")
 	typed.Rule = "" // none is proposed, and one may allow it: it is typed
 	d = &desk{list: []model.Approval{typed}}
@@ -107,7 +107,7 @@ func TestApprovalsThatCannotBe(t *testing.T) {
 	}
 }
 
-// One that ends elsewhere while a person looks at it stays, with how it ended, until a key acknowledges it; that
+// One that ends elsewhere while a user looks at it stays, with how it ended, until a key acknowledges it; that
 // key answers nothing. Nor does one that came before the next one was on the screen.
 //
 // FEATURES: R63 R80
@@ -118,7 +118,7 @@ func TestApprovalsAnsweredElsewhere(t *testing.T) {
 	s.keys("4", "w", "h", "y")
 	d.end("A1")
 	s.draw()
-	s.shows("rm -rf x", "allowed once by uid 7; any key goes on")
+	s.shows("rm -rf x", "allowed once by uid 7; press any key")
 	s.keys("1")
 	if d.answers != nil {
 		t.Fatalf("the key that acknowledged answered %q", d.answers)
@@ -141,9 +141,9 @@ func TestApprovalsAnsweredElsewhere(t *testing.T) {
 	s = show(t, 80, 24, p)
 	d.end("A4")
 	s.draw()
-	s.shows("nothing waits for it any more")
+	s.shows("no longer pending")
 	if p.Empty() {
-		t.Error("it would be closed before the person knows how it ended")
+		t.Error("it would be closed before the user knows how it ended")
 	}
 	if s.keys("x"); s.over != nil {
 		t.Error("open with nothing to answer")
@@ -179,7 +179,7 @@ func TestApprovalsByGroup(t *testing.T) {
 	}
 	s.shows("1 of 76", "rm -rf dir0", "a: all 75 like this")
 	s.keys("Tab", "Right", "S-Tab", "a")
-	if len(d.list) != 76 || p.whole {
+	if len(d.list) != 76 || p.forGroup {
 		t.Errorf("%d left", len(d.list))
 	}
 	s.shows("Approval A101", "76 of 76")
@@ -191,9 +191,9 @@ func TestApprovalsByGroup(t *testing.T) {
 func TestApprovalsDrawn(t *testing.T) {
 	d := &desk{list: []model.Approval{push("A1"), push("A2")}}
 	d.list[0].Count, d.list[0].Started, d.list[0].Instead = 3, "make", "git push --dry-run"
-	all := []string{"make && git push", "? git push", "publishes commits", "--dry-run", "~/src", "build", "agent claude", "1m30s ago", "high"}
+	all := []string{"make && git push", "? git push", "→ sends commits to origin", `rule "p"`, "--dry-run", "~/src", "build", "agent claude", "1m30s ago", "high"}
 	s := show(t, 80, 24, d.panel())
-	s.shows(append(all, "Approval A1", "1 of 2", "asked 3 times", "started by: make", "2 yes, for this session: git push …", "3 yes, always: allow git push", "Esc: later")...)
+	s.shows(append(all, "Approval A1", "1 of 2", "requested 3 times", "started by: make", "2 yes, for this session: git push …", "3 yes, always: allow git push", "Esc: later")...)
 
 	s = show(t, 20, 5, d.panel())
 	s.shows("A1 high 1/2", "1onc 2ses 3alw 4no")
@@ -227,7 +227,7 @@ func TestApprovalsDrawn(t *testing.T) {
 // What an answer would allow is told whole where its row has no room for it, which ends in "…" then.
 //
 // FEATURES: R63 R80
-func TestWhatAnAnswerAllowsIsToldWhole(t *testing.T) {
+func TestApprovalDetails_ShownInFull_WhenTruncated(t *testing.T) {
 	long := push("A1")
 	long.What = "git push --force origin some-quite-long-branch-name-of-mine && rm -rf /srv/build/output/of/something"
 	long.Covers, long.Rule = []string{"exactly: " + long.What}, "git push --force origin some-quite-long-branch-name-of-mine; exactly rm -rf /srv/build/output/of/something"
@@ -298,7 +298,7 @@ func FuzzApprovals(f *testing.F) {
 	f.Add("make", "me", 1, 5, "4no"+strings.Repeat(" %", 1000))
 	f.Fuzz(func(t *testing.T, what, who string, cols, rows int, keys string) {
 		cols, rows = max(1, cols%100), max(1, rows%40)
-		d := &desk{list: []model.Approval{{ID: "A1", What: what, Who: who, Why: what, Rule: what, Session: "s", Group: "g", Commands: []model.Judged{{Text: what}, {Text: who}}}}}
+		d := &desk{list: []model.Approval{{ID: "A1", What: what, Requester: who, Why: what, Rule: what, Session: "s", Group: "g", Commands: []model.Judged{{Text: what}, {Text: who}}}}}
 		p := d.panel()
 		s := show(t, cols, rows, p)
 		for _, r := range keys {

@@ -1,11 +1,10 @@
-// Package overlays is what lies over the viewer's panes and has keyboard and mouse until it
-// closes: the help, lists to choose from by fuzzy search, a line to type into the bar, a
-// question to be confirmed, what waits for an approval; and the panel of hints, which takes no keys.
+// Package overlays implements the panels over the viewer's panes that receive keyboard and mouse until they close:
+// help, lists with fuzzy search, prompts in the status bar, questions, approval requests; and the panel of hints, which
+// receives no keys.
 //
-//	key, paste, mouse ──→ Overlay ──→ Result: close, and what to do then
-//	Screen (canvas, theme, keys, bar) ──→ Draw
+// An Overlay gets keys, pastes and mouse events and returns a Result: whether to close, and a function to run then. It
+// draws on a Screen (canvas, theme, keys, bar).
 //
-// Overlays are pure machines: they start nothing and know no viewer. What an item or an answer
-// does is a function that was given to them, and is run by the caller after the overlay was
-// closed, so that it may open another one. Positions are cells of the terminal, 0-based.
+// Overlays do no I/O and do not know the viewer. An item or answer contains a function of its creator, which the caller
+// runs after closing the overlay, so that it may open another overlay. Positions are cells of the terminal, 0-based.
 package overlays

@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Help lists the keys, in as many columns as the terminal has room for. What is typed is searched; arrows scroll.
+// Help lists the keys in as many columns as fit the terminal. Typed text is searched; arrows scroll.
 type Help struct {
 	top   int
 	lines int
@@ -20,10 +20,11 @@ type Help struct {
 	line  line
 }
 
-// helpLine is a key with what it does (names are found, not shown), or a heading; a text that went on from the line before has neither key nor heading.
+// helpLine is a key with its action, or a heading. names are searched but not shown. A continuation line has neither
+// key nor heading.
 type helpLine struct{ key, text, heading, names string }
 
-// helpGroup is a heading with what stands under it.
+// helpGroup is a heading with its lines.
 type helpGroup struct {
 	name  string
 	lines []helpLine
@@ -55,14 +56,14 @@ func helpGroups(keys *keymap.Map) []helpGroup {
 			add(group, r.Labels(), r.Help, r.Name()+" "+r.Short)
 		}
 		if l := keys.Mode(keymap.Locked); l != nil && m.Name == keymap.Direct {
-			add(group, l.Label(), "all keys go to the session, until it is pressed again", "lock "+l.Name)
+			add(group, l.Label(), "send all keys to the session until pressed again", "lock "+l.Name)
 		}
 	}
 	for i := range keys.Scroll {
 		r := &keys.Scroll[i]
 		add("In copy mode, without "+keys.PrefixName, r.Labels(), r.Help, r.Name()+" "+r.Short)
 	}
-	add("Mouse", "click", "focus a pane, choose a tab", "")
+	add("Mouse", "click", "focus a pane, select a tab", "")
 	add("Mouse", "drag", "select and copy; Alt: a rectangle; a border: move it", "")
 	add("Mouse", "2 or 3 clicks", "select and copy a word, a row", "")
 	add("Mouse", "wheel", "copy mode, or scroll the program", "")
@@ -70,8 +71,8 @@ func helpGroups(keys *keymap.Map) []helpGroup {
 	return groups
 }
 
-// found are the groups with the lines that have all words.
-func found(groups []helpGroup, words []string) []helpGroup {
+// findLines returns the groups with the lines that match all words.
+func findLines(groups []helpGroup, words []string) []helpGroup {
 	var out []helpGroup
 	for _, g := range groups {
 		var kept []helpLine
@@ -95,11 +96,11 @@ func found(groups []helpGroup, words []string) []helpGroup {
 // Sizes of the help, in cells.
 const (
 	helpKeyWidth = 19
-	helpColumn   = 76 // a column that has all in one line each
-	helpRoom     = 24 // what a text has at least beside its key; with less it stands below
+	helpColumn   = 76 // a column wide enough for each entry to fit one line
+	helpRoom     = 24 // the smallest width of a text beside its key; with less, it is below the key
 )
 
-// helpLines are the lines of a column.
+// helpLines returns the lines of a column.
 func helpLines(groups []helpGroup, width int) []helpLine {
 	var out []helpLine
 	for i, g := range groups {
@@ -113,7 +114,7 @@ func helpLines(groups []helpGroup, width int) []helpLine {
 				out = append(out, helpLine{key: l.key})
 				l.key, room = "", width-3
 			}
-			for n, t := range fold(l.text, room) {
+			for n, t := range wrapWords(l.text, room) {
 				if n > 0 {
 					l.key = ""
 				}
@@ -124,8 +125,8 @@ func helpLines(groups []helpGroup, width int) []helpLine {
 	return out
 }
 
-// fold breaks a text into rows between words.
-func fold(text string, w int) (rows []string) {
+// wrapWords wraps a text into rows between words.
+func wrapWords(text string, w int) (rows []string) {
 	row := ""
 	for _, word := range strings.Fields(text) {
 		switch {
@@ -164,7 +165,7 @@ func helpColumns(lines []helpLine, n int) [][]helpLine {
 	}
 }
 
-// Draw draws what fits.
+// Draw draws the part that fits.
 func (h *Help) Draw(s *Screen) {
 	cols, rows := s.Canvas.Size()
 	n := max(1, min(3, (cols-2)/helpColumn))
@@ -172,7 +173,7 @@ func (h *Help) Draw(s *Screen) {
 	if cols < framedFrom {
 		width = cols
 	}
-	groups := found(helpGroups(s.Keys), strings.Fields(h.line.String()))
+	groups := findLines(helpGroups(s.Keys), strings.Fields(h.line.String()))
 	columns := helpColumns(helpLines(groups, width), n)
 	all := helpColumns(helpLines(helpGroups(s.Keys), width), n)
 	h.lines = 0
@@ -180,7 +181,7 @@ func (h *Help) Draw(s *Screen) {
 		h.lines = max(h.lines, len(c))
 	}
 	tall := 0
-	for _, c := range all { // of one size, whatever is found
+	for _, c := range all { // the size does not depend on the search
 		tall = max(tall, len(c))
 	}
 	box := s.box(width*n, min(tall+2, rows), "Keys: after "+s.Keys.PrefixName)
@@ -196,7 +197,7 @@ func (h *Help) Draw(s *Screen) {
 		}
 	}
 	if len(columns) == 0 && h.area.H > 0 {
-		s.Canvas.Text(h.area.X+1, h.area.Y, h.area.W-1, cut("No key does that.", h.area.W-1), s.Theme.PanelDim)
+		s.Canvas.Text(h.area.X+1, h.area.Y, h.area.W-1, cut("No matching key.", h.area.W-1), s.Theme.PanelDim)
 	}
 }
 
@@ -231,7 +232,7 @@ func drawHelpLine(s *Screen, at layout.Rect, l helpLine) {
 	}
 }
 
-// Key scrolls, closes, or edits what is searched.
+// Key scrolls, closes, or edits the search text.
 func (h *Help) Key(k input.Key) Result {
 	switch ctrl := k.Mods&input.Ctrl != 0; {
 	case k.Code == input.KeyEscape || k.Code == input.KeyEnter || ctrl && (k.Code == 'c' || k.Code == 'g'):
@@ -254,7 +255,7 @@ func (h *Help) Key(k input.Key) Result {
 	return Result{}
 }
 
-// Paste adds to what is searched.
+// Paste adds to the search text.
 func (h *Help) Paste(text string) Result {
 	h.line.insert(text)
 	h.top = 0

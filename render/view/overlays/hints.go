@@ -7,13 +7,13 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// Sizes of the panel with what can follow the prefix, in columns.
+// Sizes of the panel of hints, in columns.
 const (
 	hintKeyWidth = 8
 	hintWidth    = 23
 )
 
-// hintCell is a line of the panel: a group's name, a key, or nothing between groups.
+// hintCell is a line of the panel: a group's name, a key, or a blank line between groups.
 type hintCell struct {
 	group string
 	row   *keymap.Row
@@ -36,8 +36,7 @@ func hintCells(rows []keymap.Row) []hintCell {
 	return out
 }
 
-// hintColumns breaks the cells into columns of at most so many lines. A group's name is
-// not left alone at the end of one.
+// hintColumns breaks the cells into columns of at most lines rows. A group's heading never ends a column.
 func hintColumns(cells []hintCell, lines int) [][]hintCell {
 	var out [][]hintCell
 	var column []hintCell
@@ -51,7 +50,8 @@ func hintColumns(cells []hintCell, lines int) [][]hintCell {
 	return append(out, column)
 }
 
-// wholeColumns puts the groups into columns of at most so many lines, each group in one; false: one is longer.
+// wholeColumns puts the groups into columns of at most lines rows, each group in one column. It returns false if a
+// group is longer.
 func wholeColumns(cells []hintCell, lines int) (out [][]hintCell, fits bool) {
 	for len(cells) > 0 {
 		n := 1
@@ -72,7 +72,7 @@ func wholeColumns(cells []hintCell, lines int) (out [][]hintCell, fits bool) {
 	return out, true
 }
 
-// hintsInWhole are columns of whole groups, if so many columns and lines hold them.
+// hintsInWhole returns columns of whole groups within the given numbers of columns and lines, or nil.
 func hintsInWhole(cells []hintCell, fit, most int) [][]hintCell {
 	for lines := 1; lines <= most; lines++ {
 		if columns, ok := wholeColumns(cells, lines); ok && len(columns) <= fit {
@@ -82,11 +82,11 @@ func hintsInWhole(cells []hintCell, fit, most int) [][]hintCell {
 	return nil
 }
 
-// shedOrder are the groups that small terminals do without, the first ones first: help has all.
+// shedOrder lists the groups that small terminals omit, the first ones first; help has all.
 var shedOrder = []string{keymap.CopyMode, keymap.Typing, keymap.Tabs, keymap.Viewer, keymap.Panes}
 
-// DrawHints shows what can follow the prefix, or what keys a mode has, over the panes' area. A group is shown as a whole
-// or not at all; what was left out is named.
+// DrawHints shows the keys that may follow the prefix, or a mode's keys, over the panes' area. A group is shown as a
+// whole or omitted; the panel names omitted groups.
 func DrawHints(s *Screen, area layout.Rect, mode *keymap.Mode) {
 	cols, _ := s.Canvas.Size()
 	rows, after := s.Keys.Prefix, s.Keys.PrefixName
@@ -145,7 +145,8 @@ func DrawHints(s *Screen, area layout.Rect, mode *keymap.Mode) {
 	}
 }
 
-// hintLines is how high columns have to be so that no more than so many are needed; more than most: they cannot be.
+// hintLines returns the column height that needs at most the given number of columns. A result above most means that no
+// height does.
 func hintLines(cells []hintCell, columns, most int) int {
 	lines := 1
 	for lines <= most && len(hintColumns(cells, lines)) > columns {

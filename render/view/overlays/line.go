@@ -2,7 +2,7 @@ package overlays
 
 import "github.com/longterm-dev/longterm/vterm/input"
 
-// line is a line of text that is being typed.
+// line is a line of text being typed.
 type line struct {
 	text []rune
 	at   int // cursor
@@ -10,7 +10,7 @@ type line struct {
 
 func (l *line) String() string { return string(l.text) }
 
-// edit changes the line as a key says; false when it does not.
+// edit applies an editing key to the line. It returns false for other keys.
 func (l *line) edit(k input.Key) bool {
 	t, at := l.text, l.at
 	ctrl := k.Mods&input.Ctrl != 0
@@ -50,7 +50,7 @@ func (l *line) edit(k input.Key) bool {
 	return true
 }
 
-// typedText is the text a key types.
+// typedText returns the text that a key types.
 func typedText(k input.Key) string {
 	switch {
 	case k.Text != "":
@@ -61,7 +61,7 @@ func typedText(k input.Key) string {
 	return ""
 }
 
-// insert puts text at the cursor, without what is no character.
+// insert inserts text at the cursor, without control characters.
 func (l *line) insert(text string) {
 	for _, r := range text {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

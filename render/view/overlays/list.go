@@ -13,33 +13,33 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Item is a line of a list to choose from.
+// Item is an entry of a list.
 type Item struct {
-	Name       string // a column of its own, searched too
-	Text       string // what is shown and searched
+	Name       string // text in a separate column, also searched
+	Text       string // text that is shown and searched
 	Extra      string // shown on the right
 	ExtraColor tcell.Color
-	Also       string // searched for words, not shown
-	Lead       string // what Enter does, where items differ
+	Names      string // further words to search, not shown
+	Lead       string // action of Enter, if items differ
 	Sign       string
-	Color      tcell.Color // of the sign
-	Session    string      // id of the one to preview; empty: none
-	Do         func()
+	Color      tcell.Color // colour of the sign
+	Session    string      // session to preview; "" means none
+	Do         func()      // action of the item
 }
 
-// nameGap stands between the columns, in what is searched too.
+// nameGap separates the columns in the searched text.
 const nameGap = "  "
 
-func (it *Item) searched() fuzzy.Item {
+func (it *Item) searchItem() fuzzy.Item {
 	text := it.Text
 	if it.Name != "" {
 		text = it.Name + nameGap + it.Text
 	}
-	return fuzzy.Item{Text: text, Names: it.Also}
+	return fuzzy.Item{Text: text, Names: it.Names}
 }
 
-// InSight are the sessions of the hits that are shown, at most so many.
-func (l *List) InSight(most int) (ids []string) {
+// VisibleSessions returns the sessions of at most most visible hits.
+func (l *List) VisibleSessions(most int) (ids []string) {
 	l.refresh()
 	shown := l.area.H
 	if shown < 1 { // it was not drawn yet
@@ -53,35 +53,37 @@ func (l *List) InSight(most int) (ids []string) {
 	return ids
 }
 
-// List is a panel to choose from: type to find, Enter takes.
+// List is a panel to choose from: typing searches, Enter runs the chosen item.
 type List struct {
-	Title   string
-	Items   func() []Item                                      // asked for before every drawing and key
-	Typed   func(line string, found bool) *Item                // comes first: what a line is by itself, if anything; found: some items have its words; may be nil
-	Preview bool                                               // the chosen session is shown beside
-	Wide    bool                                               // it takes most of the terminal
-	Grouped bool                                               // a name is shown where it differs from the one above
-	Places  bool                                               // names are places in files, of which the end is looked for: they get half of the width
-	Empty   string                                             // said while there is nothing
-	Hint    string                                             // what keys do, instead of Enter
-	OnKey   func(k input.Key, it *Item) (r Result, taken bool) // keys besides; may be nil
-	line    line
-	chosen  int // index of hits
-	first   int // hit shown first
-	all     []Item
-	hits    []fuzzy.Hit
-	area    layout.Rect // of the hits, as last drawn
+	Title string
+	Items func() []Item // called before every drawing and key
+	// returns the item for the typed line itself, which comes first, or nil; found: some items match; may be nil
+	ItemForLine func(line string, found bool) *Item
+	Preview     bool // show the chosen session next to the list
+	Wide        bool // use most of the terminal
+	Grouped     bool // show a name only where it differs from the one above
+	// Places is set if names are file positions, whose end matters: they get half of the width.
+	Places bool
+	Empty  string                                             // shown for an empty list
+	Hint   string                                             // hint about keys, in place of that about Enter
+	OnKey  func(k input.Key, it *Item) (r Result, taken bool) // handles further keys; may be nil
+	line   line
+	chosen int // index of hits
+	first  int // hit shown first
+	all    []Item
+	hits   []fuzzy.Hit
+	area   layout.Rect // area of the hits, as last drawn
 }
 
 func (l *List) refresh() {
 	l.all = l.Items()
 	texts := make([]fuzzy.Item, len(l.all))
 	for i := range l.all {
-		texts[i] = l.all[i].searched()
+		texts[i] = l.all[i].searchItem()
 	}
 	l.hits = fuzzy.Find(l.line.String(), texts)
-	if l.Typed != nil {
-		if it := l.Typed(l.line.String(), len(l.hits) > 0); it != nil {
+	if l.ItemForLine != nil {
+		if it := l.ItemForLine(l.line.String(), len(l.hits) > 0); it != nil {
 			l.all = append(l.all, *it)
 			l.hits = slices.Insert(l.hits, 0, fuzzy.Hit{Index: len(l.all) - 1})
 		}
@@ -89,7 +91,7 @@ func (l *List) refresh() {
 	l.chosen = max(0, min(l.chosen, len(l.hits)-1))
 }
 
-// choice is the chosen item.
+// choice returns the chosen item, or nil.
 func (l *List) choice() *Item {
 	if l.chosen >= len(l.hits) {
 		return nil
@@ -97,7 +99,7 @@ func (l *List) choice() *Item {
 	return &l.all[l.hits[l.chosen].Index]
 }
 
-// Key chooses, or edits what is searched.
+// Key chooses an item, or edits the search text.
 func (l *List) Key(k input.Key) Result {
 	l.refresh() // several keys may have come since it was drawn
 	ctrl := k.Mods&input.Ctrl != 0
@@ -133,18 +135,18 @@ func (l *List) step(by int) {
 
 func (l *List) take() Result {
 	if it := l.choice(); it != nil {
-		return Result{Close: true, Do: it.Do}
+		return Result{Close: true, Then: it.Do}
 	}
 	return closed
 }
 
-// Paste adds to what is searched.
+// Paste adds to the search text.
 func (l *List) Paste(text string) Result {
 	l.line.insert(text)
 	return Result{}
 }
 
-// Mouse takes what is clicked; a click beside closes the list.
+// Mouse chooses the clicked item. A click outside of the list closes it.
 func (l *List) Mouse(e *tcell.EventMouse, held tcell.ButtonMask) Result {
 	x, y := e.Position()
 	switch b := e.Buttons(); {
@@ -165,14 +167,14 @@ func (l *List) Mouse(e *tcell.EventMouse, held tcell.ButtonMask) Result {
 // Sizes of a list, in cells.
 const (
 	listWidth       = 76
-	namedWidth      = 96 // of one with a column of names
+	namedWidth      = 96 // width with a column of names
 	listHeight      = 20
-	previewFrom     = 70 // columns of the terminal from which on there is a preview
+	previewFrom     = 70 // smallest terminal width for a preview
 	previewMinWidth = 30
 	maxName         = 24
 )
 
-// Draw draws the list, as far as it fits around what is chosen.
+// Draw draws the list around the chosen item, as far as it fits.
 func (l *List) Draw(s *Screen) {
 	l.refresh()
 	cols, rows := s.Canvas.Size()
@@ -209,7 +211,7 @@ func (l *List) Draw(s *Screen) {
 	}
 }
 
-// drawSplit draws the list over all of the width, and the chosen session's screen below it.
+// drawSplit draws the list over the whole width, and the chosen session's screen below it.
 func (l *List) drawSplit(s *Screen, w, h int) {
 	cols, rows := s.Canvas.Size()
 	box := s.box(max(w, cols-8), max(h, rows-6), fmt.Sprintf("%s  %d", l.Title, len(l.hits)))
@@ -227,7 +229,7 @@ func (l *List) drawSplit(s *Screen, w, h int) {
 	s.Preview(side, id)
 }
 
-// drawHits draws the hits that are in sight.
+// drawHits draws the visible hits.
 func (l *List) drawHits(s *Screen, at layout.Rect) {
 	l.area = at
 	l.first = max(0, min(max(l.first, l.chosen-at.H+1), l.chosen))
@@ -243,13 +245,13 @@ func (l *List) drawHits(s *Screen, at layout.Rect) {
 	switch {
 	case at.H < 1 || len(l.hits) > 0:
 	case len(l.all) > 0:
-		s.Canvas.Text(at.X+3, at.Y, at.W-3, "nothing is called so", s.Theme.PanelDim)
+		s.Canvas.Text(at.X+3, at.Y, at.W-3, "no matches", s.Theme.PanelDim)
 	case l.Empty != "":
 		s.Canvas.Text(at.X+3, at.Y, at.W-3, cut(l.Empty, at.W-3), s.Theme.PanelDim)
 	}
 }
 
-// nameWidth is how wide the column of names is; 0: there is none.
+// nameWidth returns the width of the name column; 0 without names.
 func (l *List) nameWidth() (w int) {
 	for i := range l.all {
 		w = max(w, canvas.TextWidth(l.all[i].Name))
@@ -257,7 +259,7 @@ func (l *List) nameWidth() (w int) {
 	return min(w, maxName)
 }
 
-// drawQuery draws what is searched, its end in sight.
+// drawQuery draws the search text, with its end visible.
 func (l *List) drawQuery(s *Screen, at layout.Rect) {
 	th := s.Theme
 	text, before := l.line.String(), string(l.line.text[:l.line.at])
@@ -274,7 +276,7 @@ func (l *List) drawQuery(s *Screen, at layout.Rect) {
 	s.Canvas.ShowCursor(min(at.X+3+canvas.TextWidth(before), at.X+at.W-1), at.Y, tcell.CursorStyleDefault)
 }
 
-// hintsOf are what keys do, the longest first.
+// hintsOf returns the hints about keys, the longest first.
 func hintsOf(l *List) []string {
 	if it := l.choice(); it != nil && it.Lead != "" {
 		return []string{"type to find  ↑↓ choose  " + it.Lead + "  Ctrl-Y copies  Esc closes", it.Lead + "  Esc closes", "type to find"}
@@ -282,10 +284,10 @@ func hintsOf(l *List) []string {
 	if l.Hint != "" {
 		return []string{"type to find  ↑↓ choose  " + l.Hint + "  Esc closes", l.Hint + "  Esc closes", "type to find"}
 	}
-	return []string{"type to find  ↑↓ choose  Enter takes  Esc closes", "type to find  Enter takes", "type to find"}
+	return []string{"type to find  ↑↓ choose  Enter selects  Esc closes", "type to find  Enter selects", "type to find"}
 }
 
-// firstThatFits is the first of texts that so many columns hold; none is cut.
+// firstThatFits returns the first text that fits into w columns, or "".
 func firstThatFits(w int, texts ...string) string {
 	for _, t := range texts {
 		if canvas.TextWidth(t) <= w {
@@ -295,7 +297,7 @@ func firstThatFits(w int, texts ...string) string {
 	return ""
 }
 
-// drawItem draws a hit: sign, name, text, and what stands on the right.
+// drawItem draws a hit: sign, name, text, and the note on the right.
 func (l *List) drawItem(s *Screen, at layout.Rect, n, names int) {
 	hit := l.hits[n]
 	it := &l.all[hit.Index]
@@ -335,7 +337,8 @@ func (l *List) drawItem(s *Screen, at layout.Rect, n, names int) {
 	s.Canvas.Text(at.X+at.W-canvas.TextWidth(extra)-1, at.Y, canvas.TextWidth(extra), extra, dim)
 }
 
-// endOf is the end of a text that so many columns hold, with a sign where it is cut, and which of its characters the sign stands for.
+// endOf returns the end of a text that fits w columns, with "…" for the omitted part, and the index of the character
+// that "…" replaces.
 func endOf(text string, w int) (string, int) {
 	n := canvas.Before(text, w)
 	if n == 0 {
@@ -345,7 +348,7 @@ func endOf(text string, w int) (string, int) {
 	return "…" + text[n:], max(0, utf8.RuneCountInString(text[:n])-1)
 }
 
-// drawMatched draws a text whose characters that were found, counted from skip, stand out.
+// drawMatched draws a text with its matching characters highlighted. found holds their indices plus skip.
 func (l *List) drawMatched(s *Screen, at layout.Rect, text string, found *[]int, skip int, base, match tcell.Style) {
 	text = canvas.Printable(text)
 	shown := []rune(cut(text, at.W))

@@ -3,47 +3,47 @@ package overlays
 import (
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Overlay is something that takes keyboard and mouse until it closes.
+// Overlay receives keyboard and mouse until it closes.
 type Overlay interface {
 	Draw(s *Screen)
 	Key(k input.Key) Result
 	Paste(text string) Result
-	// Mouse gets presses, motion and wheels; held are the buttons that were down before.
+	// Mouse handles presses, motion and wheels; held are the buttons that were pressed before.
 	Mouse(e *tcell.EventMouse, held tcell.ButtonMask) Result
 }
 
-// Result is what an overlay wants done: to be closed, and something after that.
+// Result is what to do after an event: close the overlay, and run a function then.
 type Result struct {
 	Close bool
-	Do    func() // nil: nothing
+	Then  func() // nil means nothing
 }
 
 var closed = Result{Close: true}
 
-// Screen is what an overlay draws on.
+// Screen is the drawing target of overlays.
 type Screen struct {
 	Canvas  *canvas.Canvas
 	Theme   *theme.Theme
 	Keys    *keymap.Map
-	Bar     *bars.Bar
-	Preview func(at layout.Rect, session string) // shows a session's live screen; an empty id: nothing
+	Bar     *statusbar.Bar
+	Preview func(at layout.Rect, session string) // draws a session's live screen; an empty id draws nothing
 }
 
-// Sizes of the terminal from which on panels have a border, in cells. Smaller ones have no room to give away.
+// Minimum sizes of the terminal for panel borders, in cells.
 const (
 	framedFrom     = 40
 	framedFromRows = 10
 )
 
-// Covers reports whether an overlay lies over the panes, which are dimmed then; others are lines in the bar.
+// Covers reports whether an overlay is drawn over the panes, which are then dimmed; others are lines in the bar.
 func Covers(o Overlay) bool {
 	switch o := o.(type) {
 	case nil, *Question, *Number:
@@ -54,10 +54,10 @@ func Covers(o Overlay) bool {
 	return true
 }
 
-// box is a panel over the panes with a title, for so much content; it returns where that is.
+// box draws a panel with a title over the panes and returns the area of its content.
 func (s *Screen) box(w, h int, title string) layout.Rect {
 	cols, rows := s.Canvas.Size()
-	area, _ := bars.Split(cols, rows)
+	area, _ := statusbar.Split(cols, rows)
 	if area.W < framedFrom || area.H < framedFromRows {
 		w, h = min(w, area.W), min(h+1, area.H)
 		at := layout.Rect{X: (area.W - w) / 2, Y: max(0, (area.H-h)/3), W: w, H: h}
@@ -97,5 +97,5 @@ func (s *Screen) frame(at layout.Rect, title string) {
 	}
 }
 
-// cut is a text in so many columns; what is left out is marked.
-func cut(text string, w int) string { return bars.Cut(text, w) }
+// cut returns a text shortened to w columns, with a mark.
+func cut(text string, w int) string { return statusbar.Cut(text, w) }

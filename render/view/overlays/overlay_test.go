@@ -7,11 +7,11 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 	"github.com/longterm-dev/longterm/render/view/keymap"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
@@ -34,7 +34,7 @@ func show(t *testing.T, cols, rows int, o Overlay) *stage {
 	keys.PrefixName = "Ctrl-Space"
 	d := &stage{t: t, term: screentest.Started(t, cols, rows), over: o}
 	c := canvas.New(d.term, false)
-	d.screen = Screen{Canvas: &c, Theme: theme.Mono, Keys: keys, Bar: &bars.Bar{}, Preview: func(_ layout.Rect, id string) { d.previewed = id }}
+	d.screen = Screen{Canvas: &c, Theme: theme.Mono, Keys: keys, Bar: &statusbar.Bar{}, Preview: func(_ layout.Rect, id string) { d.previewed = id }}
 	d.draw()
 	return d
 }
@@ -51,8 +51,8 @@ func (d *stage) done(r Result) {
 	if r.Close {
 		d.over = nil
 	}
-	if r.Do != nil {
-		r.Do()
+	if r.Then != nil {
+		r.Then()
 	}
 	d.draw()
 }
@@ -218,7 +218,7 @@ func TestHelpScrolls(t *testing.T) {
 		t.Errorf("what zooms:\n%s", got)
 	}
 	d.keys("q", "q")
-	if got := d.term.Text(); !strings.Contains(got, "No key does that.") {
+	if got := d.term.Text(); !strings.Contains(got, "No matching key.") {
 		t.Errorf("nothing is called so:\n%s", got)
 	}
 	if d.keys("Escape"); d.over != nil {

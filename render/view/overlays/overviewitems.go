@@ -7,13 +7,13 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/model"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Overview are the sessions by how much they want a person, of equals those first that began last. Each has its last
-// line. take is told the one that was taken.
+// Overview returns the sessions by urgency, then by start time, newest first, each with its last line. take is called
+// with the chosen one.
 func Overview(m *model.Model, th *theme.Theme, home string, now time.Time, last map[string]model.Glance, take func(id string)) []Item {
 	order := make([]*model.Session, 0, len(m.Sessions))
 	for i := range m.Sessions {
@@ -30,20 +30,20 @@ func Overview(m *model.Model, th *theme.Theme, home string, now time.Time, last 
 		id, about := s.ID, m.Attention(s)
 		text := last[id].Last
 		if text == "" {
-			text = bars.Doing(s, "")
+			text = statusbar.Activity(s, "")
 		}
 		it := Item{
-			Name: s.Name, Text: text, Sign: attentionSigns[about], Color: bars.StateColor(th, s), Session: id, Do: func() { take(id) },
-			Extra: strings.TrimSpace(bars.StateText(s, bars.Wide) + " " + bars.Elapsed(s, now)), ExtraColor: bars.StateColor(th, s),
+			Name: s.Name, Text: text, Sign: attentionSigns[about], Color: statusbar.StateColor(th, s), Session: id, Do: func() { take(id) },
+			Extra: strings.TrimSpace(statusbar.StateText(s, statusbar.Wide) + " " + statusbar.Elapsed(s, now)), ExtraColor: statusbar.StateColor(th, s),
 		}
 		switch about {
 		case model.AttentionFinished:
 			it.Color, it.ExtraColor, it.Extra = th.Good, th.Good, "finished"
-		case model.AttentionEnded: // nobody has to do anything
+		case model.AttentionEnded: // needs nothing from the user
 			it.Color, it.ExtraColor = tcell.ColorDefault, tcell.ColorDefault
 		}
 		if s.Cwd != "" {
-			it.Also = bars.ShortPath(s.Cwd, home, 40) + " " + s.Command + " " + about.String()
+			it.Names = statusbar.ShortPath(s.Cwd, home, 40) + " " + s.Command + " " + about.String()
 		}
 		out = append(out, it)
 	}

@@ -5,47 +5,47 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Prompt asks for a line of text in the bar.
+// Prompt reads a line of text in the status bar.
 type Prompt struct {
 	Label  string
-	Secret bool                           // what is typed is not shown
-	Search bool                           // Ctrl-R makes a regular expression of it
+	Secret bool                           // do not show the typed text
+	Search bool                           // Ctrl-R switches to a regular expression
 	Change func(text string, regexp bool) // after every change; may be nil
-	Note   func() string                  // shown behind; may be nil
+	Note   func() string                  // text shown after the line; may be nil
 	Done   func(text string)
 	Cancel func()  // may be nil
-	Behind Overlay // is seen meanwhile; may be nil
+	Behind Overlay // overlay that stays visible below; may be nil
 	line   line
 	regexp bool
 }
 
-// NewPrompt asks for a line that begins with a text.
+// NewPrompt returns a prompt with an initial text.
 func NewPrompt(label, text string, done func(text string)) *Prompt {
 	runes := []rune(text)
 	return &Prompt{Label: label, Done: done, line: line{runes, len(runes)}}
 }
 
-// Key edits the line; Enter takes it, Escape does not.
+// Key edits the line. Enter accepts it, Escape cancels.
 func (p *Prompt) Key(k input.Key) Result {
 	ctrl := k.Mods&input.Ctrl != 0
 	switch {
 	case k.Code == input.KeyEnter:
-		return Result{Close: true, Do: func() { p.Done(p.line.String()) }}
+		return Result{Close: true, Then: func() { p.Done(p.line.String()) }}
 	case k.Code == input.KeyEscape || ctrl && (k.Code == 'c' || k.Code == 'g'):
-		return Result{Close: true, Do: p.Cancel}
+		return Result{Close: true, Then: p.Cancel}
 	case p.Search && ctrl && k.Code == 'r':
 		p.regexp = !p.regexp
 	case !p.line.edit(k):
 		return Result{}
 	}
-	return p.changed()
+	return p.onChange()
 }
 
-func (p *Prompt) changed() Result {
+func (p *Prompt) onChange() Result {
 	if p.Change != nil {
 		p.Change(p.line.String(), p.regexp)
 	}
@@ -55,13 +55,13 @@ func (p *Prompt) changed() Result {
 // Paste adds to the line.
 func (p *Prompt) Paste(text string) Result {
 	p.line.insert(text)
-	return p.changed()
+	return p.onChange()
 }
 
-// Mouse means nothing to it.
+// Mouse ignores mouse events.
 func (p *Prompt) Mouse(*tcell.EventMouse, tcell.ButtonMask) Result { return Result{} }
 
-// Draw draws it into the bar.
+// Draw draws the prompt in the bar.
 func (p *Prompt) Draw(s *Screen) {
 	if p.Behind != nil {
 		p.Behind.Draw(s)
@@ -81,55 +81,55 @@ func (p *Prompt) Draw(s *Screen) {
 	if p.Secret {
 		text = strings.Repeat("•", len(p.line.text))
 	}
-	s.Bar.DrawLine(s.Canvas, s.Theme, bars.Line{Label: label, Text: text, At: p.line.at, Note: note})
+	s.Bar.DrawLine(s.Canvas, s.Theme, statusbar.Line{Label: label, Text: text, At: p.line.at, Note: note})
 }
 
-// Question asks for yes or no in the bar.
+// Question requests a confirmation in the status bar.
 type Question struct {
 	Text string
 	Yes  func()
 }
 
-// Key takes y for yes and everything else for no.
+// Key handles y as yes and everything else as no.
 func (q *Question) Key(k input.Key) Result {
 	if k.Text == "y" || k.Text == "Y" {
-		return Result{Close: true, Do: q.Yes}
+		return Result{Close: true, Then: q.Yes}
 	}
 	return closed
 }
 
-// Paste is no answer.
+// Paste closes the question without an answer.
 func (q *Question) Paste(string) Result { return closed }
 
-// Mouse is no: a click closes it.
+// Mouse closes the question on a click, without an answer.
 func (q *Question) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
 	return Result{Close: e.Buttons()&tcell.ButtonPrimary != 0}
 }
 
-// Draw draws it into the bar.
+// Draw draws the question in the bar.
 func (q *Question) Draw(s *Screen) { s.Bar.DrawText(s.Canvas, " "+q.Text+" y/n", s.Theme.Alarm) }
 
-// Number asks for a number of one digit.
+// Number reads a single digit.
 type Number struct {
 	Text string
-	Take func(n int) // 1 to 9
+	Take func(n int) // receives 1 to 9
 }
 
-// Key takes a digit; any other key takes nothing.
+// Key handles a digit; any other key cancels.
 func (q *Number) Key(k input.Key) Result {
 	if k.Code >= '1' && k.Code <= '9' && k.Mods == 0 {
-		return Result{Close: true, Do: func() { q.Take(int(k.Code - '0')) }}
+		return Result{Close: true, Then: func() { q.Take(int(k.Code - '0')) }}
 	}
 	return closed
 }
 
-// Paste is no number.
+// Paste closes the prompt without a number.
 func (q *Number) Paste(string) Result { return closed }
 
-// Mouse takes nothing: a click closes it.
+// Mouse closes the prompt on a click.
 func (q *Number) Mouse(e *tcell.EventMouse, _ tcell.ButtonMask) Result {
 	return Result{Close: e.Buttons()&tcell.ButtonPrimary != 0}
 }
 
-// Draw draws it into the bar.
+// Draw draws the prompt in the bar.
 func (q *Number) Draw(s *Screen) { s.Bar.DrawText(s.Canvas, " "+q.Text+" 1-9", s.Theme.Alarm) }

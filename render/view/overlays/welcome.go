@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// DrawWelcome draws a card with what a newcomer has to know, at the foot of the panes. Where there is no room there is none.
+// DrawWelcome draws a card with the basics for new users at the bottom of the panes, if it fits.
 func DrawWelcome(s *Screen, area layout.Rect) {
 	rows := welcomeRows(s.Keys)
 	w := 0
@@ -39,12 +39,12 @@ func welcomeRows(keys *keymap.Map) []welcomeRow {
 		action keymap.Action
 		text   string
 	}{
-		{"new", "another session"}, {"split-right", "split the pane"}, {"overview", "all sessions, those first that want you"},
-		{"palette", "everything else, by name"}, {"help", "all keys"}, {"quit", "leave; sessions go on, `longterm` comes back"},
+		{"new", "another session"}, {"split-right", "split the pane"}, {"overview", "all sessions, by urgency"},
+		{"palette", "everything else, by name"}, {"help", "all keys"}, {"quit", "leave; sessions keep running, `longterm` reopens"},
 	} {
 		if key := keys.PrefixLabel(r.action); key != "" {
 			rows = append(rows, welcomeRow{key, r.text})
 		}
 	}
-	return append(rows, welcomeRow{"", "This goes at the first key."})
+	return append(rows, welcomeRow{"", "Press any key to close this."})
 }

@@ -11,20 +11,19 @@ type Command struct {
 	Text string
 }
 
-// Place is where a command was typed.
+// Place is a row in which a command was typed.
 type Place struct {
 	Row int
 	N   int
 }
 
-// Commands finds where commands were typed, in reading order. What is known of a command
-// is its text, so a row is looked for that ends with it behind something like a prompt,
-// from the newest command and the last row upwards.
+// Commands returns the rows in which commands were typed, in reading order. Only a command's text is known, so it
+// searches for rows that end with it after something like a prompt, from the newest command and the last row upwards.
 func Commands(p *Page, commands []Command) []Place {
 	var out []Place
 	row := p.End() - 1
 	for i := len(commands) - 1; i >= 0; i-- {
-		at, ok := p.typed(&commands[i], row)
+		at, ok := p.rowTyped(&commands[i], row)
 		if !ok {
 			continue // it was cleared away, or lies before what is loaded
 		}
@@ -37,8 +36,8 @@ func Commands(p *Page, commands []Command) []Place {
 	return out
 }
 
-// typed is the last row up to from where a command's first line was typed.
-func (p *Page) typed(c *Command, from int) (int, bool) {
+// rowTyped returns the last row, up to from, in which a command's first line was typed.
+func (p *Page) rowTyped(c *Command, from int) (int, bool) {
 	want, _, _ := strings.Cut(strings.TrimSpace(c.Text), "\n")
 	want = strings.TrimRight(want, " ")
 	if want == "" {
@@ -59,8 +58,8 @@ func (p *Page) typed(c *Command, from int) (int, bool) {
 	return 0, false
 }
 
-// isPrompt reports whether a line is a prompt with a command behind it. Something may
-// stand on its right, as some shells do, apart by blanks.
+// isPrompt reports whether a line is a prompt followed by a command. Some shells also print text on the right,
+// separated by blanks.
 func isPrompt(line, command string) bool {
 	for at := 0; ; {
 		i := strings.Index(line[at:], command)

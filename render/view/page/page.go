@@ -1,8 +1,8 @@
-// Package page is what copy mode shows: rows of history and screen that stand still, with
-// search, selection and the places where commands began.
+// Package page holds the rows of copy mode: frozen rows of history and screen, with search, selection and the places
+// where commands were typed.
 //
-// Rows are numbered from the session's oldest kept line, so that a number stays what it
-// is while older rows are loaded. Columns are cells. Both are 0-based.
+// Rows are numbered from the session's oldest stored line, so a number does not change while older rows are loaded.
+// Columns are cells. Both are 0-based.
 package page
 
 import (
@@ -18,18 +18,17 @@ type Pos struct{ Row, Col int }
 // Before reports whether p comes before q in reading order.
 func (p Pos) Before(q Pos) bool { return p.Row < q.Row || p.Row == q.Row && p.Col < q.Col }
 
-// Page is a stretch of rows; First is the number of the first one. What comes before it
-// may not have been loaded yet.
+// Page is a range of rows; First is the number of the first one. Earlier rows may not be loaded yet.
 type Page struct {
 	First int
 	Lines []render.Line
 	Cols  int
 }
 
-// End is the number behind the last row.
+// End returns the number after the last row.
 func (p *Page) End() int { return p.First + len(p.Lines) }
 
-// Line is a row; nil when it is not there.
+// Line returns a row, or nil if it is not loaded.
 func (p *Page) Line(row int) *render.Line {
 	if row < p.First || row >= p.End() {
 		return nil
@@ -37,21 +36,21 @@ func (p *Page) Line(row int) *render.Line {
 	return &p.Lines[row-p.First]
 }
 
-// Prepend adds rows that come right before the first.
+// Prepend adds the rows directly before the first.
 func (p *Page) Prepend(lines []render.Line) {
 	p.Lines = append(append(make([]render.Line, 0, len(lines)+len(p.Lines)), lines...), p.Lines...)
 	p.First -= len(lines)
 }
 
-// Clamp is the nearest position inside.
+// Clamp returns the nearest position inside the page.
 func (p *Page) Clamp(at Pos) Pos {
 	at.Row = max(min(at.Row, p.End()-1), p.First)
 	at.Col = max(min(at.Col, p.Cols-1), 0)
 	return at
 }
 
-// text is the text of a row between two columns, without trailing blanks when to lies
-// behind the row's end. Blanks that were skipped over become spaces.
+// text returns the text of a row between two columns, without trailing blanks if to is beyond the row's end. Skipped
+// blanks become spaces.
 func text(l *render.Line, from, to int) string {
 	if l == nil {
 		return ""
@@ -86,12 +85,12 @@ func text(l *render.Line, from, to int) string {
 	return b.String()
 }
 
-// ofPicture reports that a span stands for part of an image: it may have blocks, where the row's text has blanks.
+// ofPicture reports whether a span is part of an image. Such spans may contain blocks where the row's text has blanks.
 func ofPicture(l *render.Line, s *render.Span) bool {
 	return slices.ContainsFunc(l.Pictures, func(p render.Picture) bool { return s.Col >= p.Col && s.Col < p.Col+p.Width })
 }
 
-// width is the column behind a row's last character.
+// width returns the column after a row's last character.
 func width(l *render.Line) int {
 	if l == nil || len(l.Spans) == 0 {
 		return 0
@@ -100,7 +99,7 @@ func width(l *render.Line) int {
 	return last.Col + last.Width
 }
 
-// columnOf is the column of a byte of a row's text (render.Line.Text).
+// columnOf returns the column of a byte of a row's text (render.Line.Text).
 func columnOf(l *render.Line, offset int) int {
 	at := 0
 	for i := range l.Spans {

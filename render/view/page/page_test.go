@@ -157,7 +157,7 @@ func TestSearch(t *testing.T) {
 	}
 
 	s := NewSearch(p, "error", false)
-	s.Near(Pos{1, 3})
+	s.SelectNear(Pos{1, 3})
 	if s.Current != 1 || s.Count() != "2/3" {
 		t.Errorf("near 1,3: match %s", s.Count())
 	}
@@ -181,7 +181,7 @@ func TestOlder(t *testing.T) {
 	}
 	p := &Page{First: 10, Cols: 20, Lines: []render.Line{line("x needle"), line("y")}}
 	s := NewSearch(p, "needle", false)
-	s.Near(Pos{11, 0})
+	s.SelectNear(Pos{11, 0})
 	older := []render.Line{line("a needle"), line("b"), line("needle needle")}
 	p.Prepend(older)
 	s.Older(p, len(older))
@@ -215,7 +215,7 @@ func FuzzPage(f *testing.F) {
 					t.Fatalf("match %v", m)
 				}
 			}
-			s.Near(Pos{row, col})
+			s.SelectNear(Pos{row, col})
 			s.Step(1)
 			for r := range p.Lines {
 				for _, m := range s.Marks(nil, r, p.Line(r)) {

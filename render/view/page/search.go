@@ -10,14 +10,13 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// MaxMatches bounds what a search keeps: the newest.
+// MaxMatches limits the stored matches, the newest ones.
 const MaxMatches = 10_000
 
-// Match is a piece of text that was found, both ends included. It may go on in the next
-// rows when these were wrapped.
+// Match is a matching range of text, both ends included. It may continue in further rows if they are wrapped.
 type Match struct{ From, To Pos }
 
-// Search finds text in a page. Small letters match capitals too; a capital counts.
+// Search finds text in a page. Lower case letters match either case, upper case letters only themselves.
 type Search struct {
 	Pattern string
 	Regexp  bool
@@ -25,10 +24,10 @@ type Search struct {
 	Matches []Match // in reading order
 	Current int     // index; -1 without a match
 	re      *regexp.Regexp
-	small   string // a plain pattern in small letters: lines without it need no closer look
+	lowered string // a plain pattern in lower case: lines without it are skipped
 }
 
-// NewSearch searches a page. Err says why the pattern is none.
+// NewSearch searches a page. Err holds the error of an invalid pattern.
 func NewSearch(p *Page, pattern string, isRegexp bool) *Search {
 	s := &Search{Pattern: pattern, Regexp: isRegexp, Current: -1}
 	if pattern == "" {
@@ -36,7 +35,7 @@ func NewSearch(p *Page, pattern string, isRegexp bool) *Search {
 	}
 	expr := pattern
 	if !isRegexp {
-		expr, s.small = regexp.QuoteMeta(pattern), strings.ToLower(pattern)
+		expr, s.lowered = regexp.QuoteMeta(pattern), strings.ToLower(pattern)
 	}
 	if !strings.ContainsFunc(pattern, unicode.IsUpper) {
 		expr = "(?i)" + expr
@@ -45,16 +44,16 @@ func NewSearch(p *Page, pattern string, isRegexp bool) *Search {
 		s.Err = fmt.Errorf("not a regular expression: %w", s.Err)
 		return s
 	}
-	s.Matches = s.in(p, p.First, p.End())
+	s.Matches = s.searchRows(p, p.First, p.End())
 	return s
 }
 
-// Older takes in rows that were prepended to the page: n of them.
+// Older adds the matches in n rows that were prepended to the page.
 func (s *Search) Older(p *Page, n int) {
 	if s.re == nil || len(s.Matches) >= MaxMatches {
 		return
 	}
-	found := s.in(p, p.First, p.First+n)
+	found := s.searchRows(p, p.First, p.First+n)
 	if len(s.Matches) > 0 && len(found) > 0 && !found[len(found)-1].To.Before(s.Matches[0].From) {
 		found = found[:len(found)-1]
 	}
@@ -65,8 +64,8 @@ func (s *Search) Older(p *Page, n int) {
 	s.Matches = append(found, s.Matches...)
 }
 
-// in searches rows [from, to); a line that was wrapped is searched as one.
-func (s *Search) in(p *Page, from, to int) []Match {
+// searchRows searches rows [from, to). Wrapped rows are searched as one line.
+func (s *Search) searchRows(p *Page, from, to int) []Match {
 	var out []Match
 	var joined strings.Builder
 	for row := from; row < to; {
@@ -89,7 +88,7 @@ func (s *Search) in(p *Page, from, to int) []Match {
 }
 
 func (s *Search) line(out []Match, p *Page, text string, first, end int) []Match {
-	if s.small != "" && !strings.Contains(strings.ToLower(text), s.small) {
+	if s.lowered != "" && !strings.Contains(strings.ToLower(text), s.lowered) {
 		return out
 	}
 	for _, m := range s.re.FindAllStringIndex(text, MaxMatches) {
@@ -101,7 +100,7 @@ func (s *Search) line(out []Match, p *Page, text string, first, end int) []Match
 	return out
 }
 
-// place is the cell of a byte of a line that begins in row first and ends before row end.
+// place returns the cell of a byte of a line that starts in row first and ends before row end.
 func place(p *Page, first, end, offset int) Pos {
 	for row := first; ; row++ {
 		l := p.Line(row)
@@ -112,8 +111,8 @@ func place(p *Page, first, end, offset int) Pos {
 	}
 }
 
-// Near makes the match at or before a position the current one, else the first behind it.
-func (s *Search) Near(at Pos) {
+// SelectNear makes the match at or before a position the current one, else the first after it.
+func (s *Search) SelectNear(at Pos) {
 	i, exact := slices.BinarySearchFunc(s.Matches, at, func(m Match, at Pos) int {
 		switch {
 		case m.From == at:
@@ -129,7 +128,7 @@ func (s *Search) Near(at Pos) {
 	s.Current = min(i, len(s.Matches)-1)
 }
 
-// Step goes to the next (1) or previous (-1) match, round and round.
+// Step moves to the next (1) or previous (-1) match, cyclically.
 func (s *Search) Step(by int) (Match, bool) {
 	n := len(s.Matches)
 	if n == 0 {
@@ -139,13 +138,13 @@ func (s *Search) Step(by int) (Match, bool) {
 	return s.Matches[s.Current], true
 }
 
-// Mark is a stretch of a row to be shown as found.
+// Mark is a range of a row to be highlighted.
 type Mark struct {
 	From, To int // columns [From, To)
 	Current  bool
 }
 
-// Marks appends what was found in a row.
+// Marks appends the matches in a row.
 func (s *Search) Marks(dst []Mark, row int, l *render.Line) []Mark {
 	i, _ := slices.BinarySearchFunc(s.Matches, row, func(m Match, row int) int { return m.To.Row - row })
 	for i > 0 && s.Matches[i-1].To.Row >= row {
@@ -165,7 +164,7 @@ func (s *Search) Marks(dst []Mark, row int, l *render.Line) []Mark {
 	return dst
 }
 
-// Count says where the search stands: 3/17.
+// Count returns the position in the matches, such as 3/17.
 func (s *Search) Count() string {
 	more := ""
 	if len(s.Matches) >= MaxMatches {

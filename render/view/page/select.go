@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// Unit is what a selection grows by.
+// Unit is the granularity of a selection.
 type Unit uint8
 
 // Units of selection.
@@ -19,14 +19,14 @@ const (
 	Block // a rectangle
 )
 
-// Selection is what lies between two cells, both included.
+// Selection is the range between two cells, both included.
 type Selection struct {
 	Anchor, Head Pos
 	Unit         Unit
-	Open         bool // the later of the two is not in it, as in emacs; of characters and rectangles
+	Open         bool // the later end is excluded, as in emacs; for characters and rectangles
 }
 
-// span is the selection in reading order, grown to whole units.
+// span returns the selection in reading order, extended to whole units.
 func (s *Selection) span(p *Page) (from, to Pos) {
 	from, to = s.Anchor, s.Head
 	if to.Before(from) {
@@ -47,7 +47,7 @@ func (s *Selection) span(p *Page) (from, to Pos) {
 	return from, to
 }
 
-// lineAround returns the rows of the lines that two rows are part of: lines that were wrapped have several.
+// lineAround returns the rows of the lines that contain two rows: wrapped lines have several.
 func (p *Page) lineAround(first, last int) (from, to int) {
 	for p.wraps(first - 1) {
 		first--
@@ -64,7 +64,7 @@ func (p *Page) wraps(row int) bool {
 	return l != nil && l.Wrapped
 }
 
-// wordAround returns the first and the last cell of the word at a position, over the ends of rows that were wrapped.
+// wordAround returns the first and the last cell of the word at a position, across wrapped rows.
 func (p *Page) wordAround(at Pos) (from, to Pos) {
 	start, end := wordAt(p.Line(at.Row), at.Col, classOf)
 	from, to = Pos{at.Row, start}, Pos{at.Row, end - 1}
@@ -88,7 +88,7 @@ func (p *Page) wordAround(at Pos) (from, to Pos) {
 	return from, to
 }
 
-// classAt returns the class of the character in a cell. Beyond the row it is that of a blank.
+// classAt returns the class of the character in a cell, that of a blank beyond the row.
 func (p *Page) classAt(at Pos) (class int) {
 	l := p.Line(at.Row)
 	if l == nil {
@@ -105,7 +105,7 @@ func (p *Page) classAt(at Pos) (class int) {
 	return class
 }
 
-// Columns is what is selected of a row: columns [from, to). ok is false for none.
+// Columns returns the selected columns [from, to) of a row. ok is false for none.
 func (s *Selection) Columns(p *Page, row int) (from, to int, ok bool) {
 	a, b := s.span(p)
 	if row < a.Row || row > b.Row {
@@ -128,7 +128,7 @@ func (s *Selection) Columns(p *Page, row int) (from, to int, ok bool) {
 	return from, to, from < to
 }
 
-// Text is the selected text. Rows that were wrapped become one line again.
+// Text returns the selected text. Wrapped rows become one line.
 func (s *Selection) Text(p *Page) string {
 	var b strings.Builder
 	from, to := s.span(p)
@@ -149,7 +149,7 @@ func (s *Selection) Text(p *Page) string {
 	return b.String()
 }
 
-// wordAt is the word at a column, as columns [from, to): a run of characters of one class.
+// wordAt returns the word at a column, as columns [from, to): a run of characters of one class.
 func wordAt(l *render.Line, col int, classOf func(string) int) (from, to int) {
 	from, to = col, col+1
 	if l == nil {
@@ -179,10 +179,10 @@ func wordAt(l *render.Line, col int, classOf func(string) int) (from, to int) {
 	return from, to
 }
 
-// partOfWord are the signs that belong to words: a double click takes a whole path.
+// partOfWord lists the punctuation that belongs to words: a double click selects a whole path.
 const partOfWord = "_-./~:@%+#?&=,"
 
-// classOf tells letters and what paths and addresses are made of from blanks, and from other signs.
+// classOf returns the class of a character: blank, part of words, paths and addresses, or other.
 func classOf(t string) int {
 	r, _ := utf8.DecodeRuneInString(t)
 	switch {
@@ -194,7 +194,7 @@ func classOf(t string) int {
 	return 2
 }
 
-// Find is the position of the next (by 1) or previous (by -1) place of a character in the row of a position, from a column on.
+// Find returns the position of the next (by 1) or previous (by -1) occurrence of a character in the row of a position.
 func (p *Page) Find(at Pos, character string, by int) (Pos, bool) {
 	found := Pos{Row: at.Row, Col: -1}
 	line := p.Line(at.Row)

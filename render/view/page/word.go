@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// WordKind is what vi's motions count as a word.
+// WordKind selects what counts as a word in motions, as in vi.
 type WordKind uint8
 
 // Kinds of words.
@@ -16,7 +16,7 @@ const (
 	BigWord                 // all between blanks
 )
 
-// separators are the signs that are words of their own: tmux's word-separators, as it has them by default.
+// separators are the characters that form separate words: tmux's default word-separators.
 const separators = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"
 
 // Classes of characters.
@@ -37,22 +37,22 @@ func (w WordKind) classOf(t string) uint8 {
 	return inWord
 }
 
-// walk goes over a page a column at a time. A row ends with a blank, but where it goes on in the next one.
-type walk struct {
+// walker moves over a page column by column. A row ends with a blank, unless it continues in the next row.
+type walker struct {
 	p       *Page
-	of      WordKind
+	kind    WordKind
 	at      Pos
-	classes []uint8 // of the columns of the row
+	classes []uint8 // classes of the row's columns
 }
 
-func (p *Page) walkFrom(at Pos, of WordKind) *walk {
-	w := &walk{p: p, of: of, at: p.Clamp(at)}
+func (p *Page) walkFrom(at Pos, kind WordKind) *walker {
+	w := &walker{p: p, kind: kind, at: p.Clamp(at)}
 	w.read()
 	return w
 }
 
-// read takes in the row.
-func (w *walk) read() {
+// read computes the classes of the row.
+func (w *walker) read() {
 	w.classes = w.classes[:0]
 	line := w.p.Line(w.at.Row)
 	if line == nil {
@@ -64,31 +64,31 @@ func (w *walk) read() {
 				w.classes = append(w.classes, blank)
 			}
 			for range width {
-				w.classes = append(w.classes, w.of.classOf(t))
+				w.classes = append(w.classes, w.kind.classOf(t))
 			}
 			return true
 		})
 	}
 }
 
-// class is that of the column it stands at.
-func (w *walk) class() uint8 {
+// class returns the class of the current column.
+func (w *walker) class() uint8 {
 	if w.at.Col < len(w.classes) {
 		return w.classes[w.at.Col]
 	}
 	return blank
 }
 
-// last is the last column of the row.
-func (w *walk) last(l *render.Line) int {
+// last returns the last column of the row.
+func (w *walker) last(l *render.Line) int {
 	if l != nil && l.Wrapped {
 		return max(len(w.classes)-1, 0)
 	}
 	return len(w.classes)
 }
 
-// next goes a column on; false: the page ends.
-func (w *walk) next() bool {
+// next moves one column forward. It returns false at the end of the page.
+func (w *walker) next() bool {
 	line := w.p.Line(w.at.Row)
 	if w.at.Col < w.last(line) {
 		w.at.Col++
@@ -102,8 +102,8 @@ func (w *walk) next() bool {
 	return true
 }
 
-// back goes a column back; false: the page begins.
-func (w *walk) back() bool {
+// back moves one column back. It returns false at the start of the page.
+func (w *walker) back() bool {
 	if w.at.Col > 0 {
 		w.at.Col--
 		return true
@@ -117,8 +117,8 @@ func (w *walk) back() bool {
 	return true
 }
 
-// past goes to the first column of another class.
-func (w *walk) past(class uint8) bool {
+// past moves to the first column of another class.
+func (w *walker) past(class uint8) bool {
 	for w.class() == class {
 		if !w.next() {
 			return false
@@ -127,18 +127,18 @@ func (w *walk) past(class uint8) bool {
 	return true
 }
 
-// NextWord is where the next word begins.
-func (p *Page) NextWord(at Pos, of WordKind) Pos {
-	w := p.walkFrom(at, of)
+// NextWord returns the start of the next word.
+func (p *Page) NextWord(at Pos, kind WordKind) Pos {
+	w := p.walkFrom(at, kind)
 	if c := w.class(); c == blank || w.past(c) {
 		w.past(blank)
 	}
 	return p.Clamp(w.at)
 }
 
-// WordBefore is where the word begins that the position is in, or the one before where it begins there.
-func (p *Page) WordBefore(at Pos, of WordKind) Pos {
-	w := p.walkFrom(at, of)
+// WordBefore returns the start of the word at the position, or of the previous word if the position is at a start.
+func (p *Page) WordBefore(at Pos, kind WordKind) Pos {
+	w := p.walkFrom(at, kind)
 	for first := true; first || w.class() == blank; first = false {
 		if !w.back() {
 			return w.at
@@ -151,24 +151,24 @@ func (p *Page) WordBefore(at Pos, of WordKind) Pos {
 	return begin
 }
 
-// WordEnd is the last column of the word at a position, or of the next one where that is it already.
-func (p *Page) WordEnd(at Pos, of WordKind) Pos {
-	w := p.walkFrom(at, of)
+// WordEnd returns the last column of the word at a position, or of the next word if the position is at an end.
+func (p *Page) WordEnd(at Pos, kind WordKind) Pos {
+	w := p.walkFrom(at, kind)
 	if w.next() {
 		return p.Clamp(w.wordEnd())
 	}
 	return p.Clamp(w.at)
 }
 
-// BehindWord is the position behind the word at a position, or behind the next one, as emacs has it.
-func (p *Page) BehindWord(at Pos, of WordKind) Pos {
-	w := p.walkFrom(at, of)
+// BehindWord returns the position after the word at a position, or after the next word, as in emacs.
+func (p *Page) BehindWord(at Pos, kind WordKind) Pos {
+	w := p.walkFrom(at, kind)
 	w.wordEnd()
 	return p.Clamp(w.at)
 }
 
-// wordEnd goes behind the word, or the next one; end is its last column.
-func (w *walk) wordEnd() (end Pos) {
+// wordEnd moves past the word, or the next one; end is its last column.
+func (w *walker) wordEnd() (end Pos) {
 	if !w.past(blank) {
 		return w.at
 	}

@@ -3,43 +3,43 @@ package panes
 import (
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// StatusOf is what is known of a session for its pane's first row; false: nothing.
-type StatusOf func(id string) (s bars.Status, known bool)
+// StatusOf returns the status of a session for its pane's title row; known is false if the session is unknown.
+type StatusOf func(id string) (s statusbar.Status, known bool)
 
-// Draw draws what changed of all panes since the last time.
+// Draw draws the changed parts of all panes.
 func (s *Set) Draw(c *canvas.Canvas, th *theme.Theme, focused string, status StatusOf) {
 	for _, p := range s.panes {
-		if m := p.Copying(); m != nil && m.Changed() {
+		if m := p.Copying(); m != nil && m.NeedsRedraw() {
 			p.markAll()
 		}
-		c.Under(p.above)
+		c.SetCovered(p.covers)
 		p.drawStatus(c, th, status)
 		p.drawFrame(c, th, p.ID == focused)
 		p.drawRows(c, th, status)
 	}
-	c.Under(s.over)
+	c.SetCovered(s.floatAreas)
 	s.drawSeparators(c, th, focused)
-	c.Under(nil)
+	c.SetCovered(nil)
 }
 
-// DrawRows draws the rows that changed of panes of which nothing else did.
+// DrawRows draws the changed rows of panes in which nothing else changed.
 func (s *Set) DrawRows(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
 	for _, p := range s.panes {
-		c.Under(p.above)
+		c.SetCovered(p.covers)
 		p.drawRows(c, th, status)
 	}
-	c.Under(nil)
+	c.SetCovered(nil)
 }
 
-// Forget has everything drawn again.
+// Forget schedules a full redraw.
 func (s *Set) Forget() {
-	s.lined = "\x00"
+	s.separatorsFor = "\x00"
 	for _, p := range s.panes {
 		p.markAll()
 	}
@@ -55,25 +55,25 @@ func (p *Pane) drawStatus(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
 		return
 	}
 	s.Title = p.screen.Title
-	if m := p.Copying(); m.StandsStill() {
+	if m := p.Copying(); m.IsFrozen() {
 		s.Copying = m.Position()
 	}
-	if p.outgrown(s.Now) {
+	if p.hasOtherSize(s.Now) {
 		s.Cols, s.Rows = p.screen.Cols, p.screen.Rows
 	}
 	at := p.Area
-	if p.framed() {
+	if p.hasFrame() {
 		at.X, at.W, s.Rule = at.X+1, at.W-2, edge(th, s.Focused)
 	}
 	p.status = s.Draw(c, th, at, p.status)
 }
 
-// drawSeparators draws the columns between panes; beside the focused one they stand out.
+// drawSeparators draws the columns between panes; those next to the focused pane are highlighted.
 func (s *Set) drawSeparators(c *canvas.Canvas, th *theme.Theme, focused string) {
-	if s.lined == focused {
+	if s.separatorsFor == focused {
 		return
 	}
-	s.lined = focused
+	s.separatorsFor = focused
 	w, _ := c.Size()
 	focus := s.Get(focused)
 	for _, p := range s.panes {
@@ -91,11 +91,11 @@ func (s *Set) drawSeparators(c *canvas.Canvas, th *theme.Theme, focused string) 
 	}
 }
 
-// drawRows draws the rows of a pane that changed.
+// drawRows draws the changed rows of a pane.
 func (p *Pane) drawRows(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
 	in := p.Inner()
-	if boxed := p.outgrown(p.set.host.Now()); boxed != p.boxed {
-		p.boxed = boxed
+	if boxed := p.hasOtherSize(p.set.host.Now()); boxed != p.outsideMarked {
+		p.outsideMarked = boxed
 		p.markAll()
 		p.drawStatus(c, th, status)
 	}
@@ -111,14 +111,14 @@ func (p *Pane) drawRows(c *canvas.Canvas, th *theme.Theme, status StatusOf) {
 			continue
 		}
 		c.Line(at, p.row(i), p.screen.Cols, p.left, p.modes.ReverseVideo)
-		p.drawAhead(c, at, i+p.top)
-		if p.boxed {
+		p.drawEcho(c, at, i+p.top)
+		if p.outsideMarked {
 			p.drawOutside(c, th, at, i)
 		}
 	}
 }
 
-// drawOutside marks what the session's screen does not reach.
+// drawOutside marks the area that the session's screen does not cover.
 func (p *Pane) drawOutside(c *canvas.Canvas, th *theme.Theme, at layout.Rect, i int) {
 	from := min(p.screen.Cols-p.left, at.W)
 	if p.row(i) == nil {
@@ -135,10 +135,10 @@ func (s *Set) DrawCursor(c *canvas.Canvas, focused string, running bool) {
 		return
 	}
 	in := p.Inner()
-	if m := p.Copying(); m.StandsStill() {
+	if m := p.Copying(); m.IsFrozen() {
 		row, col, shown := m.Cursor()
 		x, y := in.X+col, in.Y+row
-		if !shown || !in.Contains(x, y) || canvas.Covers(p.above, x, y) {
+		if !shown || !in.Contains(x, y) || canvas.Covers(p.covers, x, y) {
 			c.HideCursor()
 			return
 		}
@@ -147,7 +147,7 @@ func (s *Set) DrawCursor(c *canvas.Canvas, focused string, running bool) {
 	}
 	own := p.cursor()
 	x, y := in.X+own.X-p.left, in.Y+own.Y-p.top
-	if !running || !own.Visible || !in.Contains(x, y) || canvas.Covers(p.above, x, y) {
+	if !running || !own.Visible || !in.Contains(x, y) || canvas.Covers(p.covers, x, y) {
 		c.HideCursor()
 		return
 	}

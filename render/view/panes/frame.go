@@ -8,11 +8,11 @@ import (
 	"github.com/longterm-dev/longterm/render/view/theme"
 )
 
-// Frames has all panes have a border; floating ones always do.
+// Frames sets whether all panes have a border. Floating panes always have one.
 func (s *Set) Frames(on bool) { s.framed = on }
 
-// Over is what panes that float cover.
-func (s *Set) Over() []layout.Rect { return s.over }
+// FloatAreas returns the areas covered by floating panes.
+func (s *Set) FloatAreas() []layout.Rect { return s.floatAreas }
 
 // A border takes two columns and two rows; smaller panes have none.
 const (
@@ -20,12 +20,12 @@ const (
 	framedFromRows = 3
 )
 
-// framed reports whether the pane has a border.
-func (p *Pane) framed() bool {
+// hasFrame reports whether the pane has a border.
+func (p *Pane) hasFrame() bool {
 	return (p.float || p.set != nil && p.set.framed) && !p.folded && p.Area.W >= framedFrom && p.Area.H >= framedFromRows
 }
 
-// edge is the look of borders.
+// edge returns the style of borders.
 func edge(th *theme.Theme, focused bool) *tcell.Style {
 	if focused {
 		return &th.SeparatorNow
@@ -33,10 +33,10 @@ func edge(th *theme.Theme, focused bool) *tcell.Style {
 	return &th.Separator
 }
 
-// drawFrame draws the border but for the title, unless it stands there.
+// drawFrame draws the border without the title, unless it is already drawn.
 func (p *Pane) drawFrame(c *canvas.Canvas, th *theme.Theme, focused bool) {
 	want := edge(th, focused)
-	if !p.framed() || p.edge == want {
+	if !p.hasFrame() || p.edge == want {
 		return
 	}
 	p.edge = want
@@ -55,7 +55,7 @@ func (p *Pane) drawFrame(c *canvas.Canvas, th *theme.Theme, focused bool) {
 	c.Sign(right, bottom, "┘", *want)
 }
 
-// covering are the parts of the terminal that lie over each pane: those that float and come behind it.
+// covering returns the areas of floating panes above a pane.
 func covering(places []layout.Place, i int) (parts []layout.Rect) {
 	a := places[i].Area
 	for _, p := range places[i+1:] {

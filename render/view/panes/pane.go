@@ -12,40 +12,40 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Pane is a session on the screen.
+// Pane shows a session on the screen.
 type Pane struct {
 	set    *Set
 	ID     string
-	Area   layout.Rect // its first row is the status line, unless there is only one
+	Area   layout.Rect // its first row is the title row, unless it has only one row
 	stream Stream
-	Cols   int // asked of the stream; 0: no say
+	Cols   int // size requested from the stream; 0: none
 	Rows   int
 	screen render.Screen
 	modes  vterm.Modes
-	top    int            // row of the screen shown first, when not all rows fit
-	left   int            // column shown first
-	dirty  []bool         // rows of inner() to draw
-	status string         // as last drawn
-	copy   *copymode.Mode // nil: the screen is shown; see copying
+	top    int            // first visible row of the screen, if not all rows fit
+	left   int            // first visible column
+	dirty  []bool         // rows of Inner to redraw
+	status string         // title row as last drawn
+	copy   *copymode.Mode // copy mode; nil: the live screen is shown
 
-	float  bool          // over others
+	float  bool          // it floats over other panes
 	folded bool          // only its title is shown
-	above  []layout.Rect // what lies over it
-	edge   *tcell.Style  // of the border, as last drawn
+	covers []layout.Rect // areas of panes on top of it
+	edge   *tcell.Style  // style of the border, as last drawn
 
-	placedAt time.Time
-	boxed    bool // what lies outside the session's screen is marked
+	placedAt      time.Time
+	outsideMarked bool // the area outside the session's screen is marked
 
-	asked map[string]bool // images, by their keys, that are on their way
-	ahead ahead
+	requested map[string]bool // requested images, by key
+	echo      localEcho
 }
 
-// Inner is where the session's screen goes.
+// Inner returns the area of the session's screen.
 func (p *Pane) Inner() layout.Rect {
 	switch {
 	case p.folded:
 		return layout.Rect{X: p.Area.X, Y: p.Area.Y, W: p.Area.W}
-	case p.framed():
+	case p.hasFrame():
 		return layout.Rect{X: p.Area.X + 1, Y: p.Area.Y + 1, W: p.Area.W - 2, H: p.Area.H - 2}
 	case p.Area.H < 2:
 		return p.Area
@@ -53,7 +53,7 @@ func (p *Pane) Inner() layout.Rect {
 	return layout.Rect{X: p.Area.X, Y: p.Area.Y + 1, W: p.Area.W, H: p.Area.H - 1}
 }
 
-// place moves the pane. Everything in it has to be drawn again.
+// place moves the pane and schedules a full redraw.
 func (p *Pane) place(at layout.Place) {
 	p.Area, p.float, p.folded = at.Area, at.Float, at.Folded
 	p.left, p.top = p.wantLeft(), p.wantTop()
@@ -63,7 +63,7 @@ func (p *Pane) place(at layout.Place) {
 	p.markAll()
 }
 
-// fit asks for a size.
+// fit requests a size from the stream.
 func (p *Pane) fit(cols, rows int) {
 	if cols != p.Cols || rows != p.Rows {
 		p.Cols, p.Rows = cols, rows
@@ -71,27 +71,27 @@ func (p *Pane) fit(cols, rows int) {
 	}
 }
 
-// Apply merges a frame and notes what has to be drawn. rows: of the pane nothing is but rows, and the cursor.
+// Apply applies a frame and marks what to redraw. rows reports that only rows and the cursor changed.
 func (p *Pane) Apply(f Frame) (rows bool) {
 	if f.Picture != nil {
-		p.take(f.Picture)
+		p.decodePicture(f.Picture)
 		return false
 	}
 	if f.Screen == nil {
-		p.takeNotice(f, false)
+		p.confirmEcho(f, false)
 		return false
 	}
-	rows = f.Screen.Title == p.screen.Title && f.Modes.Mouse == p.modes.Mouse && !f.Held
-	if !f.Screen.Delta { // the stream may be another, which was asked for nothing
-		p.asked = nil
+	rows = f.Screen.Title == p.screen.Title && f.Modes.Mouse == p.modes.Mouse && !f.InputRejected
+	if !f.Screen.Delta { // the stream may be a new one without earlier requests
+		p.requested = nil
 	}
 	resized := f.Screen.Cols != p.screen.Cols || f.Screen.Rows != p.screen.Rows
 	whole := !f.Screen.Delta || resized || f.Modes.ReverseVideo != p.modes.ReverseVideo
 	p.screen.Apply(f.Screen)
 	p.modes = f.Modes
-	p.takeNotice(f, resized)
+	p.confirmEcho(f, resized)
 	m := p.Copying()
-	if m.StandsStill() {
+	if m.IsFrozen() {
 		return false // the screen is not what is shown
 	}
 	if m != nil {
@@ -111,15 +111,14 @@ func (p *Pane) Apply(f Frame) (rows bool) {
 	return rows
 }
 
-// wantTop keeps the cursor in sight of a screen that is higher than the pane: another
-// client may have made it so (R96).
+// wantTop returns the first row to show of a screen that is higher than the pane, so that the cursor is visible:
+// another client may have set the size (R96).
 func (p *Pane) wantTop() int {
 	h := p.Inner().H
 	return max(0, min(p.screen.Cursor.Y-h+1, p.screen.Rows-h))
 }
 
-// wantLeft does so for a screen that is wider. It moves by halves of the pane, so that
-// typing does not make all rows slide.
+// wantLeft does the same for columns. It moves by halves of the pane, so that typing does not make all rows slide.
 func (p *Pane) wantLeft() int {
 	w := p.Inner().W
 	step := max(1, w/2)
@@ -138,46 +137,45 @@ func (p *Pane) markAll() {
 	p.status, p.edge = "", nil
 }
 
-// Copying is the pane's copy mode; nil: the live screen is shown.
+// Copying returns the pane's copy mode, or nil if it shows the live screen.
 func (p *Pane) Copying() *copymode.Mode {
-	if p.copy != nil && p.copy.Left() {
-		p.Present()
+	if p.copy != nil && p.copy.IsLive() {
+		p.LeaveCopyMode()
 	}
 	return p.copy
 }
 
-// CopyMode has the pane in copy mode: at what is shown, unless it is on.
+// CopyMode enters copy mode at the shown rows, unless it is already on.
 func (p *Pane) CopyMode() *copymode.Mode {
-	if m := p.Copying(); m.StandsStill() {
+	if m := p.Copying(); m.IsFrozen() {
 		return m
 	}
-	p.Present()
+	p.LeaveCopyMode()
 	p.copy = copymode.New(p.set.copy, p.set.history, p.ID, &p.screen, p.top, p.Inner().H)
 	return p.copy
 }
 
-// Scroll moves what is shown by some rows, in copy mode; down to the newest one it is live
-// again.
+// Scroll scrolls by a number of rows in copy mode. At the newest row it returns to the live screen.
 func (p *Pane) Scroll(by int) {
 	if p.Copying() != nil || by < 0 {
 		p.CopyMode().Scroll(by)
 	}
 }
 
-// Terminal is the modes of the session's terminal.
+// Terminal returns the modes of the session's terminal.
 func (p *Pane) Terminal() *vterm.Modes { return &p.modes }
 
-// Act does something to the session. seen: it may be drawn before the session has said anything.
+// Act sends input to the session. seen reports that its echo may be drawn before the session answers.
 func (p *Pane) Act(in Input) (seen bool) {
 	n := p.stream.Act(in)
 	if n > 0 {
-		p.typed(in, n)
+		p.noteInput(in, n)
 	}
 	return n > 0
 }
 
-// Present shows the live screen again.
-func (p *Pane) Present() {
+// LeaveCopyMode returns to the live screen.
+func (p *Pane) LeaveCopyMode() {
 	if p.copy != nil {
 		p.copy.Leave()
 		p.copy = nil
@@ -186,7 +184,7 @@ func (p *Pane) Present() {
 	}
 }
 
-// row is the line shown in row i of the pane; nil below the screen's end.
+// row returns the line shown in row i of the pane, or nil below the screen's end.
 func (p *Pane) row(i int) *render.Line {
 	if m := p.Copying(); m != nil {
 		return m.Line(i)
@@ -197,8 +195,8 @@ func (p *Pane) row(i int) *render.Line {
 	return nil
 }
 
-// Locate sets the position of the mouse on the session's screen: for a drag the nearest one, wherever
-// the mouse is; otherwise false when it is not on the screen.
+// Locate sets the position of the mouse on the session's screen: the nearest one for a drag, else false if the mouse is
+// outside.
 func (p *Pane) Locate(m *input.Mouse, e *tcell.EventMouse, drag bool) bool {
 	x, y := e.Position()
 	in := p.Inner()
@@ -210,12 +208,12 @@ func (p *Pane) Locate(m *input.Mouse, e *tcell.EventMouse, drag bool) bool {
 	return m.Col >= p.left && m.Col < cols && m.Row >= p.top && m.Row < rows
 }
 
-// FollowTime is how long a session may take to get its pane's size.
+// FollowTime is how long a session may take to adopt its pane's size.
 const FollowTime = time.Second
 
-// outgrown reports that the session's screen has a size that the pane did not ask for,
-// for longer than it takes to follow.
-func (p *Pane) outgrown(now time.Time) bool {
+// hasOtherSize reports whether the session's screen has kept another size than the pane requested for longer than a resize
+// takes.
+func (p *Pane) hasOtherSize(now time.Time) bool {
 	in := p.Inner()
 	return p.screen.Cols > 0 && (p.screen.Cols != in.W || p.screen.Rows != in.H) && now.Sub(p.placedAt) >= FollowTime
 }

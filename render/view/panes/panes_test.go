@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/copymode"
 	"github.com/longterm-dev/longterm/render/view/internal/screentest"
 	"github.com/longterm-dev/longterm/render/view/layout"
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/render/view/theme"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -60,10 +60,10 @@ func (s *stage) Watch(session string, cols, rows int) Stream {
 	return &stream{s, session}
 }
 
-func (s *stage) Beside(func(context.Context) func()) {}
-func (s *stage) Say(text string)                     { s.log = append(s.log, "say "+text) }
-func (s *stage) Ask(*overlays.Prompt)                {}
-func (s *stage) Copy(text string)                    { s.copied = text }
+func (s *stage) RunAsync(func(context.Context) func()) {}
+func (s *stage) Say(text string)                       { s.log = append(s.log, "say "+text) }
+func (s *stage) Ask(*overlays.Prompt)                  {}
+func (s *stage) Copy(text string)                      { s.copied = text }
 
 var _ copymode.Host = (*stage)(nil)
 
@@ -99,8 +99,8 @@ func (s *stage) show(id string) *Pane {
 
 // drawn is the terminal, drawn with a title in every pane's first row.
 func (s *stage) drawn() string {
-	status := func(id string) (bars.Status, bool) {
-		return bars.Status{Session: &model.Session{Name: id, State: model.StateRunning, Started: s.now}, Number: 1, Now: s.now}, true
+	status := func(id string) (statusbar.Status, bool) {
+		return statusbar.Status{Session: &model.Session{Name: id, State: model.StateRunning, Started: s.now}, Number: 1, Now: s.now}, true
 	}
 	s.Draw(&s.canvas, theme.Mono, "a", status)
 	s.DrawCursor(&s.canvas, "a", true)
@@ -216,8 +216,8 @@ func TestSelection(t *testing.T) {
 		for i, at := range c.drag[1:] {
 			sel.Drag(at[0], at[1], i < len(c.drag)-2)
 		}
-		if s.copied != c.want || sel.On() {
-			t.Errorf("%s: copied %q; want %q; selecting %v", c.name, s.copied, c.want, sel.On())
+		if s.copied != c.want || sel.IsActive() {
+			t.Errorf("%s: copied %q; want %q; selecting %v", c.name, s.copied, c.want, sel.IsActive())
 		}
 		p.Apply(frame(20, 4, "something else"))
 		if p.Copying() != nil || !strings.Contains(s.drawn(), "something else") {
@@ -236,7 +236,7 @@ func TestCopyMode(t *testing.T) {
 	if got := s.drawn(); !strings.Contains(got, "one\ntwo") || !strings.Contains(got, "copy") {
 		t.Errorf("in copy mode:\n%s", got)
 	}
-	p.Present()
+	p.LeaveCopyMode()
 	if got := s.drawn(); !strings.Contains(got, "three") || strings.Contains(got, "copy") {
 		t.Errorf("live again:\n%s", got)
 	}

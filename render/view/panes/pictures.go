@@ -9,17 +9,17 @@ import (
 	"github.com/longterm-dev/longterm/render/view/picture"
 )
 
-// DrawPictures has the images that can be seen drawn over their cells. Those that are not here are asked for, once.
+// DrawPictures draws the visible images over their cells. It requests missing images once.
 func (s *Set) DrawPictures(c *canvas.Canvas) {
 	if !c.DrawsPictures() {
 		return
 	}
 	s.pictures.Begin()
 	for _, p := range s.panes {
-		c.Under(p.above)
+		c.SetCovered(p.covers)
 		p.drawPictures(c)
 	}
-	c.Under(nil)
+	c.SetCovered(nil)
 }
 
 func (p *Pane) drawPictures(c *canvas.Canvas) {
@@ -30,13 +30,13 @@ func (p *Pane) drawPictures(c *canvas.Canvas) {
 	}
 	for i := range in.H {
 		line := p.row(i)
-		if line == nil || len(line.Pictures) == 0 || m.Selected(i) { // what is selected is seen in the blocks
+		if line == nil || len(line.Pictures) == 0 || m.HasMark(i) { // what is selected is seen in the blocks
 			continue
 		}
 		parts := make([]picture.Part, 0, len(line.Pictures))
 		for _, at := range line.Pictures {
 			if at.Col < 0 || at.Width < 1 || at.Col+at.Width > cols || at.X < 0 || at.Y < 0 {
-				continue // another daemon says so
+				continue // sent by another daemon
 			}
 			parts = append(parts, picture.Part{
 				X: in.X + at.Col - left, W: at.Width, Key: at.Key, FromX: at.X, FromY: at.Y, Cols: at.Cols, Rows: at.Rows,
@@ -46,23 +46,23 @@ func (p *Pane) drawPictures(c *canvas.Canvas) {
 	}
 }
 
-// picture is an image; false: it is asked for.
+// picture returns an image, or requests it and returns false.
 func (p *Pane) picture(key string) (*image.NRGBA, bool) {
 	pic, ok := p.set.pictures.Get(key)
-	if !ok && !p.asked[key] {
-		if p.asked == nil {
-			p.asked = map[string]bool{}
+	if !ok && !p.requested[key] {
+		if p.requested == nil {
+			p.requested = map[string]bool{}
 		}
-		p.asked[key] = true
+		p.requested[key] = true
 		p.stream.Picture(key)
 	}
 	return pic, ok
 }
 
-// take has an image that was asked for decoded. One that is not shown any more may be shown again.
-func (p *Pane) take(pic *Picture) {
+// decodePicture decodes a received image, even if it is no longer shown, because it may be shown again.
+func (p *Pane) decodePicture(pic *Picture) {
 	if len(pic.PNG) == 0 {
-		delete(p.asked, pic.Key)
+		delete(p.requested, pic.Key)
 		return
 	}
 	s := p.set
@@ -81,8 +81,8 @@ func (p *Pane) take(pic *Picture) {
 	})
 }
 
-// keep keeps an image that was decoded.
+// keep stores a decoded image.
 func (p *Pane) keep(key string, pixels *image.NRGBA) {
-	delete(p.asked, key)
+	delete(p.requested, key)
 	p.set.pictures.Put(key, pixels)
 }

@@ -17,7 +17,7 @@ import (
 // An image is asked for when it can be seen by a terminal that draws images: once, and again of a stream that is another.
 //
 // FEATURES: R120
-func TestPicturesAreAskedForOnce(t *testing.T) {
+func TestImages_RequestedOnce_WhenVisible(t *testing.T) {
 	s := newStage(t, 20, 6)
 	s.Place([]layout.Place{{Session: "a", Area: layout.Rect{W: 20, H: 5}}}, whole)
 	s.logged()
@@ -77,7 +77,7 @@ func TestPicturesAreAskedForOnce(t *testing.T) {
 	copymode.Actions["scroll-select"](m) // what is selected shows blocks
 	p.Apply(shown(false, "p"))
 	draw("")
-	p.Present()
+	p.LeaveCopyMode()
 	senseless := render.Line{Pictures: []render.Picture{{Key: "q", Col: -1, Width: 2}, {Key: "q", Width: 21}, {Key: "q", Y: -1, Width: 1}}}
 	p.Apply(Frame{Screen: &render.Screen{Cols: 20, Rows: 4, Lines: []render.Line{senseless}}})
 	draw("")

@@ -6,13 +6,13 @@ import (
 	"github.com/longterm-dev/longterm/render/view/layout"
 )
 
-// preview is a session shown in a list.
+// preview is a session shown next to a list.
 type preview struct {
 	p    *Pane
 	want string
 }
 
-// DrawPreview shows a session's live screen.
+// DrawPreview draws a session's live screen.
 func (s *Set) DrawPreview(c *canvas.Canvas, at layout.Rect, id string) {
 	if s.preview.want != id {
 		s.StopPreview()
@@ -35,7 +35,7 @@ func (s *Set) DrawPreview(c *canvas.Canvas, at layout.Rect, id string) {
 	}
 }
 
-// StopPreview closes it.
+// StopPreview closes the preview's stream.
 func (s *Set) StopPreview() {
 	if s.preview.p != nil {
 		s.preview.p.stream.Close()

@@ -12,43 +12,43 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Host is what panes need of the viewer.
+// Host is the part of the viewer that panes use.
 type Host interface {
-	// Watch opens a session's stream; 0×0 has no say in its size.
+	// Watch opens a session's stream; 0×0 means no influence on its size.
 	Watch(session string, cols, rows int) Stream
-	// Spawn runs f on a goroutine of its own; ctx ends with the viewer.
+	// Spawn runs f on a new goroutine; ctx ends with the viewer.
 	Spawn(f func(ctx context.Context))
 	Now() time.Time
-	// After runs f on the viewer's goroutine in some time.
+	// After runs f on the viewer's goroutine after d.
 	After(d time.Duration, f func())
 }
 
-// Set is the panes on the screen, in reading order.
+// Set holds the panes on the screen in reading order.
 type Set struct {
-	host    Host
-	copy    copymode.Host
-	history copymode.History // nil: there is none
-	panes   []*Pane
-	frames  chan Arrived
-	lined   string // session beside which separators were last drawn
-	framed  bool   // all have borders
-	over    []layout.Rect
-	preview preview
+	host          Host
+	copy          copymode.Host
+	history       copymode.History // nil means no history
+	panes         []*Pane
+	frames        chan Arrived
+	separatorsFor string        // session next to which separators were last drawn
+	framed        bool          // all panes have borders
+	floatAreas    []layout.Rect // areas of floating panes
+	preview       preview
 
-	outer   vterm.Outer // see SetOuter
-	predict string      // see Predict
-	unsent  []Unsent    // see Unsent
+	outer   vterm.Outer // description of the viewer's terminal (SetOuter)
+	predict string      // when to draw local echo (Predict)
+	unsent  []Unsent    // input that did not reach sessions
 
 	pictures picture.Store
-	decoding chan struct{} // taken by who decodes an image
+	decoding chan struct{} // held while an image is decoded
 }
 
-// New is no pane yet.
+// New returns an empty set.
 func New(host Host, copy copymode.Host, history copymode.History) *Set {
 	return &Set{host: host, copy: copy, history: history, frames: make(chan Arrived), decoding: make(chan struct{}, 1)}
 }
 
-// Arrived is a frame with the pane it is for, or an image that one has asked for.
+// Arrived is a frame or a requested image of a pane.
 type Arrived struct {
 	p *Pane
 	f Frame
@@ -57,7 +57,7 @@ type Arrived struct {
 	pixels *image.NRGBA // nil: a frame
 }
 
-// Apply has the pane show the frame. rows: nothing is to be drawn for it but rows, and the cursor.
+// Apply shows the frame in its pane. rows reports that only rows and the cursor changed.
 func (a Arrived) Apply() (rows bool) {
 	if a.pixels != nil {
 		a.p.keep(a.key, a.pixels)
@@ -66,19 +66,19 @@ func (a Arrived) Apply() (rows bool) {
 	return a.p.Apply(a.f)
 }
 
-// For says that it is for a session's pane.
+// For reports whether the frame is for a session's pane.
 func (a Arrived) For(session string) bool { return a.p.ID == session }
 
-// Held says that what was typed did not reach the session, whose id it is.
-func (a Arrived) Held() (id string, held bool) { return a.p.ID, a.f.Held }
+// RejectedInput reports whether typed input was rejected, with the session's id.
+func (a Arrived) RejectedInput() (id string, rejected bool) { return a.p.ID, a.f.InputRejected }
 
 // Effects returns the session's id, and the effects of its program since the last frame.
 func (a Arrived) Effects() (id string, list []Effect) { return a.p.ID, a.f.Effects }
 
-// Arriving are the frames of all panes. They are applied on the viewer's goroutine.
+// Arriving returns the channel of frames of all panes. The viewer's goroutine applies them.
 func (s *Set) Arriving() <-chan Arrived { return s.frames }
 
-// SetOuter sends the description of the terminal that the viewer is on to all sessions.
+// SetOuter sends the description of the viewer's terminal to all sessions.
 func (s *Set) SetOuter(o vterm.Outer) {
 	if o == s.outer {
 		return
@@ -96,10 +96,10 @@ func (p *Pane) sendOuter() {
 	}
 }
 
-// All are the panes, in reading order.
+// All returns the panes, in reading order.
 func (s *Set) All() []*Pane { return s.panes }
 
-// Get is a session's pane; nil: it is not on the screen.
+// Get returns a session's pane, or nil if it is not on the screen.
 func (s *Set) Get(id string) *Pane {
 	for _, p := range s.panes {
 		if p.ID == id {
@@ -109,7 +109,7 @@ func (s *Set) Get(id string) *Pane {
 	return nil
 }
 
-// At is the pane at a position.
+// At returns the pane at a position.
 func (s *Set) At(x, y int) *Pane {
 	for i := len(s.panes) - 1; i >= 0; i-- { // the topmost
 		if s.panes[i].Area.Contains(x, y) {
@@ -119,10 +119,10 @@ func (s *Set) At(x, y int) *Pane {
 	return nil
 }
 
-// Sizer is the size that the viewer wants for a session in an area; 0×0: it has no say.
+// Sizer returns the size that the viewer wants for a session in an area; 0×0 takes no part in its size policy.
 type Sizer func(id string, in layout.Rect) (cols, rows int)
 
-// Place has these sessions on the screen: it opens what is new and closes what is gone.
+// Place shows sessions at these places: it opens new panes and closes removed ones.
 func (s *Set) Place(places []layout.Place, size Sizer) {
 	old := s.panes
 	s.panes = nil
@@ -140,43 +140,43 @@ func (s *Set) Place(places []layout.Place, size Sizer) {
 	for _, p := range old {
 		s.close(p)
 	}
-	// Until sessions have followed, a screen of another size is nothing to tell of.
+	// Screens of another size are not reported until sessions had time to resize.
 	now := s.host.Now()
-	s.over = nil
+	s.floatAreas = nil
 	for i, p := range s.panes {
 		p.placedAt = now
-		p.above = covering(places, i)
+		p.covers = covering(places, i)
 		if p.float {
-			s.over = append(s.over, p.Area)
+			s.floatAreas = append(s.floatAreas, p.Area)
 		}
 	}
 }
 
-// Fit asks for the sizes of all.
+// Fit requests the sizes of all sessions.
 func (s *Set) Fit(size Sizer) {
 	for _, p := range s.panes {
-		p.fit(p.wanted(size))
+		p.fit(p.wantedSize(size))
 	}
 }
 
-// wanted is the size that the session shall have. Of one that is folded nothing is shown that would need any.
-func (p *Pane) wanted(size Sizer) (cols, rows int) {
+// wantedSize returns the size to request. A folded pane shows nothing and requests none.
+func (p *Pane) wantedSize(size Sizer) (cols, rows int) {
 	if p.folded {
 		return 0, 0
 	}
 	return size(p.ID, p.Inner())
 }
 
-// WantMotion reports that a program wants to know of mere motion of the mouse.
+// WantMotion reports whether a program requested mouse motion without buttons.
 func (s *Set) WantMotion() bool {
 	return slices.ContainsFunc(s.panes, func(p *Pane) bool { return p.modes.Mouse == vterm.MouseAny })
 }
 
-// open opens a pane and a goroutine that hands its frames over.
+// open opens a pane, and a goroutine that passes its frames on.
 func (s *Set) open(at layout.Place, size Sizer) *Pane {
 	p := &Pane{set: s, ID: at.Session}
 	p.place(at)
-	p.Cols, p.Rows = p.wanted(size)
+	p.Cols, p.Rows = p.wantedSize(size)
 	p.stream = s.host.Watch(at.Session, p.Cols, p.Rows)
 	p.sendOuter()
 	frames := p.stream.Frames()
@@ -214,13 +214,13 @@ func (s *Set) close(p *Pane) {
 	}
 }
 
-// Unsent is what was typed into a session whose pane is gone, and did not reach it.
+// Unsent is input typed into a session that did not reach it before its pane closed.
 type Unsent struct {
 	ID    string
 	Bytes int
 }
 
-// Unsent is what did not reach sessions since the last call.
+// Unsent returns the input that did not reach sessions since the last call.
 func (s *Set) Unsent() []Unsent {
 	list := s.unsent
 	s.unsent = nil

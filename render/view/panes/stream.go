@@ -6,34 +6,34 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Stream is a session being shown. Its methods do not block.
+// Stream is the connection to a shown session. Its methods do not block.
 type Stream interface {
-	// Frames sends what changed. The newest counts: what was not fetched in time is merged
-	// or made up for by a whole screen. It is closed after Close.
+	// Frames returns the channel of changes. Frames that are not received in time are merged, or replaced by a full
+	// screen. The channel is closed after Close.
 	Frames() <-chan Frame
-	// Act does something. n is its number among what is typed, from 1, where its echo may be long in coming and frames say
-	// what was taken; else 0.
+	// Act sends input. n is its number among typed input, from 1, if its echo may be slow and frames acknowledge it;
+	// else 0.
 	Act(Input) (n uint64)
 	Resize(cols, rows int)
-	// Picture asks for the image of a key that a line has; a Frame answers, unless the stream has begun anew meanwhile.
+	// Picture requests an image by the key in a line. A Frame answers, unless the stream reconnects first.
 	Picture(key string)
-	// Close ends it. unsent is how many bytes were typed that will not reach the session.
+	// Close closes the stream. unsent is the number of typed bytes that will not reach the session.
 	Close() (unsent int)
 }
 
-// Frame is a screen, or what changed of it.
+// Frame is a screen, or a change of it.
 type Frame struct {
 	Screen *render.Screen
 	Modes  vterm.Modes
-	// Held says that what was typed did not reach the session: a person has this viewer look only there.
-	Held bool
-	// Taken is how much of what was typed was taken there (Stream.Act).
-	Taken uint64
-	// Anew says that the connection was lost, and is all that the frame has. What was typed and not taken is sent again.
-	Anew bool
+	// InputRejected reports that the session rejected input, because a user made this viewer view-only.
+	InputRejected bool
+	// Acked is the number of the last acknowledged input (Stream.Act).
+	Acked uint64
+	// Reconnecting reports that the connection was lost. The frame contains nothing else. Unacknowledged input is sent again.
+	Reconnecting bool
 	// Effects are the program's bells, notifications and clipboard writes since the last frame.
 	Effects []Effect
-	// Picture is an image that was asked for, and all that the frame has.
+	// Picture is a requested image. The frame holds nothing else.
 	Picture *Picture
 }
 
@@ -53,17 +53,17 @@ const (
 	EffectClipboard
 )
 
-// Picture is an image as PNG; empty: it is not shown any more, or is none.
+// Picture is an image as PNG; empty means no longer shown, or undecodable.
 type Picture struct {
 	Key string
 	PNG []byte
 }
 
-// Input is something a person does to a session: one field is set.
+// Input is an input event for a session: one field is set.
 type Input struct {
 	Key   *input.Key
 	Mouse *input.Mouse
 	Paste *string
 	Focus *bool
-	Outer *vterm.Outer // describes the terminal that the viewer is on
+	Outer *vterm.Outer // description of the viewer's terminal
 }

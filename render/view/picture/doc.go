@@ -1,9 +1,8 @@
-// Package picture is images on terminals that can draw them: what a terminal says that it can, images by their keys, and
-// the bytes that draw a part of one over cells.
+// Package picture encodes images for terminals that can draw them.
 //
-//	the terminal's answers ──→ Answers ──→ Means
-//	PNG of the daemon's ──→ Decode ──→ Store ──→ Means.Encode ──→ Means.Draw ──→ sixel, kitty graphics, iTerm2's files
+// Answers finds a terminal's answers in its input and yields Means: the supported kinds of images. A Store holds
+// decoded images by key. Means.Encode converts a part of an image, and Means.Draw appends the sequence that draws it
+// over cells: sixel, kitty graphics, or iTerm2 files.
 //
-// It is pure: no terminal, file or clock is touched. Positions and sizes are cells of the terminal, 0-based, or pixels
-// where it is said.
+// The package does no I/O. Positions and sizes are cells of the terminal, 0-based, or pixels where stated.
 package picture

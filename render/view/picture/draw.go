@@ -12,10 +12,10 @@ import (
 	xdraw "golang.org/x/image/draw"
 )
 
-// defaultCell is the pixels of a cell where the terminal does not say.
+// defaultCell is the size of a cell in pixels if the terminal does not report it.
 var defaultCell = image.Pt(8, 16)
 
-// cell is the pixels of a cell.
+// cell returns the size of a cell in pixels.
 func (m *Means) cell() image.Point {
 	if m.Cell == (image.Point{}) {
 		return defaultCell
@@ -23,16 +23,17 @@ func (m *Means) cell() image.Point {
 	return m.Cell
 }
 
-// maxPart bounds the pixels of a part that is drawn.
+// maxPart limits the pixels of a part that is drawn.
 const maxPart = 1 << 23
 
-// Pixels is how many pixels a part has at the terminal: what Encode has to do grows with it.
+// Pixels returns how many pixels a part has on the terminal. The cost of Encode grows with it.
 func (m *Means) Pixels(p *Part) int {
 	cell := m.cell()
 	return p.W * cell.X * p.H * cell.Y
 }
 
-// Encode makes of a part of an image what Draw takes; nil: it cannot be drawn. A large one takes tenths of a second.
+// Encode converts a part of an image for Draw. It returns nil if the part cannot be drawn. A large part takes tenths of
+// a second.
 func (m *Means) Encode(p *Part, pic *image.NRGBA) []byte {
 	cell := m.cell()
 	if m.Kind == None || pic.Rect.Empty() || p.W < 1 || p.H < 1 || p.H > maxPart/(cell.X*cell.Y)/p.W {
@@ -55,7 +56,7 @@ func (m *Means) Encode(p *Part, pic *image.NRGBA) []byte {
 	return nil
 }
 
-// Draw appends what draws a part where the cursor is. id names it to terminals that know images by numbers, from 1.
+// Draw appends the sequence that draws a part at the cursor. id identifies it for terminals that number images from 1.
 func (m *Means) Draw(dst []byte, p *Part, encoded []byte, id uint32) []byte {
 	if m.Kind == Kitty {
 		return appendKitty(dst, encoded, p, id)
@@ -63,7 +64,7 @@ func (m *Means) Draw(dst []byte, p *Part, encoded []byte, id uint32) []byte {
 	return append(dst, encoded...)
 }
 
-// crop is the pixels of a part's cells; nil: there are none.
+// crop returns the pixels of a part's cells, or nil if it has none.
 func crop(p *Part, pic *image.NRGBA, cell image.Point) *image.NRGBA {
 	w, h := math.Round(p.Cols*float64(cell.X)), math.Round(p.Rows*float64(cell.Y))
 	if !(w >= 1 && h >= 1 && w <= 1<<20 && h <= 1<<20) { // NaN neither
@@ -91,7 +92,7 @@ func encode(pic *image.NRGBA) []byte {
 	return b.Bytes()
 }
 
-// maxChunk is how much of an image one sequence may have, in base64 (kitty graphics protocol, "Remote client").
+// maxChunk is the largest part of an image in one sequence, in base64 (kitty graphics protocol, "Remote client").
 const maxChunk = 4096
 
 func appendKitty(dst, text []byte, p *Part, id uint32) []byte {
@@ -103,7 +104,7 @@ func appendKitty(dst, text []byte, p *Part, id uint32) []byte {
 	return append(append(append(dst, "m=0;"...), text...), "\x1b\\"...)
 }
 
-// Remove is what takes an image away that lies over the cells; empty: what is drawn there does.
+// Remove returns what removes an image drawn over cells, or "" if overwriting the cells removes it.
 func (m *Means) Remove(id uint32) string {
 	if m.Kind != Kitty {
 		return ""

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Kind is a way to draw images.
+// Kind is a protocol for drawing images.
 type Kind uint8
 
-// Kinds. A later one is drawn better, as a rule, and taken where a terminal knows several.
+// Kinds, in increasing quality: the last one that a terminal supports is used.
 const (
 	None  Kind = iota
 	Sixel      // DEC's, VT340
@@ -19,51 +19,51 @@ const (
 	Kitty      // the kitty graphics protocol
 )
 
-// Kinds by the names that a configuration has.
+// kinds maps the names in configurations to kinds.
 var kinds = map[string]Kind{"blocks": None, "sixel": Sixel, "iterm2": ITerm, "kitty": Kitty}
 
-// ByName is a kind by its name; false: none is called so.
+// ByName returns a kind by its name. It returns false for unknown names.
 func ByName(name string) (Kind, bool) {
 	k, ok := kinds[name]
 	return k, ok
 }
 
-// Means is what a terminal has to draw images.
+// Means describes how a terminal can draw images.
 type Means struct {
 	Kind   Kind
-	Colors int         // registers of sixels; 0: it did not say
-	Cell   image.Point // pixels of a cell; 0: it did not say
+	Colors int         // sixel colour registers; 0: not reported
+	Cell   image.Point // pixels of a cell; 0: not reported
 }
 
-// Ask asks a terminal for its means.
-const Ask = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\" + AskOthers // kitty graphics, query
+// Query queries what a terminal supports.
+const Query = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\" + QueryOthers // kitty graphics, query
 
-// AskOthers asks for all but kitty graphics. The last question is one that all terminals answer.
-const AskOthers = "\x1b[>q" + // XTVERSION
+// QueryOthers queries everything except kitty graphics. All terminals answer the last query.
+const QueryOthers = "\x1b[>q" + // XTVERSION
 	"\x1b[16t" + // pixels of a cell
 	"\x1b[?1;1;0S" + // XTSMGRAPHICS: colour registers
 	"\x1b[c" // DA1
 
-// maxAnswer is longer than any answer that is understood, in bytes.
+// maxAnswer exceeds the length of any known answer, in bytes.
 const maxAnswer = 256
 
-// Answers finds what a terminal answers among all that is typed, which comes in pieces. The zero value has heard nothing.
+// Answers finds a terminal's answers in its input, which arrives in pieces. The zero value has no answers.
 type Answers struct {
 	held  []byte
 	means Means
-	waits bool // the last query is not answered
+	waits bool // the last query is not answered yet
 }
 
-// Asked says that a terminal is asked, before it can answer.
-func (a *Answers) Asked() { a.waits = true }
+// ExpectReply records that a query was sent. Call it before the terminal can answer.
+func (a *Answers) ExpectReply() { a.waits = true }
 
-// Feed takes what came from the terminal, and reports whether it told something new. What looks like keys in answers to
-// those who read on is changed in p: F4 is CSI S, Shift-Right CSI c, and the beginning of a terminal's name Alt-P, behind
-// which the name would be typed; as APC nobody minds it.
+// Feed processes input and reports whether it changed the result. In p it overwrites parts of answers that later
+// readers would take for keys: CSI S is also F4, CSI c Shift-Right, and the start of a terminal's name Alt-P, after
+// which the name would count as typed. As APC they are ignored.
 func (a *Answers) Feed(p []byte) (news bool) {
 	for i, b := range p {
 		switch {
-		case b == 0x1b && !a.string(): // a string's end begins with it
+		case b == 0x1b && !a.inString(): // it also starts a string's end
 			a.held = append(a.held[:0], b)
 			continue
 		case len(a.held) == 0:
@@ -99,15 +99,15 @@ func (a *Answers) Feed(p []byte) (news bool) {
 	return news
 }
 
-// string reports that a string of bytes is under way, which an escape may end.
-func (a *Answers) string() bool {
+// inString reports whether a control string is in progress, which an escape may end.
+func (a *Answers) inString() bool {
 	return len(a.held) > 1 && a.held[1] != '[' && a.held[len(a.held)-1] != 0x1b
 }
 
-// Means is what is known by now.
+// Means returns the result so far.
 func (a *Answers) Means() Means { return a.means }
 
-// text takes a string: APC is kitty's, DCS the name of the terminal.
+// text handles a control string: APC is kitty's, DCS the terminal's name.
 func (a *Answers) text(kind byte, body []byte) bool {
 	switch {
 	case kind == '_' && bytes.HasPrefix(body, []byte("Gi=31;OK")):
@@ -118,7 +118,7 @@ func (a *Answers) text(kind byte, body []byte) bool {
 	return false
 }
 
-// control takes a control sequence.
+// control handles a control sequence.
 func (a *Answers) control(params []byte, final byte) bool {
 	text, private := strings.CutPrefix(string(params), "?")
 	parts := strings.Split(text, ";")
@@ -152,12 +152,12 @@ func (a *Answers) can(k Kind) bool {
 	return true
 }
 
-// maxCell bounds the sides of a cell, in pixels.
+// maxCell limits the sides of a cell, in pixels.
 const maxCell = 200
 
 func validCell(w, h int) bool { return w > 0 && h > 0 && w <= maxCell && h <= maxCell }
 
-// CellOf is the pixels of a cell of a terminal of so many pixels and cells; zero: that is not known.
+// CellOf returns the pixels of a cell from the terminal's size in pixels and cells, or zero if it is unknown.
 func CellOf(width, height, cols, rows int) image.Point {
 	if cols < 1 || rows < 1 || !validCell(width/cols, height/rows) {
 		return image.Point{}

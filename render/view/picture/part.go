@@ -1,21 +1,21 @@
 package picture
 
-// Part is a rectangle of the terminal's cells that shows part of an image.
+// Part is a rectangle of cells that shows part of an image.
 type Part struct {
 	X, Y, W, H int
-	Key        string // the image's
-	// FromX and FromY are the first cell within the image, which is spread over Cols × Rows cells.
+	Key        string // key of the image
+	// FromX and FromY are the first cell within the image, which covers Cols × Rows cells.
 	FromX, FromY int
 	Cols, Rows   float64
 }
 
-// Below reports that q goes on where p ends, one below the other.
+// Below reports whether q continues p on the row below.
 func (p *Part) Below(q *Part) bool {
 	return q.X == p.X && q.W == p.W && q.Y == p.Y+p.H && q.Key == p.Key && q.FromX == p.FromX && q.FromY == p.FromY+p.H &&
 		q.Cols == p.Cols && q.Rows == p.Rows
 }
 
-// Join makes rectangles of rows, which come from the top to the bottom, in the place of what was in parts.
+// Join merges rows, sorted from top to bottom, into rectangles. It overwrites parts.
 func Join(parts []Part) []Part {
 	out := parts[:0]
 next:
@@ -32,7 +32,7 @@ next:
 	return out
 }
 
-// Cut is what is left of one row of cells where [from, to) is taken away: at most two parts.
+// Cut returns one row of cells without [from, to): at most two parts.
 func (p Part) Cut(from, to int) (left []Part) {
 	if to <= p.X || from >= p.X+p.W || to <= from {
 		return []Part{p}

@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 		for size := 1; size <= len(text); size++ {
 			var a Answers
 			var passed []byte
-			a.Asked()
+			a.ExpectReply()
 			for at := 0; at < len(text); at += size {
 				p := []byte(text[at:min(at+size, len(text))])
 				a.Feed(p)
@@ -49,7 +49,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	var a Answers
-	a.Asked()
+	a.ExpectReply()
 	a.Feed([]byte("\x1b[?62;4c")) // the last answer
 	if p := []byte("\x1bP>x"); a.Feed(p) || string(p) != "\x1bP>x" {
 		t.Errorf("Alt-Shift-P has become %q", p)
@@ -65,8 +65,8 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, size int) {
 		size = max(1, min(size, len(b)+1))
 		var a, whole Answers
-		a.Asked()
-		whole.Asked()
+		a.ExpectReply()
+		whole.ExpectReply()
 		all := bytes.Clone(b)
 		whole.Feed(all)
 		for at := 0; at < len(b); at += size {

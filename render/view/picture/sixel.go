@@ -10,16 +10,16 @@ import (
 	"strconv"
 )
 
-// maxColors bounds the colours of a sixel image: more are hardly seen.
+// maxColors limits the colours of a sixel image: more make no visible difference.
 const maxColors = 256
 
-// appendSixel appends an image as sixels (VT340, "Sixel Graphics") of so many colours at most. What is not opaque stays as
-// it is on the terminal.
+// appendSixel appends an image as sixels (VT340, "Sixel Graphics") with at most colors colours. Transparent pixels
+// leave the terminal unchanged.
 func appendSixel(dst []byte, pic *image.NRGBA, colors int) []byte {
 	if colors < 2 {
 		colors = maxColors
 	}
-	pal := paletted(pic, min(colors, maxColors))
+	pal := toPaletted(pic, min(colors, maxColors))
 	w, h := pic.Rect.Dx(), pic.Rect.Dy()
 	dst = append(dst, "\x1bP0;1;0q\"1;1;"...)
 	dst = append(strconv.AppendInt(dst, int64(w), 10), ';')
@@ -66,7 +66,7 @@ func appendSixel(dst []byte, pic *image.NRGBA, colors int) []byte {
 	return append(dst, "\x1b\\"...)
 }
 
-// appendRuns appends the sixels of a colour, repeated ones as such, and none at the end that are empty.
+// appendRuns appends the sixels of a colour, run-length encoded, without empty ones at the end.
 func appendRuns(dst, bits []byte) []byte {
 	end := len(bits)
 	for end > 0 && bits[end-1] == 0 {
@@ -90,11 +90,11 @@ func appendRuns(dst, bits []byte) []byte {
 	return dst
 }
 
-// fewColors is from how few on an image is dithered: with more it is not seen, and takes its time.
+// fewColors is the number of colours below which an image is dithered: with more, dithering is invisible and slow.
 const fewColors = 64
 
-// paletted is an image in so many colours: its own where it has no more, else such as stand for them.
-func paletted(pic *image.NRGBA, colors int) *image.Paletted {
+// toPaletted returns an image reduced to a number of colours. An image with fewer keeps its own.
+func toPaletted(pic *image.NRGBA, colors int) *image.Paletted {
 	shift := 0
 	all := count(pic, colors)
 	if len(all) > colors { // what differs by less is the same, from here on
@@ -145,7 +145,7 @@ func paletted(pic *image.NRGBA, colors int) *image.Paletted {
 	return out
 }
 
-// nearest is which of some colours, 256 at most, is nearest to one.
+// nearest returns the index of the colour nearest to c, of at most 256.
 func nearest(list [][3]uint8, c [3]uint8) (index uint8) {
 	best := math.MaxInt
 	for i := range list {
@@ -157,19 +157,19 @@ func nearest(list [][3]uint8, c [3]uint8) (index uint8) {
 	return index
 }
 
-// roundedBy is how many bits less the colours of an image with too many of them have, and roundedColors how many there are
-// then: few enough for lists of all, as maps are too slow for all pixels of an image.
+// roundedBy is the number of low bits dropped from colours of an image with too many of them, and roundedColors the
+// resulting number: few enough for arrays, as maps are too slow for every pixel.
 const (
 	roundedBy     = 3
 	roundedColors = 1 << (3 * (8 - roundedBy))
 )
 
-// roundedIndex is a pixel's colour without its last bits, as a number.
+// roundedIndex returns a pixel's colour without its low bits, as an index.
 func roundedIndex(at []byte) int {
 	return int(at[0]>>roundedBy)<<(2*(8-roundedBy)) | int(at[1]>>roundedBy)<<(8-roundedBy) | int(at[2]>>roundedBy)
 }
 
-// countRounded is an image's colours without their last bits.
+// countRounded counts an image's colours without their low bits.
 func countRounded(pic *image.NRGBA) []counted {
 	counts := make([]int32, roundedColors)
 	for y := range pic.Rect.Dy() {
@@ -191,7 +191,7 @@ func countRounded(pic *image.NRGBA) []counted {
 	return all
 }
 
-// count is an image's colours; of more than so many, one more.
+// count counts an image's colours. It stops after one more than most.
 func count(pic *image.NRGBA, most int) []counted {
 	counts := map[[3]uint8]int{}
 	for y := range pic.Rect.Dy() {
@@ -216,7 +216,7 @@ func count(pic *image.NRGBA, most int) []counted {
 	return all
 }
 
-// solid is an image whose pixels are all opaque: what is not is left out afterwards.
+// solid is an image without transparency; transparent pixels are omitted later.
 type solid struct{ *image.NRGBA }
 
 func (s solid) At(x, y int) color.Color {
@@ -225,14 +225,14 @@ func (s solid) At(x, y int) color.Color {
 	return c
 }
 
-// counted is a colour and how many pixels have it.
+// counted is a colour and the number of pixels that have it.
 type counted struct {
 	rgb [3]uint8
 	n   int
 }
 
-// medianCut is so many colours at most that stand for all: boxes of colours are halved by the number of their pixels, the
-// box first that has most pixels times its longest side.
+// medianCut returns at most colors colours that represent all. It halves boxes of colours by their number of pixels,
+// first the box with the largest product of pixels and longest side.
 func medianCut(all []counted, colors int) [][3]uint8 {
 	if len(all) == 0 {
 		return nil
@@ -259,12 +259,12 @@ func medianCut(all []counted, colors int) [][3]uint8 {
 	return out
 }
 
-// box is colours that lie together.
+// box is a set of similar colours.
 type box struct {
 	list []counted
 	n    int // pixels
-	axis int // its longest side
-	side int // how long that is
+	axis int // channel with the largest range
+	side int // size of that range
 }
 
 func newBox(list []counted) box {
@@ -286,7 +286,7 @@ func newBox(list []counted) box {
 
 func (b *box) weight() int { return b.n * b.side }
 
-// halves are two boxes of about as many pixels. Each has one colour at least.
+// halves splits a box into two of about as many pixels. Each has at least one colour.
 func (b *box) halves() (lower, upper box) {
 	slices.SortFunc(b.list, func(x, y counted) int {
 		return cmp.Or(cmp.Compare(x.rgb[b.axis], y.rgb[b.axis]), slices.Compare(x.rgb[:], y.rgb[:]))

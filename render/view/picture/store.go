@@ -9,27 +9,27 @@ import (
 	"slices"
 )
 
-// Bounds of what a Store keeps, in pixels and images, and of one image in pixels.
+// Limits of a Store in pixels and images, and of one image in pixels.
 const (
 	maxPixels = 1 << 23
 	maxImages = 256
 	maxImage  = 1 << 22
 )
 
-// maxRefused bounds the keys of images that there was no room for.
+// maxRefused limits the remembered keys of images that did not fit.
 const maxRefused = 1 << 12
 
-// Store has images by their keys. What is too much is forgotten, the oldest first, and never what is in use: there is no
-// room for another one then, or two that are both shown would be asked for by turns for ever. The zero value is empty.
+// Store holds images by key. Beyond its limits it drops the oldest images, but never one in use: if two shown images
+// did not fit together, each would evict the other forever. The zero value is empty.
 type Store struct {
-	images  map[string]*image.NRGBA // nil: it is none
+	images  map[string]*image.NRGBA // nil: undecodable
 	order   []string
 	pixels  int
-	used    map[string]bool // of images, since Begin
-	refused map[string]bool // there was no room for these
+	used    map[string]bool // images used since Begin
+	refused map[string]bool // keys of images that did not fit
 }
 
-// Begin begins a drawing: what Get finds until the next one is in use.
+// Begin starts a drawing: images that Get returns until the next Begin are in use.
 func (s *Store) Begin() {
 	if len(s.used) < len(s.images) { // there may be room now
 		clear(s.refused)
@@ -39,7 +39,7 @@ func (s *Store) Begin() {
 
 var errTooLarge = errors.New("the image is too large")
 
-// Put takes an image as Decode made it; one that has no room is known as no image.
+// Put stores an image that Decode returned. One that does not fit counts as undecodable.
 func (s *Store) Put(key string, pic *image.NRGBA) {
 	if _, known := s.images[key]; known {
 		return
@@ -65,7 +65,8 @@ func (s *Store) Put(key string, pic *image.NRGBA) {
 	s.pixels += area(pic)
 }
 
-// Get is an image; false: it is not there. One that could not be read, or had no room, has no pixels.
+// Get returns an image. It returns false if the image is missing. An image that was unreadable or did not fit has no
+// pixels.
 func (s *Store) Get(key string) (*image.NRGBA, bool) {
 	if s.refused[key] {
 		return &image.NRGBA{}, true
@@ -79,8 +80,8 @@ func (s *Store) Get(key string) (*image.NRGBA, bool) {
 
 func area(pic *image.NRGBA) int { return pic.Rect.Dx() * pic.Rect.Dy() }
 
-// Decode is an image of a PNG; of what cannot be read or is too large, one without pixels. A large one takes tenths of a
-// second.
+// Decode returns the image of a PNG, or one without pixels if it is unreadable or too large. A large one takes tenths
+// of a second.
 func Decode(b []byte) *image.NRGBA {
 	pic, err := decode(b)
 	if err != nil {

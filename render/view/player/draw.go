@@ -5,27 +5,27 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/render"
-	"github.com/longterm-dev/longterm/render/view/bars"
 	"github.com/longterm-dev/longterm/render/view/canvas"
 	"github.com/longterm-dev/longterm/render/view/layout"
+	"github.com/longterm-dev/longterm/render/view/statusbar"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // draw shows the recording's screen and the bar below it.
 func (p *player) draw() {
 	w, h := p.canvas.Size()
-	if p.fresh {
+	if p.needsRedraw {
 		p.canvas.Clear()
 		p.screen = render.Screen{}
 		p.pictures.rows = nil
-		p.fresh = false
+		p.needsRedraw = false
 	}
 	if p.engine != nil && p.engine.Version() != p.screen.Version {
 		p.engine.Frame(&p.frame, vterm.Query{Since: p.screen.Version})
 		render.FromFrame(&p.screen, &p.frame)
 		p.pictures.note(p.screen.Lines)
 		p.blocks.Show(p.ctx, &p.screen)
-		p.pictures.take(p.screen.Lines)
+		p.pictures.noteChanged(p.screen.Lines)
 		modes := p.engine.Modes()
 		for i := range p.screen.Lines {
 			if l := &p.screen.Lines[i]; l.Row < h-1 {
@@ -41,52 +41,52 @@ func (p *player) draw() {
 
 func (p *player) drawCursor(w, h int) {
 	c := p.screen.Cursor
-	if p.find != nil || !c.Visible || c.X >= w || c.Y >= h-1 {
+	if p.searchText != nil || !c.Visible || c.X >= w || c.Y >= h-1 {
 		p.canvas.HideCursor()
 		return
 	}
 	p.canvas.ShowCursor(c.X, c.Y, canvas.CursorStyle(c))
 }
 
-// drawBar draws the last row: state, position, speed, what is played and when that was; on the right the keys, or what is to
-// be said. What does not fit is left out as a whole.
+// drawBar draws the last row: state, position, speed, title and time; on the right the keys or a message. Parts that do
+// not fit are omitted as a whole.
 func (p *player) drawBar(w, h int) {
 	if h < 2 {
 		return
 	}
 	sign, space := "►", "Space pause"
 	switch {
-	case p.over && p.next == nil:
+	case p.atEnd && p.next == nil:
 		sign = "■"
 	case p.paused:
 		sign, space = "║", "Space play" // what is made for the sign is in few fonts
 	}
-	left := []string{fmt.Sprintf("%s %s / %s", sign, bars.Clock(p.at.Sub(p.start)), bars.Clock(p.end.Sub(p.start))), fmt.Sprintf("×%g", p.o.Speed)}
+	left := []string{fmt.Sprintf("%s %s / %s", sign, statusbar.Clock(p.at.Sub(p.start)), statusbar.Clock(p.end.Sub(p.start))), fmt.Sprintf("×%g", p.o.Speed)}
 	if p.o.Title != "" {
-		left = append(left, bars.Cut(p.o.Title, max(12, w/3)))
+		left = append(left, statusbar.Cut(p.o.Title, max(12, w/3)))
 	}
 	if p.start.Unix() > 0 { // else it is not known when it was made
 		left = append(left, p.at.Local().Format(time.DateTime))
 	}
 	said := ""
 	switch {
-	case p.find != nil:
-		said = "find: " + *p.find + "▏"
+	case p.searchText != nil:
+		said = "find: " + *p.searchText + "▏"
 	case p.message != "":
 		said = p.message
 	}
-	said = bars.Cut(said, w-2)
-	text := asFits(w-3-canvas.TextWidth(said), "  ", left)
+	said = statusbar.Cut(said, w-2)
+	text := joinFitting(w-3-canvas.TextWidth(said), "  ", left)
 	if said == "" {
-		said = asFits(w-3-canvas.TextWidth(text), " · ", append([]string{space}, hints...))
+		said = joinFitting(w-3-canvas.TextWidth(text), " · ", append([]string{space}, hints...))
 	}
 	p.canvas.Fill(0, h-1, w, statusBar)
 	p.canvas.Text(1, h-1, w-1, text, statusBar)
 	p.canvas.Text(max(0, w-1-canvas.TextWidth(said)), h-1, w, said, statusBar)
 }
 
-// asFits are the first of the parts that so many columns hold.
-func asFits(w int, between string, parts []string) string {
+// joinFitting joins the leading parts that fit w columns.
+func joinFitting(w int, between string, parts []string) string {
 	text := ""
 	for i, part := range parts {
 		if i > 0 {
@@ -100,5 +100,5 @@ func asFits(w int, between string, parts []string) string {
 	return text
 }
 
-// statusBar is the player's own look: the person's colours, reversed.
+// statusBar is the player's own style: the terminal's colours, reversed.
 var statusBar = canvas.Plain.Reverse(true).Dim(true)

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/render/view/keymap"
 )
 
-// keys are the player's keys by name, with what help says of them.
+// keys maps the names of the player's keys to their functions.
 var keys = map[string]func(*player){
 	"Space":  func(p *player) { p.paused = !p.paused },
 	"q":      func(p *player) { p.quit = true },
@@ -25,18 +25,18 @@ var keys = map[string]func(*player){
 	"End":    func(p *player) { p.seek(p.end) },
 	"+":      func(p *player) { p.o.Speed = min(p.o.Speed*2, maxSpeed) },
 	"-":      func(p *player) { p.o.Speed = max(p.o.Speed/2, minSpeed) },
-	"/":      func(p *player) { p.find = new(string) },
-	"n":      func(p *player) { p.search(p.found) },
+	"/":      func(p *player) { p.searchText = new(string) },
+	"n":      func(p *player) { p.search(p.lastSearch) },
 }
 
-// hints are the keys in short, those that a narrow terminal has first.
+// hints lists the keys in short form, the most important first.
 var hints = []string{"←→ 5 s", "↑↓ 1 min", "q quit", ". step", "/ find", "n next", "+- speed"}
 
 func (p *player) event(e tcell.Event) {
 	switch e := e.(type) {
 	case *tcell.EventResize:
 		p.canvas.Sync()
-		p.fresh = true
+		p.needsRedraw = true
 	case *tcell.EventKey:
 		p.key(e)
 	}
@@ -44,8 +44,8 @@ func (p *player) event(e tcell.Event) {
 
 func (p *player) key(e *tcell.EventKey) {
 	p.message = ""
-	if p.find != nil {
-		p.typed(e)
+	if p.searchText != nil {
+		p.onKey(e)
 		return
 	}
 	if do, ok := keys[keymap.KeyLabel(events.Key(e))]; ok {
@@ -53,34 +53,34 @@ func (p *player) key(e *tcell.EventKey) {
 	}
 }
 
-// typed edits the text to search for.
-func (p *player) typed(e *tcell.EventKey) {
+// onKey edits the search text.
+func (p *player) onKey(e *tcell.EventKey) {
 	switch e.Key() {
 	case tcell.KeyEnter:
-		text := *p.find
-		p.find = nil
+		text := *p.searchText
+		p.searchText = nil
 		p.search(text)
 	case tcell.KeyEscape, tcell.KeyCtrlC:
-		p.find = nil
+		p.searchText = nil
 	case tcell.KeyBackspace, tcell.KeyBackspace2:
-		if r := []rune(*p.find); len(r) > 0 {
-			*p.find = string(r[:len(r)-1])
+		if r := []rune(*p.searchText); len(r) > 0 {
+			*p.searchText = string(r[:len(r)-1])
 		}
 	case tcell.KeyRune:
-		*p.find += string(e.Rune())
+		*p.searchText += string(e.Rune())
 	}
 }
 
-// search goes to the next output that contains text.
+// search jumps to the next output that contains text.
 func (p *player) search(text string) {
 	if text == "" {
 		return
 	}
-	p.found = text
+	p.lastSearch = text
 	at, err := find(p.ctx, p.rec, text, p.at)
 	switch {
 	case errors.Is(err, errNotFound):
-		p.message = "no " + text + " from here on"
+		p.message = "not found from here: " + text
 	case err != nil:
 		p.message = err.Error()
 	default:

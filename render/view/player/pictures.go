@@ -11,30 +11,30 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// pictures are the images of the recording's screen, for terminals that can draw them.
+// pictures holds the images of the recording's screen, for terminals that can draw them.
 type pictures struct {
 	rows  map[int][]render.Picture
-	shown map[string]*vterm.Image // by their keys
+	shown map[string]*vterm.Image // images by key
 	keys  termimage.Keys
 	store picture.Store
 }
 
-// askMeans asks which images the terminal can draw. Until it says so they are blocks.
+// askMeans queries which images the terminal can draw. Until it answers, images are drawn as blocks.
 func (p *player) askMeans() {
-	p.said = make(chan picture.Means, 16)
+	p.meansReported = make(chan picture.Means, 16)
 	p.blocks.Pictures = true
 	if p.o.NoColor {
 		return
 	}
 	canvas.AskMeans(p.o.Screen, func(m picture.Means) {
 		select {
-		case p.said <- m:
-		default: // a terminal has less to say
+		case p.meansReported <- m:
+		default: // more reports than a terminal sends
 		}
 	})
 }
 
-// note notes the images of lines before blocks take their place.
+// note records the images of lines before blocks replace them.
 func (s *pictures) note(lines []render.Line) {
 	for i := range lines {
 		for _, span := range lines[i].Spans {
@@ -44,13 +44,13 @@ func (s *pictures) note(lines []render.Line) {
 			if s.shown == nil {
 				s.shown = map[string]*vterm.Image{}
 			}
-			s.shown[s.keys.Of(span.Image.Image)] = span.Image.Image
+			s.shown[s.keys.Key(span.Image.Image)] = span.Image.Image
 		}
 	}
 }
 
-// take notes what lines that changed have of images.
-func (s *pictures) take(lines []render.Line) {
+// noteChanged records the images of changed lines.
+func (s *pictures) noteChanged(lines []render.Line) {
 	for i := range lines {
 		if len(lines[i].Pictures) == 0 {
 			delete(s.rows, lines[i].Row)
@@ -66,7 +66,7 @@ func (s *pictures) take(lines []render.Line) {
 	}
 }
 
-// get is an image's pixels.
+// get returns an image's pixels.
 func (s *pictures) get(key string) (*image.NRGBA, bool) {
 	if pic, ok := s.store.Get(key); ok {
 		return pic, true
@@ -83,7 +83,7 @@ func (s *pictures) get(key string) (*image.NRGBA, bool) {
 	return s.store.Get(key)
 }
 
-// drawPictures has the images drawn over their cells, above the bar.
+// drawPictures draws the images over their cells, above the status bar.
 func (p *player) drawPictures(w, h int) {
 	if !p.canvas.DrawsPictures() {
 		return

@@ -22,7 +22,7 @@ func TestPlayDrawsImages(t *testing.T) {
 	t.Setenv("TMUX", "")
 	t.Setenv("NO_COLOR", "")
 	e := screentest.NewEmulated(20, 9)
-	screen, err := canvas.Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Ground) {})
+	screen, err := canvas.Terminal(nil, func() (tcell.Tty, error) { return e, nil }, func(theme.Background) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,17 +22,17 @@ type Options struct {
 	Screen    tcell.Screen // default: this process's terminal
 	NoColor   bool
 	Speed     float64       // default 1
-	IdleLimit time.Duration // longer pauses last this long; 0: as they were
+	IdleLimit time.Duration // longer pauses are shortened to this; 0: none
 	Title     string
 	From      time.Time        // default: the beginning
-	Paused    bool             // it stands still until the person lets it go on
-	Clock     <-chan time.Time // default: 60 times a second; its values are the time that passes
+	Paused    bool             // playback starts paused
+	Clock     <-chan time.Time // clock ticks; default: 60 times a second
 }
 
-// Bounds of the speed.
+// Limits of the speed.
 const minSpeed, maxSpeed = 1.0 / 16, 256
 
-// player plays a recording: one goroutine, Play's, owns everything; one reads steps ahead.
+// player plays a recording. Play's goroutine owns everything; a second goroutine reads steps ahead.
 type player struct {
 	ctx    context.Context
 	rec    Recording
@@ -40,40 +40,40 @@ type player struct {
 	canvas canvas.Canvas
 	engine vterm.Engine
 	screen render.Screen
-	blocks render.Blocks // what was drawn as images
+	blocks render.Blocks // replaces images by blocks
 
-	pictures pictures
-	said     chan picture.Means // by the terminal
+	pictures      pictures
+	meansReported chan picture.Means // image support of the terminal
 
 	frame vterm.Frame
 
-	start, end time.Time
-	at         time.Time // the moment shown, of the recording's time
-	tick       time.Time // when the clock ticked last
-	paused     bool
-	over       bool // all steps are shown
-	quit       bool
-	fresh      bool // everything is to be drawn
-	message    string
-	find       *string // being typed
-	found      string  // searched for last
+	start, end  time.Time
+	at          time.Time // shown moment, in the recording's time
+	tick        time.Time // time of the last clock tick
+	paused      bool
+	atEnd       bool // all steps were shown
+	quit        bool
+	needsRedraw bool // everything must be redrawn
+	message     string
+	searchText  *string // search text being typed; nil if unset
+	lastSearch  string  // last search text
 
-	next  *Step // read, not due yet
-	steps chan stepOr
-	stop  func() // ends the reader
+	next  *Step // step that was read and is not due yet
+	steps chan stepResult
+	stop  func() // stops the reader
 	tasks sync.WaitGroup
 }
 
-// stepOr is a step, or why there is none.
-type stepOr struct {
+// stepResult is a step, or the error that ended the recording.
+type stepResult struct {
 	step Step
 	err  error
 }
 
-// Play shows a recording until the person quits or ctx ends.
+// Play shows a recording until the user quits or ctx ends.
 func Play(ctx context.Context, rec Recording, o Options) error {
 	var err error
-	if o.Screen, err = canvas.Terminal(o.Screen, nil, func(theme.Ground) {}); err != nil {
+	if o.Screen, err = canvas.Terminal(o.Screen, nil, func(theme.Background) {}); err != nil {
 		return err
 	}
 	o.NoColor = o.NoColor || canvas.NoColor()
@@ -86,10 +86,10 @@ func Play(ctx context.Context, rec Recording, o Options) error {
 		o.Clock = t.C
 	}
 	if err := o.Screen.Init(); err != nil {
-		return fmt.Errorf("the terminal: %w", err)
+		return fmt.Errorf("terminal: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := &player{ctx: ctx, rec: rec, o: o, canvas: canvas.New(o.Screen, o.NoColor), stop: func() {}, fresh: true}
+	p := &player{ctx: ctx, rec: rec, o: o, canvas: canvas.New(o.Screen, o.NoColor), stop: func() {}, needsRedraw: true}
 	defer p.tasks.Wait()
 	defer func() { p.stop() }()
 	defer o.Screen.Fini()
@@ -110,7 +110,7 @@ func (p *player) loop() error {
 	for !p.quit {
 		p.draw()
 		steps := p.steps
-		if p.next != nil || p.over {
+		if p.next != nil || p.atEnd {
 			steps = nil // one is waiting for its time
 		}
 		select {
@@ -124,15 +124,15 @@ func (p *player) loop() error {
 		case now := <-p.o.Clock:
 			p.advance(now)
 		case s := <-steps:
-			p.got(s)
-		case m := <-p.said:
+			p.onStep(s)
+		case m := <-p.meansReported:
 			p.canvas.Draws(m)
 		}
 	}
 	return nil
 }
 
-// seek goes to a moment and reads on from there.
+// seek jumps to a moment and continues reading from there.
 func (p *player) seek(at time.Time) {
 	p.stop()
 	if at.After(p.end) {
@@ -141,17 +141,17 @@ func (p *player) seek(at time.Time) {
 	if at.Before(p.start) {
 		at = p.start
 	}
-	p.at, p.next, p.over = at, nil, false
+	p.at, p.next, p.atEnd = at, nil, false
 	ctx, cancel := context.WithCancel(p.ctx)
-	steps := make(chan stepOr, 64)
+	steps := make(chan stepResult, 64)
 	p.stop = cancel
 	p.steps = steps
 	p.tasks.Go(func() { p.read(ctx, at, steps) })
 }
 
-// read hands steps over until ctx or the recording ends.
-func (p *player) read(ctx context.Context, at time.Time, to chan<- stepOr) {
-	send := func(s stepOr) bool {
+// read sends steps until ctx or the recording ends.
+func (p *player) read(ctx context.Context, at time.Time, to chan<- stepResult) {
+	send := func(s stepResult) bool {
 		select {
 		case to <- s:
 			return s.err == nil
@@ -161,42 +161,42 @@ func (p *player) read(ctx context.Context, at time.Time, to chan<- stepOr) {
 	}
 	steps, err := p.rec.Open(ctx, at)
 	if err != nil {
-		send(stepOr{err: err})
+		send(stepResult{err: err})
 		return
 	}
 	defer steps.Close()
 	for {
 		s, err := steps.Next()
-		if !send(stepOr{s, err}) {
+		if !send(stepResult{s, err}) {
 			return
 		}
 	}
 }
 
-// got takes a step that was read.
-func (p *player) got(s stepOr) {
+// onStep handles a step that was read.
+func (p *player) onStep(s stepResult) {
 	switch {
 	case errors.Is(s.err, io.EOF):
-		p.over = true
+		p.atEnd = true
 	case s.err != nil:
-		p.over, p.message = true, s.err.Error()
+		p.atEnd, p.message = true, s.err.Error()
 	default:
 		p.next = &s.step
 		if s.step.At.After(p.end) { // a living session has printed since
 			p.end = s.step.At
 		}
-		p.due()
+		p.showDue()
 	}
 }
 
-// due shows steps whose time has come.
-func (p *player) due() {
+// showDue shows the steps whose time has come.
+func (p *player) showDue() {
 	for p.next != nil && !p.next.At.After(p.at) {
 		p.apply(p.next)
 		p.next = nil
 		select {
 		case s := <-p.steps:
-			p.got(s)
+			p.onStep(s)
 			return
 		default:
 		}
@@ -206,27 +206,27 @@ func (p *player) due() {
 func (p *player) apply(s *Step) {
 	if s.Clear || p.engine == nil {
 		p.engine = vterm.New(vterm.Options{Cols: s.Cols, Rows: s.Rows})
-		p.fresh = true
+		p.needsRedraw = true
 	} else if s.Cols > 0 {
 		p.engine.Resize(s.Cols, s.Rows)
-		p.fresh = true
+		p.needsRedraw = true
 	}
 	_, _ = p.engine.Write(s.Data) // never fails
 	p.engine.Events(nil)
 	p.engine.Replies(nil)
 	if s.Lost > 0 {
-		p.message = fmt.Sprintf("%d bytes are missing here", s.Lost)
+		p.message = fmt.Sprintf("%d bytes missing here", s.Lost)
 	}
 }
 
-// advance lets time pass.
+// advance moves the recording's time by the time that passed.
 func (p *player) advance(now time.Time) {
 	passed := now.Sub(p.tick)
 	if p.tick.IsZero() || passed < 0 {
 		passed = 0
 	}
 	p.tick = now
-	if p.paused || p.over && p.next == nil {
+	if p.paused || p.atEnd && p.next == nil {
 		return
 	}
 	if p.next == nil {
@@ -236,7 +236,7 @@ func (p *player) advance(now time.Time) {
 	if limit := p.o.IdleLimit; limit > 0 && p.next.At.Sub(p.at) > limit {
 		p.at = p.next.At.Add(-limit)
 	}
-	p.due()
+	p.showDue()
 	if p.at.After(p.end) {
 		p.at = p.end
 	}
@@ -246,6 +246,6 @@ func (p *player) advance(now time.Time) {
 func (p *player) step() {
 	if p.paused = true; p.next != nil {
 		p.at = p.next.At
-		p.due()
+		p.showDue()
 	}
 }

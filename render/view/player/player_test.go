@@ -98,7 +98,7 @@ func (p *playing) key(k tcell.Key, r rune, m tcell.ModMask) { p.term.InjectKey(k
 func (p *playing) ended() error {
 	p.t.Helper()
 	err := <-p.done
-	if !p.term.GivenBack() {
+	if !p.term.Released() {
 		p.t.Error("the terminal was not given back")
 	}
 	return err
@@ -133,7 +133,7 @@ func TestPlay(t *testing.T) {
 	p.key(tcell.KeyEnter, 0, 0)
 	p.until(0, func(s string) bool { return strings.Contains(s, "five") && !strings.Contains(s, "find") })
 	p.key(tcell.KeyRune, 'n', 0)
-	p.until(0, has("no five from here on"))
+	p.until(0, has("not found from here: five"))
 	p.key(tcell.KeyRune, '+', 0)
 	p.until(0, has("×2"))
 	p.key(tcell.KeyRune, 'q', 0)
@@ -189,7 +189,7 @@ func (b brokenSteps) Next() (Step, error) {
 	return b.Steps.Next()
 }
 
-func TestPlayTellsErrors(t *testing.T) {
+func TestPlay_ReportsErrors(t *testing.T) {
 	p := play(t, broken{tape{"one", "two", "three"}}, Options{})
 	p.until(100*time.Millisecond, has("the daemon went away"))
 	p.key(tcell.KeyEscape, 0, 0)

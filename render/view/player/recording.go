@@ -10,17 +10,17 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Recording is something to play: a session's history or a file.
+// Recording is a recording to play: a session's history or a file.
 type Recording interface {
-	// Span is when it begins and ends.
+	// Span returns the start and end time.
 	Span() (start, end time.Time)
-	// Open begins to read at a time: the first Step is the screen as it stood then.
+	// Open starts reading at a time. The first Step draws the screen of that time.
 	Open(ctx context.Context, at time.Time) (Steps, error)
 }
 
 var errNotFound = errors.New("not found")
 
-// find is when the next line that contains text was printed after a time.
+// find returns when the next line that contains text was printed after a time.
 func find(ctx context.Context, rec Recording, text string, after time.Time) (time.Time, error) {
 	steps, err := rec.Open(ctx, after)
 	if err != nil {
@@ -43,24 +43,24 @@ func find(ctx context.Context, rec Recording, text string, after time.Time) (tim
 		hit := false
 		look := func(line []byte) { hit = hit || bytes.Contains(line, []byte(text)) }
 		plain.Each(s.Data, func(l plaintext.Line) { look(l.Text) })
-		rest, _, _ = plain.Rest(rest[:0])
+		rest, _, _ = plain.AppendUnfinished(rest[:0])
 		if look(rest); hit {
 			return s.At, nil
 		}
 	}
 }
 
-// Steps are a recording under way; Next returns io.EOF after the last one.
+// Steps iterates over a recording. Next returns io.EOF after the last step.
 type Steps interface {
 	Next() (Step, error)
 	Close() error
 }
 
-// Step is something that happened in a recording.
+// Step is an event of a recording.
 type Step struct {
 	At         time.Time
 	Data       []byte // output
-	Cols, Rows int    // a new size in cells, when not 0
-	Clear      bool   // begin with an empty screen
-	Lost       uint64 // bytes of output that are not there
+	Cols, Rows int    // new size in cells, if not 0
+	Clear      bool   // start with an empty screen
+	Lost       uint64 // bytes of missing output
 }

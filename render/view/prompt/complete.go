@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Subject is a sort of thing that can be completed.
+// Subject is a kind of thing that can be completed.
 type Subject string
 
 // Subjects.
@@ -19,20 +19,20 @@ const (
 	Layouts  Subject = "layouts"
 )
 
-// Completer knows what there is. It is asked on Tab and must answer at once.
+// Completer lists completions. It is called when Tab is pressed and must return at once.
 type Completer interface {
-	// Complete lists what begins with a word, itself included; directories end in a slash.
+	// Complete returns the completions of a word; directories end in a slash.
 	Complete(what Subject, word string) []string
 }
 
-// maxChoices bounds the candidates of a completion.
+// maxChoices limits the candidates of a completion.
 const maxChoices = 500
 
 // choice is a completion with several candidates.
 type choice struct {
-	from       int // where the word begins in the line
+	from       int // start of the word in the line
 	candidates []string
-	at         int // the one that is in the line; -1: none yet
+	at         int // index of the candidate in the line; -1: none yet
 	escape     bool
 }
 
@@ -45,7 +45,7 @@ func (p *Prompt) complete() {
 	}
 	list := p.candidates(what, word)
 	if len(list) == 0 {
-		p.message = "nothing begins like that"
+		p.message = "no completions"
 		return
 	}
 	common := list[0]
@@ -66,7 +66,7 @@ func (p *Prompt) complete() {
 	}
 }
 
-// subject is what the word before the cursor is, and where it begins.
+// subject returns the kind and the start of the word before the cursor.
 func (p *Prompt) subject() (from int, what Subject, escape bool) {
 	before := p.line.text[:p.line.cursor]
 	from = wordStart(before, p.shell)
@@ -94,7 +94,7 @@ func (p *Prompt) subject() (from int, what Subject, escape bool) {
 	return from, "", false
 }
 
-// wordStart is where the last word of a text begins; in a shell a backslash hides a blank.
+// wordStart returns the start of the last word of a text. In a shell, a backslash escapes a blank.
 func wordStart(text string, shell bool) int {
 	for i := len(text); i > 0; {
 		r, n := utf8.DecodeLastRuneInString(text[:i])
@@ -123,17 +123,17 @@ func (p *Prompt) candidates(what Subject, word string) []string {
 	return list[:min(len(list), maxChoices)]
 }
 
-// put replaces the word that begins at from.
+// put replaces the word that starts at from.
 func (p *Prompt) put(from int, text string, escape bool) {
 	if escape {
-		text = escaped(text)
+		text = escapeWord(text)
 	}
 	p.line.save(false)
 	p.line.cut(from, p.line.cursor)
 	p.line.insert(text)
 }
 
-// choiceKey takes a key while candidates are shown; not all are for them.
+// choiceKey handles a key while candidates are shown. It returns false for other keys.
 func (p *Prompt) choiceKey(name string) bool {
 	c := p.choice
 	switch name {
@@ -170,10 +170,10 @@ func commonPrefix(a, b string) string {
 	return a[:n]
 }
 
-// special are the characters that a shell does not take as they are.
+// special lists the characters that a shell interprets.
 const special = " \t\\'\"`$&|;<>()*?[]{}!#~"
 
-func escaped(s string) string {
+func escapeWord(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		if strings.ContainsRune(special, r) && (r != '~' || i > 0) {

@@ -11,15 +11,14 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Canvas is what a prompt is drawn on: a part of the viewer, or a screen (On). Positions
-// count from its upper left corner.
+// Canvas is the drawing target of a prompt: a part of the viewer, or a screen (On). Positions are relative to its upper
+// left corner.
 type Canvas interface {
-	// Text draws text that has no control characters from a column on, cut or filled up to
-	// w columns.
+	// Text draws text without control characters from a column on, truncated or filled to w columns.
 	Text(x, y, w int, text string, style tcell.Style)
 }
 
-// On makes a canvas of a screen, or of part of one.
+// On returns a canvas on a screen, or on a part of it.
 func On(s tcell.Screen, x, y int) Canvas { return onScreen{s, x, y} }
 
 type onScreen struct {
@@ -37,7 +36,7 @@ func (c onScreen) Text(x, y, w int, text string, style tcell.Style) {
 	}
 }
 
-// appearance is how a mode looks.
+// appearance is the look of a mode.
 type appearance struct {
 	badge, prompt, hint string
 	color               tcell.Color
@@ -48,7 +47,7 @@ var modes = [...]appearance{
 	Shell:  {"SHELL", "[SHELL] $ ", "Enter: run  Tab: complete  Esc: leave", tcell.ColorOlive},
 }
 
-// span is text of one style.
+// span is a piece of text with one style.
 type span struct {
 	text  string
 	style tcell.Style
@@ -64,24 +63,24 @@ var (
 	reverse = plain.Reverse(true)
 )
 
-// colors are the colours of the modes, where colours are wanted.
+// colors holds the colours of the modes, if colours are wanted.
 type colors struct {
 	none bool
-	tint func(Mode) tcell.Color // a theme's; nil: the sixteen colours'
+	tint func(Mode) tcell.Color // a theme's colours; nil: the sixteen standard colours
 
-	told             bool // by a theme; else the sixteen colours'
+	themed           bool // good, bad and paste were set by a theme
 	good, bad, paste tcell.Color
 }
 
-// of is a theme's colour, or one of the sixteen.
-func (t *colors) of(themes, sixteen tcell.Color) tcell.Color {
-	if t.told {
+// choose returns a theme's colour, or a standard one without a theme.
+func (t *colors) choose(themes, standard tcell.Color) tcell.Color {
+	if t.themed {
 		return themes
 	}
-	return sixteen
+	return standard
 }
 
-// on is a style with a colour, where colours are wanted.
+// on returns a style with a colour, unless colours are off.
 func (t *colors) on(st tcell.Style, c tcell.Color) tcell.Style {
 	if t.none || c == tcell.ColorDefault {
 		return st
@@ -89,7 +88,7 @@ func (t *colors) on(st tcell.Style, c tcell.Color) tcell.Style {
 	return st.Foreground(c)
 }
 
-// accent is the colour of a mode: one that the theme has for it, which can be read on the terminal's background.
+// accent returns the colour of a mode: the theme's, which is readable on the terminal's background.
 func (t *colors) accent(m Mode) tcell.Color {
 	if m != Normal && t.tint != nil {
 		return t.tint(m)
@@ -97,8 +96,8 @@ func (t *colors) accent(m Mode) tcell.Color {
 	return modes[m].color
 }
 
-// badge is how the name of the mode stands out: on its colour, in black or white, whichever is further from it. The
-// terminal's own background, which reversed colours would write in, may be as light as the colour is.
+// badge returns the style of the mode's name: on its colour, in black or white, whichever contrasts more. Reverse video
+// would use the terminal's background for the text, which may be as light as the colour.
 func (t *colors) badge(m Mode) tcell.Style {
 	c := t.accent(m)
 	if t.none || c == tcell.ColorDefault {
@@ -120,15 +119,15 @@ func luminance(r, g, b int32) float64 {
 	return sum
 }
 
-// Height is how many rows it would like to have, at most so many.
+// Height returns how many rows the prompt needs, at most most.
 func (p *Prompt) Height(width, most int) int {
 	in, _, _ := p.inputRows(width)
 	n := 1 + len(in) + len(p.choice.rows(width)) + len(p.out.rows(width, &p.colors))
 	return max(min(n, most), min(2, most))
 }
 
-// Draw fills an area: what commands printed, candidates and the line, below a
-// bar. It says where the cursor is; negative: hidden.
+// Draw fills an area: a bar, output of commands, candidates and the line. It returns the cursor's position; negative
+// values hide it.
 func (p *Prompt) Draw(c Canvas, w, h int) (cursorX, cursorY int) {
 	if w < 1 || h < 1 {
 		return -1, -1
@@ -163,7 +162,7 @@ func (p *Prompt) Draw(c Canvas, w, h int) (cursorX, cursorY int) {
 	return cx, len(rows) - len(in) + cy
 }
 
-// bar is the first row: badge, what there is to say, keys.
+// bar returns the first row: badge, message, keys.
 func (p *Prompt) bar(w int) row {
 	l := modes[p.Mode()]
 	var r row
@@ -171,7 +170,7 @@ func (p *Prompt) bar(w int) row {
 		r = append(r, span{" " + l.badge + " ", p.colors.badge(p.Mode())})
 	}
 	text := " " + l.hint
-	if to := p.aimed(p.aim.To, p.aim.In); to != "" {
+	if to := p.aimText(p.aim.To, p.aim.In); to != "" {
 		text = " " + to + "  " + l.hint
 	}
 	said := p.message != ""
@@ -181,7 +180,7 @@ func (p *Prompt) bar(w int) row {
 	case p.search != nil:
 		text = " Ctrl-R: older  Enter: use it  Esc: back"
 	case p.out.running() != nil:
-		text = " Ctrl-C: end the command " + text
+		text = " Ctrl-C: stop the command " + text
 	}
 	if p.out.scroll > 0 {
 		text = fmt.Sprintf(" %d rows below ", p.out.scroll) + text
@@ -193,10 +192,10 @@ func (p *Prompt) bar(w int) row {
 	if text = wholeGroups(text, w-used); said {
 		text = cut(" "+p.message, w-used)
 	}
-	return append(r, span{text + strings.Repeat(" ", max(w-used-uniseg.StringWidth(text), 0)), p.ground})
+	return append(r, span{text + strings.Repeat(" ", max(w-used-uniseg.StringWidth(text), 0)), p.background})
 }
 
-// wholeGroups are the first groups of a text, those that two blanks divide, that so many cells hold; the first one in any case.
+// wholeGroups returns the leading groups of a text, separated by two blanks, that fit a number of cells; at least one.
 func wholeGroups(text string, cells int) string {
 	for uniseg.StringWidth(text) > cells {
 		at := strings.LastIndex(text, "  ")
@@ -208,7 +207,7 @@ func wholeGroups(text string, cells int) string {
 	return text
 }
 
-// cut is a text in so many cells; what is left out is marked.
+// cut returns a text shortened to some cells, with a mark.
 func cut(text string, cells int) string {
 	if uniseg.StringWidth(text) <= cells {
 		return text
@@ -220,8 +219,8 @@ func cut(text string, cells int) string {
 	return text + "…"
 }
 
-// wrapped are the rows of a text of ours, broken between words where that is possible.
-func wrapped(text string, cells int) (rows []string) {
+// wrap returns the rows of one of longterm's texts, wrapped between words if possible.
+func wrap(text string, cells int) (rows []string) {
 	const indent = "  "
 	text, _ = fitting(text, math.MaxInt) // what is measured is what is drawn
 	for uniseg.StringWidth(text) > cells {
@@ -236,20 +235,20 @@ func wrapped(text string, cells int) (rows []string) {
 	return append(rows, text)
 }
 
-// aimed is what is said of a plain line, or of a shell command.
-func (p *Prompt) aimed(plain, shell string) string {
+// aimText returns shell in shell mode, else plain.
+func (p *Prompt) aimText(plain, shell string) string {
 	if p.shell {
 		return shell
 	}
 	return plain
 }
 
-// inputRows are the rows of the line and where the cursor is in them.
+// inputRows returns the rows of the line and the cursor's position in them.
 func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 	l, prompt, st := &p.line, modes[p.Mode()].prompt, p.colors.on(bold, p.colors.accent(p.Mode()))
 	switch {
 	case p.search != nil && p.search.fails:
-		prompt = "(nothing older has '" + p.search.query + "') "
+		prompt = "(no older match for '" + p.search.query + "') "
 	case p.search != nil:
 		prompt = "(search '" + p.search.query + "') "
 	}
@@ -266,7 +265,7 @@ func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 			b.newRow()
 			b.add("… ", dim)
 		case l.pastes.endingAfter(l.text, at) > 0:
-			b.add(cluster, p.colors.on(dim, p.colors.of(p.colors.paste, tcell.ColorTeal)))
+			b.add(cluster, p.colors.on(dim, p.colors.choose(p.colors.paste, tcell.ColorTeal)))
 		default:
 			b.add(cluster, plain)
 		}
@@ -278,7 +277,7 @@ func (p *Prompt) inputRows(w int) (rows []row, cx, cy int) {
 		}
 		cx, cy = b.col, len(b.rows)-1
 	}
-	if says := p.aimed(p.aim.Says, p.aim.Runs); l.text == "" && p.search == nil {
+	if says := p.aimText(p.aim.Says, p.aim.Runs); l.text == "" && p.search == nil {
 		b.add(cut(says, w-b.col-1), dim)
 	}
 	return b.rows, cx, cy
@@ -308,7 +307,7 @@ func (b *builder) add(text string, st tcell.Style) {
 	}
 }
 
-// visible is a cluster as it can be drawn: a tab is a blank.
+// visible returns a cluster in drawable form, with its width: a tab is a blank.
 func visible(s string, w int) (string, int) {
 	if r, _ := utf8.DecodeRuneInString(s); w == 0 || unicode.IsControl(r) || r == utf8.RuneError {
 		return " ", 1
@@ -316,10 +315,10 @@ func visible(s string, w int) (string, int) {
 	return s, w
 }
 
-// maxChoiceRows bounds the rows of candidates.
+// maxChoiceRows limits the rows of candidates.
 const maxChoiceRows = 4
 
-// rows are the candidates of a completion, in columns.
+// rows returns the candidates of a completion, in columns.
 func (c *choice) rows(w int) []row {
 	if c == nil {
 		return nil
@@ -380,7 +379,7 @@ func (b *block) rows(w int, c *colors) []row {
 	for _, l := range b.lines {
 		rows := []string{l}
 		if b.id == 0 { // it is no command's output, which is shown as it came
-			rows = wrapped(l, w)
+			rows = wrap(l, w)
 		}
 		for _, text := range rows {
 			out.newRow()
@@ -395,9 +394,9 @@ func (b *block) rows(w int, c *colors) []row {
 		st := dim
 		switch {
 		case strings.HasPrefix(end, "✓"):
-			st = c.on(plain, c.of(c.good, tcell.ColorGreen))
+			st = c.on(plain, c.choose(c.good, tcell.ColorGreen))
 		case strings.HasPrefix(end, "✗"):
-			st = c.on(bold, c.of(c.bad, tcell.ColorMaroon))
+			st = c.on(bold, c.choose(c.bad, tcell.ColorMaroon))
 		}
 		out.newRow()
 		out.add(end, st)
@@ -422,8 +421,7 @@ func drawRow(c Canvas, y, w int, r row) {
 	}
 }
 
-// fitting is the part of a text that fits so many cells, and how many it takes. Nothing that
-// acts on a terminal is in it.
+// fitting returns the start of a text that fits into some cells, and its width. Control characters are replaced.
 func fitting(text string, cells int) (string, int) {
 	var b strings.Builder
 	width := 0

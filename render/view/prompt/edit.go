@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// edit is a key that edits the line.
+// edit is an editing command with its keys.
 type edit struct {
-	keys    string // by name
+	keys    string // names of its keys
 	help    string
-	changes bool // the line, and not only the cursor
+	changes bool // it changes the line, not only the cursor
 	do      func(*line)
 }
 
-// edits are the keys that edit. The first that has a key does it.
+// edits lists the editing commands. The first one that has a key handles it.
 var edits = []edit{
 	{"C-a Home", "to the row's beginning", false, func(l *line) { l.cursor, _ = l.bounds(l.cursor) }},
 	{"C-e End", "to the row's end", false, func(l *line) { _, l.cursor = l.bounds(l.cursor) }},
@@ -26,12 +26,12 @@ var edits = []edit{
 	{"M->", "to the end", false, func(l *line) { l.cursor = len(l.text) }},
 	{"Backspace C-h", "delete back", true, func(l *line) { l.cut(l.prev(l.cursor), l.cursor) }},
 	{"Delete C-d", "delete on", true, func(l *line) { l.cut(l.cursor, l.next(l.cursor)) }},
-	{"C-w", "kill the word before, by blanks", true, func(l *line) { l.kill(l.prevBlank(l.cursor), l.cursor) }},
+	{"C-w", "kill back to a blank", true, func(l *line) { l.kill(l.prevBlank(l.cursor), l.cursor) }},
 	{"M-Backspace M-C-h C-M-h", "kill the word before", true, func(l *line) { l.kill(l.prevWord(l.cursor), l.cursor) }},
 	{"M-d", "kill the word after", true, func(l *line) { l.kill(l.cursor, l.nextWord(l.cursor)) }},
 	{"C-k", "kill the rest of the row", true, (*line).killRow},
 	{"C-u", "kill the row up to here", true, func(l *line) { begin, _ := l.bounds(l.cursor); l.kill(begin, l.cursor) }},
-	{"C-y", "bring back what was killed", true, func(l *line) { l.insert(l.killed) }},
+	{"C-y", "insert the killed text", true, func(l *line) { l.insert(l.killed) }},
 	{"C-t", "exchange two characters", true, (*line).transpose},
 	{"M-u", "upper case", true, func(l *line) { l.recase(strings.ToUpper) }},
 	{"M-l", "lower case", true, func(l *line) { l.recase(strings.ToLower) }},
@@ -51,7 +51,7 @@ var editOf = func() map[string]*edit {
 	return m
 }()
 
-// apply does what a key does to the line, and reports if it does anything.
+// apply runs the editing command of a key. It returns false for other keys.
 func (l *line) apply(key string) bool {
 	e := editOf[key]
 	if e == nil {
@@ -70,7 +70,7 @@ func (l *line) kill(from, to int) {
 	}
 }
 
-// killRow kills the rest of the row, or its end when nothing is left of it.
+// killRow kills the rest of the row, or the line break at its end.
 func (l *line) killRow() {
 	_, end := l.bounds(l.cursor)
 	if end == l.cursor {

@@ -124,7 +124,7 @@ func TestBoundaries(t *testing.T) {
 	}
 	for _, text := range []string{strings.Repeat("\xce", 1500), strings.Repeat("ab ", 5000)} {
 		l := line{text: text}
-		if at := l.surely(len(text) - 10); at < len(text)-20 {
+		if at := l.safeBoundary(len(text) - 10); at < len(text)-20 {
 			t.Errorf("%.10q is looked through from %d on", text, at)
 		}
 	}

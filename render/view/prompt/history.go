@@ -13,21 +13,20 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Bounds of a history.
+// Limits of a history.
 const (
-	// maxHistory is how many lines are kept of a directory, maxHistoryFile of all when the
-	// file is tidied.
+	// maxHistory is the number of stored lines of a directory, maxHistoryFile that of all directories when the file is
+	// compacted.
 	maxHistory     = 1000
 	maxHistoryFile = 10_000
 	maxHistoryLine = 64 << 10 // bytes
 )
 
-// History is what was typed in a directory, in a file for all directories. A nil History
-// remembers nothing beyond its Prompt.
+// History is the history of a directory, in a file for all directories. A nil History stores nothing beyond its Prompt.
 type History struct {
-	path, dir string
-	lines     []string // oldest first
-	torn      bool     // the file's last line has no end: its writer died
+	path, dir    string
+	lines        []string // oldest first
+	unterminated bool     // the file's last line has no end, because its writer died
 }
 
 // record is a line of the file.
@@ -36,8 +35,7 @@ type record struct {
 	Text string `json:"text"`
 }
 
-// OpenHistory reads the lines of a directory; a file that is not there is an empty one.
-// Lines that cannot be read are left out.
+// OpenHistory reads the lines of a directory; a missing file counts as empty. Unreadable lines are skipped.
 func OpenHistory(path, dir string) (*History, error) {
 	h := &History{path: path, dir: dir}
 	b, err := os.ReadFile(path)
@@ -47,7 +45,7 @@ func OpenHistory(path, dir string) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
-	h.torn = len(b) > 0 && b[len(b)-1] != '\n'
+	h.unterminated = len(b) > 0 && b[len(b)-1] != '\n'
 	all := records(b)
 	for _, r := range all {
 		if r.Dir == dir {
@@ -55,7 +53,7 @@ func OpenHistory(path, dir string) (*History, error) {
 		}
 	}
 	if len(all) > maxHistoryFile {
-		return h, h.tidy(all[len(all)-maxHistoryFile/2:])
+		return h, h.compact(all[len(all)-maxHistoryFile/2:])
 	}
 	return h, nil
 }
@@ -71,7 +69,7 @@ func records(b []byte) []record {
 	return all
 }
 
-// keep remembers a line, unless it is the same as the one before.
+// keep adds a line, unless it equals the previous one.
 func (h *History) keep(text string) bool {
 	if n := len(h.lines); n > 0 && h.lines[n-1] == text {
 		return false
@@ -83,7 +81,7 @@ func (h *History) keep(text string) bool {
 	return true
 }
 
-// Add remembers a line. One that begins with a blank is not remembered, as in shells.
+// Add stores a line. As in shells, a line with a leading blank is not stored.
 func (h *History) Add(text string) error {
 	if h == nil || strings.TrimSpace(text) == "" || text[0] == ' ' || len(text) > maxHistoryLine || !h.keep(text) || h.path == "" {
 		return nil
@@ -100,15 +98,15 @@ func (h *History) Add(text string) error {
 	if err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
-	if h.torn {
-		b, h.torn = append([]byte{'\n'}, b...), false
+	if h.unterminated {
+		b, h.unterminated = append([]byte{'\n'}, b...), false
 	}
 	_, err = f.Write(append(b, '\n'))
 	return errors.Join(err, f.Close())
 }
 
-// tidy leaves only some records in the file.
-func (h *History) tidy(keep []record) error {
+// compact rewrites the file with some of the records.
+func (h *History) compact(keep []record) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	for _, r := range keep {
@@ -120,24 +118,24 @@ func (h *History) tidy(keep []record) error {
 	if err := atomicfile.Write(h.path, atomicfile.Options{Shared: true}, b.Bytes()); err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
-	h.torn = false
+	h.unterminated = false
 	return nil
 }
 
-// walk is a place in the history; the line that was being typed comes after the newest.
-type walk struct {
+// position is a position in the history; the line being typed comes after the newest.
+type position struct {
 	at    int // index; len: the typed line
 	typed string
 	on    bool
 }
 
-// move goes one line back or on among those that the typed text begins.
-func (w *walk) move(h *History, text string, back bool) (string, bool) {
+// move steps to the previous or next line that starts with the typed text.
+func (w *position) move(h *History, text string, back bool) (string, bool) {
 	if h == nil {
 		return "", false
 	}
 	if !w.on {
-		*w = walk{at: len(h.lines), typed: text, on: true}
+		*w = position{at: len(h.lines), typed: text, on: true}
 	}
 	step := 1
 	if back {
@@ -156,16 +154,16 @@ func (w *walk) move(h *History, text string, back bool) (string, bool) {
 	return "", false
 }
 
-// search is a reverse search under way.
+// search is a reverse search in progress.
 type search struct {
 	query string
 	at    int // index of the match; len: none yet
 	from  saved
-	shell bool // mode before
-	fails bool
+	shell bool // shell mode before the search
+	fails bool // no line matches
 }
 
-// find looks for the query from an index on backwards.
+// find searches for the query backwards from an index.
 func (s *search) find(h *History, from int) {
 	for at := min(from, len(h.lines)-1); at >= 0; at-- {
 		if strings.Contains(h.lines[at], s.query) {

@@ -9,14 +9,14 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// viewKeys are the named keys as the viewer knows them.
+// viewKeys maps the viewer's named keys to the names in the tables.
 var viewKeys = map[rune]string{
 	input.KeyUp: "Up", input.KeyDown: "Down", input.KeyLeft: "Left", input.KeyRight: "Right", input.KeyHome: "Home", input.KeyEnd: "End",
 	input.KeyDelete: "Delete", input.KeyPageUp: "PageUp", input.KeyPageDown: "PageDown", input.KeyEnter: "Enter", input.KeyTab: "Tab",
 	input.KeyBackspace: "Backspace", input.KeyEscape: "Esc",
 }
 
-// viewKeyName is a viewer's key by its name in the tables, and the text that it types.
+// viewKeyName returns the name of a viewer's key in the tables, and the text that it types.
 func viewKeyName(k input.Key) (name, text string) {
 	ctrl, alt, shift := k.Mods&input.Ctrl != 0, k.Mods&(input.Alt|input.Meta) != 0, k.Mods&input.Shift != 0
 	name, named := viewKeys[k.Code]
@@ -52,8 +52,8 @@ var namedKeys = map[tcell.Key]string{
 	tcell.KeyBacktab: "Backtab", tcell.KeyBackspace: "Backspace", tcell.KeyBackspace2: "Backspace", tcell.KeyEscape: "Esc",
 }
 
-// keyName is a key's name in the tables: "C-a", "M-b", "Left", or the character itself.
-// Terminals report Ctrl in several ways; all give the same name.
+// keyName returns a key's name in the tables: "C-a", "M-b", "Left", or the character itself. Terminals report Ctrl in
+// several ways; all give the same name.
 func keyName(e *tcell.EventKey) string {
 	key, mods := e.Key(), e.Modifiers()
 	prefix := ""
@@ -65,7 +65,7 @@ func keyName(e *tcell.EventKey) string {
 			prefix = "C-" + prefix
 		}
 		if mods&tcell.ModShift != 0 && name == "Enter" {
-			prefix = "M-" // terminals that tell the two apart
+			prefix = "M-" // terminals that distinguish the two
 		}
 		return prefix + name
 	}
@@ -82,8 +82,8 @@ func keyName(e *tcell.EventKey) string {
 	return ""
 }
 
-// typed is the text that a key types; empty: none.
-func typed(e *tcell.EventKey) string {
+// keyText returns the text that a key types, or "".
+func keyText(e *tcell.EventKey) string {
 	if e.Key() != tcell.KeyRune || e.Modifiers()&(tcell.ModAlt|tcell.ModMeta|tcell.ModCtrl) != 0 || unicode.IsControl(e.Rune()) {
 		return ""
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// line is text that is being edited.
+// line is the text being edited.
 type line struct {
 	text   string
-	cursor int // byte offset
-	killed string
+	cursor int    // byte offset
+	killed string // text that was cut last
 	undo   undo
 	pastes pastes
 }
@@ -30,7 +30,7 @@ func (l *line) insert(s string) {
 // set replaces everything.
 func (l *line) set(s string) { l.text, l.cursor = s, len(s) }
 
-// cut takes [from, to) away.
+// cut removes [from, to).
 func (l *line) cut(from, to int) string {
 	s := l.text[from:to]
 	l.text = l.text[:from] + l.text[to:]
@@ -38,7 +38,7 @@ func (l *line) cut(from, to int) string {
 	return s
 }
 
-// next is the boundary after a position.
+// next returns the boundary after a position.
 func (l *line) next(at int) int {
 	if at >= len(l.text) {
 		return len(l.text)
@@ -50,7 +50,7 @@ func (l *line) next(at int) int {
 	return at + len(g)
 }
 
-// prev is the boundary before a position.
+// prev returns the boundary before a position.
 func (l *line) prev(at int) int {
 	if at <= 0 {
 		return 0
@@ -59,7 +59,7 @@ func (l *line) prev(at int) int {
 		return begin
 	}
 	_, size := utf8.DecodeLastRuneInString(l.text[:at])
-	from := l.surely(at - size)
+	from := l.safeBoundary(at - size)
 	last := from
 	for from < at {
 		last = from
@@ -69,14 +69,14 @@ func (l *line) prev(at int) int {
 	return last
 }
 
-// surely is a boundary at a position or before it, whatever stands before that. Long rows would be looked through from
-// their beginning otherwise, once for each character.
-func (l *line) surely(at int) int {
+// safeBoundary returns a boundary at or before a position that does not depend on the text before it. Otherwise each
+// character of a long row would need a search from the row's start.
+func (l *line) safeBoundary(at int) int {
 	for at > 0 {
 		_, after := utf8.DecodeRuneInString(l.text[at:])
 		_, before := utf8.DecodeLastRuneInString(l.text[:at])
-		// What goes on with something else than the character before it goes on with a joiner, or with one of those that a
-		// cluster may have at its end.
+		// A cluster that continues with anything else than its last character continues with a joiner, or with a
+		// character that may only end a cluster.
 		if first(l.text[at-before:at+after]) == before && first("a"+l.text[at-before:at]) == 1 {
 			break
 		}
@@ -85,7 +85,7 @@ func (l *line) surely(at int) int {
 	return at
 }
 
-// first is how long the first cluster of a text is.
+// first returns the length of the first cluster of a text.
 func first(text string) int {
 	g, _, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
 	return len(g)
@@ -93,7 +93,7 @@ func first(text string) int {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// nextWord is the end of the word at a position or after it.
+// nextWord returns the end of the word at or after a position.
 func (l *line) nextWord(at int) int {
 	at = l.skip(at, func(r rune) bool { return !isWord(r) })
 	return l.skip(at, isWord)
@@ -110,7 +110,7 @@ func (l *line) skip(at int, f func(rune) bool) int {
 	return at
 }
 
-// prevWord is the beginning of the word before a position.
+// prevWord returns the start of the word before a position.
 func (l *line) prevWord(at int) int {
 	return l.skipBack(l.skipBack(at, func(r rune) bool { return !isWord(r) }), isWord)
 }
@@ -126,12 +126,12 @@ func (l *line) skipBack(at int, f func(rune) bool) int {
 	return at
 }
 
-// prevBlank is the beginning of the word before a position, by blanks.
+// prevBlank returns the start of the word before a position; words are separated by blanks.
 func (l *line) prevBlank(at int) int {
 	return l.skipBack(l.skipBack(at, unicode.IsSpace), func(r rune) bool { return !unicode.IsSpace(r) })
 }
 
-// bounds are beginning and end of the row that a position is in.
+// bounds returns the start and end of the row at a position.
 func (l *line) bounds(at int) (begin, end int) {
 	begin = strings.LastIndexByte(l.text[:at], '\n') + 1
 	end = strings.IndexByte(l.text[at:], '\n')
@@ -141,7 +141,7 @@ func (l *line) bounds(at int) (begin, end int) {
 	return begin, at + end
 }
 
-// vertical moves the cursor a row up or down, if there is one, to the same column.
+// vertical moves the cursor a row up or down to the same column. It returns false without such a row.
 func (l *line) vertical(down bool) bool {
 	begin, end := l.bounds(l.cursor)
 	column := uniseg.StringWidth(l.text[begin:l.cursor])
@@ -166,22 +166,22 @@ func (l *line) vertical(down bool) bool {
 	return true
 }
 
-// undo remembers what the line was.
+// undo holds earlier versions of the line.
 type undo struct {
 	past, future []saved
-	typing       bool // the newest entry is from before a word that is being typed
+	typing       bool // the newest entry is from before the word being typed
 }
 
+// saved is a version of the line.
 type saved struct {
 	text   string
 	cursor int
 }
 
-// maxUndo bounds the changes that can be undone.
+// maxUndo limits the changes that can be undone.
 const maxUndo = 200
 
-// save remembers the line before a change. Characters typed one after the other are one
-// change.
+// save records the line before a change. Successive typed characters are one change.
 func (l *line) save(typing bool) {
 	u := &l.undo
 	if typing && u.typing {

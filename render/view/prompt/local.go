@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Local completes from this machine's files: those of a directory, and the programs of a
-// PATH. The other subjects are functions of its owner.
+// Local completes from this machine's files: files of a directory, and programs in PATH. Its owner provides the other
+// subjects as functions.
 type Local struct {
 	Dir  string
 	Path string
-	// Others list all of a subject.
+	// Others list all candidates of a subject.
 	Others map[Subject]func() []string
 }
 
-// Complete lists what begins with a word.
+// Complete lists the completions of a word.
 func (l *Local) Complete(what Subject, word string) []string {
 	switch what {
 	case Files:
@@ -82,5 +82,5 @@ func (l *Local) programs(word string) []string {
 	return list
 }
 
-// builtins are what shells do themselves.
+// builtins lists the builtin commands of shells.
 var builtins = []string{"alias", "bg", "cd", "command", "echo", "eval", "exec", "exit", "export", "fg", "jobs", "kill", "printf", "pwd", "read", "set", "source", "test", "time", "trap", "type", "ulimit", "umask", "unset", "wait"}

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// Pastes from either bound on are shown as a placeholder.
+// A paste that reaches either limit is shown as a placeholder.
 const (
 	pasteLines = 4
 	pasteBytes = 1000
 )
 
-// pastes are the large texts that were pasted; the line holds a placeholder of each.
+// pastes holds the large pasted texts; the line contains a placeholder for each.
 type pastes struct {
 	texts []string // by number, from 1
 }
 
-// shorten is what stands for a pasted text in the line.
+// shorten stores a long pasted text and returns its placeholder in the line.
 func (p *pastes) shorten(text string) string {
 	lines := strings.Count(text, "\n")
 	if lines < pasteLines && len(text) < pasteBytes {
@@ -35,7 +35,7 @@ func (p *pastes) placeholder(n int) string {
 	return fmt.Sprintf("[pasted text #%d %d characters]", n, utf8.RuneCountInString(text))
 }
 
-// expand puts the texts where their placeholders are.
+// expand replaces the placeholders by their texts.
 func (p *pastes) expand(line string) string {
 	if len(p.texts) == 0 {
 		return line
@@ -47,7 +47,7 @@ func (p *pastes) expand(line string) string {
 	return strings.NewReplacer(pairs...).Replace(line)
 }
 
-// endingAfter is the end of a placeholder that begins at a position; 0: none does.
+// endingAfter returns the end of a placeholder that starts at a position, or 0.
 func (p *pastes) endingAfter(line string, at int) int {
 	for i := range p.texts {
 		if ph := p.placeholder(i + 1); strings.HasPrefix(line[at:], ph) {
@@ -57,7 +57,7 @@ func (p *pastes) endingAfter(line string, at int) int {
 	return 0
 }
 
-// beginningBefore is the beginning of a placeholder that ends at a position; -1: none does.
+// beginningBefore returns the start of a placeholder that ends at a position, or -1.
 func (p *pastes) beginningBefore(line string, at int) int {
 	for i := range p.texts {
 		if ph := p.placeholder(i + 1); strings.HasSuffix(line[:at], ph) {
@@ -67,7 +67,7 @@ func (p *pastes) beginningBefore(line string, at int) int {
 	return -1
 }
 
-// clean is a pasted text without what is no text.
+// clean returns a pasted text without control characters.
 func clean(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	return strings.Map(func(r rune) rune {

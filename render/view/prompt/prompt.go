@@ -8,28 +8,28 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Action is what the owner of a Prompt shall do.
+// Action is a task for the owner of a Prompt.
 type Action struct {
 	Kind  ActionKind
-	ID    int    // of Run and Cancel: the command
-	Text  string // of Run: the line; of Send: the message; of Slash: its arguments
-	Slash string // name, without the slash
+	ID    int    // for Run and Cancel: the command
+	Text  string // for Run: the line; for Send: the message; for Slash: its arguments
+	Slash string // name of the slash command, without the slash
 }
 
-// ActionKind says what to do.
+// ActionKind is the kind of an Action.
 type ActionKind uint8
 
 // Actions.
 const (
-	Run    ActionKind = iota + 1 // run Text in a shell; tell Output and Finished with ID
+	Run    ActionKind = iota + 1 // run Text in a shell; report to Output and Finished with ID
 	Cancel                       // end command ID now
-	Send                         // hand Text to the listeners
+	Send                         // send Text to the receiver of messages
 	Slash                        // do a slash command
-	Leave                        // give the keys back to the sessions
-	Warn                         // tell Text: something of the prompt's own failed
+	Leave                        // return the keys to the sessions
+	Warn                         // show Text: an operation of the prompt failed
 )
 
-// Mode is what keys mean; the greater one wins.
+// Mode is the meaning of keys; the greatest applicable one is in effect.
 type Mode uint8
 
 // Modes.
@@ -38,7 +38,7 @@ const (
 	Shell
 )
 
-// Options are what a Prompt is made of. Everything may be left out.
+// Options configures a Prompt. All fields are optional.
 type Options struct {
 	History   *History
 	Completer Completer
@@ -46,24 +46,24 @@ type Options struct {
 	NoColor   bool
 }
 
-// Prompt is the line and what belongs to it. It is not safe for concurrent use.
+// Prompt is the line with its state. It is not safe for concurrent use.
 type Prompt struct {
-	o       Options
-	line    line
-	shell   bool
-	begun   bool // shell mode is what it was opened with
-	walk    walk
-	search  *search
-	choice  *choice // completion under way
-	out     transcript
-	pasting *strings.Builder // a bracketed paste under way
-	message string           // until the next key
-	aim     Aim
-	ground  tcell.Style // of the bar
-	colors  colors
+	o             Options
+	line          line
+	shell         bool
+	openedInShell bool // the prompt was opened in shell mode
+	walk          position
+	search        *search
+	choice        *choice // completion in progress
+	out           transcript
+	pasting       *strings.Builder // text of a bracketed paste in progress
+	message       string           // shown until the next key
+	aim           Aim
+	background    tcell.Style // of the bar
+	colors        colors
 }
 
-// New makes a prompt.
+// New returns a prompt.
 func New(o Options) *Prompt {
 	if o.History == nil {
 		o.History = &History{}
@@ -71,10 +71,10 @@ func New(o Options) *Prompt {
 	if o.Slashes == nil {
 		o.Slashes = Slashes
 	}
-	return &Prompt{o: o, ground: dim.Reverse(true), colors: colors{none: o.NoColor}}
+	return &Prompt{o: o, background: dim.Reverse(true), colors: colors{none: o.NoColor}}
 }
 
-// Move goes on in another place, with its history and its completion.
+// Move switches to another directory or host, with its history and completion.
 func (p *Prompt) Move(h *History, c Completer) {
 	p.endCompletion()
 	p.walk.on, p.search = false, nil
@@ -84,35 +84,35 @@ func (p *Prompt) Move(h *History, c Completer) {
 	p.o.History, p.o.Completer = h, c
 }
 
-// Aim says what becomes of a plain line and of a shell command: in a word for the bar, and
-// in a sentence that an empty line shows.
+// Aim describes the receivers of plain lines and shell commands: To and In are short forms for the bar; Says and Runs
+// are sentences for an empty line.
 type Aim struct{ To, Says, In, Runs string }
 
-// Aim tells people whom lines are for.
+// Aim sets the receiver of lines, for display.
 func (p *Prompt) Aim(a Aim) { p.aim = a }
 
-// Wear is how the bar looks.
-func (p *Prompt) Wear(ground tcell.Style) { p.ground = ground }
+// SetBackground sets the background of the bar.
+func (p *Prompt) SetBackground(background tcell.Style) { p.background = background }
 
-// Tint gives the modes colours of a theme, which may be the terminal's default; nil: the sixteen colours'.
+// Tint sets the colours of the modes from a theme, which may be the terminal's default; nil means the standard colours.
 func (p *Prompt) Tint(color func(Mode) tcell.Color) { p.colors.tint = color }
 
-// Tell gives the ends of commands, and what stands for a paste, colours of a theme, which may be the terminal's default.
-func (p *Prompt) Tell(good, bad, paste tcell.Color) {
-	p.colors.told, p.colors.good, p.colors.bad, p.colors.paste = true, good, bad, paste
+// SetColors sets the theme's colours for success, failure and pasted text. They may be the terminal's default.
+func (p *Prompt) SetColors(good, bad, paste tcell.Color) {
+	p.colors.themed, p.colors.good, p.colors.bad, p.colors.paste = true, good, bad, paste
 }
 
-// Begin makes an empty line a shell command's or a plain one.
+// Begin sets whether an empty line is a shell command.
 func (p *Prompt) Begin(shell bool) {
 	if p.line.text == "" {
-		p.shell, p.begun = shell, shell
+		p.shell, p.openedInShell = shell, shell
 	}
 }
 
-// Busy says that a command runs.
+// Busy reports whether a command runs.
 func (p *Prompt) Busy() bool { return p.out.running() != nil }
 
-// Mode is what keys mean now.
+// Mode returns the current mode.
 func (p *Prompt) Mode() Mode {
 	if p.shell {
 		return Shell
@@ -120,13 +120,13 @@ func (p *Prompt) Mode() Mode {
 	return Normal
 }
 
-// Badge is the mode in a word, for a bar; empty: nothing special.
+// Badge returns the mode's name for a bar, or "" for the normal mode.
 func (p *Prompt) Badge() string { return modes[p.Mode()].badge }
 
-// Text is the line as it would be sent.
+// Text returns the line as it would be sent.
 func (p *Prompt) Text() string { return p.line.pastes.expand(p.line.text) }
 
-// Event takes a key, a paste or a mouse event. Others mean nothing to it.
+// Event handles a key, paste or mouse event. It ignores others.
 func (p *Prompt) Event(ev tcell.Event) []Action {
 	switch e := ev.(type) {
 	case *tcell.EventPaste:
@@ -151,7 +151,7 @@ func (p *Prompt) Event(ev tcell.Event) []Action {
 	return nil
 }
 
-// pastedKey takes a key between the marks of a paste: tcell sends characters as keys.
+// pastedKey handles a key between paste marks: tcell sends characters as keys.
 func (p *Prompt) pastedKey(e *tcell.EventKey) {
 	switch {
 	case e.Key() == tcell.KeyRune:
@@ -176,7 +176,7 @@ func (p *Prompt) Paste(text string) {
 	l.insert(l.pastes.shorten(text))
 }
 
-// Mouse scrolls what commands printed.
+// Mouse scrolls the output of commands.
 func (p *Prompt) Mouse(e *tcell.EventMouse) {
 	switch b := e.Buttons(); {
 	case b&tcell.WheelUp != 0:
@@ -186,10 +186,10 @@ func (p *Prompt) Mouse(e *tcell.EventMouse) {
 	}
 }
 
-// Key takes a key as tcell tells it, Press one as the viewer does.
-func (p *Prompt) Key(e *tcell.EventKey) []Action { return p.press(keyName(e), typed(e)) }
+// Key handles a tcell key; Press handles the viewer's form of it.
+func (p *Prompt) Key(e *tcell.EventKey) []Action { return p.press(keyName(e), keyText(e)) }
 
-// Press takes a key.
+// Press handles a key.
 func (p *Prompt) Press(k input.Key) []Action { return p.press(viewKeyName(k)) }
 
 func (p *Prompt) press(name, text string) []Action {
@@ -220,7 +220,7 @@ func (p *Prompt) press(name, text string) []Action {
 	return nil
 }
 
-// keys are those that do more than edit the line.
+// keys maps keys that do more than edit the line to their functions.
 var keys map[string]func(*Prompt) []Action
 
 func init() { // the table and what it calls refer to each other
@@ -241,7 +241,7 @@ func init() { // the table and what it calls refer to each other
 	}
 }
 
-// typeText types a character. A ! at the beginning turns shell mode on.
+// typeText types a character. A ! at the start switches to shell mode.
 func (p *Prompt) typeText(text string) {
 	p.walk.on = false
 	if text == "!" && !p.shell && p.line.cursor == 0 {
@@ -255,7 +255,7 @@ func (p *Prompt) typeText(text string) {
 	}
 }
 
-// backspace deletes; at the beginning it deletes the ! that turned shell mode on.
+// backspace deletes a character. At the start it deletes the ! that switched to shell mode.
 func (p *Prompt) backspace() {
 	p.walk.on = false
 	if p.line.cursor == 0 {
@@ -271,7 +271,7 @@ func (p *Prompt) toggle() {
 	p.shell = !p.shell
 }
 
-// interrupt is Ctrl-C: it ends what runs at once; else clears the line; else leaves.
+// interrupt handles Ctrl-C: it cancels the running command, else clears the line, else leaves.
 func (p *Prompt) interrupt() []Action {
 	p.search = nil
 	p.endCompletion()
@@ -291,7 +291,7 @@ func (p *Prompt) escape() []Action {
 	switch {
 	case p.line.text != "":
 		p.clear()
-	case p.shell && !p.begun: // a ! turned it on
+	case p.shell && !p.openedInShell: // a ! turned it on
 		p.shell = false
 	default:
 		return []Action{{Kind: Leave}}
@@ -305,7 +305,7 @@ func (p *Prompt) clear() {
 	p.walk.on = false
 }
 
-// endOrDelete is Ctrl-D: on an empty line it leaves.
+// endOrDelete handles Ctrl-D: it deletes the next character, or leaves if the line is empty.
 func (p *Prompt) endOrDelete() []Action {
 	if p.line.text == "" {
 		return []Action{{Kind: Leave}}
@@ -314,34 +314,34 @@ func (p *Prompt) endOrDelete() []Action {
 	return nil
 }
 
-// vertical goes to another row of the line, or to another line of the history.
+// vertical moves to another row of the line, or to another line of the history.
 func (p *Prompt) vertical(down bool) {
 	if !p.walk.on && p.line.vertical(down) {
 		return
 	}
-	text, ok := p.walk.move(p.o.History, p.written(), !down)
+	text, ok := p.walk.move(p.o.History, p.historyLine(), !down)
 	if !ok {
 		return
 	}
 	p.recall(text)
 }
 
-// written is the line as the history has it: shell commands begin with !.
-func (p *Prompt) written() string {
+// historyLine returns the line as stored in the history: shell commands start with !.
+func (p *Prompt) historyLine() string {
 	if p.shell {
 		return "!" + p.line.text
 	}
 	return p.line.text
 }
 
-// recall puts a line of the history into the prompt.
+// recall loads a line of the history into the prompt.
 func (p *Prompt) recall(text string) {
 	rest, shell := strings.CutPrefix(text, "!")
 	p.shell = shell
 	p.line.set(rest)
 }
 
-// enter runs or sends the line; after a backslash it goes on.
+// enter runs or sends the line. After a backslash it adds a row instead.
 func (p *Prompt) enter() []Action {
 	l := &p.line
 	if l.cursor == len(l.text) && strings.HasSuffix(l.text, `\`) && !strings.HasSuffix(l.text, `\\`) {
@@ -358,7 +358,7 @@ func (p *Prompt) enter() []Action {
 		return nil
 	}
 	var actions []Action
-	if err := p.o.History.Add(p.remembered(text)); err != nil {
+	if err := p.o.History.Add(p.rememberText(text)); err != nil {
 		actions = append(actions, Action{Kind: Warn, Text: err.Error()})
 	}
 	p.walk.on, p.out.scroll = false, 0
@@ -372,8 +372,8 @@ func (p *Prompt) enter() []Action {
 	return append(actions, Action{Kind: Send, Text: text})
 }
 
-// withoutMark returns a shell command without a leading !. That turns shell mode on, and some users type it in shell mode as
-// well. A ! before a space or a parenthesis is the shell's negation and stays.
+// withoutMark returns a shell command without a leading !, which switches to shell mode and which some users type in
+// shell mode as well. A ! before a space or a parenthesis is the shell's negation and is kept.
 func withoutMark(text string) string {
 	if rest, marked := strings.CutPrefix(text, "!"); marked && rest != "" && !strings.ContainsRune(" \t(", rune(rest[0])) {
 		return rest
@@ -381,7 +381,7 @@ func withoutMark(text string) string {
 	return text
 }
 
-func (p *Prompt) remembered(text string) string {
+func (p *Prompt) rememberText(text string) string {
 	if p.shell {
 		if text[0] == ' ' {
 			return text // not to be remembered

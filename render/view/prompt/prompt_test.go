@@ -97,12 +97,12 @@ func TestCommands(t *testing.T) {
 	}
 	s.WriteString(screen(t, p, 50, 14))
 	p.Output(1, "ng\n")
-	p.Finished(1, Result{Signal: "SIGINT", Duration: 2100 * time.Millisecond})
+	p.ShowResult(1, Result{Signal: "SIGINT", Duration: 2100 * time.Millisecond})
 	press(t, p, "<Enter>")
 	p.Output(2, "next\n")
-	p.Finished(2, Result{Exit: exit(0), Duration: 12 * time.Millisecond})
+	p.ShowResult(2, Result{Exit: exit(0), Duration: 12 * time.Millisecond})
 	press(t, p, "false<Enter>")
-	p.Finished(3, Result{Exit: exit(1), Duration: time.Millisecond})
+	p.ShowResult(3, Result{Exit: exit(1), Duration: time.Millisecond})
 	p.Output(3, "too late\n")
 	s.WriteString(screen(t, p, 50, 20))
 	press(t, p, "<PageUp>")
@@ -331,7 +331,7 @@ func TestWordsStayWhole(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"none of it", "none of it"}, {"one and two", "one and|  two"}, {"averylongword", "averylongword"}, {"a b c d e f g h", "a b c d e|  f g h"}, {"  x", "  x"}, {"x averylongword", "x|  averylongword"},
 	} {
-		if got := strings.Join(wrapped(c.text, 10), "|"); got != c.want {
+		if got := strings.Join(wrap(c.text, 10), "|"); got != c.want {
 			t.Errorf("%q is %q", c.text, got)
 		}
 	}

@@ -7,8 +7,7 @@ func (p *Prompt) beginSearch() {
 	p.walk.on = false
 }
 
-// searchKey takes a key while one searches; those that end the search do what they do
-// besides.
+// searchKey handles a key during a search. A key that ends the search also has its usual effect.
 func (p *Prompt) searchKey(name, text string) (taken bool) {
 	s, h := p.search, p.o.History
 	switch {

@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// Bounds of what is shown of commands.
+// Limits of the shown output of commands.
 const (
 	maxBlocks     = 50
 	maxBlockLines = 500
 )
 
-// block is a command and what it printed, or a text to read.
+// block is a command with its output, or a text.
 type block struct {
-	id        int // 0: a text
+	id        int // id of the command; 0: a text
 	command   string
 	lines     []string
 	open      string // the unfinished line
-	dropped   int    // lines that are not kept
+	dropped   int    // number of dropped lines
 	done      bool
 	cancelled bool
 	result    Result
 }
 
-// Result is how a command went.
+// Result is the outcome of a command.
 type Result struct {
 	Exit     *int   // nil: a signal ended it, or unknown
 	Signal   string // that signal
-	Error    string // it could not be run
+	Error    string // why it could not be run
 	Duration time.Duration
 }
 
-// transcript is what commands printed, each command echoed before it.
+// transcript holds the output of commands, each after its command line.
 type transcript struct {
 	blocks []*block
-	scroll int // rows below those that are shown
+	scroll int // number of rows below the visible ones
 	ids    int
 }
 
-// begin echoes a command and has it run.
+// begin adds a command and returns the action that runs it.
 func (t *transcript) begin(text string) Action {
 	t.ids++
 	t.add(&block{id: t.ids, command: text})
@@ -53,7 +53,7 @@ func (t *transcript) add(b *block) {
 	}
 }
 
-// Output shows what a command printed: plain text, cut anywhere.
+// Output appends output of a command: plain text, split anywhere.
 func (p *Prompt) Output(id int, text string) {
 	if b := p.out.block(id); b != nil {
 		b.write(clean(text))
@@ -77,8 +77,8 @@ func (b *block) write(text string) {
 	}
 }
 
-// Finished shows how a command went.
-func (p *Prompt) Finished(id int, r Result) {
+// ShowResult shows the outcome of a command.
+func (p *Prompt) ShowResult(id int, r Result) {
 	if b := p.out.block(id); b != nil {
 		b.done, b.result = true, r
 		if b.open != "" {
@@ -87,7 +87,7 @@ func (p *Prompt) Finished(id int, r Result) {
 	}
 }
 
-// block is a command that has not ended; nil: there is none of that number.
+// block returns the unfinished command with a number, or nil.
 func (t *transcript) block(id int) *block {
 	for _, b := range t.blocks {
 		if b.id == id && id > 0 && !b.done {
@@ -97,7 +97,7 @@ func (t *transcript) block(id int) *block {
 	return nil
 }
 
-// running is the newest command that runs and was not ended yet; nil: none.
+// running returns the newest command that runs and was not cancelled, or nil.
 func (t *transcript) running() *block {
 	for i := len(t.blocks) - 1; i >= 0; i-- {
 		if b := t.blocks[i]; b.id > 0 && !b.done && !b.cancelled {
@@ -107,7 +107,7 @@ func (t *transcript) running() *block {
 	return nil
 }
 
-// clear takes away all but what runs.
+// clear removes all blocks except running commands.
 func (t *transcript) clear() {
 	var left []*block
 	for _, b := range t.blocks {
@@ -120,7 +120,7 @@ func (t *transcript) clear() {
 
 func (t *transcript) scrollBy(rows int) { t.scroll = max(t.scroll+rows, 0) }
 
-// end is a block's last row: how the command went, or that it runs.
+// end returns a block's last row: the result of the command, or "…" while it runs.
 func (b *block) end() string {
 	switch r := &b.result; {
 	case b.id == 0:

@@ -5,26 +5,24 @@ import (
 	"strings"
 )
 
-// SlashCommand is a command of the viewer that is typed as a line.
+// SlashCommand is a viewer command that is typed as a line.
 type SlashCommand struct {
 	Name, Args, Help string
-	Complete         Subject // what its arguments are; empty: nothing that can be completed
+	Complete         Subject // subject of its arguments; "": no completion
 }
 
-// Slashes are the commands there are. The prompt does help itself; the others are its
-// owner's.
+// Slashes lists the available commands. The prompt implements help; its owner implements the others.
 var Slashes = []SlashCommand{
-	{"help", "", "what can be typed", ""},
-	{"version", "", "which longterm this is", ""},
-	{"sessions", "[NAME]", "list the sessions, or go to one", Sessions},
-	{"mcp", "", "how agents reach longterm", ""},
-	{"reload", "", "read the configuration again", ""},
-	{"theme", "[NAME]", "choose colours", Themes},
-	{"layout", "[NAME]", "choose how panes are arranged", Layouts},
+	{"help", "", "list the commands", ""},
+	{"version", "", "show longterm's version", ""},
+	{"sessions", "[NAME]", "list the sessions or go to one", Sessions},
+	{"mcp", "", "show how agents connect", ""},
+	{"reload", "", "reload the configuration", ""},
+	{"theme", "[NAME]", "choose a theme", Themes},
+	{"layout", "[NAME]", "choose a layout", Layouts},
 }
 
-// slash does a line that begins with a slash. A command may be shortened as long as it is
-// the only one.
+// slash runs a slash command, whose name may be an unambiguous prefix.
 func (p *Prompt) slash(text string) []Action {
 	name, args, _ := strings.Cut(strings.TrimSpace(text[1:]), " ")
 	var found []*SlashCommand
@@ -39,7 +37,7 @@ func (p *Prompt) slash(text string) []Action {
 		}
 	}
 	if len(found) != 1 {
-		p.message = fmt.Sprintf("no command /%s; /help lists them", name)
+		p.message = fmt.Sprintf("unknown command /%s; /help lists them", name)
 		p.line.set(text)
 		return nil
 	}
@@ -55,7 +53,7 @@ func (p *Prompt) Show(text string) {
 	p.out.add(&block{lines: strings.Split(strings.TrimRight(clean(text), "\n"), "\n")})
 }
 
-// help ends with what is wanted most: the end of a long text is what is seen first.
+// help returns the help text, with the most important part at the end, which is visible first.
 func (p *Prompt) help() []string {
 	var lines []string
 	for _, e := range edits {
@@ -66,8 +64,8 @@ func (p *Prompt) help() []string {
 		lines = append(lines, fmt.Sprintf("/%-18s %s", strings.TrimSpace(c.Name+" "+c.Args), c.Help))
 	}
 	return append(lines, "",
-		"Enter sends; Alt-Enter, or \\ at the end, begins a new row.",
-		"! begins a shell command. Esc clears, then leaves.",
-		"Tab completes, Ctrl-R searches, Up and Down walk through the history.",
+		"Enter sends; Alt-Enter, or \\ at the end, adds a row.",
+		"! starts a shell command. Esc clears, then leaves.",
+		"Tab completes, Ctrl-R searches, Up and Down browse the history.",
 		"PageUp and the wheel scroll, Ctrl-L clears this.")
 }

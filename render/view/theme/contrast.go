@@ -7,22 +7,22 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Pair is a look that can be on the screen: what is drawn with it, and how far its foreground has to stand out.
+// Pair is a style that can appear on the screen, and the contrast that its foreground requires.
 type Pair struct {
 	Name  string
 	Style tcell.Style
 	Least float64 // contrast
 }
 
-// Contrasts that are asked for (WCAG 2.2, 1.4.3 and 1.4.11): of text, and of lines, dots and what lies below a panel.
+// Required contrasts (WCAG 2.2, 1.4.3 and 1.4.11): for text, and for lines, dots and the dimmed area around a panel.
 const (
 	TextContrast = 4.5
 	RuleContrast = 3
 )
 
-// Pairs are all looks that a theme can put on the screen, the colours with a meaning on each ground that they
-// come on. Looks without a background stand on the terminal's own, which is one of grounds.
-func (t *Theme) Pairs(grounds ...tcell.Color) []Pair {
+// Pairs returns all styles of the theme, with status colours on each background on which they appear. Styles without a
+// background use the terminal's, one of backgrounds.
+func (t *Theme) Pairs(backgrounds ...tcell.Color) []Pair {
 	list := []Pair{
 		{"bar", t.Bar, TextContrast}, {"bar key", t.BarKey, TextContrast}, {"bar dim", t.BarDim, TextContrast},
 		{"tab", t.Tab, TextContrast}, {"tab active", t.TabActive, TextContrast},
@@ -34,10 +34,10 @@ func (t *Theme) Pairs(grounds ...tcell.Color) []Pair {
 		{"panel edge", t.PanelEdge, RuleContrast},
 		{"found", t.Found, TextContrast}, {"found now", t.FoundNow, TextContrast}, {"selected", t.Selected, TextContrast},
 	}
-	for _, bg := range grounds {
+	for _, bg := range backgrounds {
 		list = append(list,
-			Pair{"separator", over(t.Separator, bg), RuleContrast}, Pair{"separator now", over(t.SeparatorNow, bg), RuleContrast},
-			Pair{"outside", over(t.Outside, bg), RuleContrast}, Pair{"veil", over(t.Veil, bg), RuleContrast},
+			Pair{"separator", onBackground(t.Separator, bg), RuleContrast}, Pair{"separator now", onBackground(t.SeparatorNow, bg), RuleContrast},
+			Pair{"outside", onBackground(t.Outside, bg), RuleContrast}, Pair{"dimmed", onBackground(t.Dimmed, bg), RuleContrast},
 		)
 		for _, c := range []tcell.Color{t.Good, t.Bad, t.Warn, t.Busy} { // in the prompt line
 			if c != tcell.ColorDefault {
@@ -59,15 +59,15 @@ func (t *Theme) Pairs(grounds ...tcell.Color) []Pair {
 	return list
 }
 
-// over is a style on a ground, if it has none of its own.
-func over(st tcell.Style, ground tcell.Color) tcell.Style {
+// onBackground returns a style with bg as its background, unless it has one.
+func onBackground(st tcell.Style, bg tcell.Color) tcell.Style {
 	if _, bg, _ := st.Decompose(); bg != tcell.ColorDefault {
 		return st
 	}
-	return st.Background(ground)
+	return st.Background(bg)
 }
 
-// Contrast is how far two colours are apart: 1, not at all, to 21 (WCAG 2.2, "contrast ratio").
+// Contrast returns the contrast ratio of two colours: 1 (equal) to 21 (WCAG 2.2, "contrast ratio").
 func Contrast(a, b tcell.Color) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
@@ -88,8 +88,8 @@ func luminance(c tcell.Color) float64 {
 	return sum
 }
 
-// On puts a meaning's colour on a style. On a ground on which it could not be read, it is moved towards the style's own
-// foreground until it can.
+// On returns a style with a semantic colour as its foreground. If that is unreadable on the style's background, it is
+// moved towards the style's own foreground.
 func (t *Theme) On(st tcell.Style, c tcell.Color) tcell.Style {
 	if c == tcell.ColorDefault {
 		return st
@@ -101,19 +101,19 @@ func (t *Theme) On(st tcell.Style, c tcell.Color) tcell.Style {
 	return st.Foreground(t.readable(c, fg, bg))
 }
 
-// moving is what readable is asked.
-type moving struct {
+// readableKey is the key of readableCache: the arguments of readable.
+type readableKey struct {
 	c, towards, bg tcell.Color
 	few            bool
 }
 
-// moved is what readable found, by what it was asked: each pane's first row asks at each drawing, and themes have few colours.
-var moved sync.Map
+// readableCache caches results of readable: each pane's title row needs it at each drawing, and themes have few colours.
+var readableCache sync.Map
 
-// readable is a colour, moved towards another one until it can be read on a ground.
+// readable returns c, moved towards another colour until it is readable on a background.
 func (t *Theme) readable(c, towards, bg tcell.Color) tcell.Color {
-	asked := moving{c, towards, bg, t.few}
-	if found, ok := moved.Load(asked); ok {
+	asked := readableKey{c, towards, bg, t.few}
+	if found, ok := readableCache.Load(asked); ok {
 		return found.(tcell.Color)
 	}
 	for range mixSteps {
@@ -125,14 +125,14 @@ func (t *Theme) readable(c, towards, bg tcell.Color) tcell.Color {
 	if t.few {
 		c = fit(c, bg, TextContrast)
 	}
-	moved.Store(asked, c)
+	readableCache.Store(asked, c)
 	return c
 }
 
-// mixSteps bound how often a colour is moved: after so many it is the other one.
+// mixSteps limits the steps by which a colour is moved; the last one reaches the other colour.
 const mixSteps = 12
 
-// mix is a colour moved a quarter of the way to another one.
+// mix returns a colour moved a quarter of the way to another one.
 func mix(from, to tcell.Color) tcell.Color {
 	r, g, b := from.RGB()
 	r2, g2, b2 := to.RGB()

@@ -29,7 +29,7 @@ func TestContrast(t *testing.T) {
 		grounds []tcell.Color
 	}{
 		{Dark, darkGrounds}, {Light, lightGrounds}, {HighContrast, append(darkGrounds, lightGrounds...)},
-		{Dark.Within(256), darkGrounds}, {Light.Within(256), lightGrounds}, {HighContrast.Within(256), append(darkGrounds, lightGrounds...)},
+		{Dark.Adapt(256), darkGrounds}, {Light.Adapt(256), lightGrounds}, {HighContrast.Adapt(256), append(darkGrounds, lightGrounds...)},
 	} {
 		seen := 0
 		for _, p := range c.theme.Pairs(c.grounds...) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Part is a part of a theme that people may colour; later ones win over earlier ones.
+// Part is a part of a theme that users may colour; later parts override earlier ones.
 type Part struct {
 	Name, Help string
 	put        func(t *Theme, c tcell.Color)
@@ -27,7 +27,7 @@ func background(c tcell.Color, styles ...*tcell.Style) {
 	}
 }
 
-// Parts are what a theme of one's own may have. What it has not is dark's.
+// Parts lists the parts that a custom theme may set. It inherits the others from Dark.
 var Parts = []Part{
 	{"background", "behind bar, status rows and panels", func(t *Theme, c tcell.Color) {
 		background(c, t.barStyles()...)
@@ -38,8 +38,8 @@ var Parts = []Part{
 	{"status", "behind a pane's first row", func(t *Theme, c tcell.Color) { background(c, &t.Status, &t.StatusDim) }},
 	{"panel", "behind lists and help", func(t *Theme, c tcell.Color) { background(c, t.panelStyles()...) }},
 	{"text", "text on these", func(t *Theme, c tcell.Color) { foreground(c, &t.Bar, &t.Tab, &t.Status, &t.Panel) }},
-	{"dim", "what is less important, and borders", func(t *Theme, c tcell.Color) {
-		foreground(c, &t.BarDim, &t.StatusDim, &t.PanelDim, &t.PanelEdge, &t.Separator, &t.Outside, &t.Veil)
+	{"dim", "secondary text and borders", func(t *Theme, c tcell.Color) {
+		foreground(c, &t.BarDim, &t.StatusDim, &t.PanelDim, &t.PanelEdge, &t.Separator, &t.Outside, &t.Dimmed)
 	}},
 	{"key", "keys in hints and help", func(t *Theme, c tcell.Color) { foreground(c, &t.BarKey, &t.PanelKey) }},
 	{"accent", "behind the focused pane's status, the current tab and the chosen row", func(t *Theme, c tcell.Color) {
@@ -47,15 +47,15 @@ var Parts = []Part{
 		foreground(c, &t.SeparatorNow)
 	}},
 	{"accent-text", "text on it", func(t *Theme, c tcell.Color) { foreground(c, t.accentStyles()...) }},
-	{"message", "behind what the viewer has to say", func(t *Theme, c tcell.Color) { background(c, &t.Message) }},
+	{"message", "behind the viewer's messages", func(t *Theme, c tcell.Color) { background(c, &t.Message) }},
 	{"alarm", "behind questions", func(t *Theme, c tcell.Color) { background(c, &t.Alarm) }},
-	{"found", "behind what a search found", func(t *Theme, c tcell.Color) { background(c, &t.Found, &t.FoundNow) }},
+	{"found", "behind search matches", func(t *Theme, c tcell.Color) { background(c, &t.Found, &t.FoundNow) }},
 	{"selected", "behind selected text", func(t *Theme, c tcell.Color) { background(c, &t.Selected) }},
 	{"good", "success", func(t *Theme, c tcell.Color) { t.Good = c }},
 	{"bad", "failure", func(t *Theme, c tcell.Color) { t.Bad = c }},
 	{"warn", "warnings", func(t *Theme, c tcell.Color) { t.Warn = c }},
-	{"busy", "what runs", func(t *Theme, c tcell.Color) { t.Busy = c }},
-	{"wants", "what waits for a person", func(t *Theme, c tcell.Color) { t.Wants = c }},
+	{"busy", "running commands", func(t *Theme, c tcell.Color) { t.Busy = c }},
+	{"wants", "sessions that need input", func(t *Theme, c tcell.Color) { t.Wants = c }},
 }
 
 func (t *Theme) barStyles() []*tcell.Style {
@@ -70,14 +70,13 @@ func (t *Theme) accentStyles() []*tcell.Style {
 	return []*tcell.Style{&t.TabActive, &t.StatusFocus, &t.FocusDim, &t.PanelTitle, &t.PanelSelected}
 }
 
-// Custom makes a theme of colours by part: #rrggbb, #rgb, 0 to 255, default, or a name as
-// in red or bright-blue.
+// Custom returns a theme with colours by part: #rrggbb, #rgb, 0 to 255, default, or a name such as red or bright-blue.
 func Custom(name string, colours map[string]string) (*Theme, error) {
 	t := *Dark
 	t.Name = name
 	for part := range colours {
 		if !slices.ContainsFunc(Parts, func(p Part) bool { return p.Name == part }) {
-			return nil, fmt.Errorf("theme %s: a theme has no part %q", name, part)
+			return nil, fmt.Errorf("theme %s: unknown part %q", name, part)
 		}
 	}
 	for _, p := range Parts {
@@ -87,7 +86,7 @@ func Custom(name string, colours map[string]string) (*Theme, error) {
 		}
 		c, ok := Colour(text)
 		if !ok {
-			return nil, fmt.Errorf("theme %s: %q is no colour", name, text)
+			return nil, fmt.Errorf("theme %s: invalid colour %q", name, text)
 		}
 		p.put(&t, c)
 	}
@@ -96,7 +95,7 @@ func Custom(name string, colours map[string]string) (*Theme, error) {
 
 var colourNames = []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 
-// Colour reads a colour.
+// Colour parses a colour.
 func Colour(text string) (tcell.Color, bool) {
 	text = strings.ToLower(text)
 	if text == "default" {

@@ -6,13 +6,12 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Terminals of 256 colours show a theme's by those that come next to them, which can lose what made text stand out: of two
-// greys that are near each other both can become the same. So a theme is told in the terminal's colours beforehand, by the
-// nearest that stands out as well.
+// Terminals of 256 colours replace a theme's colours by the nearest of theirs, which can lose contrast: two similar
+// greys may become the same. The theme is therefore converted beforehand to the nearest colours of equal contrast.
 
-// fixed are the colours that look the same on all terminals of 256: a cube and greys. The first sixteen are the
-// terminal's own.
-func fixed() (list []tcell.Color) {
+// fixedColors returns the colours that look the same on all 256-colour terminals: a cube and greys. Users may change
+// the first sixteen.
+func fixedColors() (list []tcell.Color) {
 	for n := firstFixed; n < 256; n++ {
 		list = append(list, tcell.PaletteColor(n))
 	}
@@ -21,20 +20,20 @@ func fixed() (list []tcell.Color) {
 
 const firstFixed = 16
 
-// isKnown says that it is known how a colour looks.
+// isKnown reports whether the appearance of a colour is known.
 func isKnown(c tcell.Color) bool {
 	return c.IsRGB() || c.Valid() && c >= tcell.PaletteColor(firstFixed) && c < tcell.PaletteColor(256)
 }
 
-// within are the themes that were told in 256 colours, by the theme.
-var within sync.Map
+// adapted caches the themes converted to 256 colours, by theme.
+var adapted sync.Map
 
-// Within is the theme for a terminal with so many colours.
-func (t *Theme) Within(colors int) *Theme {
+// Adapt returns the theme adapted to a terminal with a number of colours.
+func (t *Theme) Adapt(colors int) *Theme {
 	if colors != 256 || t.few {
 		return t
 	}
-	if had, ok := within.Load(t); ok {
+	if had, ok := adapted.Load(t); ok {
 		return had.(*Theme)
 	}
 	few := *t
@@ -45,18 +44,18 @@ func (t *Theme) Within(colors int) *Theme {
 	for _, c := range []*tcell.Color{&few.Good, &few.Bad, &few.Warn, &few.Busy, &few.Wants} {
 		*c = ink256(*c)
 	}
-	had, _ := within.LoadOrStore(t, &few)
+	had, _ := adapted.LoadOrStore(t, &few)
 	return had.(*Theme)
 }
 
-// styles are all that a theme has.
+// styles returns all styles of a theme.
 func (t *Theme) styles() []*tcell.Style {
 	list := append(append(t.barStyles(), t.panelStyles()...), t.accentStyles()...)
-	return append(list, &t.Message, &t.Alarm, &t.Status, &t.StatusDim, &t.Separator, &t.SeparatorNow, &t.Veil,
+	return append(list, &t.Message, &t.Alarm, &t.Status, &t.StatusDim, &t.Separator, &t.SeparatorNow, &t.Dimmed,
 		&t.Found, &t.FoundNow, &t.Selected, &t.Outside)
 }
 
-// inPalette is a style in fixed colours, as readable as it was or well enough.
+// inPalette returns a style in fixed colours, with the same or sufficient contrast.
 func inPalette(st tcell.Style) tcell.Style {
 	fg, bg, _ := st.Decompose()
 	if !fg.IsRGB() {
@@ -65,27 +64,27 @@ func inPalette(st tcell.Style) tcell.Style {
 	if !bg.IsRGB() {
 		return st.Foreground(ink256(fg))
 	}
-	ground := tcell.FindColor(bg, fixed())
-	return st.Background(ground).Foreground(fit(fg, ground, min(TextContrast, Contrast(fg, bg))))
+	fixed := tcell.FindColor(bg, fixedColors())
+	return st.Background(fixed).Foreground(fit(fg, fixed, min(TextContrast, Contrast(fg, bg))))
 }
 
-// ink256 is a fixed colour for what stands on the terminal's own ground: it is no nearer to that than the colour was.
+// ink256 returns a fixed colour for text on the terminal's own background, with at least the contrast that c has.
 func ink256(c tcell.Color) tcell.Color {
 	if !c.IsRGB() {
 		return c
 	}
-	ground := tcell.NewHexColor(0xffffff)
-	if black := tcell.NewHexColor(0); Contrast(c, black) > Contrast(c, ground) {
-		ground = black
+	bg := tcell.NewHexColor(0xffffff)
+	if black := tcell.NewHexColor(0); Contrast(c, black) > Contrast(c, bg) {
+		bg = black
 	}
-	return fit(c, ground, Contrast(c, ground))
+	return fit(c, bg, Contrast(c, bg))
 }
 
-// fit is the fixed colour next to one, of those that stand out so much from a ground.
-func fit(c, ground tcell.Color, least float64) tcell.Color {
+// fit returns the fixed colour nearest to c that has a minimum contrast to a background.
+func fit(c, bg tcell.Color, least float64) tcell.Color {
 	var far []tcell.Color
-	for _, f := range fixed() {
-		if Contrast(f, ground) >= least {
+	for _, f := range fixedColors() {
+		if Contrast(f, bg) >= least {
 			far = append(far, f)
 		}
 	}

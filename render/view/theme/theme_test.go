@@ -10,13 +10,13 @@ import (
 func TestDefault(t *testing.T) {
 	for _, c := range []struct {
 		colors int
-		ground Ground
+		ground Background
 		env    map[string]string
 		want   *Theme
 	}{
-		{1 << 24, UnknownGround, nil, Dark}, {256, LightGround, nil, Light}, {256, LightGround, map[string]string{"COLORFGBG": "15;0"}, Light},
-		{256, DarkGround, map[string]string{"COLORFGBG": "0;15"}, Dark}, {16, LightGround, nil, Terminal}, {256, UnknownGround, map[string]string{"COLORFGBG": "15;0"}, Dark}, {256, UnknownGround, map[string]string{"COLORFGBG": "0;15"}, Light},
-		{256, UnknownGround, map[string]string{"COLORFGBG": "0;default;15"}, Light}, {16, UnknownGround, nil, Terminal}, {1 << 24, UnknownGround, map[string]string{"NO_COLOR": "1"}, Mono},
+		{1 << 24, UnknownBackground, nil, Dark}, {256, LightBackground, nil, Light}, {256, LightBackground, map[string]string{"COLORFGBG": "15;0"}, Light},
+		{256, DarkBackground, map[string]string{"COLORFGBG": "0;15"}, Dark}, {16, LightBackground, nil, Terminal}, {256, UnknownBackground, map[string]string{"COLORFGBG": "15;0"}, Dark}, {256, UnknownBackground, map[string]string{"COLORFGBG": "0;15"}, Light},
+		{256, UnknownBackground, map[string]string{"COLORFGBG": "0;default;15"}, Light}, {16, UnknownBackground, nil, Terminal}, {1 << 24, UnknownBackground, map[string]string{"NO_COLOR": "1"}, Mono},
 	} {
 		if got := Default(c.colors, c.ground, func(k string) string { return c.env[k] }); got != c.want {
 			t.Errorf("%d colours, %v, %v: %s; want %s", c.colors, c.ground, c.env, got.Name, c.want.Name)

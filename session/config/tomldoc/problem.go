@@ -10,7 +10,7 @@ import (
 // Problem is something wrong with a file.
 type Problem struct {
 	File string `json:"file,omitempty"`
-	Place
+	Position
 	Key  string `json:"key,omitempty"`
 	Text string `json:"text"`
 }
@@ -43,7 +43,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// ProblemsOf are the problems an error is made of; one that is none of ours is one.
+// ProblemsOf returns the problems of an error; other errors become one problem.
 func ProblemsOf(err error) Problems {
 	var list Problems
 	if err == nil || errors.As(err, &list) {
@@ -51,12 +51,12 @@ func ProblemsOf(err error) Problems {
 	}
 	var syntax *Error
 	if errors.As(err, &syntax) {
-		return Problems{{Place: syntax.Place, Text: syntax.Text}}
+		return Problems{{Position: syntax.Position, Text: syntax.Text}}
 	}
 	return Problems{{Text: err.Error()}}
 }
 
-// TypeName says what a value of a document is.
+// TypeName returns the name of a value's type for users.
 func TypeName(data any) string {
 	switch data.(type) {
 	case bool:

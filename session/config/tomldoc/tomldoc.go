@@ -1,5 +1,5 @@
-// Package tomldoc reads TOML with the place of every key and value, so that messages name them and one value
-// can be changed without touching the rest. It knows no key: what may stand in a file is its caller's.
+// Package tomldoc parses TOML with the place of every key and value, so that messages can name them and one value can
+// be changed without touching the rest. It knows no keys: its callers define them.
 package tomldoc
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Place is where something stands in the file, line and column from 1. The zero value is
-// nowhere.
-type Place struct {
+// Position is a place in the file, line and column from 1. The zero value is unknown.
+type Position struct {
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 }
@@ -25,13 +24,13 @@ type Place struct {
 // matchers, 0, name.
 type Item struct {
 	Path   []string
-	At     Place // of the key
-	Value  Place
+	At     Position // of the key
+	Value  Position
 	Data   any    // string, bool, int64, float64, []any, map[string]any; nil: a date or time
 	Raw    Span   // of the value
 	Inline bool   // within an inline table
 	Prefix string // of its name as it is written: "a." of a.b
-	Line   int    // offset of the line it begins on
+	Line   int    // offset of the line it starts on
 
 	elements []Span
 }
@@ -42,7 +41,7 @@ type Span struct{ From, To int }
 // Header is a [table] or [[table]] line.
 type Header struct {
 	Path []string
-	At   Place
+	At   Position
 	End  int // offset behind its line
 	Many bool
 }
@@ -56,24 +55,24 @@ type Document struct {
 
 // Error is what makes a file no TOML.
 type Error struct {
-	Place
+	Position
 	Text string
 }
 
 func (e *Error) Error() string {
-	if e.Place == (Place{}) {
+	if e.Position == (Position{}) {
 		return e.Text
 	}
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Text)
 }
 
-// ByteOrderMark is what some editors begin a text in UTF-8 with. It is no part of TOML.
+// ByteOrderMark is the mark with which some editors start UTF-8 text. It is not valid TOML.
 const ByteOrderMark = "\ufeff"
 
 // Parse reads TOML. Keys that come twice and the like are errors, too; all errors are an *Error.
 func Parse(src []byte) (*Document, error) {
 	if bytes.HasPrefix(src, []byte(ByteOrderMark)) {
-		return nil, &Error{Place{1, 1}, "the file begins with a byte order mark; save it as UTF-8 without one"}
+		return nil, &Error{Position{1, 1}, "the file starts with a byte order mark; save it as UTF-8 without one"}
 	}
 	if at := tooDeep(src); at >= 0 {
 		return nil, &Error{PlaceOf(src, at), fmt.Sprintf("there are more than %d open brackets; write it flatter", maxDepth)}
@@ -83,7 +82,7 @@ func Parse(src []byte) (*Document, error) {
 		var d *toml.DecodeError
 		if errors.As(err, &d) {
 			line, col := d.Position()
-			return nil, &Error{Place{line, col}, strings.TrimPrefix(d.Error(), "toml: ")}
+			return nil, &Error{Position{line, col}, strings.TrimPrefix(d.Error(), "toml: ")}
 		}
 		return nil, &Error{Text: strings.TrimPrefix(err.Error(), "toml: ")}
 	}
@@ -92,7 +91,7 @@ func Parse(src []byte) (*Document, error) {
 	for r.p.NextExpression() {
 		r.expression(r.p.Expression())
 	}
-	if err := r.p.Error(); err != nil { // Unmarshal would have said so
+	if err := r.p.Error(); err != nil { // Unmarshal has already reported it
 		return nil, &Error{Text: err.Error()}
 	}
 	return &r.doc, nil
@@ -101,8 +100,8 @@ func Parse(src []byte) (*Document, error) {
 // maxDepth bounds the brackets that are open at once: the parser calls itself for each.
 const maxDepth = 500
 
-// tooDeep is where brackets are nested too deep, or -1. Those in texts and comments do not count; a text that
-// is not closed on its line is a mistake at which the parser stops.
+// tooDeep returns where brackets are nested too deeply, or -1. Brackets in texts and comments do not count; the parser
+// reports a text that is not closed on its line.
 func tooDeep(src []byte) int {
 	depth := 0
 	for i := 0; i < len(src); i++ {
@@ -129,7 +128,7 @@ func lineLength(src []byte) int {
 	return len(src)
 }
 
-// textLength is how long a text is that begins with a quotation mark, with its marks.
+// textLength returns the length of a quoted text with its quotation marks.
 func textLength(src []byte, quote byte) int {
 	if mark := bytes.Repeat([]byte{quote}, 3); bytes.HasPrefix(src, mark) {
 		for i := 3; i < len(src); i++ {
@@ -173,14 +172,14 @@ func (r *reader) expression(n *unstable.Node) {
 		path, raw := r.key(n.Key())
 		h := Header{Path: path, At: r.place(raw.From), Many: n.Kind == unstable.ArrayTable, End: EndOfLine(r.doc.Src, raw.To)}
 		r.doc.Headers = append(r.doc.Headers, h)
-		r.table = r.numbered(path, h.Many)
+		r.table = r.withIndex(path, h.Many)
 	case unstable.KeyValue:
 		r.keyValue(n, r.table, false)
 	}
 }
 
-// numbered puts the number of the newest element behind the name of each array of tables.
-func (r *reader) numbered(path []string, begins bool) []string {
+// withIndex puts the number of the newest element behind the name of each array of tables.
+func (r *reader) withIndex(path []string, begins bool) []string {
 	var out []string
 	for i, name := range path {
 		out = append(out, name)
@@ -217,7 +216,7 @@ func (r *reader) keyValue(n *unstable.Node, table []string, inline bool) {
 	r.doc.Items = append(r.doc.Items, it)
 }
 
-// elementsOf are the places of an array's elements, as far as they are known.
+// elementsOf returns the places of an array's elements, as far as known.
 func (r *reader) elementsOf(n *unstable.Node) (all []Span) {
 	if n.Kind != unstable.Array {
 		return nil
@@ -230,8 +229,8 @@ func (r *reader) elementsOf(n *unstable.Node) (all []Span) {
 	return all
 }
 
-// Element is the place of an element of an array; where it is not known, that of the array.
-func (d *Document) Element(it *Item, i int) Place {
+// Element returns the place of an array element, or that of the array if unknown.
+func (d *Document) Element(it *Item, i int) Position {
 	if i < len(it.elements) && it.elements[i].From > it.Raw.From && it.elements[i].To <= it.Raw.To {
 		return PlaceOf(d.Src, it.elements[i].From)
 	}
@@ -246,7 +245,7 @@ func (r *reader) inlineTable(n *unstable.Node, path []string) {
 	}
 }
 
-// key is a dotted key and where it stands.
+// key returns a dotted key and its place.
 func (r *reader) key(it unstable.Iterator) (path []string, at Span) {
 	for it.Next() {
 		k := it.Node()
@@ -259,7 +258,7 @@ func (r *reader) key(it unstable.Iterator) (path []string, at Span) {
 	return path, at
 }
 
-// valueOf is a value in Go's types. Inline tables within arrays become maps.
+// valueOf returns a value in Go types. Inline tables within arrays become maps.
 func valueOf(n *unstable.Node) any {
 	switch n.Kind {
 	case unstable.String:
@@ -304,25 +303,25 @@ func valueOf(n *unstable.Node) any {
 	return nil
 }
 
-// place counts lines on from the place that was asked for last: a file is read in linear time.
-func (r *reader) place(offset int) Place {
+// place counts lines on from the last requested place, so that a file is read in linear time.
+func (r *reader) place(offset int) Position {
 	if offset < r.seen {
 		return PlaceOf(r.doc.Src, offset)
 	}
 	r.lines += bytes.Count(r.doc.Src[r.seen:offset], []byte("\n"))
 	r.seen = offset
-	return Place{r.lines + 1, offset - lineStart(r.doc.Src, offset) + 1}
+	return Position{r.lines + 1, offset - lineStart(r.doc.Src, offset) + 1}
 }
 
-// PlaceOf is the place of an offset.
-func PlaceOf(src []byte, offset int) Place {
+// PlaceOf returns the place of an offset.
+func PlaceOf(src []byte, offset int) Position {
 	before := src[:offset]
-	return Place{bytes.Count(before, []byte("\n")) + 1, offset - lineStart(src, offset) + 1}
+	return Position{bytes.Count(before, []byte("\n")) + 1, offset - lineStart(src, offset) + 1}
 }
 
 func lineStart(src []byte, offset int) int { return bytes.LastIndexByte(src[:offset], '\n') + 1 }
 
-// EndOfLine is the offset behind the line an offset is on.
+// EndOfLine returns the offset after the line of an offset.
 func EndOfLine(src []byte, offset int) int {
 	if i := bytes.IndexByte(src[offset:], '\n'); i >= 0 {
 		return offset + i + 1
@@ -330,7 +329,7 @@ func EndOfLine(src []byte, offset int) int {
 	return len(src)
 }
 
-// prefixOf is all of a written key but its last part: "retention." of retention.dead.
+// prefixOf returns a written key without its last part: "retention." of retention.dead.
 func prefixOf(written []byte, parts int) string {
 	if parts < 2 {
 		return ""

@@ -24,10 +24,10 @@ t/1/c {6 1} {6 5} map[] false`
 	if s := strings.Join(got, "\n"); s != want {
 		t.Error(s)
 	}
-	if at := d.Element(&d.Items[1], 1); at != (Place{4, 3}) {
+	if at := d.Element(&d.Items[1], 1); at != (Position{4, 3}) {
 		t.Errorf("the second element stands at %v", at)
 	}
-	if h := d.Headers; len(h) != 2 || !h[1].Many || h[1].At != (Place{5, 3}) {
+	if h := d.Headers; len(h) != 2 || !h[1].Many || h[1].At != (Position{5, 3}) {
 		t.Errorf("%+v", h)
 	}
 }
@@ -37,7 +37,7 @@ func TestErrors(t *testing.T) {
 		"a = \n":                              "1:5: ",
 		"a = 1\nb = x\n":                      "2:5: ",
 		"a = 1\na = 2\n":                      "a",
-		ByteOrderMark + "a = 1\n":             "1:1: the file begins with a byte order mark; save it as UTF-8 without one",
+		ByteOrderMark + "a = 1\n":             "1:1: the file starts with a byte order mark; save it as UTF-8 without one",
 		"a = " + strings.Repeat("[", 1<<20):   "1:505: there are more than 500 open brackets",
 		"a = " + strings.Repeat("{a=", 1<<19): "1:1505: there are more than 500 open brackets",
 		strings.Repeat("a.", 1<<19) + "b = 1": "",

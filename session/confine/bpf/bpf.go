@@ -12,13 +12,13 @@ import (
 // Action is what happens with a system call, as the kernel wants it returned.
 type Action uint32
 
-// Ask hands it to whoever holds the filter's listener.
+// Ask passes the call to the owner of the filter's listener.
 const Ask Action = unix.SECCOMP_RET_USER_NOTIF
 
 // Allow lets it happen.
 const Allow Action = unix.SECCOMP_RET_ALLOW
 
-// Fail has it fail with an error number.
+// Fail returns the action that fails a call with an error number.
 func Fail(errno unix.Errno) Action {
 	return unix.SECCOMP_RET_ERRNO | Action(errno)&unix.SECCOMP_RET_DATA
 }
@@ -54,10 +54,10 @@ var ErrMachine = errors.New("system calls can be filtered on amd64 and arm64 onl
 // Assemble makes a filter of rules.
 func Assemble(rules []Rule) ([]unix.SockFilter, error) { return assemble(machine, rules) }
 
-// arch says how a machine's system calls are told apart.
+// arch identifies a machine's system call conventions.
 type arch struct {
 	audit uint32 // AUDIT_ARCH_…; 0: not known
-	x32   uint32 // this bit of a number says that it is of another convention; 0: there is none
+	x32   uint32 // this bit of a number marks another convention; 0: none
 }
 
 func assemble(m arch, rules []Rule) ([]unix.SockFilter, error) {
@@ -88,7 +88,7 @@ func assemble(m arch, rules []Rule) ([]unix.SockFilter, error) {
 	return prog, nil
 }
 
-// block is a rule's instructions. It is left at its end when the rule does not fit.
+// block returns a rule's instructions. They jump to the end of the block if the rule does not match.
 func (r Rule) block() ([]unix.SockFilter, error) {
 	b := []unix.SockFilter{load(offNr), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: r.Nr}}
 	leave := []int{1} // instructions that jump to the end when they do not hold
@@ -110,8 +110,8 @@ func (r Rule) block() ([]unix.SockFilter, error) {
 	return b, nil
 }
 
-// condition is the instructions of one, which begin at an index of its block, and which of them leave the block when they
-// do not hold. A half without bits in the mask is not looked at.
+// condition returns the instructions of one argument, from index at of its block, and those that leave the block on a
+// mismatch. It skips a half without bits in the mask.
 func (a Arg) condition(at int) (b []unix.SockFilter, leave []int) {
 	var halves []uint32 // offset, mask, value
 	for half := range uint32(2) {
@@ -130,7 +130,7 @@ func (a Arg) condition(at int) (b []unix.SockFilter, leave []int) {
 		}
 		return b, leave
 	}
-	// All halves are the value: leave, by an instruction after the last of them. One that is not: go on behind that.
+	// A match of all halves leaves the block, by an instruction after the last. A mismatch continues after that.
 	for i := 2; i < len(b); i += 3 {
 		b[i].Jf = uint8(len(b) - i)
 	}

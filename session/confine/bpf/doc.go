@@ -1,9 +1,9 @@
-// Package bpf assembles seccomp filters: rules about system calls in, the kernel's instructions out.
+// Package bpf assembles seccomp filters from rules about system calls.
 //
 //	Rules → Assemble → []unix.SockFilter → seccomp(2)
 //
-// A filter is read from the top: the machine's own calling convention first (what comes by another one, 32-bit or
-// x32, does not exist), then each rule, then "allowed". The first rule that fits decides. A rule is a system call's number
-// and, for some, bits of its arguments; what arguments point to cannot be looked at here. It knows nothing of processes
-// and makes no system call. Numbers are the machine's own (unix.SYS_…).
+// A filter runs from the top: first the machine's calling convention (calls by another one, 32-bit or x32, are
+// rejected), then each rule, then "allowed". The first matching rule decides. A rule is a system call number and, for
+// some, bits of its arguments; filters cannot read what arguments point to. The package knows no processes and makes no
+// system calls. Numbers are the machine's own (unix.SYS_…).
 package bpf

@@ -10,37 +10,38 @@ import (
 	"time"
 )
 
-// Answers gathers what listeners say to events that ask something of them.
+// Answers collects the replies of listeners to events that request an action.
 type Answers struct {
 	mu   sync.Mutex
 	open map[string]*Question // by ID
 }
 
-// Question is an event that waits for answers: until one listener did what it asks for, or all refused.
+// Question is an event that waits for replies, until one listener has performed the action or all have refused.
 type Question struct {
 	ID      string
 	of      *Answers
-	left    map[int]bool // listeners who have not answered, by process; this and the others are guarded by of.mu
-	heard   map[int]bool // who has answered: only the first answer of each counts
-	did     bool
-	refused []string
-	known   chan struct{} // closed when what came of it is known
+	pending map[int]bool  // listeners that have not replied, by process ID; of.mu guards this and the fields below
+	replied map[int]bool  // processes that have replied; only the first reply of each counts
+	done    bool          // a listener has performed the action
+	refused []string      // reasons of the listeners that refused
+	known   chan struct{} // closed when the outcome is known
 }
 
-// Ask begins to wait for the answers of some listeners, at least one, by their processes. Others that listen may do it, too, but
-// are not waited for.
+// Ask starts to wait for the replies of the given listeners, at least one, by process ID. Other listeners may perform
+// the action too, but are not waited for.
 func (a *Answers) Ask(listeners map[int]bool) *Question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open == nil {
 		a.open = map[string]*Question{}
 	}
-	q := &Question{ID: rand.Text(), of: a, left: maps.Clone(listeners), heard: map[int]bool{}, known: make(chan struct{})}
+	q := &Question{ID: rand.Text(), of: a, pending: maps.Clone(listeners), replied: map[int]bool{}, known: make(chan struct{})}
 	a.open[q.ID] = q
 	return q
 }
 
-// Answer takes what one process says; why is empty where it did it. False: nobody waits for it any more.
+// Answer records the reply of one process. An empty why means that it performed the action. It returns false if the
+// question is closed.
 func (a *Answers) Answer(id string, by int, why string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,23 +49,23 @@ func (a *Answers) Answer(id string, by int, why string) bool {
 	if q == nil {
 		return false
 	}
-	if q.heard[by] {
+	if q.replied[by] {
 		return true
 	}
-	q.heard[by] = true
-	delete(q.left, by)
-	if q.did = why == ""; !q.did {
+	q.replied[by] = true
+	delete(q.pending, by)
+	if q.done = why == ""; !q.done {
 		q.refused = append(q.refused, why)
 	}
-	if q.did || len(q.left) == 0 {
+	if q.done || len(q.pending) == 0 {
 		delete(a.open, id)
 		close(q.known)
 	}
 	return true
 }
 
-// Await waits for what comes of it, for some time at most. Where no listener did it, refused is why; where that is
-// empty, too, none has answered.
+// Await waits up to most for the outcome. If did is false, refused holds the reasons of the listeners; it is empty if
+// none replied.
 func (q *Question) Await(ctx context.Context, most time.Duration) (did bool, refused []string) {
 	late := time.NewTimer(most)
 	defer late.Stop()
@@ -76,5 +77,5 @@ func (q *Question) Await(ctx context.Context, most time.Duration) (did bool, ref
 	q.of.mu.Lock()
 	defer q.of.mu.Unlock()
 	delete(q.of.open, q.ID)
-	return q.did, q.refused
+	return q.done, q.refused
 }

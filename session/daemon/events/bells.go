@@ -7,41 +7,39 @@ import (
 	"time"
 )
 
-// Events that could come thousands of times a second are told of together.
-
-// bellEvery is how long bells are gathered after one was told of.
+// bellEvery is the shortest time between two published bell events of a session.
 const bellEvery = 250 * time.Millisecond
 
-// Bells gathers a session's bells: the first is told of at once, the others with the next
-// event.
+// Bells batches the bells of a session: the first is published at once, later ones with the next event.
 type Bells struct {
 	mu      sync.Mutex
-	rung    int
-	resting bool
+	pending int // bells not reported yet
+	paused  bool
 }
 
-// Ring notes a bell. tell is called with how many there were, without the lock.
-func (b *Bells) Ring(tell func(n int)) {
+// Ring records a bell. It calls publish with the number of bells to report, without holding the lock.
+func (b *Bells) Ring(publish func(n int)) {
 	b.mu.Lock()
-	b.rung++
-	n := b.rung
-	if b.resting {
+	b.pending++
+	n := b.pending
+	if b.paused {
 		b.mu.Unlock()
 		return
 	}
-	b.rung, b.resting = 0, true
+	b.pending, b.paused = 0, true
 	b.mu.Unlock()
-	time.AfterFunc(bellEvery, func() { b.rest(tell) })
-	tell(n)
+	time.AfterFunc(bellEvery, func() { b.flush(publish) })
+	publish(n)
 }
 
-func (b *Bells) rest(tell func(n int)) {
+// flush reports the pending bells.
+func (b *Bells) flush(publish func(n int)) {
 	b.mu.Lock()
-	n := b.rung
-	b.rung, b.resting = 0, n > 0
+	n := b.pending
+	b.pending, b.paused = 0, n > 0
 	b.mu.Unlock()
 	if n > 0 {
-		time.AfterFunc(bellEvery, func() { b.rest(tell) })
-		tell(n)
+		time.AfterFunc(bellEvery, func() { b.flush(publish) })
+		publish(n)
 	}
 }

@@ -1,11 +1,11 @@
 //go:build unix
 
-// Package events hands what happens to sessions and jobs to those who listen. It knows no session:
-// what it is given is what clients get.
+// Package events delivers events of sessions and jobs to listeners. It does not interpret them: clients receive what
+// the daemon publishes.
 //
-// Publishing never blocks. Events have one order and one numbering; a listener who is behind by
-// more than listenerQueue loses some, and is told how many, with the next that it has room for. The newest ones are
-// kept: who comes again with the number of the last that it saw (Resume) is told what it missed.
+// Publishing never blocks. All events share one order and one numbering. A listener that falls behind by more than
+// listenerQueue loses events; the next event that fits is preceded by one that counts them. The bus keeps the newest
+// events, so a client that reconnects with the number of its last event (Resume) receives those it missed.
 package events
 
 import (
@@ -15,24 +15,23 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// listenerQueue is how many events a slow listener may be behind before it loses some
-// (and is told how many).
+// listenerQueue is the number of events that may wait for a slow listener. Later ones are dropped and counted.
 const listenerQueue = 256
 
-// Bus hands events to those who listen. Publishing never blocks.
+// Bus publishes events to listeners. Publishing never blocks.
 type Bus struct {
 	mu     sync.Mutex
 	seq    uint64
 	first  uint64      // number before the first event
-	kept   []api.Event // the newest, at least keep of them once there were so many, without a gap
+	recent []api.Event // the newest events, without a gap; at least keep of them once that many exist
 	set    map[*Listener]struct{}
 	closed bool
 }
 
 // Listener is one subscription. Its channel is closed when the daemon ends.
 type Listener struct {
-	C    chan api.Event
-	lost uint64 // guarded by bus.mu
+	C       chan api.Event
+	dropped uint64 // events dropped because the listener is slow; guarded by Bus.mu
 }
 
 // Listen subscribes from the next event on; after the end the channel is closed.
@@ -56,97 +55,98 @@ func (b *Bus) listen() *Listener {
 	return l
 }
 
-// keep is how many events are kept for those who come again.
-const keep = 512
+// keptEvents is the number of events kept for clients that reconnect.
+const keptEvents = 512
 
-// Told is how many events were told, Listeners to how many clients they go.
-func (b *Bus) Told() uint64 {
+// PublishedCount returns the number of events published since the daemon started.
+func (b *Bus) PublishedCount() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.seq - b.first
 }
 
-// Listeners is how many clients listen.
+// Listeners returns the number of listening clients.
 func (b *Bus) Listeners() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.set)
 }
 
-// From has events numbered after a number, before the first. Numbers that grow from daemon to daemon are never
-// another's.
+// From sets the number before that of the first event. Numbers grow from daemon to daemon, so two daemons never use the
+// same one.
 func (b *Bus) From(seq uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq, b.first = seq, seq
 }
 
-// Begin subscribes as Listen does, and tells the number of the newest event before.
+// Begin subscribes as Listen does and returns the number of the newest event so far.
 func (b *Bus) Begin() (l *Listener, seq uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.listen(), b.seq
 }
 
-// Resume subscribes as Listen does, for one that saw the events up to a number; missed are those after it. Where not
-// all of them are kept any more, or the number was another daemon's, it is one that they are lost: whoever comes looks
-// at everything anew. seq is the number of the newest event.
+// Resume subscribes a listener that received the events up to number after. missed holds the later ones. If the bus no
+// longer keeps all of them, or the number belongs to another daemon, missed is a single "lost" event and the client has
+// to read the state again. seq is the number of the newest event.
 func (b *Bus) Resume(after uint64) (l *Listener, missed []api.Event, seq uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n := uint64(len(b.kept)); after <= b.seq && b.seq-after <= n {
-		return b.listen(), slices.Clone(b.kept[n-(b.seq-after):]), b.seq
+	if n := uint64(len(b.recent)); after <= b.seq && b.seq-after <= n {
+		return b.listen(), slices.Clone(b.recent[n-(b.seq-after):]), b.seq
 	}
-	gone := api.Event{Seq: b.seq, Kind: "lost"}
-	if b.first <= after && after <= b.seq { // else nobody knows how many: numbers of two daemons are not counted together
-		gone.Lost = b.seq - after
+	lost := api.Event{Seq: b.seq, Kind: "lost"}
+	// otherwise the count is unknown: the numbers of two daemons are not comparable
+	if b.first <= after && after <= b.seq {
+		lost.Lost = b.seq - after
 	}
-	return b.listen(), []api.Event{gone}, b.seq
+	return b.listen(), []api.Event{lost}, b.seq
 }
 
-// Leave ends a subscription.
+// Leave removes a subscription.
 func (b *Bus) Leave(l *Listener) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.set, l)
 }
 
-// Publish tells of a session; nil: of none.
+// Publish publishes an event of a session, or of none if s is nil.
 func (b *Bus) Publish(kind string, s *api.Session) { b.Send(api.Event{Kind: kind, Session: s}) }
 
-// PublishJob tells that a job ended.
+// PublishJob publishes the end of a job.
 func (b *Bus) PublishJob(j *api.Job, s *api.Session) {
 	b.Send(api.Event{Kind: "job", Session: s, Job: j})
 }
 
-// PublishApproval tells of an approval that was asked for, answered or is gone.
+// PublishApproval publishes that an approval was requested, answered or removed.
 func (b *Bus) PublishApproval(kind string, a *api.Approval, s *api.Session) {
 	b.Send(api.Event{Kind: kind, Session: s, Approval: a})
 }
 
-// Send gives an event its number and hands it on.
+// Send numbers an event and passes it to the listeners.
 func (b *Bus) Send(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq++
 	e.Seq = b.seq
-	if b.kept = append(b.kept, e); len(b.kept) == 2*keep {
-		b.kept = append(make([]api.Event, 0, 2*keep), b.kept[keep:]...)
+	if b.recent = append(b.recent, e); len(b.recent) == 2*keptEvents {
+		b.recent = append(make([]api.Event, 0, 2*keptEvents), b.recent[keptEvents:]...)
 	}
 	for l := range b.set {
-		if l.lost > 0 {
+		if l.dropped > 0 {
 			select {
-			case l.C <- api.Event{Seq: b.seq, Kind: "lost", Lost: l.lost}:
-				l.lost = 0
+			case l.C <- api.Event{Seq: b.seq, Kind: "lost", Lost: l.dropped}:
+				l.dropped = 0
 			default:
-				l.lost++
+				l.dropped++
 				continue
 			}
 		}
 		select {
 		case l.C <- e:
 		default:
-			l.lost++
+			l.dropped++
 		}
 	}
 }

@@ -15,15 +15,15 @@ func TestResume(t *testing.T) {
 	if l, seq := b.Begin(); seq != 1000 || len(l.C) != 0 {
 		t.Errorf("the newest before any is %d", seq)
 	}
-	for range 5 * keep {
+	for range 5 * keptEvents {
 		b.Publish("state", nil)
 	}
-	newest := uint64(1000 + 5*keep)
+	newest := uint64(1000 + 5*keptEvents)
 	for _, c := range []struct {
 		after  uint64
 		missed int
 	}{
-		{newest, 0}, {newest - 1, 1}, {newest - keep, keep},
+		{newest, 0}, {newest - 1, 1}, {newest - keptEvents, keptEvents},
 	} {
 		l, missed, seq := b.Resume(c.after)
 		if len(missed) != c.missed || seq != newest {
@@ -37,7 +37,7 @@ func TestResume(t *testing.T) {
 		b.Leave(l)
 	}
 	// How many are lost is known of this daemon's only.
-	for after, lost := range map[uint64]uint64{newest - 2*keep: 2 * keep, 1000: 5 * keep, 999: 0, 0: 0, newest + 1: 0} {
+	for after, lost := range map[uint64]uint64{newest - 2*keptEvents: 2 * keptEvents, 1000: 5 * keptEvents, 999: 0, 0: 0, newest + 1: 0} {
 		l, missed, seq := b.Resume(after)
 		if len(missed) != 1 || missed[0].Kind != "lost" || missed[0].Lost != lost || missed[0].Seq != newest || seq != newest {
 			t.Errorf("after %d: %+v, want %d lost", after, missed, lost)

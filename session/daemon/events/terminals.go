@@ -4,13 +4,13 @@ package events
 
 import "sync"
 
-// Terminals are those of attached clients, for news that concern no session's screen.
+// Terminals is the set of attached clients' terminals. They receive notices that do not belong to a session's screen.
 type Terminals struct {
 	mu  sync.Mutex
 	set map[chan []byte]struct{}
 }
 
-// Join makes a client one of them until it leaves.
+// Join adds a client until it calls leave.
 func (t *Terminals) Join() (news <-chan []byte, leave func()) {
 	c := make(chan []byte, 4)
 	t.mu.Lock()
@@ -26,7 +26,7 @@ func (t *Terminals) Join() (news <-chan []byte, leave func()) {
 	}
 }
 
-// Send writes to all of them and reports how many will show it. One that is behind misses it.
+// Send writes to all terminals and returns how many receive it. A client that is behind misses it.
 func (t *Terminals) Send(b []byte) (reached int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,31 +6,31 @@ import (
 	"context"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 )
 
-// Along makes output text while it is printed, so that little is left to read when it has ended: ten megabytes take a tenth of a
-// second. It belongs to one goroutine at a time.
-type Along struct {
+// Incremental converts output to text while the program prints it, so that little is left to read at the end: ten
+// megabytes take a tenth of a second. Only one goroutine may use it at a time.
+type Incremental struct {
 	Limits Limits
 
 	s     *session.Session
 	from  uint64
 	r     *plainReader // nil: nothing is read
-	known *secrets.Set // that was hidden
+	known *redact.Set  // secrets that were masked
 }
 
-// NewAlong reads what a session prints from an offset on.
-func NewAlong(s *session.Session, from uint64, limits Limits) *Along {
-	return &Along{Limits: limits, s: s, from: from}
+// NewAlong returns a reader of a session's output from an offset.
+func NewAlong(s *session.Session, from uint64, limits Limits) *Incremental {
+	return &Incremental{Limits: limits, s: s, from: from}
 }
 
-// From is where it begins.
-func (a *Along) From() uint64 { return a.from }
+// From returns the offset of the first byte.
+func (a *Incremental) From() uint64 { return a.from }
 
-// Read takes the whole pieces that are there. What is beyond those that are made text of any output (exactBytes) stays, as only its
-// end says which part of it is.
-func (a *Along) Read(ctx context.Context) error {
+// Read converts the complete pieces available so far. It leaves those after the first exactBytes/2 bytes, because only
+// the end of the output decides which of them are included.
+func (a *Incremental) Read(ctx context.Context) error {
 	_, end := a.s.OutputRange()
 	if a.Limits.Hide {
 		end = min(end, a.s.SettledOffset())
@@ -38,10 +38,10 @@ func (a *Along) Read(ctx context.Context) error {
 	if a.r == nil && end < a.from+pieceBytes || a.r != nil && end < a.r.at+pieceBytes {
 		return nil
 	}
-	a.renew()
-	a.r.buf = make([]byte, pieceBytes) // not kept meanwhile: what waits may have to wait for long
+	a.restartIfSecretsChanged()
+	a.r.buf = make([]byte, pieceBytes) // released after the call: the next one may come much later
 	defer func() { a.r.buf, a.r.spare = nil, nil }()
-	defer a.r.leave()
+	defer a.r.awaitPrefetch()
 	whole := max(a.r.at, min(end, a.from+exactBytes/2)) - a.r.at
 	for to := a.r.at + whole - whole%pieceBytes; a.r.at+pieceBytes <= to; {
 		if more, err := a.r.readPiece(ctx, to); err != nil || !more {
@@ -51,15 +51,15 @@ func (a *Along) Read(ctx context.Context) error {
 	return nil
 }
 
-// renew begins anew where more secrets are known than had been when it began.
-func (a *Along) renew() {
+// restartIfSecretsChanged restarts from the beginning if secrets were added since the last start.
+func (a *Incremental) restartIfSecretsChanged() {
 	if known := a.s.Secrets(); a.r == nil || a.Limits.Hide && known != a.known {
 		a.r, a.known = newPlainReader(a.s, a.from, a.Limits), known
 	}
 }
 
-// Text is all of it up to an offset, as Plain makes it. There is nothing to ask for after that.
-func (a *Along) Text(ctx context.Context, to uint64) (Text, error) {
+// Text returns the text up to offset to, as Plain does. The reader must not be used afterwards.
+func (a *Incremental) Text(ctx context.Context, to uint64) (Text, error) {
 	if a.r == nil || a.r.at > to || a.Limits.Hide && a.s.Secrets() != a.known {
 		return Plain(ctx, a.s, a.from, to, a.Limits)
 	}

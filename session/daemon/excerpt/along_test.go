@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
@@ -18,8 +18,8 @@ import (
 // stopped, and where a secret becomes known in between that stands in what was read.
 //
 // FEATURES: R21 R66 R105
-func TestAlong(t *testing.T) {
-	vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+func TestIncrementalDigest(t *testing.T) {
+	vault, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestAlong(t *testing.T) {
 		{Bytes: 4 << 20, Hide: true},
 		{Bytes: 2000, Line: 100},
 	}
-	along := make([]*Along, len(all))
+	along := make([]*Incremental, len(all))
 	for i, l := range all {
 		along[i] = NewAlong(s, 100, l)
 	}
@@ -100,7 +100,7 @@ func someOutput(rnd *rand.Rand, n int) string {
 // A piece that is not whole is left for later, and where nothing was read, or too much, all is read at once.
 //
 // FEATURES: R21
-func TestAlongOfLittle(t *testing.T) {
+func TestIncrementalDigest_SmallOutput(t *testing.T) {
 	long := strings.Repeat("a line of output\r\n", 20_000)
 	s := printed(t, text(long))
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 )
 
 // much is output of ten megabytes of several kinds.
@@ -40,7 +40,7 @@ func BenchmarkDigestOfMuch(b *testing.B) {
 	})
 }
 
-// The same without folding, and as a person may see it.
+// The same without folding, and as a user may see it.
 func BenchmarkDigestUnfolded(b *testing.B) {
 	each(b, func(b *testing.B, s *session.Session, size int) {
 		if _, err := Plain(b.Context(), s, 0, uint64(size), Limits{Bytes: 8000, Digest: true}); err != nil {
@@ -68,7 +68,7 @@ func BenchmarkLineOffset(b *testing.B) {
 }
 
 func each(b *testing.B, f func(b *testing.B, s *session.Session, size int)) {
-	vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{Formats: func() bool { return true }})
+	vault, err := redact.NewVault(redact.NewKey(), nil, redact.Options{Formats: func() bool { return true }})
 	if err != nil {
 		b.Fatal(err)
 	}

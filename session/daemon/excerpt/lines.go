@@ -9,10 +9,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Where lines of a session's text begin: lines as `longterm output` prints them. The emulator keeps the newest only, so they
-// are counted from the journal, from its oldest byte on: what a byte means depends on those before it.
+// This file finds the offsets of lines, counted as `longterm output` prints them. The emulator keeps only the newest
+// lines, so they are counted in the journal from its oldest byte: the meaning of a byte depends on those before it.
 
-// LineOffset is where line n begins, in the memory of a buffer. A line that is not there yet begins at the end.
+// LineOffset returns the offset of line n, using the memory of one buffer. It returns the end of the output if the line
+// does not exist yet.
 func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, error) {
 	start, end := s.OutputRange()
 	if n == 0 {
@@ -28,17 +29,17 @@ func LineOffset(ctx context.Context, s *session.Session, n uint64) (uint64, erro
 	return found, err
 }
 
-// MostLinesBack is how far before the end a line is found: where each of so many begins is kept.
+// MostLinesBack limits how far before the end LineBefore finds a line: it stores the offset of each.
 const MostLinesBack = 1 << 20
 
-// LineBefore is where the n lines before the end begin; of fewer, the oldest. A last line that has no end yet is one if
-// there is text in it: a prompt.
+// LineBefore returns the offset of the n-th line from the end, or of the oldest line if fewer exist. An unfinished last
+// line, such as a prompt, counts if it has text.
 func LineBefore(ctx context.Context, s *session.Session, n int) (uint64, error) {
 	start, end := s.OutputRange()
 	if n = min(n, MostLinesBack); n <= 0 {
 		return end, nil
 	}
-	var begins []uint64 // of the newest n lines; once there are more, seen says which is the oldest
+	var begins []uint64 // of the newest n lines, as a ring: seen%n is the oldest
 	seen := 0
 	note := func(from uint64) {
 		if len(begins) < n {
@@ -67,11 +68,11 @@ func LineBefore(ctx context.Context, s *session.Session, n int) (uint64, error) 
 	return begins[seen%n], nil
 }
 
-// eachLine calls f with where each line begins and ends, for as long as it wants more, and is where the line begins that has
-// text and no end yet; end, if there is none.
+// eachLine calls f with the offsets of each line until f returns false. It returns the offset of an unfinished line
+// that has text, otherwise end.
 func eachLine(ctx context.Context, s *session.Session, start, end uint64, f func(from, to uint64) bool) (uint64, error) {
 	r := plainReader{s: s, buf: make([]byte, pieceBytes), base: start}
-	defer r.leave()
+	defer r.awaitPrefetch()
 	from, more := start, true
 	take := func(l plaintext.Line) {
 		if l.More || !more {
@@ -88,7 +89,7 @@ func eachLine(ctx context.Context, s *session.Session, start, end uint64, f func
 		if c.Next == at {
 			break
 		}
-		if c.Gap > 0 { // what follows is a line of its own
+		if c.Gap > 0 { // the output after a gap starts a new line
 			r.plain, r.base, from = plaintext.Writer{}, c.From, c.From
 			r.mask.Restart()
 		}
@@ -96,7 +97,7 @@ func eachLine(ctx context.Context, s *session.Session, start, end uint64, f func
 		r.plain.Each(c.Data, take)
 		at = c.Next
 	}
-	if text, _, _ := r.plain.Rest(nil); len(text) > 0 && more {
+	if text, _, _ := r.plain.AppendUnfinished(nil); len(text) > 0 && more {
 		return from, nil
 	}
 	return end, nil

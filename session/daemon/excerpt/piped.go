@@ -9,8 +9,8 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/output/budget"
+	"github.com/longterm-dev/longterm/session/pipeoutput"
 )
 
 // Read takes a range of a session's output.
@@ -20,55 +20,54 @@ func (p *Piped) Read(ctx context.Context, s *session.Session, from, to uint64) e
 	}
 	buf := make([]byte, pieceBytes)
 	for p.Next = from; p.Next < to && ctx.Err() == nil; {
-		c, runs, err := s.OutputApart(p.Next, buf[:min(uint64(len(buf)), to-p.Next)])
+		c, runs, err := s.OutputByStream(p.Next, buf[:min(uint64(len(buf)), to-p.Next)])
 		if err == nil && p.limits.Hide {
-			s.Hide(c.From, c.Data)
+			s.Redact(c.From, c.Data)
 		}
 		if err != nil || c.Next == p.Next {
 			return err
 		}
-		p.take(c, runs)
+		p.addChunk(c, runs)
 		p.Next = c.Next
 	}
 	return ctx.Err()
 }
 
-// pipedText makes what came on pipes text, both streams together and each for itself.
+// Piped converts the output of pipes to text: both streams together and each separately.
 type Piped struct {
-	streams map[string]*pipedStream
-	merged  *budget.Budget
-	Own     map[string]Text // once all is taken
-	Next    uint64          // offset for the next read
-	limits  Limits
-	apart   bool // all of it was of stdout or stderr
+	streams  map[string]*pipedStream
+	merged   *budget.Budget
+	Own      map[string]Text // text of each stream, once all is read
+	Next     uint64          // offset for the next read
+	limits   Limits
+	byStream bool // all output has a known stream
 }
 
-// pipedStream is one of them on its way to text.
+// pipedStream converts one stream to text.
 type pipedStream struct {
-	gate  capture.Gate
+	gate  pipeoutput.Gate
 	in    io.Writer
 	flush io.Closer
 	own   *budget.Budget
 	both  *budget.Budget
-	at    uint64 // offset of what is being written
+	at    uint64 // offset of the bytes being written
 }
 
-// NewPiped is text within limits, each stream's and both together.
+// NewPiped returns a Piped that applies the limits to each stream and to both together.
 func NewPiped(l Limits) *Piped {
-	p := &Piped{streams: map[string]*pipedStream{}, merged: l.budget(), apart: true, limits: l}
+	p := &Piped{streams: map[string]*pipedStream{}, merged: l.budget(), byStream: true, limits: l}
 	for _, name := range []string{"stdout", "stderr", "merged"} {
 		if l.Stream = name; name == "merged" {
 			l.Stream = ""
 		}
 		s := &pipedStream{own: l.budget(), both: p.merged}
-		s.in, s.flush = capture.Pipeline(capture.Encoding{}, &s.gate, s)
+		s.in, s.flush = pipeoutput.Pipeline(pipeoutput.Encoding{}, &s.gate, s)
 		p.streams[name] = s
 	}
 	return p
 }
 
-// Write takes text. Its offset is that of the piece that is being taken, which is exact
-// where the text is the output's bytes.
+// Write adds text. Its offset is that of the current piece, which is exact if the text equals the output's bytes.
 func (s *pipedStream) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		n, more := len(rest), true
@@ -85,10 +84,11 @@ func (s *pipedStream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pipedPiece is how much is taken at once: what the gate judges.
+// pipedPiece is the size of the pieces that the gate checks.
 const pipedPiece = 4 << 10
 
-func (p *Piped) take(c session.Chunk, runs []session.StreamRun) {
+// addChunk adds a chunk with its streams.
+func (p *Piped) addChunk(c session.Chunk, runs []session.StreamRun) {
 	data, at := c.Data, c.From
 	if len(runs) == 0 {
 		runs = []session.StreamRun{{Bytes: len(data)}}
@@ -96,7 +96,7 @@ func (p *Piped) take(c session.Chunk, runs []session.StreamRun) {
 	for _, run := range runs {
 		name := run.Stream.String()
 		s := p.streams[name]
-		p.apart = p.apart && name != "merged"
+		p.byStream = p.byStream && name != "merged"
 		for part := data[:run.Bytes]; len(part) > 0; {
 			n := min(len(part), pipedPiece)
 			s.at = at
@@ -112,13 +112,13 @@ func (p *Piped) Into(r *api.Result) {
 	r.BinaryBytes = 0
 	for _, s := range p.streams {
 		_ = s.flush.Close()
-		r.BinaryBytes += s.gate.Held()
+		r.BinaryBytes += s.gate.HeldBytes()
 	}
-	r.Binary, r.Merged = r.BinaryBytes > 0, !p.apart
-	t := spent(p.merged)
+	r.Binary, r.Merged = r.BinaryBytes > 0, !p.byStream
+	t := budgetText(p.merged)
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
-	p.Own = map[string]Text{"stdout": spent(p.streams["stdout"].own), "stderr": spent(p.streams["stderr"].own)}
-	if out, err := p.Own["stdout"], p.Own["stderr"]; p.apart {
+	p.Own = map[string]Text{"stdout": budgetText(p.streams["stdout"].own), "stderr": budgetText(p.streams["stderr"].own)}
+	if out, err := p.Own["stdout"], p.Own["stderr"]; p.byStream {
 		r.Stdout, r.Stderr = &out.Text, &err.Text
 	}
 }

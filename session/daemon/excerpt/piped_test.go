@@ -17,7 +17,7 @@ func TestBinaryIsCountedOnce(t *testing.T) {
 	r := api.Result{}
 	for range 2 {
 		p := NewPiped(Limits{Bytes: 1 << 10})
-		p.take(session.Chunk{Data: bytes.Repeat([]byte{0, 0xff, 1}, 2000)}, nil)
+		p.addChunk(session.Chunk{Data: bytes.Repeat([]byte{0, 0xff, 1}, 2000)}, nil)
 		if p.Into(&r); !r.Binary || r.BinaryBytes != 6000 {
 			t.Errorf("%d of 6000 bytes are binary: %v", r.BinaryBytes, r.Binary)
 		}

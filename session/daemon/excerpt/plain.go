@@ -1,10 +1,11 @@
 //go:build unix
 
-// Package excerpt makes a range of a session's output text within a budget: head and tail, without
-// what is no text, with a note in place of what is left out that says what reads it. It reads as
-// any client does and knows no job and no request.
+// Package excerpt converts a range of a session's output to text within a budget.
 //
-// Offsets count bytes of output from the session's beginning, budgets bytes of text.
+// It keeps the head and the tail, drops bytes that are not text, and replaces the omitted middle by a note with the
+// command that prints it. Input is the session's journal, read in pieces by the caller's goroutine and one that reads
+// ahead; the package depends on no job and no request. Offsets count bytes of output from the session's beginning;
+// budgets count bytes of text.
 package excerpt
 
 import (
@@ -15,25 +16,22 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/output/digest"
+	"github.com/longterm-dev/longterm/session/pipeoutput"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Output as text within a budget: what is left out is counted, and the note in its place
-// says what reads it.
-
-// textLimits are how much of an output is handed out.
+// Limits bounds how much of an output is returned.
 type Limits struct {
 	Bytes, Line int    // line 0: no limit
-	Session     string // whose output it is, for the note; empty: the note names no command
+	Session     string // session for the command in the note; empty for a note without command
 	Stream      string
-	// Digest keeps what its lines say is wrong and the end before the middle (session/output/digest), of
-	// output of terminals.
+	// Digest prefers error lines and the end over the middle (session/output/digest). It applies to output of
+	// terminals.
 	Digest bool
-	Fold   bool // of more than fits, or than Whole bytes where that is set, a digest has a few lines only of those that are alike
+	Fold   bool // a digest of more than fits, or than Whole bytes if set, shows only a few of similar lines
 	Whole  int
 	Hide   bool // secrets are masked
 	Live   bool // more may be printed: output must settle before it is masked
@@ -47,17 +45,17 @@ func (l Limits) waitSettled(ctx context.Context, s *session.Session, to uint64) 
 	return s.WaitSettled(ctx, to)
 }
 
-// gatherer takes lines and is text within a budget at the end.
+// gatherer collects lines and returns text within a budget.
 type gatherer interface {
 	Add(text []byte, from, to uint64, more bool)
 	Skip(bytes, lines int, from, to uint64)
 	Gap(text string, at uint64)
 }
 
-// gathered is what a gatherer made of the lines.
-func gathered(g gatherer) Text {
+// finishText returns the text that a gatherer collected.
+func finishText(g gatherer) Text {
 	if b, ok := g.(*budget.Budget); ok {
-		return spent(b)
+		return budgetText(b)
 	}
 	text, left := g.(*digest.Digest).Finish()
 	t := Text{Text: text}
@@ -67,14 +65,16 @@ func gathered(g gatherer) Text {
 	return t
 }
 
+// budget returns a budget with the limits.
 func (l Limits) budget() *budget.Budget {
 	b := &budget.Budget{Max: l.Bytes, Line: l.Line}
 	if l.Session != "" {
-		b.More = func(from, to uint64) string { return rereads(l.Session, l.Stream, from, to) }
+		b.More = func(from, to uint64) string { return rereadCommand(l.Session, l.Stream, from, to) }
 	}
 	return b
 }
 
+// gatherer returns a digest or a budget with the limits.
 func (l Limits) gatherer() gatherer {
 	if l.Digest {
 		return &digest.Digest{Max: l.Bytes, Fold: l.Fold, Whole: l.Whole}
@@ -82,38 +82,40 @@ func (l Limits) gatherer() gatherer {
 	return l.budget()
 }
 
-// tell puts in the command that reads what is left out, where the text does not say it.
-func (l Limits) tell(t *Text) {
+// addReadCommand sets Omitted.Read to the command that prints the omitted range, unless the text already contains it.
+func (l Limits) addReadCommand(t *Text) {
 	if t.Omitted == nil || l.Session == "" || t.Omitted.End <= t.Omitted.Start {
 		return
 	}
-	if read := rereads(l.Session, l.Stream, t.Omitted.Start, t.Omitted.End); !strings.Contains(t.Text, read) {
+	if read := rereadCommand(l.Session, l.Stream, t.Omitted.Start, t.Omitted.End); !strings.Contains(t.Text, read) {
 		t.Omitted.Read = read
 	}
 }
 
-// rereads is the command that prints a range of a session's output.
-func rereads(id, stream string, from, to uint64) string {
+// rereadCommand returns the command that prints a range of a session's output.
+func rereadCommand(id, stream string, from, to uint64) string {
 	if stream != "" {
 		stream = " --stream " + stream
 	}
 	return fmt.Sprintf("longterm output %s --from %d --to %d%s", api.ShortID(id), from, to, stream)
 }
 
-// textOutput is output as text.
+// Text is output as text.
 type Text struct {
 	Text    string
-	Omitted *api.Omitted // nil: it is all
-	Binary  uint64       // bytes left out because they are no text
-	Screen  bool         // at its end a full-screen program is shown, whose picture is left out
+	Omitted *api.Omitted // nil: nothing is omitted
+	Binary  uint64       // bytes dropped because they are not text
+	Screen  bool         // a full-screen program is shown at the end; its screen is omitted
 	Next    uint64       // offset for the next read: before a sequence that is not whole yet
 }
 
-func spent(b *budget.Budget) Text {
+// budgetText returns the text of a budget.
+func budgetText(b *budget.Budget) Text {
 	text, info := b.Finish()
 	return Text{Text: text, Omitted: omittedOf(info)}
 }
 
+// omittedOf returns the omitted part in its API form.
 func omittedOf(info budget.CutInfo) *api.Omitted {
 	if !info.Cut {
 		return nil
@@ -121,62 +123,64 @@ func omittedOf(info budget.CutInfo) *api.Omitted {
 	return &api.Omitted{Bytes: int64(info.Bytes), Lines: info.Lines, LongLines: info.Long, Start: info.From, End: info.To}
 }
 
-// exactBytes is how much output is made text to count what is left out of it; of more, the
-// middle is counted as it was printed, which is ten times as fast.
+// exactBytes is the size up to which all output is converted, to count exactly what is omitted. Of larger output the
+// middle is counted in printed bytes, which is ten times as fast.
 const exactBytes = 64 << 20
 
-// Plain is a range of output as text: head and tail, within limits. What is no text is left out of it.
+// Plain returns a range of output as text: head and tail within limits. It drops bytes that are not text.
 func Plain(ctx context.Context, s *session.Session, from, to uint64, limits Limits) (Text, error) {
 	r := newPlainReader(s, from, limits)
 	r.buf = make([]byte, min(pieceBytes, max(1, to-min(from, to))))
 	return r.text(ctx, to, limits)
 }
 
-// mostUnfinished is how long a sequence that has no end yet may be to be read again: a title, and no picture.
-const mostUnfinished = 4 << 10
+// maxUnfinished bounds an incomplete escape sequence that is read again with the next output: a title fits, an image
+// does not.
+const maxUnfinished = 4 << 10
 
-// pieceBytes is how much output is read at once.
+// pieceBytes is the size of one read.
 const pieceBytes = 256 << 10
 
-// plainReader makes output text from an offset on, as far as it is read.
+// plainReader converts output from an offset on to text.
 type plainReader struct {
-	hide   bool
-	s      *session.Session
-	budget gatherer
-	mask   capture.Mask // of all that is read, skipped or not: it has to know the screen
-	plain  plaintext.Writer
-	from   uint64 // the first byte
-	at     uint64 // the next one
-	base   uint64 // offset of the first byte given to plain
-	buf    []byte
-	spare  []byte // for what is read ahead
-	ahead  *fetch // nil: nothing is
+	hide       bool
+	s          *session.Session
+	budget     gatherer
+	mask       pipeoutput.Mask // covers all bytes read, also skipped ones, because it tracks the screen
+	plain      plaintext.Writer
+	from       uint64 // offset of the first byte
+	at         uint64 // offset of the next byte
+	base       uint64 // offset of the first byte given to plain
+	buf        []byte
+	spare      []byte // buffer for the prefetched chunk
+	prefetched *fetch // nil: nothing is prefetched
 }
 
 func newPlainReader(s *session.Session, from uint64, limits Limits) *plainReader {
 	return &plainReader{s: s, budget: limits.gatherer(), hide: limits.Hide, from: from, at: from, base: from}
 }
 
-// text reads what is not read yet, up to to, and is all of it.
+// text reads the remaining output up to to and returns all text.
 func (r *plainReader) text(ctx context.Context, to uint64, limits Limits) (Text, error) {
-	defer r.leave()
+	defer r.awaitPrefetch()
 	err := limits.waitSettled(ctx, r.s, to)
 	if err == nil {
 		err = r.read(ctx, to)
 	}
 	next := r.at
-	if whole := r.base + r.plain.Whole(); r.at <= whole+mostUnfinished {
+	if whole := r.base + r.plain.Whole(); r.at <= whole+maxUnfinished {
 		next = min(next, whole)
 	}
-	r.rest()
-	t := gathered(r.budget)
+	r.flushTail()
+	t := finishText(r.budget)
 	t.Next = next
-	limits.tell(&t)
-	t.Binary = r.mask.Held()
+	limits.addReadCommand(&t)
+	t.Binary = r.mask.MaskedBytes()
 	_, t.Screen = r.mask.Drawn()
 	return t, err
 }
 
+// read reads the output up to to.
 func (r *plainReader) read(ctx context.Context, to uint64) error {
 	for r.at < to {
 		if r.at-r.from > exactBytes/2 && to-r.at > exactBytes/2 {
@@ -191,7 +195,7 @@ func (r *plainReader) read(ctx context.Context, to uint64) error {
 	return nil
 }
 
-// readPiece takes the next piece, which ends at to at most.
+// readPiece reads the next piece, which ends at to at most.
 func (r *plainReader) readPiece(ctx context.Context, to uint64) (more bool, err error) {
 	c, err := r.chunk(ctx, r.at, to)
 	if err != nil {
@@ -211,13 +215,13 @@ func (r *plainReader) readPiece(ctx context.Context, to uint64) (more bool, err 
 	return true, nil
 }
 
-// chunk is the output from at on, up to to at most; it is r's until the next one is asked for.
+// chunk returns the output from at, at most up to to. It is valid until the next call.
 func (r *plainReader) chunk(ctx context.Context, at, to uint64) (session.Chunk, error) {
 	if ctx.Err() != nil {
 		return session.Chunk{}, ctx.Err()
 	}
-	f := r.ahead
-	if r.ahead = nil; f != nil {
+	f := r.prefetched
+	if r.prefetched = nil; f != nil {
 		<-f.done
 	}
 	if f == nil || f.at != at || f.to != to {
@@ -233,37 +237,39 @@ func (r *plainReader) chunk(ctx context.Context, at, to uint64) (session.Chunk, 
 		if r.spare == nil {
 			r.spare = make([]byte, len(r.buf))
 		}
-		r.ahead = &fetch{at: next, to: to, done: make(chan struct{})}
-		go r.ahead.aside(r, r.spare)
+		r.prefetched = &fetch{at: next, to: to, done: make(chan struct{})}
+		go r.prefetched.runInBackground(r, r.spare)
 	}
 	return f.c, f.err
 }
 
-// leave waits for what is read ahead.
-func (r *plainReader) leave() {
-	if r.ahead != nil {
-		<-r.ahead.done
+// awaitPrefetch waits for the prefetch to end.
+func (r *plainReader) awaitPrefetch() {
+	if r.prefetched != nil {
+		<-r.prefetched.done
 	}
 }
 
-// fetch is a piece of output that is read: unpacked, and its secrets looked for. That costs as much as making it lines, so
-// the next piece is read while one is made lines.
+// fetch is a piece of output being read, unpacked and searched for secrets. That costs as much as splitting lines, so
+// the next piece is read while one is split.
 type fetch struct {
 	at, to   uint64
 	c        session.Chunk
 	err      error
-	panicked any           // for who asked
-	done     chan struct{} // closed when it is read; nil: it was not read ahead
+	panicked any           // re-raised in the goroutine that waits for the result
+	done     chan struct{} // closed when the read has finished; nil if nothing was read ahead
 }
 
+// run reads, unpacks and masks the piece.
 func (f *fetch) run(r *plainReader, buf []byte) {
 	f.c, f.err = r.s.Output(f.at, buf[:min(uint64(len(buf)), f.to-f.at)])
 	if f.err == nil && r.hide {
-		r.s.Hide(f.c.From, f.c.Data)
+		r.s.Redact(f.c.From, f.c.Data)
 	}
 }
 
-func (f *fetch) aside(r *plainReader, buf []byte) {
+// runInBackground calls run on another goroutine.
+func (f *fetch) runInBackground(r *plainReader, buf []byte) {
 	defer close(f.done)
 	defer func() { f.panicked = recover() }()
 	f.run(r, buf)
@@ -286,15 +292,15 @@ func (r *plainReader) skip(ctx context.Context, to uint64) error {
 	return nil
 }
 
-// restart begins anew at an offset; what is there of a line is one.
+// restart resets the reader to an offset; a pending incomplete line becomes a line.
 func (r *plainReader) restart(at uint64) {
-	r.rest()
+	r.flushTail()
 	r.plain, r.base = plaintext.Writer{}, at
 }
 
-// rest takes the line that has no end.
-func (r *plainReader) rest() {
-	if text, from, to := r.plain.Rest(nil); len(text) > 0 {
+// flushTail adds the unfinished last line.
+func (r *plainReader) flushTail() {
+	if text, from, to := r.plain.AppendUnfinished(nil); len(text) > 0 {
 		r.budget.Add(text, r.base+from, r.base+to, true)
 	}
 }
@@ -302,7 +308,7 @@ func (r *plainReader) rest() {
 // parseBytes bounds the output that is read for structured results.
 const parseBytes = 10 << 20
 
-// readResult is a command's output, read as what the command is known to print.
+// Parse reads a command's output as the output of a known program.
 func Parse(ctx context.Context, parser *diagnostics.Parser, s *session.Session, text string, exit *int, from, to uint64) (diagnostics.Result, string, error) {
 	out, err := Plain(ctx, s, from, to, Limits{Bytes: parseBytes})
 	if err != nil {

@@ -102,10 +102,10 @@ func TestPlain(t *testing.T) {
 // Whoever goes on from where a text says is told all of the rest: a character or a sequence that was cut is whole then.
 //
 // FEATURES: R21 R88
-func TestPlainGoesOn(t *testing.T) {
+func TestPlain_ContinuesAtOffset(t *testing.T) {
 	for output, want := range map[string]uint64{
 		"one\r\ntwo": 8, "caf\xc3": 3, "a\x1b[3": 1, "\x1b]0;title": 0, "done\x1b[m": 7,
-		"a picture \x1bP" + strings.Repeat("q", mostUnfinished+1): 12 + mostUnfinished + 1,
+		"a picture \x1bP" + strings.Repeat("q", maxUnfinished+1): 12 + maxUnfinished + 1,
 	} {
 		s := printed(t, text(output))
 		if got, err := Plain(t.Context(), s, 0, uint64(len(output)), Limits{Bytes: 1000}); err != nil || got.Next != want {

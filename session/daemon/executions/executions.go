@@ -1,19 +1,18 @@
 //go:build unix
 
-// Package executions has what sessions execute judged while it runs.
+// Package executions checks programs while sessions execute them.
 //
-//	keeper's Execution → Asked → the file it means, its cwd, what started it → Gate → the keeper's answer
+//	keeper's Execution → Begin → the executed file, its cwd, its ancestors → Gate → the keeper's answer
 //
-// A program that a person has to be asked about just waits in execve; so it does when the daemon is killed: the keeper
-// tells the next one of it again, with the same ID, under which the gate has what was decided. Whose process was killed
-// is gone, and so is its asking.
+// A program that needs approval waits in execve. It still waits if the daemon is killed: the keeper sends the execution
+// to the next daemon with the same ID, under which the gate keeps its decision. If the process is killed, its approval
+// request is closed.
 //
-// What a program asked the kernel for was read from its memory. Another thread of it may change that before the kernel
-// reads it again: what is denied here is denied to programs that do what they say, and nothing but a sandbox holds one
-// that does not.
+// The arguments are read from the program's memory, and another of its threads may change them before the kernel reads
+// them. A denial therefore holds only for programs that do not try to evade it. Against others only a sandbox helps.
 //
-// An execution is judged by the goroutine that was told of it, which says when it is going to wait. The lock guards the map
-// of those that are judged and is never held while anything is asked.
+// The goroutine that received an execution judges it, and calls aside before it waits. The lock guards the map of
+// executions in progress. It is never held during a query.
 package executions
 
 import (
@@ -29,47 +28,47 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Subject is the session that something is executed in.
+// Subject is the session in which something is executed.
 type Subject struct {
 	Name   string
 	Labels map[string]string
-	Agent  string // label of who started it
-	Policy string // rules that are kept with it
+	Agent  string // label of the agent that started it, or ""
+	Policy string // rules that are stored with it
 	Home   string
-	// Programs are those that the session's sandbox profile lists; nil: it lists none, and all are as good. Differ has others
-	// asked about; else they are refused.
+	// Programs lists the programs of the session's sandbox profile; nil allows all. Differ requires approval for other
+	// programs, which are otherwise denied.
 	Programs []string
 	Differ   bool
 }
 
-// Sessions knows sessions and keeps what was refused in them.
+// Sessions finds sessions and records refusals in them.
 type Sessions interface {
-	// Subject is a session; a zero one of those that are not known any more.
+	// Subject returns a session, or a zero Subject if it is unknown.
 	Subject(id string) Subject
-	// Refused keeps an execution that was not allowed.
-	Refused(id string, r api.Refused)
-	// Unprivileged notes that a program was started that would have had more rights than its user's.
-	Unprivileged(id, path string)
+	// RecordRefusal records an execution that was denied or rejected.
+	RecordRefusal(id string, r api.Refused)
+	// RecordUnprivileged records that a started program lost rights that it would have had beyond its user's (set-user-ID).
+	RecordUnprivileged(id, path string)
 }
 
-// uid is our user's, which stays what it is: it is asked for once and not for each execution that waits.
+// uid is the daemon's user ID, read once.
 var uid = syscall.Getuid()
 
-// Gate decides; *gateway.Gateway does. What it refuses is an *api.Error.
+// Gate decides; *authorize.Gateway implements it. Its refusals are *api.Error.
 type Gate interface {
-	Admit(context.Context, gateway.Ask) (gateway.Answer, error)
-	// Refuse keeps that something is refused which was admitted, and returns what is said of it.
-	Refuse(context.Context, gateway.Ask, *api.Error) error
+	Admit(context.Context, authorize.Request) (authorize.Answer, error)
+	// Refuse records that an admitted request is refused after all, and returns the error to report.
+	Refuse(context.Context, authorize.Request, *api.Error) error
 }
 
-// Set are the executions that wait.
+// Set holds the executions in progress.
 type Set struct {
 	Gate     Gate
 	Sessions Sessions
@@ -79,33 +78,35 @@ type Set struct {
 	stop     context.CancelFunc
 	programs programs
 
-	mu     sync.Mutex
-	asked  map[key]*asking
-	closed bool
-	wg     sync.WaitGroup
+	mu      sync.Mutex
+	pending map[key]*pending
+	closed  bool
+	wg      sync.WaitGroup
 }
 
+// key identifies an execution.
 type key struct {
 	session     string
 	run, number uint64
 }
 
-type asking struct {
+// pending is an execution that waits for a decision.
+type pending struct {
 	answer Answer
 	cancel context.CancelFunc
 }
 
-// Answer tells the keeper: 0 lets it happen.
+// Answer sends the decision to the keeper; 0 lets the execution proceed.
 type Answer func(errno syscall.Errno) error
 
-// New is a set without executions.
+// New returns an empty Set.
 func New(gate Gate, sessions Sessions, log *slog.Logger) *Set {
-	s := &Set{Gate: gate, Sessions: sessions, Log: log, asked: map[key]*asking{}}
+	s := &Set{Gate: gate, Sessions: sessions, Log: log, pending: map[key]*pending{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// Close gives up what waits: it is the next daemon's.
+// Close stops all waits. The next daemon continues them.
 func (s *Set) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -114,79 +115,79 @@ func (s *Set) Close() {
 	s.wg.Wait()
 }
 
-// Asked notes an execution. What it returns judges and answers it, and calls aside before it waits for somebody; nil: there
-// is nothing to do. One that is told of again is answered by the newer way.
-func (s *Set) Asked(m *wire.Execution, answer Answer) (judge func(aside func())) {
+// Begin registers an execution. The returned function judges and answers it, and calls async before it waits for a
+// user. Begin returns nil if the execution is already registered; its answer is then sent the newer way.
+func (s *Set) Begin(m *wire.Execution, answer Answer) (judge func(async func())) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
 	k := key{m.ID, m.Run, m.Number}
-	if a := s.asked[k]; a != nil {
+	if a := s.pending[k]; a != nil {
 		a.answer = answer
 		return nil
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	s.asked[k] = &asking{answer, cancel}
+	s.pending[k] = &pending{answer, cancel}
 	s.wg.Add(1)
-	return func(aside func()) {
+	return func(async func()) {
 		defer s.wg.Done()
 		defer cancel()
-		errno, decided := s.judge(ctx, m, aside)
+		errno, decided := s.judge(ctx, m, async)
 		s.mu.Lock()
-		answer := s.asked[k].answer
-		delete(s.asked, k)
+		answer := s.pending[k].answer
+		delete(s.pending, k)
 		s.mu.Unlock()
 		if !decided {
 			return
 		}
-		if err := answer(errno); err != nil { // the keeper tells of it again when it is back
+		if err := answer(errno); err != nil { // the keeper repeats the execution after it reconnects
 			s.Log.Warn("answer an execution", "session", m.ID, "err", err)
 		}
 	}
 }
 
-// Gone gives up an execution whose process has ended.
-func (s *Set) Gone(m *wire.ExecutionGone) {
+// Cancel drops an execution whose process has ended.
+func (s *Set) Cancel(m *wire.ExecutionGone) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := s.asked[key{m.ID, m.Run, m.Number}]; a != nil {
+	if a := s.pending[key{m.ID, m.Run, m.Number}]; a != nil {
 		a.cancel()
 	}
 }
 
-// judge decides; not when ctx ends first.
-func (s *Set) judge(ctx context.Context, m *wire.Execution, aside func()) (errno syscall.Errno, decided bool) {
-	ask, file, err := s.ask(m)
+// judge decides an execution. It calls async before it waits for a user. decided is false if ctx ended first.
+func (s *Set) judge(ctx context.Context, m *wire.Execution, async func()) (errno syscall.Errno, decided bool) {
+	ask, file, err := s.request(m)
 	var waited []fileIdentity // of the files that are executed, when the wait began
 	ask.Waits = func() {
 		waited = filesOf(&ask, file)
-		aside()
+		async()
 	}
-	ask.Naming = func() (string, []string) { return named(m, waited) }
-	if errno := missing(err); errno != 0 {
-		return errno, true // a search along PATH, mostly: the kernel would say the same
+	ask.Naming = func() (string, []string) { return executionID(m, waited) }
+	if errno := missingErrno(err); errno != 0 {
+		return errno, true // mostly a search along PATH; the kernel would report the same
 	}
 	_, err = s.Gate.Admit(ctx, ask)
 	if err == nil && waited != nil {
-		err = s.stillThat(ctx, m, ask, waited)
+		err = s.checkUnswapped(ctx, m, ask, waited)
 	}
 	switch {
 	case err == nil:
 		if file.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
-			s.Sessions.Unprivileged(m.ID, file.Path)
+			s.Sessions.RecordUnprivileged(m.ID, file.Path)
 		}
 		return 0, true
 	case ctx.Err() != nil:
 		return 0, false
 	}
-	s.Sessions.Refused(m.ID, refused(ask, err))
+	s.Sessions.RecordRefusal(m.ID, refusalOf(ask, err))
 	return syscall.EPERM, true
 }
 
-// missing is the error number of what cannot be executed because there is no such file; 0: there is one, for all we know.
-func missing(err error) syscall.Errno {
+// missingErrno returns the error number of a file that does not exist, or 0 if it may exist.
+func missingErrno(err error) syscall.Errno {
 	for _, errno := range []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP} {
 		if errors.Is(err, errno) {
 			return errno
@@ -195,26 +196,26 @@ func missing(err error) syscall.Errno {
 	return 0
 }
 
-// ask is what the gate is asked. The error says why the file is not known.
-func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
+// request returns the authorization request of an execution. The error reports why the file is unknown.
+func (s *Set) request(m *wire.Execution) (authorize.Request, sys.File, error) {
 	of := s.Sessions.Subject(m.ID)
-	a := gateway.Ask{
-		Kind:    gateway.Execution,
-		Actor:   actor.Actor{UID: uid, PID: int(m.PID), Agent: of.Agent},
+	a := authorize.Request{
+		Kind:    authorize.Execution,
+		Actor:   identity.Actor{UID: uid, PID: int(m.PID), Agent: of.Agent},
 		Session: m.ID, Name: of.Name, Labels: of.Labels, Home: of.Home, Kept: of.Policy,
 		Path: m.Path, Argv: m.Argv, Cwd: m.Cwd, Depth: depth(m),
 		Programs: of.Programs, Differ: of.Differ,
 	}
 	a.Parent, _ = sys.Cmdline(int(m.PID)) // what it still is
 	switch {
-	case m.Error != "": // what nobody has read has no words, which the gate denies
+	case m.Error != "": // the gate denies a request without words
 		a.Path, a.Argv = m.Path, nil
 		return a, sys.File{}, nil
 	case m.Cut:
 		a.Argv = append(a.Argv, unread)
 	}
-	if m.Cwd == "" { // as of one that is deeper down than a path can say
-		a.Opaque = "the directory that it runs in cannot be told, and so neither whether it is in a project with rules of its own"
+	if m.Cwd == "" { // as for a directory deeper than a path can name
+		a.Opaque = "its working directory is unknown, and so are the project's rules for it"
 	}
 	path := m.Path
 	if path == "" { // execveat of a descriptor
@@ -224,42 +225,42 @@ func (s *Set) ask(m *wire.Execution) (gateway.Ask, sys.File, error) {
 	if file.Path != "" {
 		a.Path = file.Path
 	}
-	if m.Path == "" && err != nil { // memory, or a file without a name any more: it is executed all the same
+	if m.Path == "" && err != nil { // in memory, or removed: it can be executed anyway
 		a.Path, a.Nameless = m.Dir, true
 		return a, file, nil
 	}
 	if err == nil {
 		a.Real = file.At == file.Path
-		a.Installed = ofRoot(file)
+		a.Installed = isRootPackage(file)
 		a.Link = systemName(m, file)
-		s.programs.look(&a, int(m.PID), file)
+		s.programs.addPrograms(&a, int(m.PID), file)
 	}
 	if mayBeEnv(&a) {
-		a.Script = ofEnv(&a, sys.Exe(int(m.PID)))
+		a.Script = isEnvOfScript(&a, sys.Exe(int(m.PID)))
 	}
 	return a, file, err
 }
 
-// mayBeEnv reports whether the words are those of ofEnv, which is to be asked only then.
-func mayBeEnv(a *gateway.Ask) bool {
+// mayBeEnv is a quick check: if it reports false, isEnvOfScript is false too.
+func mayBeEnv(a *authorize.Request) bool {
 	return len(a.Parent) > 2 && len(a.Argv) > 1 && slices.Equal(a.Parent[1:], a.Argv)
 }
 
-// ofEnv reports whether env executes what it was started for by the first line of a script: a shell or another
-// interpreter of the system, with the script's full path.
-func ofEnv(a *gateway.Ask, exe string) bool {
+// isEnvOfScript reports whether env executes the interpreter of a script's first line: a shell or another interpreter
+// of the system, with the script's full path.
+func isEnvOfScript(a *authorize.Request, exe string) bool {
 	return (exe == "/usr/bin/env" || exe == "/bin/env" || exe == "/usr/bin/coreutils") && mayBeEnv(a) && filepath.IsAbs(a.Argv[1]) &&
 		(strings.HasPrefix(a.Path, "/usr/bin/") || strings.HasPrefix(a.Path, "/bin/"))
 }
 
-// unread stands for arguments that were too many to be read.
+// unread replaces arguments that were too many to read.
 const unread = "…(more that could not be read)"
 
-// maxDepth bounds going up to a session's own process.
+// maxDepth bounds the walk up to a session's own process.
 const maxDepth = 64
 
-// depth is how many processes there are from the one that executes up to the session's own: 1 is what a shell executes that
-// was typed into. What lost its parents is below all that is known.
+// depth returns the number of processes from the executing one up to the session's own. A command of the interactive
+// shell has depth 1. A process without known parents gets the largest depth.
 func depth(m *wire.Execution) int {
 	n := 1
 	for pid := m.Parent; m.PID != m.Lead && pid != m.Lead && pid > 1 && n < maxDepth; n++ {
@@ -272,12 +273,12 @@ func depth(m *wire.Execution) int {
 	return n
 }
 
-// named are the name of an execution of files, the same for each daemon that is told of it, and the processes from the one
-// that executes to the session's own. Each read of when one started takes longer than most are judged.
-func named(m *wire.Execution, files []fileIdentity) (id string, descent []string) {
+// executionID returns the id of an execution of files, the same in each daemon, and the processes from the executing
+// one up to the session's own. Reading a start time costs more than most judgements.
+func executionID(m *wire.Execution, files []fileIdentity) (id string, descent []string) {
 	start := m.Start
 	if start == 0 { // the keeper has left it to us
-		if st, err := sys.ReadStat(int(m.PID)); err == nil { // of one that has ended nobody waits for the answer
+		if st, err := sys.ReadStat(int(m.PID)); err == nil { // if the process has ended, the answer is not needed
 			start = st.Start
 		}
 	}
@@ -296,17 +297,17 @@ func named(m *wire.Execution, files []fileIdentity) (id string, descent []string
 	return fmt.Sprintf("%s.%d.%d.%x.%x", m.ID, start, m.PID, m.Number, markOf(files)), descent
 }
 
-// name tells a process from one that gets its number later.
+// name returns an id of a process that differs from later processes with the same PID.
 func name(pid int64, start uint64) string {
 	return strconv.FormatInt(pid, 10) + "." + strconv.FormatUint(start, 10)
 }
 
-// refused is what is kept of one that was not allowed.
-func refused(a gateway.Ask, err error) api.Refused {
+// refusalOf returns the record of an execution that was not allowed.
+func refusalOf(a authorize.Request, err error) api.Refused {
 	r := api.Refused{PID: a.Actor.PID, Path: a.Path, Argv: a.Argv, Cwd: a.Cwd, Depth: a.Depth, Parent: a.Parent, Why: err.Error()}
 	var e *api.Error
 	if errors.As(err, &e) {
 		r.Why, r.Instead = e.Message, e.Hint
 	}
-	return r.Bounded()
+	return r.Truncate()
 }

@@ -17,46 +17,46 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
 // door is a gate, and the sessions: what is asked is kept, and answered by decide.
 type door struct {
-	decide func(context.Context, gateway.Ask) error
+	decide func(context.Context, authorize.Request) error
 
 	mu           sync.Mutex
-	asks         []gateway.Ask
+	asks         []authorize.Request
 	refused      []api.Refused
 	unprivileged []string
 }
 
-func (d *door) Refuse(_ context.Context, _ gateway.Ask, by *api.Error) error { return by }
+func (d *door) Refuse(_ context.Context, _ authorize.Request, by *api.Error) error { return by }
 
-func (d *door) Admit(ctx context.Context, a gateway.Ask) (gateway.Answer, error) {
+func (d *door) Admit(ctx context.Context, a authorize.Request) (authorize.Answer, error) {
 	a.Waits()
 	d.mu.Lock()
 	a.ID, a.Descent = a.Naming()
 	d.asks = append(d.asks, a)
 	d.mu.Unlock()
 	if d.decide == nil {
-		return gateway.Answer{}, nil
+		return authorize.Answer{}, nil
 	}
-	return gateway.Answer{}, d.decide(ctx, a)
+	return authorize.Answer{}, d.decide(ctx, a)
 }
 
 func (d *door) Subject(string) Subject {
 	return Subject{Name: "n", Agent: "bot", Policy: "kept", Home: "/h"}
 }
 
-func (d *door) Refused(_ string, r api.Refused) {
+func (d *door) RecordRefusal(_ string, r api.Refused) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.refused = append(d.refused, r)
 }
 
-func (d *door) Unprivileged(_, path string) {
+func (d *door) RecordUnprivileged(_, path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.unprivileged = append(d.unprivileged, path)
@@ -84,7 +84,7 @@ func process(t testing.TB) int {
 // answered has an execution judged and returns what the keeper is told.
 func answered(s *Set, m *wire.Execution) syscall.Errno {
 	got := syscall.Errno(0)
-	s.Asked(m, func(errno syscall.Errno) error { got = errno; return nil })(func() {})
+	s.Begin(m, func(errno syscall.Errno) error { got = errno; return nil })(func() {})
 	return got
 }
 
@@ -114,7 +114,7 @@ func TestOfEnv(t *testing.T) {
 		{"/usr/bin/env", "/usr/bin/bash", []string{"env", "bash", "x"}, []string{"bash", "x"}, false}, // not from a first line
 		{"", "/usr/bin/bash", parent, words, false},
 	} {
-		if got := ofEnv(&gateway.Ask{Path: c.path, Parent: c.parent, Argv: c.argv}, c.exe); got != c.want {
+		if got := isEnvOfScript(&authorize.Request{Path: c.path, Parent: c.parent, Argv: c.argv}, c.exe); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -126,7 +126,7 @@ func TestOfEnv(t *testing.T) {
 // The gate is asked about the file that a path means, with all that is known of who executes it.
 //
 // FEATURES: R107
-func TestAsked(t *testing.T) {
+func TestRequestForGate(t *testing.T) {
 	d := &door{}
 	s := newSet(t, d)
 	pid := process(t)
@@ -147,7 +147,7 @@ func TestAsked(t *testing.T) {
 		t.Fatal(errno)
 	}
 	a := d.asks[0]
-	if a.Kind != gateway.Execution || a.Path != suid || !slices.Equal(a.Argv, m.Argv) || a.Cwd != "/" || a.Depth != 1 || a.Session != "s" || a.Name != "n" {
+	if a.Kind != authorize.Execution || a.Path != suid || !slices.Equal(a.Argv, m.Argv) || a.Cwd != "/" || a.Depth != 1 || a.Session != "s" || a.Name != "n" {
 		t.Errorf("%+v", a)
 	}
 	if a.Actor.Agent != "bot" || a.Kept != "kept" || a.Home != "/h" || len(a.Parent) != 4 || a.Parent[3] != "marked" {
@@ -206,7 +206,7 @@ func TestNotThere(t *testing.T) {
 // known is judged by its rules.
 //
 // FEATURES: R107
-func TestDirectoryThatCannotBeTold(t *testing.T) {
+func TestUnknownDirectory_NeedsApproval(t *testing.T) {
 	d := &door{}
 	s := newSet(t, d)
 	pid := int64(process(t))
@@ -222,7 +222,7 @@ func TestDirectoryThatCannotBeTold(t *testing.T) {
 //
 // FEATURES: R107
 func TestRefused(t *testing.T) {
-	d := &door{decide: func(context.Context, gateway.Ask) error {
+	d := &door{decide: func(context.Context, authorize.Request) error {
 		return api.Errorf(api.CodeDenied, "Blocked: no").WithHint("do that")
 	}}
 	s := newSet(t, d)
@@ -243,7 +243,7 @@ func TestRefused(t *testing.T) {
 // FEATURES: R107
 func TestWaits(t *testing.T) {
 	asked, let := make(chan struct{}, 8), make(chan struct{})
-	d := &door{decide: func(ctx context.Context, _ gateway.Ask) error {
+	d := &door{decide: func(ctx context.Context, _ authorize.Request) error {
 		asked <- struct{}{}
 		select {
 		case <-ctx.Done():
@@ -256,25 +256,25 @@ func TestWaits(t *testing.T) {
 	pid := int64(process(t))
 	never := func(syscall.Errno) error { t.Error("answered"); return nil }
 	aside := func() {}
-	go s.Asked(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)(aside)
+	go s.Begin(&wire.Execution{ID: "s", Number: 1, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)(aside)
 	<-asked
-	s.Gone(&wire.ExecutionGone{ID: "s", Number: 1})
-	s.Gone(&wire.ExecutionGone{ID: "s", Number: 99})
+	s.Cancel(&wire.ExecutionGone{ID: "s", Number: 1})
+	s.Cancel(&wire.ExecutionGone{ID: "s", Number: 99})
 	two := &wire.Execution{ID: "s", Number: 2, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}
-	go s.Asked(two, never)(aside)
+	go s.Begin(two, never)(aside)
 	<-asked
 	got := make(chan syscall.Errno)
-	if again := s.Asked(two, func(errno syscall.Errno) error { got <- errno; return nil }); again != nil {
+	if again := s.Begin(two, func(errno syscall.Errno) error { got <- errno; return nil }); again != nil {
 		t.Error("it is judged twice")
 	}
 	let <- struct{}{}
 	if errno := <-got; errno != 0 {
 		t.Error(errno)
 	}
-	go s.Asked(&wire.Execution{ID: "s", Number: 3, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)(aside)
+	go s.Begin(&wire.Execution{ID: "s", Number: 3, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never)(aside)
 	<-asked
 	s.Close()
-	if s.Asked(&wire.Execution{ID: "s", Number: 4, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never) != nil {
+	if s.Begin(&wire.Execution{ID: "s", Number: 4, PID: pid, Path: "/bin/sh", Argv: []string{"sh"}}, never) != nil {
 		t.Error("one is judged after the end")
 	}
 	if len(d.asks) != 3 || len(d.refused) != 0 {
@@ -283,7 +283,7 @@ func TestWaits(t *testing.T) {
 }
 
 // What an execution costs here, without rules.
-func BenchmarkAsked(b *testing.B) {
+func BenchmarkExecution(b *testing.B) {
 	d := &door{}
 	s := newSet(b, d)
 	pid := int64(process(b))

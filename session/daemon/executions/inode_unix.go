@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// inodeTime is when a file was last changed, its name, mode and times included.
+// inodeTime returns when a file or its metadata (name, mode, times) last changed.
 func inodeTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()) }

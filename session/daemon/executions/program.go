@@ -15,32 +15,32 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A file that is executed may run another one: a script its interpreter, a loader the program that it is given. The
-// kernel tells of the first only. And a file may be another program than its name says: a link, a copy, a mount that the
-// process alone has. All that it is by these is judged, too.
+// An executed file may run another: a script runs its interpreter, a loader its program. The kernel reports only the
+// first. A file may also be a different program than its name suggests: a link, a copy, or a mount of this process. All
+// of these are judged too.
 
-// maxHops is how many interpreters the kernel starts, one for the other (fs/exec.c).
+// maxHops is the number of nested interpreters that the kernel starts (fs/exec.c).
 const maxHops = 5
 
-// headBytes is what the kernel reads of a file to know what it is (BINPRM_BUF_SIZE).
+// headBytes is how much the kernel reads of a file to detect its format (BINPRM_BUF_SIZE).
 const headBytes = 256
 
-// started knows the programs that sessions are started with.
+// started caches the programs with which sessions start.
 var started programs
 
-// LookAtFirst adds what else is run by starting a session with a file. Nothing but the daemon is asked about that: the
-// session's own process executes it before there is anything to judge.
-func LookAtFirst(a *gateway.Ask, file string) {
+// LookAtFirst adds to a request which other programs run if a session starts with file. Only the daemon checks that:
+// the keeper's listener starts after the session's own process.
+func LookAtFirst(a *authorize.Request, file string) {
 	if f, err := fileOf(os.Getpid(), a.Cwd, file); err == nil {
-		started.look(a, os.Getpid(), f)
+		started.addPrograms(a, os.Getpid(), f)
 	}
 }
 
-// fileOf is sys.FileOf; where that is not known of other processes, paths are what they are to us.
+// fileOf returns sys.FileOf. Where the system cannot resolve paths of other processes, it resolves them for the daemon.
 func fileOf(pid int, dir, path string) (sys.File, error) {
 	f, err := sys.FileOf(pid, dir, path)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -53,8 +53,8 @@ func fileOf(pid int, dir, path string) (sys.File, error) {
 	return sys.File{Path: real, At: real}, err
 }
 
-// look adds what else is run by executing a file.
-func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
+// addPrograms adds the other programs that run if a file is executed.
+func (p *programs) addPrograms(a *authorize.Request, pid int, file sys.File) {
 	argv := a.Argv
 	for hop := range maxHops {
 		if len(argv) == 0 {
@@ -64,21 +64,21 @@ func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 			a.Also = append(a.Also, append([]string{other}, argv[1:]...))
 		}
 		if file.Elsewhere {
-			a.Opaque = "its process has mounts of its own, and the file is another one than that of its name"
+			a.Opaque = "its process has private mounts, and the file is not the one that its name means elsewhere"
 		}
 		is, words := p.kindOf(file)
 		switch is {
-		case isProgram:
+		case programFile:
 			return
-		case isScript:
+		case scriptFile:
 			name := file.Path
 			if hop == 0 && a.Link != "" {
-				name = a.Link // the kernel hands on the name that was executed
+				name = a.Link // the kernel passes the executed name
 			}
 			words = append(append(words, name), argv[1:]...)
-		case isLoader:
+		case loaderFile:
 			known := false
-			if words, known = loaded(argv); !known {
+			if words, known = loaderCommand(argv); !known {
 				a.Opaque = "a loader runs it, with options that bring other code or are not known"
 			}
 			if len(words) == 0 {
@@ -90,7 +90,7 @@ func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 			return // nor does the kernel find it
 		}
 		file, argv = f, append([]string{f.Path}, words[1:]...)
-		if is == isScript {
+		if is == scriptFile {
 			a.Scripts = append(a.Scripts, argv)
 		} else {
 			a.Also = append(a.Also, argv)
@@ -98,15 +98,16 @@ func (p *programs) look(a *gateway.Ask, pid int, file sys.File) {
 	}
 }
 
+// kind is how the kernel treats an executable file.
 type kind int
 
 const (
-	isProgram kind = iota
-	isScript
-	isLoader
+	programFile kind = iota
+	scriptFile
+	loaderFile
 )
 
-// kindOf is what a file is, remembered of one that is no script: their words are read each time.
+// kindOf returns the kind of a file, cached unless it is a script: a script's words are read each time.
 func (p *programs) kindOf(file sys.File) (kind, []string) {
 	path := file.At
 	id, ok := identifyFile(file)
@@ -121,43 +122,43 @@ func (p *programs) kindOf(file sys.File) (kind, []string) {
 	}
 	is, words := kindOf(path)
 	after, ok := identify(path)
-	if is == isScript || !ok || after != id {
+	if is == scriptFile || !ok || after != id {
 		return is, words
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.kinds == nil || len(p.kinds) >= maxAnswers {
-		p.kinds = map[identity]kind{}
+	if p.kinds == nil || len(p.kinds) >= maxCached {
+		p.kinds = map[contentID]kind{}
 	}
 	p.kinds[id] = is
 	return is, nil
 }
 
-// kindOf is what a file is to the kernel, and the words that a script's first line has. What cannot be read is a program:
-// it cannot be a script then, and is no loader of the system.
+// kindOf returns how the kernel treats a file, and the words of a script's first line. An unreadable file is a program:
+// it can be neither a script nor a loader of the system.
 func kindOf(path string) (kind, []string) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return isProgram, nil
+		return programFile, nil
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return isProgram, nil
+		return programFile, nil
 	}
 	head := make([]byte, headBytes)
 	n, _ := io.ReadFull(f, head)
 	head = head[:n]
 	if words := interpreterOf(head); words != nil {
-		return isScript, words
+		return scriptFile, words
 	}
-	if len(head) > 17 && string(head[:4]) == elf.ELFMAG && (head[16] == byte(elf.ET_DYN) || head[17] == byte(elf.ET_DYN)) && loads(f) {
-		return isLoader, nil
+	if len(head) > 17 && string(head[:4]) == elf.ELFMAG && (head[16] == byte(elf.ET_DYN) || head[17] == byte(elf.ET_DYN)) && isLoader(f) {
+		return loaderFile, nil
 	}
-	return isProgram, nil
+	return programFile, nil
 }
 
-// interpreterOf are the words of a script's first line as the kernel takes them: the interpreter, and all that follows
-// as one word. nil: it is no script.
+// interpreterOf returns the words of a script's first line as the kernel splits them: the interpreter, and the rest as
+// one word. It returns nil if the file is no script.
 func interpreterOf(head []byte) []string {
 	line, ok := bytes.CutPrefix(head, []byte("#!"))
 	if !ok {
@@ -183,9 +184,9 @@ func interpreterOf(head []byte) []string {
 	return []string{name, arg}
 }
 
-// loads says that an object is the system's loader, or one like it: a library, by its name for others, that is executed
-// and needs no interpreter itself. Static programs have no such name.
-func loads(r io.ReaderAt) bool {
+// loaderFile reports whether an object is a loader: an executable library with a name for others (SONAME) and no
+// interpreter. Static programs have no such name.
+func isLoader(r io.ReaderAt) bool {
 	f, err := elf.NewFile(r)
 	if err != nil {
 		return false
@@ -199,8 +200,8 @@ func loads(r io.ReaderAt) bool {
 	return err == nil && len(names) > 0
 }
 
-// loaded is what a loader is told to run; known says that its options are.
-func loaded(argv []string) (rest []string, known bool) {
+// loaderCommand returns the command that a loader runs. known reports whether all its options are known.
+func loaderCommand(argv []string) (rest []string, known bool) {
 	known = true
 	for i := 1; i < len(argv); i++ {
 		name, _, given := strings.Cut(argv[i], "=")
@@ -226,33 +227,33 @@ func loaded(argv []string) (rest []string, known bool) {
 	return nil, known
 }
 
-// programDirs are where the programs are that rules mean by a name alone.
+// programDirs lists the directories whose programs a rule may name without a path.
 var programDirs = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
-// programs knows the system's programs by what they are. They are listed when they are first asked for, and when a
-// directory has changed.
+// programs identifies the system's programs by content. The list is read on first use and after a directory changed.
 type programs struct {
-	mu      sync.Mutex
-	stamps  [6]time.Time // of programDirs
-	bySize  map[int64][]string
-	answers map[identity][]string // of files that were compared
-	kinds   map[identity]kind     // of files that were looked into
+	mu     sync.Mutex
+	stamps [6]time.Time // of programDirs
+	bySize map[int64][]string
+	names  map[contentID][]string // other names of compared files
+	kinds  map[contentID]kind     // kinds of examined files
 }
 
-// identity tells a file, as it is, from all others. Its program may set the time of its content, and not that of its
-// last change; a change within the clock's last tick may go by, so that what changed just now is not taken for known.
-type identity struct {
+// contentID identifies the content of a file. A program may set a file's modification time, but not its change time.
+// Changes within one clock tick share a time, so recently changed files are not cached (see settled).
+type contentID struct {
 	dev, ino uint64
 	size     int64
 	changed  time.Time
 	inode    time.Time
 }
 
-// settled is how long ago a file has last changed that is known by its identity: clocks of file systems tick every 10 ms at most.
-const settled = time.Second
+// settleTime is how long a file must be unchanged before its contentID is trusted. File system clocks tick at least
+// every 10 ms.
+const settleTime = time.Second
 
-// identify is the identity of a file by a path; ok is false of what has none, or has changed just now.
-func identify(path string) (id identity, ok bool) {
+// identify returns the contentID of the file at a path. ok is false if it is not a regular file or changed just now.
+func identify(path string) (id contentID, ok bool) {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
 		return id, false
@@ -260,8 +261,8 @@ func identify(path string) (id identity, ok bool) {
 	return identityOf(st)
 }
 
-// identifyFile is identify of a file that was looked at, or may not have been.
-func identifyFile(file sys.File) (id identity, ok bool) {
+// identifyFile returns the contentID of a file, from its inode if that was read.
+func identifyFile(file sys.File) (id contentID, ok bool) {
 	of := &file.Inode
 	if !of.Known {
 		return identify(file.At)
@@ -269,23 +270,24 @@ func identifyFile(file sys.File) (id identity, ok bool) {
 	if !of.Regular {
 		return id, false
 	}
-	id = identity{of.Dev, of.Number, of.Size, of.Written, of.Changed}
-	return id, time.Since(id.inode) > settled
+	id = contentID{of.Dev, of.Number, of.Size, of.Written, of.Changed}
+	return id, time.Since(id.inode) > settleTime
 }
 
-func identityOf(st os.FileInfo) (id identity, ok bool) {
+// identityOf returns the contentID for a file's metadata.
+func identityOf(st os.FileInfo) (id contentID, ok bool) {
 	raw, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
 		return id, false
 	}
-	id = identity{uint64(raw.Dev), uint64(raw.Ino), st.Size(), st.ModTime(), inodeTime(raw)}
-	return id, time.Since(id.inode) > settled
+	id = contentID{uint64(raw.Dev), uint64(raw.Ino), st.Size(), st.ModTime(), inodeTime(raw)}
+	return id, time.Since(id.inode) > settleTime
 }
 
-// maxAnswers bounds what is remembered.
-const maxAnswers = 4096
+// maxCached bounds the cached files.
+const maxCached = 4096
 
-// otherNames are the system's programs that a file is, under another name: the same file, or the same bytes.
+// otherNames returns the system's programs that a file is under another name: the same file, or the same bytes.
 func (p *programs) otherNames(file sys.File) []string {
 	if file.At == "" || !file.Elsewhere && slices.Contains(programDirs, filepath.Dir(file.Path)) {
 		return nil
@@ -297,31 +299,31 @@ func (p *programs) otherNames(file sys.File) []string {
 	id, whole := identityOf(st)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.list()
+	p.refresh()
 	same := p.bySize[st.Size()]
 	if len(same) == 0 {
 		return nil
 	}
-	if names, ok := p.answers[id]; ok && whole {
+	if names, ok := p.names[id]; ok && whole {
 		return names
 	}
 	var names []string
 	for _, path := range same {
-		if other, err := os.Stat(path); err == nil && (os.SameFile(st, other) || equal(file.At, path)) {
+		if other, err := os.Stat(path); err == nil && (os.SameFile(st, other) || sameContent(file.At, path)) {
 			names = append(names, path)
 		}
 	}
-	if len(p.answers) >= maxAnswers {
-		clear(p.answers)
+	if len(p.names) >= maxCached {
+		clear(p.names)
 	}
 	if whole {
-		p.answers[id] = names
+		p.names[id] = names
 	}
 	return names
 }
 
-// list reads the directories if one of them has changed. Called with the lock held.
-func (p *programs) list() {
+// refresh reads the directories again if one of them has changed. The caller holds the lock.
+func (p *programs) refresh() {
 	var stamps [6]time.Time
 	for i, dir := range programDirs {
 		if st, err := os.Lstat(dir); err == nil && st.IsDir() { // /bin may be /usr/bin
@@ -331,7 +333,7 @@ func (p *programs) list() {
 	if p.bySize != nil && stamps == p.stamps {
 		return
 	}
-	p.stamps, p.bySize, p.answers = stamps, map[int64][]string{}, map[identity][]string{}
+	p.stamps, p.bySize, p.names = stamps, map[int64][]string{}, map[contentID][]string{}
 	for i, dir := range programDirs {
 		if stamps[i].IsZero() {
 			continue
@@ -345,8 +347,8 @@ func (p *programs) list() {
 	}
 }
 
-// equal says that two files, of the same size, have the same bytes.
-func equal(a, b string) bool {
+// sameContent reports whether two files of the same size have the same bytes.
+func sameContent(a, b string) bool {
 	one, err := os.Open(a)
 	if err != nil {
 		return false

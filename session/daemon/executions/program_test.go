@@ -33,7 +33,7 @@ func TestLoaded(t *testing.T) {
 		"ld --argv0 x --list /bin/a": "/bin/a true", "ld --preload x.so /bin/a": "/bin/a false", "ld --new /bin/a": "/bin/a false",
 		"ld -- --x": "--x true",
 	} {
-		rest, known := loaded(strings.Fields(line))
+		rest, known := loaderCommand(strings.Fields(line))
 		got := strings.Join(rest, " ") + map[bool]string{true: " true", false: " false"}[known]
 		if got != want {
 			t.Errorf("%s: %q, not %q", line, got, want)
@@ -72,7 +72,7 @@ func TestOtherNames(t *testing.T) {
 	if names := p.otherNames(sys.File{Path: real, At: real}); len(names) > 0 {
 		t.Errorf("itself: %q", names)
 	}
-	if is, _ := kindOf(real); is != isProgram {
+	if is, _ := kindOf(real); is != programFile {
 		t.Errorf("touch is of kind %d", is)
 	}
 }
@@ -102,18 +102,18 @@ func TestKindsAreRemembered(t *testing.T) {
 		t.Skip(err)
 	}
 	id, settled := identify(sh)
-	if is, _ := p.kindOf(sys.File{At: sh}); is != isProgram || settled != (len(p.kinds) == 1) {
+	if is, _ := p.kindOf(sys.File{At: sh}); is != programFile || settled != (len(p.kinds) == 1) {
 		t.Errorf("%v, %v", is, p.kinds)
 	}
-	p.kinds = map[identity]kind{id: isLoader}
-	if is, _ := p.kindOf(sys.File{At: sh}); settled && is != isLoader {
+	p.kinds = map[contentID]kind{id: loaderFile}
+	if is, _ := p.kindOf(sys.File{At: sh}); settled && is != loaderFile {
 		t.Error("it is read again")
 	}
 	file := filepath.Join(t.TempDir(), "x")
 	for _, c := range []struct {
 		text string
 		want kind
-	}{{"echo", isProgram}, {"#!/bin/sh\n", isScript}, {"echo", isProgram}} {
+	}{{"echo", programFile}, {"#!/bin/sh\n", scriptFile}, {"echo", programFile}} {
 		if err := os.WriteFile(file, []byte(c.text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestSystemName(t *testing.T) {
 		for _, e := range entries {
 			real, err := filepath.EvalSymlinks(filepath.Join(bin, e.Name()))
 			if e.Type()&fs.ModeSymlink != 0 && err == nil && strings.HasPrefix(real, "/usr/") && !slices.Contains(programDirs, filepath.Dir(real)) &&
-				ofRoot(sys.File{Path: real, At: real}) && rootWrites(bin) {
+				isRootPackage(sys.File{Path: real, At: real}) && rootWrites(bin) {
 				link, target = filepath.Join(bin, e.Name()), real
 			}
 		}
@@ -163,7 +163,7 @@ func TestSystemName(t *testing.T) {
 			t.Errorf("%s for %s: %q", row[0], row[1], got)
 		}
 	}
-	if ofRoot(sys.File{Path: mine, At: mine}) || ofRoot(sys.File{Path: target, At: target, Elsewhere: true}) {
+	if isRootPackage(sys.File{Path: mine, At: mine}) || isRootPackage(sys.File{Path: target, At: target, Elsewhere: true}) {
 		t.Error("a file of anybody's is taken for root's")
 	}
 }

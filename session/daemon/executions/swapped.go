@@ -8,22 +8,22 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A person may take hours to answer, and the kernel opens the file only then. What was allowed is the file that was there
-// when the question was asked.
+// A user may take hours to answer, and the kernel opens the file only afterwards. The approval holds only for the file
+// that existed when it was requested.
 
-// fileIdentity is a file that an execution runs.
+// fileIdentity identifies a file that an execution runs.
 type fileIdentity struct {
 	path string
-	id   identity
+	id   contentID
 }
 
-// filesOf are the file that is executed, and the interpreters and programs that it is executed by or hands over to.
-func filesOf(a *gateway.Ask, file sys.File) []fileIdentity {
+// filesOf returns the executed file, and the interpreters and programs that it runs.
+func filesOf(a *authorize.Request, file sys.File) []fileIdentity {
 	at := file.At
 	if at == "" {
 		at = a.Path
@@ -37,7 +37,7 @@ func filesOf(a *gateway.Ask, file sys.File) []fileIdentity {
 	return files
 }
 
-// markOf tells files from others, over a restart of the daemon too.
+// markOf returns a hash of files that stays the same in the next daemon.
 func markOf(files []fileIdentity) uint64 {
 	h := fnv.New64a()
 	for _, f := range files {
@@ -46,10 +46,10 @@ func markOf(files []fileIdentity) uint64 {
 	return h.Sum64()
 }
 
-// stillThat refuses an execution that was allowed when it would run other files now than those that were asked about.
-func (s *Set) stillThat(ctx context.Context, m *wire.Execution, asked gateway.Ask, files []fileIdentity) error {
-	now, file, err := s.ask(m)
-	if missing(err) != 0 {
+// checkUnswapped refuses an allowed execution if its files are no longer those that were approved.
+func (s *Set) checkUnswapped(ctx context.Context, m *wire.Execution, asked authorize.Request, files []fileIdentity) error {
+	now, file, err := s.request(m)
+	if missingErrno(err) != 0 {
 		return nil // the kernel finds nothing, either
 	}
 	found := filesOf(&now, file)
@@ -63,5 +63,5 @@ func (s *Set) stillThat(ctx context.Context, m *wire.Execution, asked gateway.As
 			break
 		}
 	}
-	return s.Gate.Refuse(ctx, asked, gateway.Swapped(path))
+	return s.Gate.Refuse(ctx, asked, authorize.ErrSwapped(path))
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 )
@@ -19,7 +19,7 @@ import (
 // directory's link led elsewhere or another interpreter are refused, and asked about under another name.
 //
 // FEATURES: R107
-func TestSwappedWhileAsked(t *testing.T) {
+func TestSwappedFile_RefusedAfterApproval(t *testing.T) {
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -60,7 +60,7 @@ func TestSwappedWhileAsked(t *testing.T) {
 			put(dir+"/a/sh", "")
 			put(dir+"/a/tool", "#!"+dir+"/a/sh\necho x\n")
 			put(dir+"/b/tool", "#!"+dir+"/a/sh\necho y\n")
-			d := &door{decide: func(context.Context, gateway.Ask) error {
+			d := &door{decide: func(context.Context, authorize.Request) error {
 				c.swap(dir)
 				return nil
 			}}
@@ -73,7 +73,7 @@ func TestSwappedWhileAsked(t *testing.T) {
 			if got := answered(s, m); got != c.want {
 				t.Errorf("answered %v, want %v", got, c.want)
 			}
-			if c.want != 0 && (len(d.refused) != 1 || !strings.Contains(d.refused[0].Why, "another file now")) {
+			if c.want != 0 && (len(d.refused) != 1 || !strings.Contains(d.refused[0].Why, "has changed since")) {
 				t.Errorf("refused: %+v", d.refused)
 			}
 			if name == "gone" {

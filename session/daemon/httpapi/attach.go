@@ -22,54 +22,54 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
-	"github.com/longterm-dev/longterm/session/sys/nowait/netconn"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/sys/rawio/netconn"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
 // writeTime bounds one write to a client: one that never reads is cut off.
 const writeTime = 30 * time.Second
 
-// maxLag is how far an attached client may be behind before it gets a fresh drawing
-// instead of everything it missed, in bytes.
+// maxLag is how far an attached client may be behind before it gets a new drawing instead of the missed output, in
+// bytes.
 const maxLag = 1 << 20
 
-// maxHistoryLag is the same for a client whose terminal keeps what scrolls by.
+// maxHistoryLag is maxLag for a client whose terminal keeps scrollback.
 const maxHistoryLag = 64 << 20
 
-// stream is a client's WebSocket and its place at a session.
+// stream is a client's WebSocket, attached to a session.
 type stream struct {
-	srv  *Server
-	e    *registry.Handle
-	ws   *websocket.Conn
-	ctx  context.Context // of the request: who asks
-	seat *sizepolicy.Client
-	// readOnly clients may not type, and their size has no say.
-	readOnly bool
-	blocks   *render.Blocks // nil: images are not wanted
-	size     attach.Control // of the client at its start; 0×0: unknown
-	resume   attach.Resume  // its key is empty where the client knows not how to go on
-	taken    atomic.Uint64  // messages of what was typed
-	told     atomic.Uint64  // of taken: what the client knows
-	telling  atomic.Bool    // it will be told soon (resume.Late)
-	news     chan struct{}  // taken has changed; nil: nobody asks
-	pictures *pictures      // nil: nobody asks
-	held     chan struct{}  // what it typed was not taken: a person has it look only
-	sending  sync.Mutex     // one message at a time
+	srv    *Server
+	e      *registry.Handle
+	ws     *websocket.Conn
+	ctx    context.Context // context of the request, with its caller
+	client *sizepolicy.Client
+	// readOnly clients cannot type and do not affect the size.
+	readOnly   bool
+	blocks     *render.Blocks // converts images; nil: images are not wanted
+	size       attach.Control // of the client at its start; 0×0: unknown
+	resume     attach.Resume  // empty key: the client cannot resume
+	accepted   atomic.Uint64  // number of input messages accepted
+	acked      atomic.Uint64  // number of input messages acknowledged to the client
+	ackPending atomic.Bool    // an acknowledgement is scheduled (resume.Late)
+	acceptedC  chan struct{}  // signals a change of accepted; nil: not requested
+	pictures   *pictures      // serves images; nil: not requested
+	rejectedC  chan struct{}  // signals rejected input of a view-only client
+	sending    sync.Mutex     // one message at a time
 }
 
 var upgrader = websocket.Upgrader{ReadBufferSize: 4096, WriteBufferSize: 4096, Error: refuseUpgrade}
 
-// promptly has the connection that a request leaves behind read and written without delay.
-type promptly struct{ http.ResponseWriter }
+// withoutDeadlines wraps a response whose hijacked connection has no read and write deadlines.
+type withoutDeadlines struct{ http.ResponseWriter }
 
 // Hijack implements http.Hijacker.
-func (p promptly) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (p withoutDeadlines) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(p.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
@@ -114,19 +114,19 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 		return nil, err
 	}
 	told := http.Header{attach.IDHeader: {e.ID()}}
-	if s.veil(r.Context()) == nil { // a name may hold a secret
+	if s.redactorFor(r.Context()) == nil { // a name may hold a secret
 		told.Set(attach.NameHeader, url.PathEscape(e.Record().Name))
 	}
 	if st := e.Session.Status(); st.State != session.Running {
 		told.Set(attach.EndedHeader, string(st.State))
 	}
-	ws, err := upgrader.Upgrade(promptly{w}, r, told)
+	ws, err := upgrader.Upgrade(withoutDeadlines{w}, r, told)
 	if err != nil {
 		return nil, err
 	}
 	ws.SetReadLimit(maxBody)
-	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true", held: make(chan struct{}, 1)}
-	if g := grantOf(r.Context()); g != nil && g.Rights()&access.Type == 0 {
+	c := &stream{srv: s, e: e, ws: ws, ctx: r.Context(), readOnly: q.Get("read_only") == "true", rejectedC: make(chan struct{}, 1)}
+	if g := grantOf(r.Context()); g != nil && g.Rights()&apitoken.Type == 0 {
 		c.readOnly = true
 	}
 	if q.Get("images") == "blocks" {
@@ -134,21 +134,21 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, kind string)
 	}
 	c.size.Cols, c.size.Rows = cols, rows
 	if c.resume = resume; resume.Key != "" {
-		c.taken.Store(resume.Typed)
-		c.told.Store(resume.Typed)
-		c.news = make(chan struct{}, 1)
+		c.accepted.Store(resume.Typed)
+		c.acked.Store(resume.Typed)
+		c.acceptedC = make(chan struct{}, 1)
 	}
 	if c.readOnly {
 		policy = sizepolicy.None
 	}
-	by := actor.Of(r.Context())
-	c.seat = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside, Is: sizepolicy.Identity{
-		Kind: kind, By: by, Terminal: terminalOf(by.PID), Since: time.Now(), Looks: c.readOnly,
+	by := identity.Of(r.Context())
+	c.client = e.Clients.Join(&sizepolicy.Client{Cols: cols, Rows: rows, Policy: policy, Inside: inside, Is: sizepolicy.Identity{
+		Kind: kind, By: by, Terminal: terminalOf(by.PID), Since: time.Now(), ViewOnly: c.readOnly,
 	}})
 	return c, nil
 }
 
-// resumeOf is what a request says of going on.
+// resumeOf parses a request's parameters for resuming.
 func resumeOf(q url.Values) (r attach.Resume, err error) {
 	if r.Key = q.Get("resume"); r.Key == "" {
 		return r, nil
@@ -173,19 +173,18 @@ func writeError(w http.ResponseWriter, err error) {
 	_ = json.NewEncoder(w).Encode(e)
 }
 
-// leave gives the place up: others' sizes count again, and a temporary session that
-// ended is removed.
+// leave removes the client: the sizes of others count again, and an ended temporary session is removed.
 func (s *stream) leave(ctx context.Context) {
-	empty := s.e.Clients.Leave(s.seat)
+	empty := s.e.Clients.Leave(s.client)
 	_ = s.ws.Close()
-	s.fit(context.WithoutCancel(ctx))
-	if empty && s.e.Temporary() && finished(s.e.Session) {
+	s.applySize(context.WithoutCancel(ctx))
+	if empty && s.e.Temporary() && hasEnded(s.e.Session) {
 		s.srv.reg.RemoveEnded(s.e)
 	}
 }
 
-// fit gives the session the size its clients call for.
-func (s *stream) fit(ctx context.Context) { s.srv.fitSize(ctx, s.e) }
+// applySize sets the session's size according to its clients.
+func (s *stream) applySize(ctx context.Context) { s.srv.fitSize(ctx, s.e) }
 
 func (s *stream) send(kind int, b []byte) error {
 	s.sending.Lock()
@@ -204,22 +203,21 @@ func (s *stream) sendJSON(v any) error {
 	return s.send(websocket.TextMessage, b)
 }
 
-// bye tells the client why its stream ends, if there is something to tell.
-func (s *stream) bye(err error) {
-	code, text := websocket.CloseGoingAway, "the daemon is leaving"
+// sendEnd sends the client the reason of the end, if it has one.
+func (s *stream) sendEnd(err error) {
+	code, text := websocket.CloseGoingAway, "daemon stopping"
 	switch {
 	case errors.Is(err, errSessionOver):
 		code, text = websocket.CloseNormalClosure, "the session has ended"
 	case errors.Is(err, errDetached):
-		code, text = attach.CloseDetached, "another client had it leave"
+		code, text = attach.CloseDetached, "detached by another client"
 	case !errors.Is(err, session.ErrStopped):
 		return
 	}
 	_ = s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
 }
 
-// serveAttach connects a person's terminal to a session: raw output, after a drawing
-// of the screen as it stands, minus queries.
+// serveAttach connects a user's terminal to a session: a drawing of the screen, then raw output without queries.
 func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	alone := r.URL.Query().Get("detach_others") == "true"
 	if alone {
@@ -236,11 +234,11 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	cancel := func() { cancelFor(nil) }
 	defer cancel()
 	defer c.leave(ctx)
-	c.e.Clients.MayDetach(c.seat, func() { cancelFor(errDetached) })
+	c.e.Clients.OnDetach(c.client, func() { cancelFor(errDetached) })
 	if alone && !c.readOnly {
-		c.e.Clients.DetachOthers(c.seat)
+		c.e.Clients.DetachOthers(c.client)
 	}
-	c.fit(ctx)
+	c.applySize(ctx)
 	a := &attached{stream: c, cols: c.size.Cols, rows: c.size.Rows, lag: maxLag, filter: attach.Filter{FollowsScheme: true}}
 	if a.filter.Contain = r.URL.Query().Get("screen") == "own"; !a.filter.Contain {
 		a.lag = maxHistoryLag
@@ -256,10 +254,10 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	if errors.Is(context.Cause(ctx), errDetached) {
 		err = errDetached
 	}
-	c.bye(err)
+	c.sendEnd(err)
 }
 
-// listen takes what the client types and its changes of size.
+// listen handles the client's input and size changes.
 func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 	for {
 		kind, b, err := s.ws.ReadMessage()
@@ -281,8 +279,8 @@ func (s *stream) listen(ctx context.Context, resized chan attach.Control) {
 			continue
 		}
 		if !s.readOnly {
-			s.e.Clients.Active(s.seat, c.Cols, c.Rows)
-			s.fit(ctx)
+			s.e.Clients.Active(s.client, c.Cols, c.Rows)
+			s.applySize(ctx)
 		}
 		select { // the newest size counts
 		case <-resized:
@@ -303,11 +301,11 @@ type attached struct {
 	cols, rows int // of the client's terminal; 0: unknown, taken as fitting
 	offset     uint64
 	lag        uint64         // bytes it may be behind
-	history    int            // lines of the past to print before the first drawing
+	history    int            // scrollback lines to print before the first drawing
 	painted    bool           // the client got a drawing
 	titled     bool           // the last drawing set a title
 	settings   string         // those of the last drawing (vterm.Terminal.AppendSettings)
-	follows    bool           // the terminal has all that was printed up to offset
+	inSync     bool           // the client's terminal has all output up to offset
 	drawn      attach.Control // size of the session it showed
 	filter     attach.Filter
 	frame      vterm.Frame
@@ -316,9 +314,8 @@ type attached struct {
 	out        []byte
 }
 
-// draw sends drawing after drawing until the session or the client is gone. While the
-// client's size is the session's, raw output follows the first drawing; otherwise
-// every frame is drawn anew, cropped.
+// draw sends drawings until the session or the client ends. While the client's size is the session's, raw output
+// follows the first drawing; otherwise it draws each frame, cropped.
 func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) error {
 	w := a.e.Session.Watch()
 	defer w.Close()
@@ -326,14 +323,14 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 	news, leave := a.srv.reg.Terminals.Join()
 	defer leave()
 	fresh := true
-	a.goOn()
+	a.resumeOutput()
 	for {
-		over := finished(a.e.Session)
+		over := hasEnded(a.e.Session)
 		var err error
 		if fresh || !a.fits() {
 			err = a.repaint(ctx)
 		} else {
-			fresh, err = a.follow(math.MaxUint64)
+			fresh, err = a.sendOutput(math.MaxUint64)
 			if fresh && err == nil {
 				continue
 			}
@@ -342,7 +339,7 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 			return err
 		}
 		if over {
-			return errors.Join(a.tell(true), errSessionOver)
+			return errors.Join(a.sendInfo(true), errSessionOver)
 		}
 		fresh = false
 		output, frames := w.Output, (<-chan struct{})(nil)
@@ -355,11 +352,11 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 		case c := <-resized:
 			a.cols, a.rows = c.Cols, c.Rows
 			fresh = true
-		case <-a.news:
-			if err := a.tell(false); err != nil {
+		case <-a.acceptedC:
+			if err := a.sendInfo(false); err != nil {
 				return err
 			}
-		case <-a.held: // who types is told that nothing comes of it, by the bell
+		case <-a.rejectedC: // the bell signals rejected input
 			if err := a.send(websocket.BinaryMessage, []byte{'\a'}); err != nil {
 				return err
 			}
@@ -372,32 +369,31 @@ func (a *attached) draw(ctx context.Context, resized <-chan attach.Control) erro
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		// Another size, or another screen: what lies under a full-screen program was
-		// never drawn on the client's terminal.
+		// Another size or screen: the text under a full-screen program was never drawn on the client's terminal.
 		if st := a.e.Session.Status(); st.Cols != a.drawn.Cols || st.Rows != a.drawn.Rows || st.Alt != a.frame.Alt {
 			fresh = true
 		}
 	}
 }
 
-// goOn begins where the terminal of a client stands that comes back. A drawing follows, and before it what was printed
-// meanwhile.
-func (a *attached) goOn() {
+// resumeOutput sends a reconnecting client the output since its offset, then a drawing.
+func (a *attached) resumeOutput() {
 	from := a.resume.From
 	if start, end := a.e.Session.OutputRange(); from >= start && from > 0 && from <= end && a.fits() {
-		a.offset, a.follows = from, true
-		a.filter.Prime(a.before()) // a drawing may stand within a sequence
+		a.offset, a.inSync = from, true
+		a.filter.Prime(a.outputBefore()) // a drawing may stand within a sequence
 	}
 }
 
+// fits reports whether the client's terminal has the session's size.
 func (a *attached) fits() bool {
 	st := a.e.Session.Status()
 	return a.cols == 0 || a.cols == st.Cols && a.rows == st.Rows
 }
 
-// follow sends what was printed since, up to an offset. fresh asks for a drawing instead: bytes were
-// lost, or the client is too far behind.
-func (a *attached) follow(to uint64) (fresh bool, err error) {
+// sendOutput sends the output up to an offset. fresh requests a drawing instead, because bytes were lost or the client
+// is too far behind.
+func (a *attached) sendOutput(to uint64) (fresh bool, err error) {
 	for a.offset < to {
 		if _, end := a.e.Session.OutputRange(); min(end, to)-a.offset > a.lag {
 			return true, nil
@@ -423,9 +419,9 @@ func (a *attached) follow(to uint64) (fresh bool, err error) {
 		if len(a.out) == 0 {
 			continue
 		}
-		if a.news != nil && !a.resume.Late {
+		if a.acceptedC != nil && !a.resume.Late {
 			a.info.Next = a.offset - uint64(a.filter.Pending())
-			if err := a.tell(false); err != nil {
+			if err := a.sendInfo(false); err != nil {
 				return false, err
 			}
 			a.info.Next = 0
@@ -437,13 +433,13 @@ func (a *attached) follow(to uint64) (fresh bool, err error) {
 	return false, nil
 }
 
-// tell sends what the client shows or needs besides the drawing.
-func (a *attached) tell(ended bool) error {
+// sendInfo sends what the client needs besides the drawing.
+func (a *attached) sendInfo(ended bool) error {
 	st := a.e.Session.Status()
 	a.info = attach.Info{
-		Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended, Next: a.info.Next, Taken: a.taken.Load(),
+		Cols: st.Cols, Rows: st.Rows, Offset: a.offset, State: string(st.State), Ended: ended, Next: a.info.Next, Taken: a.accepted.Load(),
 	}
-	a.told.Store(a.info.Taken)
+	a.acked.Store(a.info.Taken)
 	if st.Exit != nil {
 		a.info.Signal = st.Exit.Signal
 		if st.Exit.Signal == "" {
@@ -453,8 +449,8 @@ func (a *attached) tell(ended bool) error {
 	return a.sendJSON(a.info)
 }
 
-// checkNesting refuses to show a session within itself, however many others are between:
-// it would print what it shows, for ever. What is between on other hosts the client knows, as inside says.
+// checkNesting rejects showing a session within itself, directly or through others: it would print its own output
+// forever. inside lists the sessions in between on other hosts, known to the client.
 func (s *Server) checkNesting(e *registry.Handle, inside []string) error {
 	seen := map[string]bool{}
 	var shows func(id string) bool // whether a session shows e, or shows one that does
@@ -473,5 +469,5 @@ func (s *Server) checkNesting(e *registry.Handle, inside []string) error {
 		return nil
 	}
 	return api.Errorf(api.CodeInvalid, "this terminal is inside session %s: attached here it would show itself for ever", e.Record().Name).
-		WithHint("detach first, or attach from another terminal; if LONGTERM_SESSION is left over from elsewhere, unset it")
+		WithHint("detach first, or attach from another terminal; if LONGTERM_SESSION is stale, unset it")
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/longterm-dev/longterm/session/audit"
 )
 
-// auditQuery asks for audit records.
+// auditQuery selects audit records.
 type auditQuery struct {
 	Session string `query:"session" doc:"id, name, or a unique prefix of either; also of one that was removed"`
-	Agent   string `query:"agent" doc:"asked for by the agent with this label"`
-	Verdict string `query:"verdict" doc:"with this verdict: allow, ask, deny; approved, rejected"`
-	Kind    string `query:"kind" doc:"of this kind, as in execution"`
+	Agent   string `query:"agent" doc:"requested by the agent with this label"`
+	Verdict string `query:"verdict" doc:"only this verdict: allow, ask, deny, approved or rejected"`
+	Kind    string `query:"kind" doc:"only this kind, for example execution"`
 	Since   string `query:"since" doc:"at that time or later: a time, or -2h"`
 	After   uint64 `query:"after" doc:"only later numbers"`
-	Limit   int    `query:"limit" minimum:"0" maximum:"100000" doc:"the newest so many; default 100"`
-	Await   int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for a record when there is none yet"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"100000" doc:"maximum number, newest first; default 100"`
+	Await   int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait up to this time for a record if none matches"`
 }
 
 func (s *Server) listAudit(ctx context.Context, in *auditQuery) ([]audit.Record, error) {
@@ -62,9 +62,9 @@ func (s *Server) listAudit(ctx context.Context, in *auditQuery) ([]audit.Record,
 	}
 }
 
-// auditHeads asks for a check.
+// auditHeads holds the chain heads that a check of the audit log compares.
 type auditHeads struct {
-	Head []string `query:"head,explode" doc:"NUMBER:HASH that was kept elsewhere: that record has to be as it was"`
+	Head []string `query:"head,explode" doc:"NUMBER:HASH saved elsewhere; the record must match it"`
 }
 
 func (s *Server) verifyAudit(_ context.Context, in *auditHeads) (audit.Report, error) {

@@ -13,57 +13,58 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/respond/shellcmd"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/session/sys/caller"
 )
 
-// A program in a session asks longterm's socket as that session: with its agent's label, whatever header and
-// environment it has, and with its rules. Which session that is, the kernel says: a session's processes descend from
-// its first one, and those that lost their parents are the keeper's. They are looked for once a connection, when it
-// asks for something first.
+// A program in a session that uses longterm's socket acts as that session: with its agent's label, regardless of its headers
+// and environment, and with its rules. The kernel identifies the session: its processes descend from the first one,
+// and orphans become the keeper's children. The lookup is done once per connection, at the first request.
 
-// Labels of who is in a session that has none.
+// Labels of callers in sessions without a label.
 const (
-	agentUnknown = "unknown"   // below a keeper, and nobody can say in which session
+	agentUnknown = "unknown"   // below a keeper, session unknown
 	agentBoxed   = "sandboxed" // in a sandbox
 )
 
 // client is the process at the other end of a connection.
 type client struct {
-	conn net.Conn
-	once sync.Once
-	held holder
+	conn   net.Conn
+	once   sync.Once
+	holder holder
 }
 
-// holder is a session that is not a person's, as what asks from there has it. The zero value is none.
+// holder describes the session that a calling process runs in, if it is a session of an agent or has rules. The zero
+// value means that no such session restricts the caller.
 type holder struct{ agent, policy, session string }
 
-func (h holder) any() bool { return h != holder{} }
+// restricts reports whether the caller runs in such a session.
+func (h holder) restricts() bool { return h != holder{} }
 
 type callerKey struct{}
 
-// heldBy puts what a connection's session has into the actor of a request. A label that it names itself does not
-// count then: another label may have other rules.
-func (s *Server) heldBy(ctx context.Context, a *actor.Actor) {
+// setHolder sets the actor of a request from the session of its connection. A label in the request does not count then,
+// because it may have other rules.
+func (s *Server) setHolder(ctx context.Context, a *identity.Actor) {
 	c, _ := ctx.Value(callerKey{}).(*client)
 	if c == nil {
 		return
 	}
-	c.once.Do(func() { c.held = s.holderOf(c.conn, a.PID) })
-	if !c.held.any() {
+	c.once.Do(func() { c.holder = s.holderOf(c.conn, a.PID) })
+	if !c.holder.restricts() {
 		return
 	}
-	a.Policy = c.held.policy
-	if c.held.agent != "" {
-		a.Agent = c.held.agent
+	a.Policy = c.holder.policy
+	if c.holder.agent != "" {
+		a.Agent = c.holder.agent
 	}
 }
 
-// holderOf is the session that a peer runs in, if it is not a person's.
+// holderOf returns the session that a peer runs in, if it is not a plain user session.
 func (s *Server) holderOf(conn net.Conn, pid int) holder {
 	if pid <= 0 || pid == os.Getpid() { // not known here, or of a process outside this pid namespace, where no session is
 		return holder{}
@@ -72,14 +73,15 @@ func (s *Server) holderOf(conn net.Conn, pid int) holder {
 	c, err := caller.Identify(uc, pid)
 	if err != nil {
 		s.log.Warn("a client ended before it was known", "pid", pid, "err", err)
-		return s.unknown(true)
+		return s.unknownHolder(true)
 	}
 	keepers := s.daemon.KeeperPIDs()
 	line := c.Below(func(pid int) bool { return slices.Contains(keepers, pid) || pid == os.Getpid() })
 	if len(line) == 0 {
 		return holder{}
 	}
-	if c.Line[len(line)].PID == os.Getpid() { // what the daemon runs itself is a person's configuration, or an agent's that was admitted
+	// the daemon itself runs only the user's configuration and admitted commands of agents
+	if c.Line[len(line)].PID == os.Getpid() {
 		return holder{agent: shellcmd.AgentOf(line[len(line)-1].PID)}
 	}
 	leads := map[int]*registry.Handle{}
@@ -89,13 +91,13 @@ func (s *Server) holderOf(conn net.Conn, pid int) holder {
 		}
 	}
 	if e, ok := caller.SessionOf(line, leads); ok {
-		return s.holds(e)
+		return s.holderFor(e)
 	}
 	return s.holderOfOrphan(c)
 }
 
-// holds is what a session has that is not a person's.
-func (s *Server) holds(e *registry.Handle) holder {
+// holderFor returns a session's holder; the zero value for a plain user session.
+func (s *Server) holderFor(e *registry.Handle) holder {
 	h := holder{agent: s.reg.AgentOf(e), policy: e.Record().Policy}
 	if h.policy == "" {
 		h.policy = s.gate.RulesOf(e.ID())
@@ -103,41 +105,41 @@ func (s *Server) holds(e *registry.Handle) holder {
 	if h.agent == "" && s.reg.Sandbox(e) != nil {
 		h.agent = agentBoxed
 	}
-	if h.any() {
+	if h.restricts() {
 		h.session = e.ID()
 	}
 	return h
 }
 
-// holderOfOrphan is the session of a process whose parents have ended. Its mark, and its cgroup, it may have changed:
-// they are believed when they name a session that is not a person's, and when both name one that is.
+// holderOfOrphan returns the session of a process whose parents have ended. The process may have changed its mark and
+// cgroup: they count if one names a restricted session, or if both name the same user session.
 func (s *Server) holderOfOrphan(c caller.Caller) holder {
 	marked, grouped := s.reg.ByID(sys.MarkOf(c.PID, "LONGTERM_SESSION")), s.reg.ByID(c.Cgroup())
 	for _, e := range []*registry.Handle{grouped, marked} {
 		if e == nil {
 			continue
 		}
-		if h := s.holds(e); h.any() {
+		if h := s.holderFor(e); h.restricts() {
 			return h
 		}
 	}
 	if grouped != nil && grouped == marked {
 		return holder{}
 	}
-	return s.unknown(sys.Filtered(c.PID))
+	return s.unknownHolder(sys.HasOwnFilter(c.PID))
 }
 
-// unknown is what holds a process that may be in any session: a session that is not a person's, if there is one that it
-// may be in. Where executions are judged there is a filter that no process gets rid of: one without it is in none of these.
-func (s *Server) unknown(filtered bool) holder {
+// unknownHolder returns the holder of a process that may be in any session: a restricted one, if it may be in one.
+// Checked sessions have a filter that processes cannot remove, so a process without it is in none of these.
+func (s *Server) unknownHolder(filtered bool) holder {
 	if !filtered && shellcmd.RanForAgents() {
 		return holder{agent: agentUnknown}
 	}
 	for _, e := range s.reg.Known() {
-		if !s.holds(e).any() {
+		if !s.holderFor(e).restricts() {
 			continue
 		}
-		if !filtered && s.reg.Judged(e) {
+		if !filtered && s.reg.IsChecked(e) {
 			continue
 		}
 		return holder{agent: agentUnknown}
@@ -145,45 +147,45 @@ func (s *Server) unknown(filtered bool) holder {
 	return holder{}
 }
 
-// callerOf is who makes a request, as clients are told.
+// callerOf returns the caller of a request in its API form.
 func callerOf(ctx context.Context) api.Caller {
-	a := actor.Of(ctx)
+	a := identity.Of(ctx)
 	v := api.Caller{Agent: a.Agent, Policy: a.Policy}
 	if c, _ := ctx.Value(callerKey{}).(*client); c != nil {
-		v.Session, v.Held = c.held.session, c.held.any()
+		v.Session, v.Held = c.holder.session, c.holder.restricts()
 	}
 	return v
 }
 
-// asPerson refuses what nobody may do from a session that is not a person's.
-func asPerson(ctx context.Context, what string) error {
+// requireUser rejects callers in restricted sessions.
+func requireUser(ctx context.Context, what string) error {
 	if v := callerOf(ctx); v.Held {
-		return v.NoPerson(what)
+		return v.ErrUserRequired(what)
 	}
 	return nil
 }
 
-// withinRules gives a session that is to be started the rules of the one that its caller is in.
-func withinRules(ctx context.Context, n *api.NewSession) error {
-	of := actor.Of(ctx).Policy
+// inheritPolicy sets a new session's policy to that of its caller's session.
+func inheritPolicy(ctx context.Context, n *api.NewSession) error {
+	of := identity.Of(ctx).Policy
 	switch {
 	case of == "" || n.Policy == of:
 	case n.Policy == "":
 		n.Policy = of
 	default:
-		return api.Errorf(api.CodeDenied, "the session that asks has the rules %q: what it starts has them too, not %q", of, n.Policy).
-			WithHint("leave --policy out")
+		return api.Errorf(api.CodeDenied, "policy %q of the calling session applies to what it starts; %q not allowed", of, n.Policy).
+			WithHint("omit --policy")
 	}
 	return nil
 }
 
-// peerListener refuses connections of other users, whatever the socket's mode says.
+// peerListener rejects connections of other users, regardless of the socket's mode.
 type peerListener struct {
 	net.Listener
 	log *slog.Logger
 }
 
-// OwnPeers is a listener that accepts connections of this user and of root only.
+// OwnPeers returns a listener that accepts connections of this user and of root only.
 func OwnPeers(l net.Listener, log *slog.Logger) net.Listener { return peerListener{l, log} }
 
 func (l peerListener) Accept() (net.Conn, error) {
@@ -209,42 +211,42 @@ func peerOf(c net.Conn) (uid, pid int, err error) {
 	return sys.PeerOf(uc)
 }
 
-// WithPeer puts the peer of a connection into the context of its requests, as the one who asks.
+// WithPeer stores a connection's peer as the caller in its requests' context.
 func WithPeer(ctx context.Context, c net.Conn) context.Context {
 	uid, pid, err := peerOf(c)
 	if err != nil {
 		return ctx
 	}
 	ctx = context.WithValue(ctx, callerKey{}, &client{conn: c})
-	return actor.With(ctx, actor.Actor{UID: uid, PID: pid})
+	return identity.With(ctx, identity.Actor{UID: uid, PID: pid})
 }
 
-// labelled has requests carry the label of the agent that makes them, and the rules of the session it is in.
-func (s *Server) labelled(next http.Handler) http.Handler {
+// withLabel adds the agent's label and the session's rules to requests.
+func (s *Server) withLabel(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		label := ownLabel(grantOf(r.Context()), r.Header.Get(actor.Header))
-		if err := actor.CheckLabel(label); err != nil {
-			writeError(w, api.Errorf(api.CodeInvalid, "%v", err).WithHint("give a short name of printable characters (--agent, %s)", actor.Env))
+		label := permittedLabel(grantOf(r.Context()), r.Header.Get(identity.Header))
+		if err := identity.CheckLabel(label); err != nil {
+			writeError(w, api.Errorf(api.CodeInvalid, "%v", err).WithHint("give a short name of printable characters (--agent, %s)", identity.Env))
 			return
 		}
-		a := actor.Of(r.Context())
+		a := identity.Of(r.Context())
 		a.Agent = label
-		if host := r.Header.Get(actor.HostHeader); host != "" && grantOf(r.Context()) == nil {
-			if err := actor.CheckLabel(host); err != nil {
-				writeError(w, api.Errorf(api.CodeInvalid, "the header %s: %v", actor.HostHeader, err))
+		if host := r.Header.Get(identity.HostHeader); host != "" && grantOf(r.Context()) == nil {
+			if err := identity.CheckLabel(host); err != nil {
+				writeError(w, api.Errorf(api.CodeInvalid, "the header %s: %v", identity.HostHeader, err))
 				return
 			}
 			a.Host = host
 		}
-		s.heldBy(r.Context(), &a)
-		next.ServeHTTP(w, r.WithContext(actor.With(r.Context(), a)))
+		s.setHolder(r.Context(), &a)
+		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), a)))
 	})
 }
 
 // peerString names the peer of a request, for logs.
 func peerString(ctx context.Context) string {
-	a := actor.Of(ctx)
-	if a == (actor.Actor{}) {
+	a := identity.Of(ctx)
+	if a == (identity.Actor{}) {
 		return "unknown"
 	}
 	return fmt.Sprintf("%s pid %d", a, a.PID)

@@ -14,59 +14,59 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 // from is a context of a request from a session that was looked for already.
 func from(t *testing.T, held holder) context.Context {
-	c := &client{held: held}
+	c := &client{holder: held}
 	c.once.Do(func() {})
 	return context.WithValue(t.Context(), callerKey{}, c)
 }
 
-// What a connection's session has counts above what its process says of itself; who is in none is who it says.
+// The session of a connection overrides the process's own claim. A process outside sessions is what it claims.
 func TestHeldBy(t *testing.T) {
 	s := &Server{}
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
-		says actor.Actor
-		want actor.Actor
+		says identity.Actor
+		want identity.Actor
 	}{
-		{"no connection", t.Context(), actor.Actor{Agent: "a"}, actor.Actor{Agent: "a"}},
-		{"a person's session", from(t, holder{}), actor.Actor{Agent: "a"}, actor.Actor{Agent: "a"}},
-		{"an agent's", from(t, holder{agent: "bot", session: ownID}), actor.Actor{}, actor.Actor{Agent: "bot"}},
-		{"an agent's, with another label", from(t, holder{agent: "bot", policy: "p", session: ownID}), actor.Actor{Agent: "trusted"}, actor.Actor{Agent: "bot", Policy: "p"}},
-		{"one with rules", from(t, holder{policy: "p", session: ownID}), actor.Actor{Agent: "a"}, actor.Actor{Agent: "a", Policy: "p"}},
-		{"any", from(t, holder{agent: agentUnknown}), actor.Actor{}, actor.Actor{Agent: agentUnknown}},
+		{"no connection", t.Context(), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a"}},
+		{"a user's session", from(t, holder{}), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a"}},
+		{"an agent's", from(t, holder{agent: "bot", session: ownID}), identity.Actor{}, identity.Actor{Agent: "bot"}},
+		{"an agent's, with another label", from(t, holder{agent: "bot", policy: "p", session: ownID}), identity.Actor{Agent: "trusted"}, identity.Actor{Agent: "bot", Policy: "p"}},
+		{"one with rules", from(t, holder{policy: "p", session: ownID}), identity.Actor{Agent: "a"}, identity.Actor{Agent: "a", Policy: "p"}},
+		{"any", from(t, holder{agent: agentUnknown}), identity.Actor{}, identity.Actor{Agent: agentUnknown}},
 	} {
 		got := c.says
-		if s.heldBy(c.ctx, &got); got != c.want {
+		if s.setHolder(c.ctx, &got); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
 
-// Tokens are for a person at the socket: no agent, no token and no session that is held sees or makes them.
+// Tokens are for a user at the socket: no agent, no token and no session that is held sees or makes them.
 //
 // FEATURES: R86
 func TestPersonsOnly(t *testing.T) {
 	h := openHouse(t, noSession)
-	person := func(ctx context.Context, a actor.Actor) context.Context { return actor.With(ctx, a) }
+	person := func(ctx context.Context, a identity.Actor) context.Context { return identity.With(ctx, a) }
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
 		ok   bool
 	}{
-		{"a person", person(t.Context(), actor.Actor{}), true},
-		{"a person in a session of theirs", person(from(t, holder{}), actor.Actor{}), true},
-		{"an agent", person(t.Context(), actor.Actor{Agent: "a"}), false},
-		{"a token that allows everything", with(t, &access.Grant{Name: "k", Level: access.All}, actor.Actor{Token: "k"}), false},
-		{"a session with rules", person(from(t, holder{policy: "p", session: ownID}), actor.Actor{Policy: "p"}), false},
-		{"a process of any session", person(from(t, holder{agent: agentUnknown}), actor.Actor{}), false},
+		{"a user", person(t.Context(), identity.Actor{}), true},
+		{"a user in a session of theirs", person(from(t, holder{}), identity.Actor{}), true},
+		{"an agent", person(t.Context(), identity.Actor{Agent: "a"}), false},
+		{"a token that allows everything", with(t, &apitoken.Grant{Name: "k", Level: apitoken.All}, identity.Actor{Token: "k"}), false},
+		{"a session with rules", person(from(t, holder{policy: "p", session: ownID}), identity.Actor{Policy: "p"}), false},
+		{"a process of any session", person(from(t, holder{agent: agentUnknown}), identity.Actor{}), false},
 	} {
 		for _, id := range []string{"list-tokens", "new-token", "revoke-token"} {
 			err := h.permit(c.ctx, routeOf[id], unasked, unasked)
@@ -86,7 +86,7 @@ func TestWithinRules(t *testing.T) {
 	}{{"", "", "", false}, {"", "p", "p", false}, {"p", "", "p", false}, {"p", "p", "p", false}, {"p", "free", "free", true}} {
 		var n api.NewSession
 		n.Policy = c.asked
-		err := withinRules(actor.With(t.Context(), actor.Actor{Policy: c.of}), &n)
+		err := inheritPolicy(identity.With(t.Context(), identity.Actor{Policy: c.of}), &n)
 		if (err != nil) != c.refused || n.Policy != c.want {
 			t.Errorf("%+v: %q, %v", c, n.Policy, err)
 		}
@@ -99,16 +99,16 @@ func TestWithinRules(t *testing.T) {
 func TestOrdersAreAnsweredByViewers(t *testing.T) {
 	s := &Server{reg: &registry.Registry{}}
 	for _, c := range []struct {
-		by   actor.Actor
+		by   identity.Actor
 		code api.Code
-	}{{actor.Actor{PID: 7}, ""}, {actor.Actor{PID: 7, Agent: "bot"}, api.CodeDenied}} {
+	}{{identity.Actor{PID: 7}, ""}, {identity.Actor{PID: 7, Agent: "bot"}, api.CodeDenied}} {
 		q := s.orders.Ask(map[int]bool{7: true})
 		var in struct {
 			Order string `path:"order" maxLength:"64"`
 			Body  api.OrderAnswer
 		}
 		in.Order = q.ID
-		out, err := s.postOrder(actor.With(t.Context(), c.by), &in)
+		out, err := s.postOrder(identity.With(t.Context(), c.by), &in)
 		var e *api.Error
 		if errors.As(err, &e); (err == nil) != (c.code == "") || e != nil && e.Code != c.code || err == nil && !out.OK {
 			t.Errorf("%+v: %+v, %v", c.by, out, err)
@@ -116,7 +116,7 @@ func TestOrdersAreAnsweredByViewers(t *testing.T) {
 	}
 }
 
-// peer starts a process with a session's mark below another one, which stands for a keeper, and is both their ids.
+// peer starts a process with a session's mark below another one, which replaces a keeper, and returns both ids.
 func peer(t *testing.T, mark string) (keeper, pid int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600 & echo $!; wait")
@@ -138,7 +138,7 @@ func peer(t *testing.T, mark string) (keeper, pid int) {
 }
 
 // A process below a keeper whose parents have ended is of the session that its mark names where that is no
-// person's; a mark that names a person's session, or none, frees it from nothing.
+// person's; a mark that names a user's session, or none, frees it from nothing.
 func TestHolderOfOrphans(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the marks of processes are read on Linux")
@@ -153,10 +153,10 @@ func TestHolderOfOrphans(t *testing.T) {
 		want       holder
 	}{
 		{"of a session with rules", ruledID, rules, true, held},
-		{"that says it is a person's", ownID, rules, true, holder{agent: agentUnknown}},
+		{"that says it is a user's", ownID, rules, true, holder{agent: agentUnknown}},
 		{"that says nothing", "", rules, true, holder{agent: agentUnknown}},
 		{"that says nonsense", "../x", rules, true, holder{agent: agentUnknown}},
-		{"where all sessions are a person's", ownID, free, true, holder{}},
+		{"where all sessions are a user's", ownID, free, true, holder{}},
 		{"of no keeper", ruledID, rules, false, holder{}},
 	} {
 		keeper, pid := peer(t, c.mark)
@@ -168,7 +168,7 @@ func TestHolderOfOrphans(t *testing.T) {
 		}
 	}
 	rules.keepers = nil
-	if got := rules.holderOf(nil, 0); got.any() {
+	if got := rules.holderOf(nil, 0); got.restricts() {
 		t.Errorf("a process of another pid namespace: %+v", got)
 	}
 	ended := exec.CommandContext(t.Context(), "true")
@@ -178,8 +178,8 @@ func TestHolderOfOrphans(t *testing.T) {
 	if got := rules.holderOf(nil, ended.ProcessState.Pid()); got.agent != agentUnknown {
 		t.Errorf("a process that has ended may be of any session: %+v", got)
 	}
-	if got := free.holderOf(nil, ended.ProcessState.Pid()); got.any() {
-		t.Errorf("a process that has ended, where all sessions are a person's: %+v", got)
+	if got := free.holderOf(nil, ended.ProcessState.Pid()); got.restricts() {
+		t.Errorf("a process that has ended, where all sessions are a user's: %+v", got)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestHolderOfOrphans(t *testing.T) {
 // FEATURES: R86
 func TestStreamsRefused(t *testing.T) {
 	h := openHouse(t, everySession)
-	h.token(t, access.Token{Name: "one", Level: "all", Session: ownID})
+	h.token(t, apitoken.Token{Name: "one", Level: "all", Session: ownID})
 	for _, verb := range []string{"attach", "watch"} {
 		for _, c := range []struct {
 			at, token string
@@ -208,7 +208,7 @@ func TestStreamsRefused(t *testing.T) {
 			path := api.Version + "/sessions/" + strings.Replace(c.at, "%s", verb, 1)
 			header := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}
 			if c.token != "" {
-				header = append(header, actor.TokenHeader, c.token)
+				header = append(header, identity.TokenHeader, c.token)
 			}
 			w := h.ask(t, "GET", path, "", header...)
 			if got := codeOf(t, w); got != c.want || !strings.Contains(w.Body.String(), c.says) {

@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// getClients lists who is attached to a session, or looks at it.
+// getClients lists a session's attached clients and viewers.
 func (s *Server) getClients(_ context.Context, in *struct {
 	Session string `path:"session"`
 }) ([]api.Attached, error) {
@@ -28,17 +28,17 @@ func (s *Server) getClients(_ context.Context, in *struct {
 		return nil, err
 	}
 	list := []api.Attached{}
-	for _, c := range e.Clients.Seen() {
+	for _, c := range e.Clients.List() {
 		list = append(list, attachedOf(&c))
 	}
 	return list, nil
 }
 
-func attachedOf(c *sizepolicy.Seen) api.Attached {
+func attachedOf(c *sizepolicy.Info) api.Attached {
 	a := api.Attached{
-		N: c.N, Kind: c.Kind, By: c.By, Terminal: c.Terminal, May: "type", Own: c.Looks, Cols: c.Cols, Rows: c.Rows, Since: c.Since, Inside: c.Inside,
+		N: c.N, Kind: c.Kind, By: c.By, Terminal: c.Terminal, May: "type", Own: c.ViewOnly, Cols: c.Cols, Rows: c.Rows, Since: c.Since, Inside: c.Inside,
 	}
-	if c.Held || c.Looks {
+	if c.Held || c.ViewOnly {
 		a.May = "look"
 	}
 	if !c.Typed.IsZero() {
@@ -47,59 +47,59 @@ func attachedOf(c *sizepolicy.Seen) api.Attached {
 	return a
 }
 
-// postClient has a client look only, type again, or leave: for a person to say.
+// postClient makes a client view-only, lets it type again or detaches it, on a user's request.
 func (s *Server) postClient(ctx context.Context, in *struct {
 	Session string `path:"session"`
-	Client  int    `path:"client" doc:"its number, as the list has it"`
+	Client  int    `path:"client" doc:"number from the list"`
 	Body    api.AttachedEdit
-}) (none, error) {
-	if err := mayChangeClients(ctx, "saying what other clients may do"); err != nil {
-		return none{}, err
+}) (noContent, error) {
+	if err := mayChangeClients(ctx, "changing other clients"); err != nil {
+		return noContent{}, err
 	}
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
-		return none{}, err
+		return noContent{}, err
 	}
 	unknown := api.Errorf(api.CodeNotFound, "no client %d is at this session", in.Client).WithHint("`longterm clients %s` lists them", e.Record().Name)
 	if may := in.Body.May; may != "" {
-		c, known := e.Clients.Hold(in.Client, may == "look")
+		c, known := e.Clients.SetViewOnly(in.Client, may == "look")
 		switch {
 		case !known:
-			return none{}, unknown
-		case may == "type" && c.Looks:
-			return none{}, api.Errorf(api.CodeInvalid, "client %d came to look only, or may not type by its token", in.Client)
+			return noContent{}, unknown
+		case may == "type" && c.ViewOnly:
+			return noContent{}, api.Errorf(api.CodeInvalid, "client %d came to look only, or may not type by its token", in.Client)
 		}
 		s.fitSize(ctx, e)
 	}
 	if in.Body.Detach {
 		switch known, asked := e.Clients.Detach(in.Client); {
 		case !known:
-			return none{}, unknown
+			return noContent{}, unknown
 		case !asked:
-			return none{}, api.Errorf(api.CodeInvalid, "client %d shows several sessions and is not attached to this one", in.Client).WithHint("have it look only")
+			return noContent{}, api.Errorf(api.CodeInvalid, "client %d shows several sessions and is not attached to this one", in.Client).WithHint("make it view-only")
 		}
 	}
-	return none{true}, nil
+	return noContent{true}, nil
 }
 
-// mayChangeClients refuses to have what concerns a person's terminals done by anybody but a person.
+// mayChangeClients rejects changes of a user's terminals by agents.
 func mayChangeClients(ctx context.Context, what string) error {
-	if by := actor.Of(ctx); by.IsAgent() {
-		return api.Errorf(api.CodeDenied, "%s is for a person, not for %s", what, by)
+	if by := identity.Of(ctx); by.IsAgent() {
+		return api.Errorf(api.CodeDenied, "%s requires a user, not %s", what, by)
 	}
-	return asPerson(ctx, what)
+	return requireUser(ctx, what)
 }
 
-// mayDetach refuses to have a person's terminals leave for anybody but a person.
+// mayDetach rejects agents that detach a user's terminals.
 func mayDetach(ctx context.Context) error {
-	err := mayChangeClients(ctx, "having other clients leave")
-	if e, ok := errors.AsType[*api.Error](err); ok && actor.Of(ctx).IsAgent() {
-		return e.WithHint("attach beside them, without detach_others")
+	err := mayChangeClients(ctx, "detaching other clients")
+	if e, ok := errors.AsType[*api.Error](err); ok && identity.Of(ctx).IsAgent() {
+		return e.WithHint("attach without detach_others")
 	}
 	return err
 }
 
-// terminalOf names the terminal that a process runs on, as ps does; empty: it has none, or that is not known.
+// terminalOf returns the name of a process's terminal, like ps; empty if it has none or that is unknown.
 func terminalOf(pid int) string {
 	st, err := sys.ReadStat(pid)
 	if pid <= 0 || err != nil || st.TTY == 0 {
@@ -119,11 +119,11 @@ func terminalOf(pid int) string {
 // maxRenewed bounds a variable's value, in bytes.
 const maxRenewed = 32 << 10
 
-// postRenew hands variables of a person's login to the shells that run: those the configuration names, and shells of a
-// person's sessions only. What agents run, under rules of its own or in a sandbox, keeps what it was given.
-func (s *Server) postRenew(ctx context.Context, in *struct{ Body api.Renewal }) (none, error) {
+// postRenew passes login variables to running shells: those that the configuration names, and only in user sessions.
+// Sessions of agents, with rules or in a sandbox keep theirs.
+func (s *Server) postRenew(ctx context.Context, in *struct{ Body api.Renewal }) (noContent, error) {
 	if err := mayChangeClients(ctx, "renewing the variables of shells"); err != nil {
-		return none{}, err
+		return noContent{}, err
 	}
 	env := map[string]*string{}
 	for _, name := range s.conf.Get().Shells.Renew {
@@ -132,26 +132,26 @@ func (s *Server) postRenew(ctx context.Context, in *struct{ Body api.Renewal }) 
 		case !ok:
 			continue
 		case !shell.IsName(name), value != nil && (len(*value) > maxRenewed || strings.ContainsRune(*value, 0)):
-			return none{}, api.Errorf(api.CodeInvalid, "the variable %q", name).WithHint("its name has to be a shell's, its value at most %d bytes of text", maxRenewed)
+			return noContent{}, api.Errorf(api.CodeInvalid, "the variable %q", name).WithHint("use a valid shell name and at most %d bytes of text", maxRenewed)
 		}
 		env[name] = value
 	}
 	if len(env) == 0 {
-		return none{true}, nil
+		return noContent{true}, nil
 	}
 	var errs error
 	for _, e := range s.reg.All() {
-		if r := e.Record(); r.Agent != "" || r.Policy != "" || s.reg.Sandbox(e) != nil || e.Temporary() || finished(e.Session) {
+		if r := e.Record(); r.Agent != "" || r.Policy != "" || s.reg.Sandbox(e) != nil || e.Temporary() || hasEnded(e.Session) {
 			continue
 		}
 		if err := e.Session.Renew(ctx, env); err != nil && !errors.Is(err, session.ErrStopped) {
 			errs = errors.Join(errs, err)
 		}
 	}
-	return none{true}, errs
+	return noContent{true}, errs
 }
 
-// fitSize gives a session the size its clients call for.
+// fitSize sets a session's size according to its clients.
 func (s *Server) fitSize(ctx context.Context, e *registry.Handle) {
 	if cols, rows, ok := e.Clients.Size(); ok {
 		if err := e.Session.Resize(ctx, cols, rows); err != nil && !errors.Is(err, session.ErrStopped) {
@@ -160,19 +160,19 @@ func (s *Server) fitSize(ctx context.Context, e *registry.Handle) {
 	}
 }
 
-// maxLayout bounds a layout that is handed to viewers, in bytes.
+// maxLayout bounds a layout that is sent to viewers, in bytes.
 const maxLayout = 256 << 10
 
-// postArrange tells viewers how sessions are to stand. Sessions are named by id there, whatever they are called here.
+// postArrange sends viewers a layout change. It replaces session names by ids.
 func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }) (api.Arranged, error) {
 	a := in.Body
 	a.Order = ""
-	if a.Do == "focus" || a.Do == "apply" { // keys would go elsewhere than the person thinks
-		if err := asPerson(ctx, "moving the focus of viewers"); err != nil {
+	if a.Do == "focus" || a.Do == "apply" { // the user's keys would go to another session
+		if err := requireUser(ctx, "moving the focus of viewers"); err != nil {
 			return api.Arranged{}, err
 		}
-		if by := actor.Of(ctx); by.IsAgent() {
-			return api.Arranged{}, api.Errorf(api.CodeDenied, "moving the focus of viewers is for a person, not for %s", by).WithHint("place shows a session and leaves the focus")
+		if by := identity.Of(ctx); by.IsAgent() {
+			return api.Arranged{}, api.Errorf(api.CodeDenied, "moving the focus of viewers requires a user, not %s", by).WithHint("place shows a session and leaves the focus")
 		}
 	}
 	if a.Do == "apply" {
@@ -187,7 +187,7 @@ func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }
 	case over && a.Stacked:
 		return api.Arranged{}, api.Errorf(api.CodeInvalid, "a pane that floats cannot be stacked").WithHint("give one of float, pinned and stacked")
 	case a.Area != nil && !over:
-		return api.Arranged{}, api.Errorf(api.CodeInvalid, "an area is for panes that float").WithHint("say float or pinned as well")
+		return api.Arranged{}, api.Errorf(api.CodeInvalid, "an area is for panes that float").WithHint("add float or pinned")
 	}
 	e, err := s.reg.Resolve(a.Session)
 	if err != nil {
@@ -205,10 +205,10 @@ func (s *Server) postArrange(ctx context.Context, in *struct{ Body api.Arrange }
 	return s.order(ctx, &view, a)
 }
 
-// orderTime is how long the viewers are waited for: each does it with its next turn.
+// orderTime bounds the wait for viewers: each applies a layout change in its next iteration.
 const orderTime = 2 * time.Second
 
-// order tells the viewers, and waits for one that has done it. The session is the one that it is about; nil: none.
+// order sends a change to the viewers and waits until one has applied it. about is the session concerned; nil if none.
 func (s *Server) order(ctx context.Context, about *api.Session, a api.Arrange) (api.Arranged, error) {
 	viewers := s.viewers()
 	n := len(viewers)
@@ -228,27 +228,27 @@ func (s *Server) order(ctx context.Context, about *api.Session, a api.Arrange) (
 			WithHint("nothing was changed; `longterm layout dump` prints how the viewer stands")
 	}
 	return api.Arranged{}, api.Errorf(api.CodeTimeout, "no viewer has answered within %v, so it is not known whether anything was changed", orderTime).
-		WithHint("a viewer that is stopped, or older than its daemon, does not answer: begin it again")
+		WithHint("a stopped or outdated viewer does not answer; restart it")
 }
 
-// postOrder takes what a viewer says to how it was to change. One that comes too late is heard by nobody. An agent reads the
-// same events, but shows nothing that it could have changed.
+// postOrder handles a viewer's answer to a layout change. Late answers are dropped. Agents read the same events but may
+// not answer, as they show nothing.
 func (s *Server) postOrder(ctx context.Context, in *struct {
 	Order string `path:"order" maxLength:"64"`
 	Body  api.OrderAnswer
-}) (none, error) {
-	by := actor.Of(ctx)
+}) (noContent, error) {
+	by := identity.Of(ctx)
 	if by.IsAgent() && !s.viewers()[by.PID] {
-		return none{}, api.Errorf(api.CodeDenied, "an order is answered by viewers, not by %s", by).WithHint("`longterm layout` prints what viewers answered")
+		return noContent{}, api.Errorf(api.CodeDenied, "an order is answered by viewers, not by %s", by).WithHint("`longterm layout` prints what viewers answered")
 	}
-	return none{s.orders.Answer(in.Order, by.PID, in.Body.Why)}, nil
+	return noContent{s.orders.Answer(in.Order, by.PID, in.Body.Why)}, nil
 }
 
-// viewers are those that are open. One viewer shows many sessions, so they are told apart by their processes.
+// viewers returns the open viewers. A viewer shows many sessions, so they are identified by process.
 func (s *Server) viewers() map[int]bool {
 	viewers := map[int]bool{}
 	for _, e := range s.reg.All() {
-		for _, c := range e.Clients.Seen() {
+		for _, c := range e.Clients.List() {
 			if c.Kind == viewerKind {
 				viewers[c.By.PID] = true
 			}
@@ -257,5 +257,5 @@ func (s *Server) viewers() map[int]bool {
 	return viewers
 }
 
-// viewerKind is what clients are that show frames.
+// viewerKind is the kind of clients that show frames.
 const viewerKind = "viewer"

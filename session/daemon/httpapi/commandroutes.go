@@ -13,13 +13,13 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// commandsQuery asks for commands.
+// commandsQuery selects commands.
 type commandsQuery struct {
 	Session string `query:"session" doc:"of one session: id, name, or a unique prefix; default: of all"`
-	Text    string `query:"text" doc:"occurs in the command line"`
-	Failed  bool   `query:"failed" doc:"only those that failed"`
-	Running bool   `query:"running" doc:"only those that run"`
-	Limit   int    `query:"limit" minimum:"0" maximum:"10000" doc:"the newest so many; default 100"`
+	Text    string `query:"text" doc:"text in the command line"`
+	Failed  bool   `query:"failed" doc:"only failed commands"`
+	Running bool   `query:"running" doc:"only running commands"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"10000" doc:"maximum number, newest first; default 100"`
 }
 
 func (s *Server) listCommands(ctx context.Context, in *commandsQuery) ([]api.Command, error) {
@@ -39,10 +39,10 @@ func (s *Server) listCommands(ctx context.Context, in *commandsQuery) ([]api.Com
 	if err != nil {
 		return nil, err
 	}
-	list, veil := make([]api.Command, 0, len(recs)), s.veil(ctx)
+	list, veil := make([]api.Command, 0, len(recs)), s.redactorFor(ctx)
 	for i := range recs {
 		c := s.commandView(&recs[len(recs)-1-i]) // oldest first
-		// A secret that only its guess finds would be told by being found.
+		// A match inside a secret would reveal it.
 		if shown := veil.Text(c.Text); in.Text == "" || shown == c.Text || strings.Contains(strings.ToLower(shown), strings.ToLower(in.Text)) {
 			list = append(list, c)
 		}
@@ -62,7 +62,7 @@ func (s *Server) getCommand(ctx context.Context, in *commandPath) (api.Command, 
 		return api.Command{}, err
 	}
 	if e := s.reg.ByID(r.Session); e != nil && r.State == store.CommandRunning {
-		e.Looked(ctx)
+		e.AwaitActivity(ctx)
 	}
 	return s.commandView(&r), nil
 }

@@ -15,33 +15,33 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// completionsQuery says from where on a subscription's completions are streamed.
+// completionsQuery selects where a stream of completions starts.
 type completionsQuery struct {
 	SubscriptionPath
-	After  uint64 `query:"after" doc:"cursor of the last message that was seen; those after it come, or all that were not acknowledged, if that is later"`
-	LastID string `header:"Last-Event-ID" doc:"the same, as browsers and other readers of event streams send it"`
-	Reader string `query:"reader" doc:"who reads: another one is refused meanwhile" maxLength:"64"`
-	Take   bool   `query:"take" doc:"become the reader, whoever was it"`
+	After  uint64 `query:"after" doc:"cursor of the last received message; later completions follow, starting with the first unacknowledged one"`
+	LastID string `header:"Last-Event-ID" doc:"same as after, sent by browsers on reconnect"`
+	Reader string `query:"reader" doc:"name of the reader; other readers are rejected while it reads" maxLength:"64"`
+	Take   bool   `query:"take" doc:"replace the current reader"`
 }
 
-// seen is the cursor that the client has; what is no number is of no subscription. A browser that comes again sends what
-// it saw, and the address that it began with.
-func (q *completionsQuery) seen() uint64 {
+// position returns the client's cursor, 0 if it sent none. A reconnecting browser sends both its last event and the
+// original address.
+func (q *completionsQuery) position() uint64 {
 	n, _ := strconv.ParseUint(q.LastID, 10, 64)
 	return max(q.After, n)
 }
 
 const (
-	// quietTime is how long a stream has nothing to tell until it says that it is there.
-	quietTime = 20 * time.Second
-	// streamWrite bounds the writing of a message: who reads no more has its stream ended.
-	streamWrite = 10 * time.Second
+	// keepAliveInterval is the interval of keep-alive messages.
+	keepAliveInterval = 20 * time.Second
+	// streamWriteTimeout limits the write of a message; a slow reader's stream ends.
+	streamWriteTimeout = 10 * time.Second
 )
 
-// streamCompletions is readCompletions as server-sent events (WHATWG HTML §9.2): a message has what came since the one
-// before, and its cursor as id, which is where a reader that comes again goes on. The first comes at once, also with
-// nothing in it. Nothing is acknowledged by it. The stream ends when the subscription is removed or taken by another, or
-// the daemon is replaced; who asks again is told which.
+// streamCompletions is readCompletions as server-sent events (WHATWG HTML §9.2). Each message holds the completions
+// since the previous one; its id is the cursor at which a reconnecting reader continues. The first message is sent at
+// once, even if empty. It acknowledges nothing. The stream ends when the subscription is removed, another reader takes
+// it, or the daemon is replaced.
 func (s *Server) streamCompletions(ctx context.Context, in *completionsQuery) (*huma.StreamResponse, error) {
 	if in.Reader != "" || in.Take { // as a request that reads does it: another reader is refused by it
 		none := func(string) string { return "" }
@@ -52,7 +52,7 @@ func (s *Server) streamCompletions(ctx context.Context, in *completionsQuery) (*
 		}
 	}
 	subs := s.daemon.Subscriptions()
-	ask := api.ReadCompletions{Reader: in.Reader, Take: in.Take, After: in.seen()}
+	ask := api.ReadCompletions{Reader: in.Reader, Take: in.Take, After: in.position()}
 	c, err := subs.Read(ctx, in.Subscription, ask)
 	if err != nil {
 		return nil, err
@@ -65,11 +65,11 @@ func (s *Server) streamCompletions(ctx context.Context, in *completionsQuery) (*
 		if !ok {
 			return // every server of ours has one
 		}
-		ask.Take, ask.WaitMS = false, int(quietTime.Milliseconds())
+		ask.Take, ask.WaitMS = false, int(keepAliveInterval.Milliseconds())
 		for first := true; err == nil; first = false {
 			message := []byte(":\n\n") // a comment
 			if first || len(c.Completions) > 0 || c.Lost > 0 {
-				s.hand(ctx, &c)
+				s.prepareAnswer(ctx, &c)
 				data, err := json.Marshal(c)
 				if err != nil {
 					return
@@ -77,7 +77,7 @@ func (s *Server) streamCompletions(ctx context.Context, in *completionsQuery) (*
 				message = fmt.Appendf(nil, "id: %d\ndata: %s\n\n", c.Cursor, data)
 			}
 			out := http.NewResponseController(w)
-			_ = out.SetWriteDeadline(time.Now().Add(streamWrite)) // what has none is a test's
+			_ = out.SetWriteDeadline(time.Now().Add(streamWriteTimeout)) // only tests have none
 			if _, err := w.Write(message); err != nil || out.Flush() != nil {
 				return
 			}

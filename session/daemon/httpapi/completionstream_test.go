@@ -8,19 +8,19 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Who may only look listens to a subscription, and does not become its reader: the one that is would be refused.
+// A view-only caller follows a subscription without becoming its reader, which would be rejected.
 //
 // FEATURES: R101
 func TestListenerThatMayOnlyLook(t *testing.T) {
 	h := openHouse(t, noSession)
-	h.token(t, access.Token{Name: "looks", May: []string{"look"}})
-	h.token(t, access.Token{Name: "reads", Level: "read"})
-	h.token(t, access.Token{Name: "manages", May: []string{"look", "manage"}})
+	h.token(t, apitoken.Token{Name: "looks", May: []string{"look"}})
+	h.token(t, apitoken.Token{Name: "reads", Level: "read"})
+	h.token(t, apitoken.Token{Name: "manages", May: []string{"look", "manage"}})
 	v := api.Version + "/subscriptions/ci"
 	if w := h.ask(t, "PUT", v, `{"kinds":["job"]}`); w.Code != http.StatusOK {
 		t.Fatal(w.Body)
@@ -29,7 +29,7 @@ func TestListenerThatMayOnlyLook(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		r := httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+v+"/events"+query, nil)
-		r.Header.Set(actor.TokenHeader, token)
+		r.Header.Set(identity.TokenHeader, token)
 		w := &cutAfterFirst{ResponseRecorder: httptest.NewRecorder(), cut: cancel}
 		h.Handler().ServeHTTP(w, r)
 		return w.ResponseRecorder
@@ -51,22 +51,22 @@ func TestListenerThatMayOnlyLook(t *testing.T) {
 	}
 }
 
-// A browser that comes again asks for the address that it began with, and says what it saw since.
+// A reconnecting browser requests its first address, and sends the last id it saw.
 //
 // FEATURES: R101
-func TestWhereAStreamGoesOn(t *testing.T) {
+func TestCompletionStream_ResumesAtCursor(t *testing.T) {
 	for _, c := range []struct {
 		after  uint64
 		lastID string
 		want   uint64
 	}{{0, "", 0}, {5, "", 5}, {0, "7", 7}, {5, "7", 7}, {9, "7", 9}, {5, "none", 5}, {5, "-1", 5}} {
-		if got := (&completionsQuery{After: c.after, LastID: c.lastID}).seen(); got != c.want {
+		if got := (&completionsQuery{After: c.after, LastID: c.lastID}).position(); got != c.want {
 			t.Errorf("after %d, id %q: %d, want %d", c.after, c.lastID, got, c.want)
 		}
 	}
 }
 
-// cutAfterFirst is a client that goes away once it was told something.
+// cutAfterFirst is a client that disconnects after the first message.
 type cutAfterFirst struct {
 	*httptest.ResponseRecorder
 	cut func()

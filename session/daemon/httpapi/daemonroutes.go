@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 func (s *Server) getStatus(ctx context.Context, _ *struct{}) (api.Status, error) {
@@ -20,23 +20,23 @@ func (s *Server) getStatus(ctx context.Context, _ *struct{}) (api.Status, error)
 	return st, nil
 }
 
-func (s *Server) postStop(ctx context.Context, in *struct{ Body api.Stop }) (none, error) {
-	if err := asPerson(ctx, "ending the daemon"); err != nil {
-		return none{}, err
+func (s *Server) postStop(ctx context.Context, in *struct{ Body api.Stop }) (noContent, error) {
+	if err := requireUser(ctx, "ending the daemon"); err != nil {
+		return noContent{}, err
 	}
 	if in.Body.KillSessions {
-		if err := s.endsItsOwn(ctx); err != nil {
-			return none{}, err
+		if err := s.admitStop(ctx); err != nil {
+			return noContent{}, err
 		}
 	}
-	s.log.Info("told to stop", "by", peerString(ctx))
+	s.log.Info("stop requested", "by", peerString(ctx))
 	s.daemon.Stop(in.Body)
-	return none{true}, nil
+	return noContent{true}, nil
 }
 
-// endsItsOwn refuses an agent to end all sessions where some that run are not its own.
-func (s *Server) endsItsOwn(ctx context.Context) error {
-	by := actor.Of(ctx)
+// admitStop rejects an agent that would end all sessions while sessions of others run.
+func (s *Server) admitStop(ctx context.Context) error {
+	by := identity.Of(ctx)
 	if !by.IsAgent() {
 		return nil
 	}
@@ -49,21 +49,21 @@ func (s *Server) endsItsOwn(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }) (none, error) {
-	if err := asPerson(ctx, "replacing the daemon"); err != nil {
-		return none{}, err
+func (s *Server) postUpgrade(ctx context.Context, in *struct{ Body api.Upgrade }) (noContent, error) {
+	if err := requireUser(ctx, "replacing the daemon"); err != nil {
+		return noContent{}, err
 	}
 	if !filepath.IsAbs(in.Body.Path) {
-		return none{}, api.Errorf(api.CodeInvalid, "path %s is not absolute", in.Body.Path)
+		return noContent{}, api.Errorf(api.CodeInvalid, "path %s is not absolute", in.Body.Path)
 	}
-	s.log.Info("told to upgrade", "by", peerString(ctx), "to", in.Body.Path)
+	s.log.Info("upgrade requested", "by", peerString(ctx), "to", in.Body.Path)
 	var refused *api.Error
 	if err := s.daemon.Upgrade(ctx, in.Body.Path); errors.As(err, &refused) {
-		return none{}, refused
+		return noContent{}, refused
 	} else if err != nil {
-		return none{}, api.Errorf(api.CodeUnavailable, "%v", err).WithHint("everything goes on as before")
+		return noContent{}, api.Errorf(api.CodeUnavailable, "%v", err).WithHint("nothing was changed")
 	}
-	return none{true}, nil
+	return noContent{true}, nil
 }
 
 func (s *Server) postPrune(ctx context.Context, in *struct{ Body api.Prune }) (api.Pruned, error) {

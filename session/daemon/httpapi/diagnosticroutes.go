@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/compareruns"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 	"github.com/longterm-dev/longterm/session/output/suggest"
@@ -17,11 +18,12 @@ import (
 )
 
 func (s *Server) getParsed(ctx context.Context, in *commandPath) (diagnostics.Result, error) {
-	r, _, _, err := s.parsed(ctx, in)
+	r, _, _, err := s.parseCommand(ctx, in)
 	return r, err
 }
 
-func (s *Server) parsed(ctx context.Context, in *commandPath) (r diagnostics.Result, out string, c store.Command, err error) {
+// parseCommand returns the diagnostics in a command's output, with the output and the command's record.
+func (s *Server) parseCommand(ctx context.Context, in *commandPath) (r diagnostics.Result, out string, c store.Command, err error) {
 	if c, err = s.command(ctx, in); err != nil {
 		return r, "", c, err
 	}
@@ -38,7 +40,7 @@ func (s *Server) parsed(ctx context.Context, in *commandPath) (r diagnostics.Res
 }
 
 func (s *Server) getSuggestions(ctx context.Context, in *commandPath) ([]suggest.Suggestion, error) {
-	r, out, c, err := s.parsed(ctx, in)
+	r, out, c, err := s.parseCommand(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -49,43 +51,43 @@ func (s *Server) getSuggestions(ctx context.Context, in *commandPath) ([]suggest
 	if dir == "" {
 		dir = c.Cwd
 	}
-	list := suggest.Suggest(suggest.Context{Line: c.Text, Output: out, Result: r, Programs: programs(os.Getenv("PATH")), Files: names(dir), Verbs: verbs(dir)})
+	list := suggest.Suggest(suggest.Context{Line: c.Text, Output: out, Result: r, Programs: programsOn(os.Getenv("PATH")), Files: dirEntries(dir), Verbs: buildTargets(dir)})
 	if list == nil {
 		list = []suggest.Suggestion{}
 	}
 	return list, nil
 }
 
-// programs are the names on a PATH.
-func programs(path string) []string {
+// programsOn lists the programs on a PATH.
+func programsOn(path string) []string {
 	var all []string
 	for _, dir := range filepath.SplitList(path) {
-		all = append(all, names(dir)...)
+		all = append(all, dirEntries(dir)...)
 	}
 	return all
 }
 
-// maxVerbFile bounds what is read of a makefile or a package.json.
+// maxVerbFile bounds the part of a makefile or package.json that is read.
 const maxVerbFile = 256 << 10
 
-// verbs are what a directory's makefile and package.json let one run.
-func verbs(dir string) *suggest.Verbs {
+// buildTargets returns the targets of a directory's makefile and package.json.
+func buildTargets(dir string) *suggest.Verbs {
 	v := &suggest.Verbs{}
 	if !strings.HasPrefix(dir, "/") {
 		return v
 	}
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
-		if b := head(filepath.Join(dir, name)); b != nil {
+		if b := fileStart(filepath.Join(dir, name)); b != nil {
 			v.Make = suggest.MakeTargets(string(b))
 			break
 		}
 	}
-	v.NPM = suggest.NPMScripts(head(filepath.Join(dir, "package.json")))
+	v.NPM = suggest.NPMScripts(fileStart(filepath.Join(dir, "package.json")))
 	return v
 }
 
-// head is the beginning of a regular file; nil: there is none.
-func head(path string) []byte {
+// fileStart returns the start of a regular file, or nil.
+func fileStart(path string) []byte {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -102,8 +104,8 @@ func head(path string) []byte {
 	return b
 }
 
-// names are the entries of a directory; none when it cannot be read.
-func names(dir string) []string {
+// dirEntries returns the names of a directory's entries, or nil if it is not readable.
+func dirEntries(dir string) []string {
 	if !strings.HasPrefix(dir, "/") {
 		return nil
 	}
@@ -116,4 +118,26 @@ func names(dir string) []string {
 		list[i] = e.Name()
 	}
 	return list
+}
+
+// whyQuery names a failed command and the good run to compare it with.
+type whyQuery struct {
+	SessionPath
+	N        int    `path:"n" minimum:"0" doc:"number of the command in its session, from 1; 0: the newest failed command, or the session's program"`
+	Against  string `query:"against" doc:"session of the run to compare with: id, name, or a unique prefix; default: the newest good run of the same command"`
+	AgainstN int    `query:"against_command" minimum:"0" doc:"number of that command; 0: the newest failed command, or the program"`
+}
+
+// getWhy compares a failed run with a good one.
+func (s *Server) getWhy(ctx context.Context, in *whyQuery) (api.Why, error) {
+	if in.Against != "" && grantOf(ctx) != nil {
+		if _, err := s.visible(ctx, in.Against); err != nil {
+			return api.Why{}, err
+		}
+	}
+	s.reg.Flush(ctx)
+	f := compareruns.Finder{Registry: s.reg, Store: s.store, Shows: func(id string) bool { return s.shows(ctx, id) }}
+	return f.Explain(ctx, s.conf.Parser(), compareruns.Question{
+		Session: in.Session, N: in.N, Against: in.Against, AgainstN: in.AgainstN, Hide: s.redactorFor(ctx) != nil,
+	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Each sentinel of the layer below has a row, and each row is of one that there is.
+// Each sentinel error of the layer below has a row, and each row has a sentinel.
 func TestSentinelsAreComplete(t *testing.T) {
 	declared := map[string]bool{}
 	for _, file := range parseDir(t, filepath.Join("..", "..")) {

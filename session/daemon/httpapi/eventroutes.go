@@ -11,22 +11,22 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/agentstate"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/capture"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/pipeoutput"
 )
 
-// eventsQuery says what is listened for.
+// eventsQuery selects events.
 type eventsQuery struct {
-	Output bool   `query:"output" doc:"also what is printed: data, screen and binary events, at most ten of each in a second for a session"`
-	After  uint64 `query:"after" doc:"seq of the last event that was seen: what happened since is told first; where that is not known any more, a lost event comes instead"`
-	LastID string `header:"Last-Event-ID" doc:"the same, as browsers and other readers of event streams send it"`
+	Output bool   `query:"output" doc:"include output: data, screen and binary events, each at most ten times a second per session"`
+	After  uint64 `query:"after" doc:"seq of the last received event; later events follow first, or a lost event if they are no longer kept"`
+	LastID string `header:"Last-Event-ID" doc:"same as after, sent by browsers on reconnect"`
 }
 
-// seen is the number of the last event that the client saw; what is no number is of no daemon.
-func (q *eventsQuery) seen() uint64 {
+// position returns the number of the client's last event, 0 if it sent none.
+func (q *eventsQuery) position() uint64 {
 	if q.After > 0 {
 		return q.After
 	}
@@ -38,17 +38,17 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 	var looks <-chan time.Time
 	o := newOutputEvents(s.reg)
 	if in.Output {
-		t := time.NewTicker(outputEvery)
+		t := time.NewTicker(outputInterval)
 		defer t.Stop()
 		looks = t.C
-		o.look(time.Now(), func(api.Event) bool { return true })
+		o.poll(time.Now(), func(api.Event) bool { return true })
 	}
 	tell := func(e api.Event) bool {
 		if !s.showsEvent(ctx, &e) {
 			return true
 		}
-		s.hand(ctx, &e) // titles, lines, questions
-		// What is printed has no number, and is no place to go on from.
+		s.prepareAnswer(ctx, &e) // titles, lines, questions
+		// Output events have no number, so a client cannot resume from them.
 		return send(sse.Message{ID: int(e.Seq), Data: e}) == nil
 	}
 	begin := api.Event{Kind: "listening"}
@@ -56,11 +56,11 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 	var missed []api.Event
 	if begin.Seq = newest; in.After > 0 || in.LastID != "" {
 		s.reg.Bus.Leave(l)
-		begin.Seq = in.seen()
+		begin.Seq = in.position()
 		l, missed, _ = s.reg.Bus.Resume(begin.Seq)
 	}
 	defer s.reg.Bus.Leave(l)
-	// From here on nothing is missed: listeners look at everything once now, unless they come again.
+	// From here on no event is missed: new listeners read the full state once now.
 	if !tell(begin) {
 		return
 	}
@@ -78,14 +78,14 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery, send sse.Sen
 				return
 			}
 		case now := <-looks:
-			if !o.look(now, tell) {
+			if !o.poll(now, tell) {
 				return
 			}
 		}
 	}
 }
 
-// showsEvent says whether whoever listens may see an event: one with a token for a session sees that one's only.
+// showsEvent reports whether the caller may see an event. A token for one session shows that session's events only.
 func (s *Server) showsEvent(ctx context.Context, e *api.Event) bool {
 	switch {
 	case e.Session != nil:
@@ -97,7 +97,7 @@ func (s *Server) showsEvent(ctx context.Context, e *api.Event) bool {
 	return s.shows(ctx, "")
 }
 
-// postAgentEvent takes what an agent's program tells of itself.
+// postAgentEvent handles an event that an agent's program reports.
 func (s *Server) postAgentEvent(_ context.Context, in *sessionBody[api.AgentEvent]) (api.AgentHeard, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Server) postAgentEvent(_ context.Context, in *sessionBody[api.AgentEven
 	}
 	hook, err := agentstate.ReadHook(in.Body.Agent, in.Body.Event, in.Body.Data)
 	if err != nil {
-		return api.AgentHeard{}, api.Errorf(api.CodeInvalid, "%v", err).WithHint("give what the agent gave its hook, as JSON")
+		return api.AgentHeard{}, api.Errorf(api.CodeInvalid, "%v", err).WithHint("pass the JSON that the agent gave its hook")
 	}
 	was, err := s.reg.AgentHook(e, hook)
 	return api.AgentHeard{State: was}, err
@@ -113,7 +113,7 @@ func (s *Server) postAgentEvent(_ context.Context, in *sessionBody[api.AgentEven
 
 // SubscriptionPath names a subscription. It is exported because huma fills embedded fields only then.
 type SubscriptionPath struct {
-	Subscription string `path:"subscription" doc:"its name"`
+	Subscription string `path:"subscription" doc:"name of the subscription"`
 }
 
 func (s *Server) listSubscriptions(ctx context.Context, _ *struct{}) ([]api.Subscription, error) {
@@ -140,20 +140,20 @@ func (s *Server) putSubscription(ctx context.Context, in *struct {
 	return s.daemon.Subscriptions().Put(ctx, in.Subscription, session, in.Body)
 }
 
-// permitHook refuses who is no person at our own socket: what a hook runs is run as the person's.
+// permitHook rejects callers other than the local user, because a hook runs with the user's rights.
 func permitHook(ctx context.Context) error {
-	if err := asPerson(ctx, "having a hook run"); err != nil {
+	if err := requireUser(ctx, "creating a hook"); err != nil {
 		return err
 	}
-	if a := actor.Of(ctx); a.IsAgent() || a.Token != "" {
-		return api.Errorf(api.CodeDenied, "a hook is run as the person's, so it is not for %s to make", a).
-			WithHint("make a subscription without a hook, and read it")
+	if a := identity.Of(ctx); a.IsAgent() || a.Token != "" {
+		return api.Errorf(api.CodeDenied, "hooks run as the user; %s may not create one", a).
+			WithHint("create a subscription without a hook and read it")
 	}
 	return nil
 }
 
-func (s *Server) deleteSubscription(ctx context.Context, in *SubscriptionPath) (none, error) {
-	return none{true}, s.daemon.Subscriptions().Remove(ctx, in.Subscription)
+func (s *Server) deleteSubscription(ctx context.Context, in *SubscriptionPath) (noContent, error) {
+	return noContent{true}, s.daemon.Subscriptions().Remove(ctx, in.Subscription)
 }
 
 func (s *Server) readCompletions(ctx context.Context, in *struct {
@@ -171,71 +171,73 @@ func (s *Server) ackCompletions(ctx context.Context, in *struct {
 }
 
 const (
-	// outputEvery is how often a listener who asked for it is told of output.
-	outputEvery = 100 * time.Millisecond
-	// binaryEvery is the same for data that is no text.
-	binaryEvery = time.Second
-	// gateBytes bounds what of a session's output is judged at a look.
+	// outputInterval is the shortest interval between output events.
+	outputInterval = 100 * time.Millisecond
+	// binaryInterval is outputInterval for data that is not text.
+	binaryInterval = time.Second
+	// gateBytes bounds the output of a session that is checked per poll.
 	gateBytes = 64 << 10
 )
 
-// outputEvents is what a listener knows of the sessions' output. It looks at all of them
-// from time to time, so that a session pays nothing for those who listen.
+// outputEvents holds a listener's position in the sessions' output. It polls all sessions, so listeners cost the
+// sessions nothing.
 type outputEvents struct {
-	reg   *registry.Registry
-	seen  map[string]*seenOutput
-	begun bool // it has looked before
-	buf   []byte
+	reg    *registry.Registry
+	seen   map[string]*seenOutput
+	polled bool // false before the first poll
+	buf    []byte
 }
 
+// seenOutput is a listener's position in one session's output.
 type seenOutput struct {
 	end, version, binary uint64
-	gate                 capture.Gate
-	told                 time.Time // of binary data
+	gate                 pipeoutput.Gate
+	binarySent           time.Time // when an event about binary data was sent
 }
 
 func newOutputEvents(h *registry.Registry) *outputEvents {
 	return &outputEvents{reg: h, seen: map[string]*seenOutput{}}
 }
 
-// look tells what is new; false: the listener is gone.
-func (o *outputEvents) look(now time.Time, tell func(api.Event) bool) bool {
+// poll sends new output events; false means that the listener has left.
+func (o *outputEvents) poll(now time.Time, send func(api.Event) bool) bool {
 	there := map[string]*seenOutput{}
 	for _, e := range o.reg.All() {
 		id := e.ID()
 		seen, st := o.seen[id], e.Session.Status()
 		_, end := e.Session.OutputRange()
 		if seen == nil {
-			seen = &seenOutput{end: end, version: st.Version, gate: capture.Gate{W: io.Discard}}
-			if !o.begun { // what is there is no news
+			seen = &seenOutput{end: end, version: st.Version, gate: pipeoutput.Gate{W: io.Discard}}
+			if !o.polled { // existing output is not an event
 				there[id] = seen
 				continue
 			}
 			seen.end, _ = e.Session.OutputRange()
 		}
 		there[id] = seen
-		if !o.tellOf(e, seen, &st, end, now, tell) {
+		if !o.sendSession(e, seen, &st, end, now, send) {
 			return false
 		}
 	}
-	o.seen, o.begun = there, true
+	o.seen, o.polled = there, true
 	return true
 }
 
-func (o *outputEvents) tellOf(e *registry.Handle, seen *seenOutput, st *session.Status, end uint64, now time.Time, tell func(api.Event) bool) bool {
+// sendSession sends the event about one session's new output, if one is due; false means that the listener has left.
+func (o *outputEvents) sendSession(e *registry.Handle, seen *seenOutput, st *session.Status, end uint64, now time.Time, send func(api.Event) bool) bool {
 	var events []api.Event
 	if end > seen.end {
 		events = append(events, api.Event{Kind: "data", Printed: &api.Range{Start: seen.end, End: end}})
-		o.judge(e, seen, end)
+		o.detectText(e, seen, end)
 		seen.end = end
 	}
 	if st.Version != seen.version {
 		events = append(events, api.Event{Kind: "screen", Version: st.Version})
 		seen.version = st.Version
 	}
-	if held := seen.gate.Held(); held > seen.binary && now.Sub(seen.told) >= binaryEvery {
+	if held := seen.gate.HeldBytes(); held > seen.binary && now.Sub(seen.binarySent) >= binaryInterval {
 		events = append(events, api.Event{Kind: "binary", Binary: held})
-		seen.binary, seen.told = held, now
+		seen.binary, seen.binarySent = held, now
 	}
 	if len(events) == 0 {
 		return true
@@ -243,15 +245,15 @@ func (o *outputEvents) tellOf(e *registry.Handle, seen *seenOutput, st *session.
 	view := o.reg.Describe(e, *st)
 	for i := range events {
 		events[i].Session = &view
-		if !tell(events[i]) {
+		if !send(events[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// judge has new output judged: is it text?
-func (o *outputEvents) judge(e *registry.Handle, seen *seenOutput, end uint64) {
+// detectText checks whether new output is text.
+func (o *outputEvents) detectText(e *registry.Handle, seen *seenOutput, end uint64) {
 	if o.buf == nil {
 		o.buf = make([]byte, gateBytes)
 	}

@@ -12,29 +12,31 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
+	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
-	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/session/daemon/fleetmember"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// ofFleet are the errors of what asks a fleet.
-var ofFleet = []api.Code{api.CodeNoFleet, api.CodeInvalid, api.CodeNotFound, api.CodeDenied}
+// fleetErrors are the errors of fleet routes.
+var fleetErrors = []api.Code{api.CodeNoFleet, api.CodeInvalid, api.CodeNotFound, api.CodeDenied}
 
-// FleetDoor serves the API to other hosts of the fleet: as the user whose daemon this is, under the host's name and within
+// FleetHandler serves the API to other hosts of the fleet: as the user whose daemon this is, under the host's name and within
 // what its certificate allows.
-func (s *Server) FleetDoor() http.Handler {
+func (s *Server) FleetHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, ok := member.CallerOf(r.Context())
+		who, ok := fleetmember.CallerOf(r.Context())
 		if !ok {
 			writeError(w, api.Errorf(api.CodeDenied, "the certificate of this host allows nothing here").
-				WithHint("the fleet's owner invites it anew, with --may"))
+				WithHint("invite the host again with --may"))
 			return
 		}
-		r.Header.Del(actor.TokenHeader) // it is ours to say who asks
-		ctx := actor.With(r.Context(), actor.Actor{UID: os.Getuid(), Host: who.Host})
+		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
+		ctx := identity.With(r.Context(), identity.Actor{UID: os.Getuid(), Host: who.Host})
 		s.serveGranted(w, r.WithContext(ctx), who.Grant, s.inner)
 	})
 }
@@ -48,7 +50,7 @@ func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct })
 	var err error
 	var restored *api.FleetRestored
 	if in.Body.Act != "drain" && in.Body.Act != "undrain" {
-		if err := s.permitPerson(ctx, routeOf["change-fleet"]); err != nil {
+		if err := s.requireLocalUser(ctx, routeOf["change-fleet"]); err != nil {
 			return api.Fleet{}, err
 		}
 	}
@@ -67,14 +69,14 @@ func (s *Server) postFleet(ctx context.Context, in *struct{ Body api.FleetAct })
 	if err != nil {
 		return api.Fleet{}, err
 	}
-	s.daemon.Audit().Later(audit.Record{Actor: actor.Of(ctx), Kind: audit.Write, Path: "fleet", Verdict: "allow", Note: in.Body.Act + " " + in.Body.Name})
+	s.daemon.Audit().Later(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "fleet", Verdict: "allow", Note: in.Body.Act + " " + in.Body.Name})
 	st := f.Status()
 	st.Restored = restored
 	return st, nil
 }
 
 func (s *Server) listFleetHosts(ctx context.Context, in *struct {
-	Host string `query:"host" doc:"only this one"`
+	Host string `query:"host" doc:"only this host"`
 }) ([]api.FleetHost, error) {
 	if err := permitList(ctx); err != nil {
 		return nil, err
@@ -84,9 +86,9 @@ func (s *Server) listFleetHosts(ctx context.Context, in *struct {
 }
 
 func (s *Server) listFleetSessions(ctx context.Context, in *struct {
-	Host   string `query:"host" doc:"only of this host"`
-	Others bool   `query:"others" doc:"not of this machine"`
-	Limit  int    `query:"limit" minimum:"0" maximum:"10000" doc:"at most so many: of those first that wait for somebody, then of those that run; 0: all"`
+	Host   string `query:"host" doc:"only sessions of this host"`
+	Others bool   `query:"others" doc:"without sessions of this machine"`
+	Limit  int    `query:"limit" minimum:"0" maximum:"10000" doc:"maximum number: sessions that wait for a user first, then running ones; 0: all"`
 }) ([]api.FleetSession, error) {
 	if err := permitList(ctx); err != nil {
 		return nil, err
@@ -103,10 +105,10 @@ func (s *Server) listFleetSessions(ctx context.Context, in *struct {
 	return list, err
 }
 
-// urgency is less for sessions that a list with a limit has first.
+// urgency returns the order of sessions in a limited list; lower is first.
 func urgency(v *api.FleetSession) int {
 	switch {
-	case v.State == "running" && v.Asks():
+	case v.State == "running" && v.NeedsUser():
 		return 0
 	case v.State == "running":
 		return 1
@@ -118,17 +120,17 @@ func (s *Server) readFleetEvents(ctx context.Context, in *struct{ Body api.Fleet
 	return s.daemon.Fleet().Events(ctx, in.Body)
 }
 
-// serveFleetDial makes the connection one to the daemon of another host.
+// serveFleetDial connects the client to the daemon of another host.
 func (s *Server) serveFleetDial(w http.ResponseWriter, r *http.Request) {
-	if grantOf(r.Context()) != nil { // whoever has a token of this machine has none of the others
-		writeError(w, api.Errorf(api.CodeDenied, "other hosts of the fleet are reached from this machine itself alone").
+	if grantOf(r.Context()) != nil { // a token of this machine is not valid on others
+		writeError(w, api.Errorf(api.CodeDenied, "access to other fleet hosts denied: requires a caller on this machine").
 			WithHint("ask on the host itself"))
 		return
 	}
-	// There the grant of this host counts, and nobody sees which of its processes asks: that is for who is a person here.
-	if callerOf(r.Context()).Held || actor.Of(r.Context()).IsAgent() {
-		writeError(w, api.Errorf(api.CodeDenied, "other hosts of the fleet are reached by a person, not by %s", actor.Of(r.Context())).
-			WithHint("a person does that, outside of sessions with an agent or with rules, and without %s", actor.Env))
+	// The other host sees the rights of this host and not which process calls, so only the user may.
+	if callerOf(r.Context()).Held || identity.Of(r.Context()).IsAgent() {
+		writeError(w, api.Errorf(api.CodeDenied, "access to other fleet hosts denied for %s", identity.Of(r.Context())).
+			WithHint("use it as a user, outside of sessions with an agent or a policy, without %s", identity.Env))
 		return
 	}
 	host := r.URL.Query().Get("host")
@@ -145,33 +147,78 @@ func (s *Server) serveFleetDial(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
+	joinUpgraded(w, there)
+}
+
+// joinUpgraded upgrades a request and passes bytes between its connection and remote.
+func joinUpgraded(w http.ResponseWriter, remote net.Conn) {
 	here, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		_ = there.Close()
+		_ = remote.Close()
 		writeError(w, err)
 		return
 	}
 	_, _ = fmt.Fprint(here, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: longterm\r\n\r\n")
-	join(&ahead{here, buffered}, there)
+	join(&prefixedConn{here, buffered}, remote)
 }
 
-// ahead is a connection of which something was read already.
-type ahead struct {
+// dialPortTime bounds a connection to a port of a session.
+const dialPortTime = 5 * time.Second
+
+// serveDialPort connects a client to a port of a session. Only the user may: an agent could leave its sandbox by it, and
+// the holder of a token would reach more than sessions. The port must belong to a process of the session: the
+// daemon gives no access to other services of the machine.
+func (s *Server) serveDialPort(w http.ResponseWriter, r *http.Request) {
+	if grantOf(r.Context()) != nil || callerOf(r.Context()).Held || identity.Of(r.Context()).IsAgent() {
+		writeError(w, api.Errorf(api.CodeDenied, "connecting to ports denied for %s: requires the user on this machine", identity.Of(r.Context())).
+			WithHint("use it as a user, outside of sessions with an agent or a policy, without %s", identity.Env))
+		return
+	}
+	e, err := s.reg.Resolve(r.PathValue("session"))
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	if r.Header.Get("Upgrade") != "longterm" {
+		writeError(w, api.Errorf(api.CodeInvalid, "this request is no upgrade to longterm").WithHint("a client of longterm makes it"))
+		return
+	}
+	s.daemon.Ports().Refresh(e)
+	list, _ := e.Ports()
+	at := slices.IndexFunc(list, func(p api.Port) bool {
+		return !p.Inside && p.Port > 0 && strconv.Itoa(p.Port) == r.PathValue("port")
+	})
+	if at < 0 {
+		writeError(w, api.Errorf(api.CodeNotFound, "no process of session %s accepts connections at port %.20s", e.Record().Name, r.PathValue("port")).
+			WithHint("`longterm info %s` lists its ports", e.Record().Name))
+		return
+	}
+	dialer := net.Dialer{Timeout: dialPortTime}
+	there, err := dialer.DialContext(r.Context(), "tcp", list[at].Reach())
+	if err != nil {
+		writeError(w, api.Errorf(api.CodeUnavailable, "port %d: %v", list[at].Port, err))
+		return
+	}
+	joinUpgraded(w, there)
+}
+
+// prefixedConn is a connection whose first bytes were already read.
+type prefixedConn struct {
 	net.Conn
 	r io.Reader
 }
 
-func (a *ahead) Read(b []byte) (int, error) { return a.r.Read(b) }
+func (a *prefixedConn) Read(b []byte) (int, error) { return a.r.Read(b) }
 
-// CloseWrite says that nothing more comes.
-func (a *ahead) CloseWrite() error {
+// CloseWrite ends the sending direction.
+func (a *prefixedConn) CloseWrite() error {
 	if half, ok := a.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return a.Conn.Close()
 }
 
-// join passes bytes on until both sides are done.
+// join copies bytes in both directions until both sides are done.
 func join(a, b net.Conn) {
 	var both sync.WaitGroup
 	pass := func(to, from net.Conn) {
@@ -187,49 +234,50 @@ func join(a, b net.Conn) {
 	_, _ = a.Close(), b.Close()
 }
 
-// copied are the routes that answer from copies of a lost host, and what of it each needs. All others are refused.
-var copied = map[string]member.Part{
-	"status": member.Records, "list-sessions": member.Records, "table-sessions": member.Records, "list-commands": member.Records,
-	"search":      member.Whole,
-	"get-session": member.Session, "get-command": member.Session, "parse-command": member.Session, "suggest": member.Session,
-	"read-output": member.Session, "read-output-text": member.Session, "read-raw-output": member.Session, "read-records": member.Session,
-	"screen": member.Session, "screen-text": member.Session,
+// replicaRoutes are the routes that answer from the replica of a lost host, and what of it each needs. All others are
+// rejected.
+var replicaRoutes = map[string]fleetmember.ReplicaSlice{
+	"status": fleetmember.Records, "list-sessions": fleetmember.Records, "table-sessions": fleetmember.Records, "list-commands": fleetmember.Records,
+	"search":      fleetmember.Whole,
+	"get-session": fleetmember.Session, "get-command": fleetmember.Session, "parse-command": fleetmember.Session, "suggest": fleetmember.Session,
+	"read-output": fleetmember.Session, "read-output-text": fleetmember.Session, "read-raw-output": fleetmember.Session, "read-records": fleetmember.Session,
+	"screen": fleetmember.Session, "screen-text": fleetmember.Session,
 }
 
-// copyRead is a request that is answered from copies.
-type copyRead struct {
-	of   *member.Lost
-	said *api.FleetCopy // nil: it was not permitted yet
-	done func()         // what it needs may go
+// replicaRead is a request that is answered from a replica.
+type replicaRead struct {
+	of     *fleetmember.HostReplica
+	source *api.FleetCopy // host and age of the replica; nil: the request is not permitted yet
+	done   func()         // releases the part of the replica that the request reads
 }
 
-type copyKey struct{}
+type replicaKey struct{}
 
-// CopyDoor serves the fleet's copies of a host that cannot be reached, to be read. Each answer says so.
-func (s *Server) CopyDoor(of *member.Lost) http.Handler {
+// CopyDoor serves the fleet's read-only replica of an unreachable host. Each answer is marked as such.
+func (s *Server) CopyDoor(of *fleetmember.HostReplica) http.Handler {
 	handler := s.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &copyRead{of: of, done: func() {}}
+		c := &replicaRead{of: of, done: func() {}}
 		defer func() { c.done() }()
-		ctx := actor.With(context.WithValue(r.Context(), copyKey{}, c), actor.Actor{UID: os.Getuid()})
-		handler.ServeHTTP(&copyWriter{ResponseWriter: w, of: c}, r.WithContext(ctx))
+		ctx := identity.With(context.WithValue(r.Context(), replicaKey{}, c), identity.Actor{UID: os.Getuid()})
+		handler.ServeHTTP(&replicaWriter{ResponseWriter: w, of: c}, r.WithContext(ctx))
 	})
 }
 
-// permitCopy has what a request needs be here, or says why it is not answered.
-func permitCopy(ctx context.Context, r *Route, path, query func(string) string) error {
-	c, ok := ctx.Value(copyKey{}).(*copyRead)
+// permitReplica fetches what a request needs from the replica, or returns why it is rejected.
+func permitReplica(ctx context.Context, r *Route, path, query func(string) string) error {
+	c, ok := ctx.Value(replicaKey{}).(*replicaRead)
 	if !ok {
 		return nil
 	}
-	need, ok := copied[r.ID]
+	need, ok := replicaRoutes[r.ID]
 	if !ok {
-		return onlyRead(c.of.Host(), cmp.Or(path("session"), query("session")))
+		return needsLiveHost(c.of.Host(), cmp.Or(path("session"), query("session")))
 	}
 	ref := path("session")
 	if ref == "" {
 		if ref = query("session"); ref != "" {
-			need = member.Session
+			need = fleetmember.Session
 		}
 	}
 	said, done, err := c.of.Need(ctx, need, ref)
@@ -237,54 +285,58 @@ func permitCopy(ctx context.Context, r *Route, path, query func(string) string) 
 		return err
 	}
 	before := c.done
-	c.said, c.done = &said, func() { done(); before() }
+	c.source, c.done = &said, func() { done(); before() }
 	return nil
 }
 
-// onlyRead refuses what needs a host that is lost: its history is kept. session is the one that was asked for, if it was one.
-func onlyRead(host, session string) error {
-	reads := fmt.Sprintf("`longterm output %[1]s/%[2]s`, screen, commands and export read what is kept of it", host, session)
+// needsLiveHost returns the error for requests that need the lost host itself. session is the requested one, if any.
+func needsLiveHost(host, session string) error {
+	reads := fmt.Sprintf("`longterm output %[1]s/%[2]s`, screen, commands and export read its replica", host, session)
 	if session == "" {
-		reads = fmt.Sprintf("`longterm output %s/SESSION`, screen, commands and export read what is kept of them", host)
+		reads = fmt.Sprintf("`longterm output %s/SESSION`, screen, commands and export read its replica", host)
 	}
-	return api.Errorf(api.CodeUnavailable, "%s cannot be reached, and what the fleet has copied of its sessions is only read", host).
-		WithHint("%s, `longterm search -H %s TEXT` finds in it; `longterm fleet restore %[2]s` makes sessions of it here, which `longterm restore` starts again", reads, host)
+	return api.Errorf(api.CodeUnavailable, "%s unreachable; its replica is read-only", host).
+		WithHint("%s, `longterm search -H %s TEXT` searches it; `longterm fleet restore %[2]s` imports its sessions, which `longterm restore` can restart", reads, host)
 }
 
-// copyWriter says in an answer's header what it is from.
-type copyWriter struct {
+// replicaWriter marks an answer as from a replica, in a header.
+type replicaWriter struct {
 	http.ResponseWriter
-	of    *copyRead
-	begun bool
+	of          *replicaRead
+	wroteHeader bool
 }
 
-func (w *copyWriter) say() {
-	if w.begun {
+// markReplica sets the header once, before the answer starts.
+func (w *replicaWriter) markReplica() {
+	if w.wroteHeader {
 		return
 	}
-	w.begun = true
-	if w.of.said == nil {
+	w.wroteHeader = true
+	if w.of.source == nil {
 		return
 	}
-	if b, err := json.Marshal(w.of.said); err == nil {
+	if b, err := json.Marshal(w.of.source); err == nil {
 		w.Header().Set(api.CopyHeader, string(b))
 	}
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *copyWriter) WriteHeader(code int) {
-	w.say()
+func (w *replicaWriter) WriteHeader(code int) {
+	w.markReplica()
 	w.ResponseWriter.WriteHeader(code)
 }
 
 // Write implements http.ResponseWriter.
-func (w *copyWriter) Write(b []byte) (int, error) {
-	w.say()
+func (w *replicaWriter) Write(b []byte) (int, error) {
+	w.markReplica()
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
-func (w *copyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+// Unwrap supports http.ResponseController.
+func (w *replicaWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Flush implements http.Flusher, which answers that go on ask for.
-func (w *copyWriter) Flush() { w.say(); _ = http.NewResponseController(w.ResponseWriter).Flush() }
+// Flush implements http.Flusher for streamed answers.
+func (w *replicaWriter) Flush() {
+	w.markReplica()
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}

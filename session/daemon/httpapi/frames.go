@@ -15,15 +15,15 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/termimage"
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// serveWatch sends a client the rows that change, as spans, and types what it does.
-// The newest frame wins: a slow client skips those in between.
+// serveWatch sends changed rows as spans and types the client's input. The newest frame wins: a slow client skips those
+// in between.
 func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	c, err := s.openStream(w, r, viewerKind)
 	if err != nil {
@@ -32,20 +32,20 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer c.leave(ctx)
-	c.fit(ctx)
+	c.applySize(ctx)
 	if c.blocks != nil && c.blocks.Pictures {
-		c.pictures = &pictures{asked: make(chan string, maxAsked)}
+		c.pictures = &pictures{requests: make(chan string, maxImageRequests)}
 		go c.sendPictures(ctx)
 	}
 	go func() {
 		defer cancel()
-		c.act(ctx)
+		c.handleMessages(ctx)
 	}()
-	c.bye(c.frames(ctx))
+	c.sendEnd(c.frames(ctx))
 }
 
-// frames sends a frame whenever something changed. It goes on after the session's
-// end: the last screen stays worth looking at until the client leaves.
+// frames sends a frame after each change. It continues after the session's end until the client leaves, so the last
+// screen stays visible.
 func (s *stream) frames(ctx context.Context) error {
 	w := s.e.Session.Watch()
 	defer w.Close()
@@ -59,9 +59,9 @@ func (s *stream) frames(ctx context.Context) error {
 		told, held := false, false // that something was taken, at least; that nothing was
 		select {
 		case <-w.Frames:
-		case <-s.news:
+		case <-s.acceptedC:
 			told = true
-		case <-s.held:
+		case <-s.rejectedC:
 			told, held = true, true
 		case <-w.Done:
 			return session.ErrStopped
@@ -70,12 +70,12 @@ func (s *stream) frames(ctx context.Context) error {
 		}
 		var modes vterm.Modes
 		var above []vterm.Line
-		set := s.srv.veil(ctx)
-		if err := s.e.Session.Look(ctx, func(v session.View) {
+		set := s.srv.redactorFor(ctx)
+		if err := s.e.Session.WithScreen(ctx, func(v session.View) {
 			if set.Empty() {
 				v.Engine.Frame(&f, vterm.Query{Since: since})
-			} else { // a secret may go on in rows that did not change
-				above = secrets.Above(v.Engine)
+			} else { // a secret may continue in unchanged rows
+				above = redact.Above(v.Engine)
 				v.Engine.Frame(&f, vterm.Query{})
 			}
 			modes = v.Modes
@@ -88,10 +88,10 @@ func (s *stream) frames(ctx context.Context) error {
 		if f.Version == since && st == state && !told && len(out.Effects) == 0 {
 			continue
 		}
-		if s.news != nil {
-			n := s.taken.Load()
+		if s.acceptedC != nil {
+			n := s.accepted.Load()
 			out.Taken = &n
-			s.told.Store(n)
+			s.acked.Store(n)
 		}
 		set.Frame(&f, above)
 		render.FromFrame(&out.Screen, &f)
@@ -99,8 +99,8 @@ func (s *stream) frames(ctx context.Context) error {
 			s.blocks.Show(ctx, &out.Screen)
 			s.pictures.shows(&f)
 		}
-		if actor.Of(ctx).IsAgent() || !set.Empty() {
-			s.srv.hand(ctx, &out)
+		if identity.Of(ctx).IsAgent() || !set.Empty() {
+			s.srv.prepareAnswer(ctx, &out)
 		}
 		b, err := writer.Append(text[:0], &out)
 		if err != nil {
@@ -130,8 +130,8 @@ func effectsOf(s *session.Session, since uint64) (list []attach.Effect, next uin
 	return list, next
 }
 
-// act does what the client does.
-func (s *stream) act(ctx context.Context) {
+// handleMessages handles the client's messages.
+func (s *stream) handleMessages(ctx context.Context) {
 	for {
 		_, b, err := s.ws.ReadMessage()
 		if err != nil {
@@ -142,8 +142,8 @@ func (s *stream) act(ctx context.Context) {
 			continue
 		}
 		if vterm.ValidSize(a.Cols, a.Rows) && !s.readOnly {
-			s.e.Clients.Active(s.seat, a.Cols, a.Rows)
-			s.fit(ctx)
+			s.e.Clients.Active(s.client, a.Cols, a.Rows)
+			s.applySize(ctx)
 		}
 		s.setOuter(ctx, a.Outer)
 		if a.Picture != "" {
@@ -151,7 +151,7 @@ func (s *stream) act(ctx context.Context) {
 		}
 		if t, ok := actTyping(&a); ok {
 			now := time.Now()
-			if a.Focus != nil { // by the terminal, not by its person
+			if a.Focus != nil { // sent by the terminal, not typed by the user
 				now = time.Time{}
 			}
 			if s.typeOnce(ctx, t, now) != nil {
@@ -161,13 +161,15 @@ func (s *stream) act(ctx context.Context) {
 	}
 }
 
-// setOuter passes the description of the client's terminal to the session, if the client may type. The newest counts.
+// setOuter passes the description of the client's terminal to the session, if the client may type. The newest
+// description counts.
 func (s *stream) setOuter(ctx context.Context, o *vterm.Outer) {
 	if o != nil && !s.readOnly {
 		_ = s.e.Session.SetOuter(ctx, *o) // an ended session ignores it
 	}
 }
 
+// actTyping returns the input in a client's message, if it has any.
 func actTyping(a *attach.Act) (session.Typing, bool) {
 	var t session.Typing
 	switch {
@@ -188,33 +190,33 @@ func actTyping(a *attach.Act) (session.Typing, bool) {
 }
 
 const (
-	// maxAsked is how many images a client may have asked for and not have got.
-	maxAsked = 64
-	// maxShown is how many images of a screen can be asked for. An emulator keeps no more.
-	maxShown = 1024
+	// maxImageRequests bounds the image requests that wait.
+	maxImageRequests = 64
+	// maxShownImages bounds the images of a screen that can be requested. An emulator keeps no more.
+	maxShownImages = 1024
 )
 
-// decoding bounds how many images are decoded at a time, of all streams: each takes tens of megabytes.
-var decoding = make(chan struct{}, 1)
+// decodeSlots bounds how many images are decoded at a time, of all streams: each takes tens of megabytes.
+var decodeSlots = make(chan struct{}, 1)
 
-// pictures are the images of a stream whose client draws them itself. It asks by their keys for those that the screen or its
-// history shows, and is answered with a message of bytes: the key, then a PNG, which is missing where the image is not
-// there any more, or is none.
+// pictures serves the images of a stream whose client draws them. The client requests images of the screen or its
+// history by key. The answer is a binary message: the key, then a PNG, which is missing if the image is gone or not
+// decodable.
 type pictures struct {
-	asked chan string
+	requests chan string
 
 	mu    sync.Mutex // guards shown
 	shown []*vterm.Image
 }
 
-// shows notes which images can be asked for; nil: none can.
+// shows records the images that can be requested; p may be nil.
 func (p *pictures) shows(f *vterm.Frame) {
 	if p == nil {
 		return
 	}
 	shown := make(map[*vterm.Image]bool, len(f.Placed))
 	for index := range f.Placed {
-		if index < len(f.Images) && f.Images[index].Image != nil && len(shown) < maxShown {
+		if index < len(f.Images) && f.Images[index].Image != nil && len(shown) < maxShownImages {
 			shown[f.Images[index].Image] = true
 		}
 	}
@@ -223,32 +225,32 @@ func (p *pictures) shows(f *vterm.Frame) {
 	p.mu.Unlock()
 }
 
-// ask queues that the client wants an image. What is too much is not answered.
+// ask queues the client's request for an image. Requests beyond the queue are dropped.
 func (p *pictures) ask(key string) {
 	if p == nil || len(key) != termimage.KeyLen {
 		return
 	}
 	select {
-	case p.asked <- key:
+	case p.requests <- key:
 	default:
 	}
 }
 
-// find is an image that is shown; nil: it is not.
+// find returns an image of the screen, or nil.
 func (p *pictures) find(keys *termimage.Keys, key string) *vterm.Image {
 	p.mu.Lock()
 	list := p.shown
 	p.mu.Unlock()
-	if i := slices.IndexFunc(list, func(img *vterm.Image) bool { return keys.Of(img) == key }); i >= 0 {
+	if i := slices.IndexFunc(list, func(img *vterm.Image) bool { return keys.Key(img) == key }); i >= 0 {
 		return list[i]
 	}
 	return nil
 }
 
-// findAbove is an image that was shown at some time and is kept; nil: there is none.
+// findAbove returns an image of the history, or nil.
 func (s *stream) findAbove(ctx context.Context, keys *termimage.Keys, key string) *vterm.Image {
 	var f vterm.Frame
-	if s.e.Session.Look(ctx, func(v session.View) { v.Engine.Frame(&f, vterm.Query{Since: v.Engine.Version()}) }) != nil {
+	if s.e.Session.WithScreen(ctx, func(v session.View) { v.Engine.Frame(&f, vterm.Query{Since: v.Engine.Version()}) }) != nil {
 		return nil
 	}
 	seen := map[*vterm.Image]bool{}
@@ -258,45 +260,45 @@ func (s *stream) findAbove(ctx context.Context, keys *termimage.Keys, key string
 			continue
 		}
 		seen[img] = true
-		if keys.Of(img) == key {
+		if keys.Key(img) == key {
 			return img
 		}
 	}
 	return nil
 }
 
-// sendPictures answers what is asked for, one after the other, until ctx ends.
+// sendPictures answers requests one after another until ctx ends.
 func (s *stream) sendPictures(ctx context.Context) {
 	var keys termimage.Keys
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case key := <-s.pictures.asked:
+		case key := <-s.pictures.requests:
 			b := []byte(key)
 			img := s.pictures.find(&keys, key)
 			if img == nil {
 				img = s.findAbove(ctx, &keys, key)
 			}
 			if img != nil {
-				png, err := s.picture(ctx, img)
+				png, err := s.encodePicture(ctx, img)
 				if err != nil {
-					s.srv.log.Debug("an image that is none", "err", err)
+					s.srv.log.Debug("image not encoded", "err", err)
 				}
 				b = append(b, png...)
 			}
 			if s.send(websocket.BinaryMessage, b) != nil {
-				return // who reads from the client notices, too
+				return // the reading side notices too
 			}
 		}
 	}
 }
 
-// picture is an image as PNG, in turn with others.
-func (s *stream) picture(ctx context.Context, img *vterm.Image) ([]byte, error) {
+// encodePicture encodes an image as PNG; concurrent calls wait.
+func (s *stream) encodePicture(ctx context.Context, img *vterm.Image) ([]byte, error) {
 	select {
-	case decoding <- struct{}{}:
-		defer func() { <-decoding }()
+	case decodeSlots <- struct{}{}:
+		defer func() { <-decodeSlots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -16,19 +16,21 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/audit"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
+	"github.com/longterm-dev/longterm/session/daemon/fleetmember"
+	"github.com/longterm-dev/longterm/session/daemon/inbox"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
-	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
+	"github.com/longterm-dev/longterm/session/daemon/ports"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
 	"github.com/longterm-dev/longterm/session/daemon/sshhosts"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/store/search"
@@ -44,7 +46,7 @@ const (
 // house is the HTTP half of a daemon without keepers: its sessions have ended. It is its own daemon.
 type house struct {
 	*Server
-	tokens  *access.Store
+	tokens  *apitoken.Store
 	audit   *audit.Log
 	keepers []int
 	web     api.Web
@@ -56,32 +58,34 @@ func (h *house) OpenWeb(o api.OpenWeb) (api.Web, error) {
 	return h.web, nil
 }
 
-func (h *house) Status(context.Context) api.Status                                { return api.Status{} }
-func (h *house) Stop(api.Stop)                                                    {}
-func (h *house) Upgrade(context.Context, string) error                            { return errors.New("no upgrade") }
-func (h *house) Audit() *audit.Log                                                { return h.audit }
-func (h *house) Tokens() *access.Store                                            { return h.tokens }
-func (h *house) Web() api.Web                                                     { return h.web }
-func (h *house) CloseWeb() error                                                  { h.web = api.Web{}; return nil }
-func (*house) ShareByRelay(context.Context, access.Token, string) (string, error) { return "", nil }
-func (*house) SharesChanged()                                                     {}
-func (h *house) Subscriptions() *subscriptions.Set                                { return h.subs }
-func (h *house) Fleet() *member.Member                                            { return member.New(member.Config{}) }
-func (h *house) SSH() *sshhosts.Hosts                                             { return &sshhosts.Hosts{} }
-func (h *house) KeeperPIDs() []int                                                { return h.keepers }
-func (*house) KeeperFor(string) (registry.Keeper, error)                          { return nil, errors.New("no keeper") }
-func (*house) Ran(*registry.Handle, *session.Command)                             {}
-func (*house) Leaving() bool                                                      { return false }
-func (*house) Approvals(string) []string                                          { return nil }
-func (*house) Removed(string)                                                     {}
-func (*house) Notice(string, ...any)                                              {}
-func (*house) PublishApproval(kind string, v *api.Approval)                       {}
-func noSession(rec *store.Session) bool                                           { return false }
-func onlyOwn(rec *store.Session) bool                                             { return rec.ID == ownID }
-func everySession(*store.Session) bool                                            { return true }
+func (h *house) Status(context.Context) api.Status                                  { return api.Status{} }
+func (h *house) Stop(api.Stop)                                                      {}
+func (h *house) Upgrade(context.Context, string) error                              { return errors.New("no upgrade") }
+func (h *house) Audit() *audit.Log                                                  { return h.audit }
+func (h *house) Tokens() *apitoken.Store                                            { return h.tokens }
+func (h *house) Web() api.Web                                                       { return h.web }
+func (h *house) CloseWeb() error                                                    { h.web = api.Web{}; return nil }
+func (*house) ShareByRelay(context.Context, apitoken.Token, string) (string, error) { return "", nil }
+func (*house) SharesChanged()                                                       {}
+func (h *house) Ports() *ports.Watch                                                { return nil }
+func (h *house) Subscriptions() *subscriptions.Set                                  { return h.subs }
+func (h *house) Inbox() *inbox.Set                                                  { return inbox.New(h.reg, h.gate, h.store, h.conf, h.log) }
+func (h *house) Fleet() *fleetmember.Member                                         { return fleetmember.New(fleetmember.Config{}) }
+func (h *house) SSH() *sshhosts.Hosts                                               { return &sshhosts.Hosts{} }
+func (h *house) KeeperPIDs() []int                                                  { return h.keepers }
+func (*house) KeeperFor(string) (registry.Keeper, error)                            { return nil, errors.New("no keeper") }
+func (*house) Ran(*registry.Handle, *session.Command)                               {}
+func (*house) Leaving() bool                                                        { return false }
+func (*house) Approvals(string) []string                                            { return nil }
+func (*house) OnRemoved(string)                                                     {}
+func (*house) Notice(string, ...any)                                                {}
+func (*house) PublishApproval(kind string, v *api.Approval)                         {}
+func noSession(rec *store.Session) bool                                             { return false }
+func onlyOwn(rec *store.Session) bool                                               { return rec.ID == ownID }
+func everySession(*store.Session) bool                                              { return true }
 
-// openHouse has the sessions that keep says: own, other (both a person's) and ruled (with rules). Each has printed its
-// name, and has a command, a job and an approval that was answered.
+// openHouse has the sessions that keep describes: own, other (both a user's) and ruled (with rules). Each has printed
+// its name, and has a command, a job and an answered approval.
 func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
@@ -116,17 +120,17 @@ func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
 		must(st.PutApproval(t.Context(), store.Approval{N: int64(i + 1), State: "approved", Kind: "exec", Session: rec.ID, Body: v, Asked: at, Ended: at}, ""))
 		must(st.AddJob(t.Context(), store.Job{ID: "job-" + rec.Name, Session: rec.ID, Kind: "line", State: "done", Request: []byte("{}"), Result: []byte("{}"), Created: at, Ended: at}))
 	}
-	h := &house{tokens: access.Open(dirs.Tokens())}
+	h := &house{tokens: apitoken.Open(dirs.Tokens())}
 	h.audit, err = audit.Open(audit.Options{Dir: filepath.Join(dirs.State, "audit"), Log: log})
 	must(err)
 	t.Cleanup(func() { _ = h.audit.Close() })
-	conf := settings.Open(dirs, log)
-	reg := registry.New(registry.Config{Dirs: dirs, Log: log, Store: st, Settings: conf, Host: h, Known: &secrets.Vault{}})
+	conf := liveconfig.Open(dirs, log)
+	reg := registry.New(registry.Config{Dirs: dirs, Log: log, Store: st, Settings: conf, Host: h, Known: &redact.Vault{}})
 	must(reg.Load(t.Context()))
 	reg.OpenIndex()
 	reg.AdoptAll(t.Context(), nil, nil)
 	stop := reg.Start(t.Context())
-	gate, err := gateway.Open(t.Context(), gateway.Config{Store: st, Bus: h, Log: log})
+	gate, err := authorize.Open(t.Context(), authorize.Config{Store: st, Bus: h, Log: log})
 	must(err)
 	set := jobs.New(reg, st, conf, log, gate)
 	t.Cleanup(func() {
@@ -139,8 +143,8 @@ func openHouse(t *testing.T, keep func(*store.Session) bool) *house {
 	return h
 }
 
-// searchable waits until searches find what so many sessions printed: a request waits for the index for a moment only,
-// and catching up passes over what is being fed.
+// searchable waits until searches find the output of a number of sessions: a request waits only briefly for the index,
+// and catching up skips what is being indexed.
 func (h *house) searchable(t *testing.T, sessions int) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -164,7 +168,7 @@ func (h *house) searchable(t *testing.T, sessions int) {
 }
 
 // token makes a token and is its secret.
-func (h *house) token(t *testing.T, tok access.Token) string {
+func (h *house) token(t *testing.T, tok apitoken.Token) string {
 	t.Helper()
 	_, secret, err := h.tokens.Make(tok)
 	if err != nil {
@@ -199,6 +203,6 @@ func codeOf(t *testing.T, w *httptest.ResponseRecorder) api.Code {
 }
 
 // with is a context of a request with a token.
-func with(t *testing.T, g *access.Grant, a actor.Actor) context.Context {
-	return actor.With(context.WithValue(t.Context(), grantKey{}, g), a)
+func with(t *testing.T, g *apitoken.Grant, a identity.Actor) context.Context {
+	return identity.With(context.WithValue(t.Context(), grantKey{}, g), a)
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/longterm-dev/longterm/session/attach"
 )
 
-// Who is in no hurry is told once for many messages, a moment later; who is told something else knows by that; and where
-// many are not told of, it does not wait.
+// A client that is not urgent gets one acknowledgement for many messages, a moment later, or with any other message. It
+// is not delayed when many are unacknowledged.
 //
 // FEATURES: R7
-func TestTakenIsToldLate(t *testing.T) {
+func TestAcknowledgements_Batched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stream{resume: attach.Resume{Key: "k", Late: true}, news: make(chan struct{}, 1)}
+		s := &stream{resume: attach.Resume{Key: "k", Late: true}, acceptedC: make(chan struct{}, 1)}
 		told := func(want bool) {
 			t.Helper()
 			select {
-			case <-s.news:
-				s.told.Store(s.taken.Load())
+			case <-s.acceptedC:
+				s.acked.Store(s.accepted.Load())
 				if !want {
 					t.Error("told")
 				}
@@ -32,29 +32,29 @@ func TestTakenIsToldLate(t *testing.T) {
 			}
 		}
 		for range 10 {
-			s.took()
+			s.countAccepted()
 		}
 		told(false)
-		time.Sleep(2 * lateTold) // of synctest
+		time.Sleep(2 * ackDelay) // of synctest
 		told(true)
-		s.took()
-		s.told.Store(s.taken.Load()) // with a drawing
-		time.Sleep(2 * lateTold)
+		s.countAccepted()
+		s.acked.Store(s.accepted.Load()) // with a drawing
+		time.Sleep(2 * ackDelay)
 		told(false)
-		for range mostUntold {
-			s.took()
+		for range maxUnacked {
+			s.countAccepted()
 		}
 		told(true)
-		time.Sleep(2 * lateTold)
+		time.Sleep(2 * ackDelay)
 
-		now := &stream{resume: attach.Resume{Key: "k"}, news: make(chan struct{}, 1)}
-		now.took()
-		if len(now.news) != 1 {
+		now := &stream{resume: attach.Resume{Key: "k"}, acceptedC: make(chan struct{}, 1)}
+		now.countAccepted()
+		if len(now.acceptedC) != 1 {
 			t.Error("who asks at once is told at once")
 		}
 		nobody := &stream{}
-		nobody.took()
-		if nobody.taken.Load() != 0 {
+		nobody.countAccepted()
+		if nobody.accepted.Load() != 0 {
 			t.Error("counted for nobody")
 		}
 	})

@@ -24,21 +24,21 @@ func (s *Server) postInput(ctx context.Context, in *sessionBody[api.Input]) (api
 	if err != nil {
 		return api.Typed{}, err
 	}
-	if submits(e, &in.Body) {
+	if isAgentMessage(e, &in.Body) {
 		return s.submit(ctx, e, in.Body)
 	}
 	if in.Body.ProveMS > 0 {
-		return s.proven(ctx, e, in.Body)
+		return s.typeAndConfirm(ctx, e, in.Body)
 	}
 	r, err := s.typeInput(ctx, e, in.Body)
 	return typedOf(&r), err
 }
 
 func typedOf(r *session.Typed) api.Typed {
-	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo), Again: r.Again}
+	return api.Typed{Cursor: r.Cursor, Echo: string(r.Echo), Duplicate: r.Again}
 }
 
-// typeInput types what a request asks for.
+// typeInput types the input of a request.
 func (s *Server) typeInput(ctx context.Context, e *registry.Handle, in api.Input) (session.Typed, error) {
 	if in.EOF && !e.OnPipes() {
 		return session.Typed{}, api.Errorf(api.CodeInvalid, "only sessions on pipes have an input that can be closed").
@@ -61,8 +61,7 @@ func (s *Server) typeInput(ctx context.Context, e *registry.Handle, in api.Input
 	return typed, err
 }
 
-// pipeLines makes the Enter key at the end of what was typed the end of a line: on a pipe
-// no terminal driver does that.
+// pipeLines replaces a final Enter by a newline: on a pipe no terminal driver does that.
 func pipeLines(b []byte, from int, in api.Input) []byte {
 	if in.Enter && len(b) > from && b[len(b)-1] == '\r' {
 		b[len(b)-1] = '\n'
@@ -70,8 +69,8 @@ func pipeLines(b []byte, from int, in api.Input) []byte {
 	return b
 }
 
-// inputDigest is what input is, for one whose id is used again; 0 for secrets. A text may be a paste the next time:
-// what is submitted depends on the program.
+// inputDigest returns a digest that detects a reused id; 0 for secrets. It ignores whether text is typed or pasted,
+// because that depends on the program.
 func inputDigest(in *api.Input) uint64 {
 	if in.ID == "" || in.Secret {
 		return 0
@@ -85,8 +84,8 @@ func inputDigest(in *api.Input) uint64 {
 	return binary.LittleEndian.Uint64(sum[:]) | 1 // never 0
 }
 
-// typing makes a request into something the session's owner can type. Keys and pastes
-// become bytes only there, where the terminal's modes are known.
+// typing converts a request to input for the session's owner. Keys and pastes become bytes there, where the terminal's
+// modes are known.
 func typing(in api.Input) (session.Typing, error) {
 	t := session.Typing{Version: in.ExpectVersion, Paste: in.Paste != nil, Secret: in.Secret, Force: in.Force, Fresh: in.FreshLine, ID: in.ID, Of: inputDigest(&in)}
 	if in.Auto {
@@ -132,80 +131,120 @@ func typing(in api.Input) (session.Typing, error) {
 	return t, nil
 }
 
-// typeOnce types a message and counts it. One that came before is typed once, so it is typed as a whole: its client may
-// be lost. now is zero where nobody typed it.
+// typeOnce types a message and counts it. A repeated one is typed once, and completely even if the client disconnects.
+// now is zero for input that the user did not type.
 func (s *stream) typeOnce(ctx context.Context, t session.Typing, now time.Time) error {
 	typing := ctx
-	if s.news != nil {
-		t.ID = s.resume.Key + "." + strconv.FormatUint(s.taken.Load(), 10)
+	if s.acceptedC != nil {
+		t.ID = s.resume.Key + "." + strconv.FormatUint(s.accepted.Load(), 10)
 		typing = context.WithoutCancel(ctx)
 	}
-	if err := s.typed(typing, t, now); err != nil || ctx.Err() != nil {
+	if err := s.typeMessage(typing, t, now); err != nil || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}
-	s.took()
+	s.countAccepted()
 	return nil
 }
 
 const (
-	// lateTold is when a client is told that something was taken that is not in a hurry to know, unless it is
-	// told something else before.
-	lateTold = 100 * time.Millisecond
-	// mostUntold is how many messages of it are not waited with.
-	mostUntold = 256
+	// ackDelay delays an acknowledgement that is not urgent; any other message carries it earlier.
+	ackDelay = 100 * time.Millisecond
+	// maxUnacked is the number of unacknowledged messages at which the acknowledgement is sent at once.
+	maxUnacked = 256
 )
 
-// took counts what was typed, and has it told.
-func (s *stream) took() {
-	if s.news == nil {
+// countAccepted counts accepted input and schedules its acknowledgement.
+func (s *stream) countAccepted() {
+	if s.acceptedC == nil {
 		return
 	}
-	n := s.taken.Add(1)
-	if s.resume.Late && n-s.told.Load() < mostUntold {
-		if s.telling.CompareAndSwap(false, true) {
-			time.AfterFunc(lateTold, func() {
-				s.telling.Store(false)
-				if s.told.Load() != s.taken.Load() {
-					s.tellTaken()
+	n := s.accepted.Add(1)
+	if s.resume.Late && n-s.acked.Load() < maxUnacked {
+		if s.ackPending.CompareAndSwap(false, true) {
+			time.AfterFunc(ackDelay, func() {
+				s.ackPending.Store(false)
+				if s.acked.Load() != s.accepted.Load() {
+					s.signalAccepted()
 				}
 			})
 		}
 		return
 	}
-	s.tellTaken()
+	s.signalAccepted()
 }
 
-// tellTaken has the client be told how many messages were taken.
-func (s *stream) tellTaken() {
+// signalAccepted schedules a message with the number of accepted messages.
+func (s *stream) signalAccepted() {
 	select {
-	case s.news <- struct{}{}:
+	case s.acceptedC <- struct{}{}:
 	default:
 	}
 }
 
-// typed types for the client. That a session does not take it is no reason to cut
-// the client off: it sees the state.
+// typeMessage types for the client. Rejected input does not end the connection, because the client sees the state.
 //
-// What the session's owner did not come to any more is not counted: the client types it into the next one.
-func (s *stream) typed(ctx context.Context, t session.Typing, now time.Time) error {
+// Input that the owner did not handle before its end is not counted: the client sends it to the next owner.
+func (s *stream) typeMessage(ctx context.Context, t session.Typing, now time.Time) error {
 	if s.readOnly {
 		return nil
 	}
-	if !s.e.Clients.Typed(s.seat, now) {
+	if !s.e.Clients.MayType(s.client, now) {
 		if !now.IsZero() {
 			select {
-			case s.held <- struct{}{}:
+			case s.rejectedC <- struct{}{}:
 			default:
 			}
 		}
 		return nil
 	}
-	s.e.Clients.Active(s.seat, 0, 0)
-	s.fit(ctx)
+	s.e.Clients.Active(s.client, 0, 0)
+	s.applySize(ctx)
 	t.Person = true
 	_, err := s.srv.typeAs(ctx, s.e, t, "")
-	if err != nil && (ctx.Err() != nil || s.news != nil && errors.Is(err, session.ErrStopped)) {
+	if err != nil && (ctx.Err() != nil || s.acceptedC != nil && errors.Is(err, session.ErrStopped)) {
 		return err
 	}
 	return nil
+}
+
+func (s *Server) postRules(ctx context.Context, in *sessionBody[api.RespondRules]) ([]api.RespondAttached, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.admitRules(ctx, e, &in.Body); err != nil {
+		return nil, err
+	}
+	return e.AddRules(ctx, &in.Body)
+}
+
+func (s *Server) getRules(ctx context.Context, in *SessionPath) ([]api.RespondAttached, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	return e.Rules(ctx)
+}
+
+func (s *Server) deleteRules(ctx context.Context, in *struct {
+	SessionPath
+	Rule []string `query:"rule,explode" doc:"id or name"`
+	All  bool     `query:"all" doc:"all rules of the session"`
+}) ([]api.RespondAttached, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	if in.All == (len(in.Rule) > 0) {
+		return nil, api.Errorf(api.CodeInvalid, "no rules named").WithHint("name rules, or set all")
+	}
+	return e.RemoveRules(ctx, in.Rule)
+}
+
+func (s *Server) getFirings(_ context.Context, in *SessionPath) ([]api.RespondFiring, error) {
+	e, err := s.reg.Resolve(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	return e.Firings()
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -22,8 +23,8 @@ type JobPath struct {
 
 type jobsQuery struct {
 	Session string `query:"session" doc:"of one session: id, name, or a unique prefix; default: of all"`
-	Running bool   `query:"running" doc:"only those that have not ended"`
-	Limit   int    `query:"limit" minimum:"0" maximum:"5000" doc:"the newest so many; default 100"`
+	Running bool   `query:"running" doc:"only jobs that have not ended"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"5000" doc:"maximum number, newest first; default 100"`
 }
 
 func (s *Server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error) {
@@ -43,18 +44,22 @@ func (s *Server) listJobs(ctx context.Context, in *jobsQuery) ([]api.Job, error)
 
 type jobQuery struct {
 	JobPath
-	AwaitMS    int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait so long for its end; 0: do not"`
-	Abandon    string `query:"abandon" enum:"leave,stop" doc:"what a broken connection means for the job: nothing (default), or its end"`
-	OnInput    string `query:"on_input" enum:"wait,return" doc:"what to do when it waits for input: wait on (default), or answer; it goes on in the background"`
-	OnApproval string `query:"on_approval" enum:"wait,return" doc:"what to do when it waits for a person to allow something: wait on (default), or answer; nothing of it changes"`
-	Told       string `query:"told" maxLength:"20" doc:"with on_approval return: the approval that the caller knows of; the answer comes with another one, or the end"`
-	MaxOutput  int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, of one that is waited for what the call asked for"`
+	AwaitMS    int64  `query:"await_ms" minimum:"0" maximum:"86400000" doc:"wait up to this time for the end; 0: do not wait"`
+	Abandon    string `query:"abandon" enum:"leave,stop" doc:"if the connection breaks: leave the job (default), or stop it"`
+	OnInput    string `query:"on_input" enum:"wait,return" doc:"if the job needs input: wait (default), or return; the job continues in the background"`
+	OnApproval string `query:"on_approval" enum:"wait,return" doc:"if the job needs approval: wait (default), or return; the job is not affected"`
+	Told       string `query:"told" maxLength:"20" doc:"with on_approval return: id of the approval already known; the answer comes with another one, or at the end"`
+	MaxOutput  int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of output in the answer; default 4096, or the value of the waiting call"`
 }
 
 func (s *Server) getJob(ctx context.Context, in *jobQuery) (api.Job, error) {
-	return s.jobs.Get(ctx, in.Job, jobs.Look{
+	j, err := s.jobs.Get(ctx, in.Job, jobs.Look{
 		Await: time.Duration(in.AwaitMS) * time.Millisecond, Stop: in.Abandon == "stop", OnInput: in.OnInput, OnApproval: in.OnApproval, Told: in.Told, MaxOutput: in.MaxOutput,
 	})
+	if by := identity.Of(ctx); err == nil && j.State == store.JobDone && !by.IsAgent() {
+		s.daemon.Inbox().SawJob(ctx, j.ID)
+	}
+	return j, err
 }
 
 func (s *Server) postJobStop(ctx context.Context, in *struct {
@@ -68,8 +73,8 @@ func (s *Server) postJobBackground(ctx context.Context, in *JobPath) (api.Job, e
 	return s.jobs.Release(ctx, in.Job)
 }
 
-func (s *Server) deleteJob(ctx context.Context, in *JobPath) (none, error) {
-	return none{true}, s.jobs.Forget(ctx, in.Job)
+func (s *Server) deleteJob(ctx context.Context, in *JobPath) (noContent, error) {
+	return noContent{true}, s.jobs.Forget(ctx, in.Job)
 }
 
 func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.Result, error) {
@@ -84,30 +89,30 @@ func (s *Server) postExec(ctx context.Context, in *sessionBody[api.Exec]) (api.R
 		return api.Result{}, err
 	}
 	r, err := s.jobs.Exec(ctx, e, in.Body)
-	return r, s.refusal(e, err)
+	return r, s.explainRejection(e, err)
 }
 
-// refusal is why a line was not run. A shell that is busy with a program that waits for
-// input, or for a person to allow something, is another matter than one that works.
-func (s *Server) refusal(e *registry.Handle, err error) error {
+// explainRejection adds to the error of a rejected line why the shell is busy: it may also wait for input or for an
+// approval.
+func (s *Server) explainRejection(e *registry.Handle, err error) error {
 	if errors.Is(err, session.ErrBegun) {
 		return api.Errorf(api.CodeBusy, "%v", err).
-			WithHint("wait until the person has ended it, or use another session; `longterm keys %s C-u --force` throws it away", e.Record().Name)
+			WithHint("wait until the user has finished it, or use another session; `longterm keys %s C-u --force` discards it", e.Record().Name)
 	}
 	if errors.Is(err, session.ErrBusy) {
 		if v := s.gate.WaitsWithin(e.ID(), time.Time{}); v != nil {
 			busy := api.Errorf(api.CodeBusy, "%v, which waits for approval %s", err, v.ID).
-				WithHint("a person answers that (`longterm approvals answer %s once`); or wait for it (--wait), interrupt it, or use another session", v.ID)
+				WithHint("answer it (`longterm approvals answer %s once`), wait (--wait), interrupt it, or use another session", v.ID)
 			busy.Approval = v.ID
 			return busy
 		}
 	}
 	st := e.Session.Status()
-	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == evidence.None {
+	if !errors.Is(err, session.ErrBusy) || st.Needs.Kind == inputdetect.None {
 		return err
 	}
 	answer := "`longterm send %s TEXT -e`"
-	if st.Needs.Kind == evidence.Menu || st.Needs.Kind == evidence.Screen {
+	if st.Needs.Kind == inputdetect.Menu || st.Needs.Kind == inputdetect.Screen {
 		answer = "`longterm keys %s KEY…`"
 	}
 	return api.Errorf(api.CodeNeedsInput, "%v, which waits for input (%s)", err, st.Needs.Kind).
@@ -115,19 +120,19 @@ func (s *Server) refusal(e *registry.Handle, err error) error {
 }
 
 func (s *Server) postRun(ctx context.Context, in *struct{ Body api.Run }) (api.Result, error) {
-	if err := withinRules(ctx, &in.Body.NewSession); err != nil {
+	if err := inheritPolicy(ctx, &in.Body.NewSession); err != nil {
 		return api.Result{}, err
 	}
 	return s.jobs.Run(ctx, in.Body)
 }
 
-// notRun is the result of a line of a batch that was refused.
-func notRun(err error) api.Result {
+// rejectedResult returns the result of a rejected line of a batch.
+func rejectedResult(err error) api.Result {
 	r := api.Result{State: "lost", TimedOut: "none", Mode: "pty", Error: toAPI(err).Error()}
 	var e *api.Error
 	switch errors.As(toAPI(err), &e); e.Code {
 	case api.CodeInvalid, api.CodeBusy, api.CodeNoShell, api.CodeNeedsInput: // the shell did not take it
-		r.State, r.Message, r.Hint = "refused", "Not run: "+e.Message, e.Hint
+		r.State, r.Message, r.Hint = "refused", "not run: "+e.Message, e.Hint
 	}
 	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected) {
 		r.State, r.Error, r.Message, r.Hint, r.Policy, r.Approval = "denied", e.Message, e.Message, e.Hint, e.Policy, e.Approval
@@ -142,16 +147,16 @@ func (s *Server) postBatch(ctx context.Context, in *sessionBody[api.Batch]) (api
 	}
 	b := &in.Body
 	if b.Job != "" || b.Background || b.YieldMS > 0 {
-		return api.Batched{}, api.Errorf(api.CodeInvalid, "a batch has no job of its own and none in the background").WithHint("run its lines one by one")
+		return api.Batched{}, api.Errorf(api.CodeInvalid, "a batch has no job and cannot run in the background").WithHint("run its lines one by one")
 	}
 	out := api.Batched{Results: []api.Result{}}
 	for i, line := range b.Lines {
-		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, Asking: api.Asking{Policy: b.Policy, Yes: b.Yes}, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox, OnDifference: b.OnDifference})
+		r, err := s.jobs.Exec(ctx, e, api.Exec{Call: b.Call, ApprovalOptions: api.ApprovalOptions{Policy: b.Policy, Yes: b.Yes}, Line: line, Wait: b.Wait || i > 0, Sandbox: b.Sandbox, OnDifference: b.OnDifference})
 		if err != nil && i == 0 {
-			return out, s.refusal(e, err)
+			return out, s.explainRejection(e, err)
 		}
 		if err != nil { // what was run has been run
-			r = notRun(err)
+			r = rejectedResult(err)
 		}
 		out.Results = append(out.Results, r)
 		if r.State != "exited" || b.StopOnError && !r.IsSuccess() {

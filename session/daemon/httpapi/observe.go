@@ -18,21 +18,21 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/fairsched"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 // callHeader names a call in the log: as the client does, or else as we do, in the answer.
 const callHeader = "Longterm-Call"
 
-// observed has requests counted, measured and logged, each with an id of its own.
-func (s *Server) observed(next http.Handler) http.Handler {
+// observe counts, measures and logs requests, each with an id.
+func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(callHeader)
-		if id == "" || actor.CheckLabel(id) != nil {
+		if id == "" || identity.CheckLabel(id) != nil {
 			id = rand.Text()[:10]
 		}
 		w.Header().Set(callHeader, id)
@@ -42,7 +42,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 		s.requests.Begin()
 		defer func() { // a handler that failed as well
 			took := time.Since(began)
-			s.requests.End(o.code, took, call.route == nil || waits(call.route))
+			s.requests.End(o.code, took, call.route == nil || mayBlock(call.route))
 			level := slog.LevelDebug
 			if o.code >= http.StatusInternalServerError && o.code != http.StatusServiceUnavailable {
 				level = slog.LevelWarn
@@ -61,7 +61,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 	})
 }
 
-// callInfo is what is learned of a request on its way.
+// callInfo collects details of a request for the log.
 type callInfo struct {
 	route   *Route
 	session string // as the request names it
@@ -70,15 +70,15 @@ type callInfo struct {
 
 type callKey struct{}
 
-// noteCall notes which route a request is of.
+// noteCall records the route and session of a request for the log.
 func noteCall(ctx context.Context, r *Route, path func(string) string) {
 	if c, ok := ctx.Value(callKey{}).(*callInfo); ok {
 		c.route, c.session, c.by = r, path("session"), peerString(ctx)
 	}
 }
 
-// waits says that requests of a route are answered when something happens.
-func waits(r *Route) bool {
+// mayBlock reports whether a route answers only after an event.
+func mayBlock(r *Route) bool {
 	switch r.ID {
 	case "exec", "batch", "run", "wait", "get-job", "stop-job", "kill", "kill-several", "new-session", "restore", "ask-network", "list-audit", "upgrade":
 		return true
@@ -86,50 +86,50 @@ func waits(r *Route) bool {
 	return r.Stream
 }
 
-// listens says that requests of a route only wait for what happens anyhow, or are told of it: they are no work.
+// listens reports whether a route only waits for events, without work.
 func (r *Route) listens() bool { return r.Stream || r.ID == "wait" || r.ID == "get-job" }
 
-// inTurn has requests worked on in turn by routes, and those of one route by who asks: what looks at a screen is not behind
-// thousands that were there before it. What changes something or waits has no slot while it does that.
+// inTurn schedules requests fairly by route, and those of one route by client, so that reading a screen does not wait
+// behind thousands of others. A request holds no slot while it waits or changes something.
 func (s *Server) inTurn(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		slot := turns.Taken(r.Context())
+		slot := fairsched.SlotOf(r.Context())
 		if slot == nil {
 			_, pattern := mux.Handler(r)
-			in := s.others
+			in := s.changes
 			if r.Method == http.MethodGet {
-				in = s.looks
+				in = s.reads
 			}
 			var err error
-			if slot, err = in.Begin(r.Context(), pattern, lineOf(r.Context())); err != nil {
-				writeError(w, notBegun(r.Context())) // if somebody still waits for it
+			if slot, err = in.Begin(r.Context(), pattern, queueKey(r.Context())); err != nil {
+				writeError(w, queueEndError(r.Context())) // if the client still waits
 				return
 			}
 		}
 		defer slot.End()
 		if strings.Contains(r.URL.RawQuery, "wait_ms=") { // or await_ms
 			slot.Give()
-			turns.Listens(r.Context())
+			fairsched.Listens(r.Context())
 		}
-		mux.ServeHTTP(w, r.WithContext(turns.With(r.Context(), slot)))
+		mux.ServeHTTP(w, r.WithContext(fairsched.With(r.Context(), slot)))
 	})
 }
 
-// lineOf is who asks, as who takes turns with others for a route: thousands of requests of one client are one line.
-func lineOf(ctx context.Context) string {
-	a := actor.Of(ctx)
+// queueKey identifies the client for scheduling: all its requests to a route share one queue.
+func queueKey(ctx context.Context) string {
+	a := identity.Of(ctx)
 	return strconv.Itoa(a.PID) + "\x00" + a.Token + "\x00" + a.Agent + "\x00" + a.Host
 }
 
-// Reading is which turns a request that came in over TCP takes, by its first bytes: in the lane of the token that it shows, by
-// what is asked. Those without one that is known are in a lane together.
-func (s *Server) Reading(request []byte) (in *turns.Turns, who, lane, line string) {
+// Reading returns the scheduler, class and queue of a TCP request from its first bytes: the class of its token, the
+// queue of its path. Requests without a known token share a class.
+func (s *Server) Reading(request []byte) (in *fairsched.Scheduler, who, lane, line string) {
 	method, rest, _ := bytes.Cut(request, []byte(" "))
-	in = s.others
+	in = s.changes
 	if string(method) == http.MethodGet {
-		in = s.looks
+		in = s.reads
 	}
-	if secret, ok := access.Bearer(turns.Header(request, "Authorization")); ok {
+	if secret, ok := apitoken.Bearer(fairsched.Header(request, "Authorization")); ok {
 		lane = s.daemon.Tokens().Whose(secret)
 	}
 	if i := bytes.IndexAny(rest, " ?"); i >= 0 {
@@ -139,63 +139,63 @@ func (s *Server) Reading(request []byte) (in *turns.Turns, who, lane, line strin
 	return in, lane, lane, line
 }
 
-// Crowded is what is answered over TCP to those who come in too great a number.
-func Crowded() []byte {
-	b, _ := json.Marshal(api.Errorf(api.CodeUnavailable, "%s", turns.TooMany).AgainSoon())
-	return turns.Refusal("application/json", string(b)+"\n")
+// RefuseCrowded returns the answer for TCP clients over the limit.
+func RefuseCrowded() []byte {
+	b, _ := json.Marshal(api.Errorf(api.CodeUnavailable, "%s", fairsched.TooMany).Retryable())
+	return fairsched.Refusal("application/json", string(b)+"\n")
 }
 
-// maxLine is how much of a path tells requests apart that take turns, in bytes.
+// maxLine is the length of the path that identifies a queue, in bytes.
 const maxLine = 128
 
-// notBegun says why nothing was done for a request that ended while it waited for its turn.
-func notBegun(ctx context.Context) error {
+// queueEndError returns the error for a request that ended in the queue.
+func queueEndError(ctx context.Context) error {
 	why := context.Cause(ctx)
-	if errors.Is(why, access.ErrUnknown) || errors.Is(why, access.ErrExpired) {
-		return notGranted(why)
+	if errors.Is(why, apitoken.ErrNotFound) || errors.Is(why, apitoken.ErrExpired) {
+		return tokenError(why)
 	}
-	return api.Errorf(api.CodeUnavailable, "the request ended before its turn, and nothing was done for it: %v", why).AgainSoon()
+	return api.Errorf(api.CodeUnavailable, "request ended while queued (nothing was done): %v", why).Retryable()
 }
 
-// rest gives the slot of a request back while its handler works, where that may wait for something.
-func (r *Route) rest(ctx context.Context) (over func()) {
+// releaseSlot releases a request's slot while its handler may wait.
+func (r *Route) releaseSlot(ctx context.Context) (reacquire func()) {
 	if r.listens() {
-		turns.Listens(ctx)
+		fairsched.Listens(ctx)
 	}
-	if r.Method != http.MethodGet || waits(r) {
-		return turns.Wait(ctx)
+	if r.Method != http.MethodGet || mayBlock(r) {
+		return fairsched.Wait(ctx)
 	}
 	return func() {}
 }
 
-// observedWriter knows with which status a request was answered.
+// observedWriter records the status of an answer.
 type observedWriter struct {
 	http.ResponseWriter
-	code  int
-	begun bool
+	code        int
+	wroteHeader bool
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (o *observedWriter) WriteHeader(code int) {
-	if !o.begun {
-		o.code, o.begun = code, true
+	if !o.wroteHeader {
+		o.code, o.wroteHeader = code, true
 	}
 	o.ResponseWriter.WriteHeader(code)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (o *observedWriter) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// Flush implements http.Flusher, which streams of events ask for.
+// Flush implements http.Flusher for event streams.
 func (o *observedWriter) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
 
-// Hijack implements http.Hijacker, which WebSockets ask for.
+// Hijack implements http.Hijacker for WebSockets.
 func (o *observedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	o.code, o.begun = http.StatusSwitchingProtocols, true
+	o.code, o.wroteHeader = http.StatusSwitchingProtocols, true
 	return http.NewResponseController(o.ResponseWriter).Hijack()
 }
 
-// metricsPage is the answer of its route.
+// metricsPage is the answer of the metrics route.
 type metricsPage struct {
 	ContentType string `header:"Content-Type"`
 	Body        []byte
@@ -232,8 +232,8 @@ func (s *Server) getMetrics(ctx context.Context, _ *struct{}) (*metricsPage, err
 	p.One("longterm_keepers", "gauge", "Keepers that answer.", float64(len(st.Keepers)))
 	p.One("longterm_daemon_restarts_total", "counter", "Times the keeper had to start the daemon again.", float64(st.Restarts))
 	p.One("longterm_jobs_running", "gauge", "Lines and commands under way.", float64(s.jobs.Running()))
-	p.One("longterm_approvals_pending", "gauge", "What waits for a person.", float64(s.gate.Pending()))
-	p.One("longterm_events_total", "counter", "Events that were told.", float64(s.reg.Bus.Told()))
+	p.One("longterm_approvals_pending", "gauge", "Pending approvals.", float64(s.gate.Pending()))
+	p.One("longterm_events_total", "counter", "Published events.", float64(s.reg.Bus.PublishedCount()))
 	p.One("longterm_event_listeners", "gauge", "Clients that listen for events.", float64(s.reg.Bus.Listeners()))
 	p.One("longterm_audit_records_total", "counter", "Records of the audit log.", float64(s.daemon.Audit().Head().Seq))
 	p.One("longterm_config_problems", "gauge", "Mistakes in the files of the configuration and of rules.", float64(len(st.Config.Problems)+len(st.Rules.Problems)))
@@ -246,7 +246,7 @@ func (s *Server) getMetrics(ctx context.Context, _ *struct{}) (*metricsPage, err
 	return &metricsPage{metrics.ContentType, p.Bytes()}, nil
 }
 
-// serveMetrics is the same page at the path where programs that scrape look.
+// serveMetrics serves the metrics at the path that scrapers expect.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	err := s.permit(r.Context(), routeOf["metrics"], func(string) string { return "" }, r.URL.Query().Get)
 	if err != nil {

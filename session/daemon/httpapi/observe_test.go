@@ -16,18 +16,18 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/apitoken"
+	"github.com/longterm-dev/longterm/session/fairsched"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// A screen is not behind what changes something, and what waits keeps nobody from anything.
+// A screen includes all earlier changes, and waits delay no other request.
 //
 // FEATURES: R88
 func TestRequestsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{looks: turns.New(1), others: turns.New(1)}
-		taken := func(in *turns.Turns) bool {
+		s := &Server{reads: fairsched.New(1), changes: fairsched.New(1)}
+		taken := func(in *fairsched.Scheduler) bool {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			slot, err := in.Begin(ctx, "", "")
@@ -39,11 +39,11 @@ func TestRequestsInTurn(t *testing.T) {
 		mux := http.NewServeMux()
 		want := struct{ looks, others bool }{}
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
-			if a, b := taken(s.looks), taken(s.others); a != want.looks || b != want.others {
+			if a, b := taken(s.reads), taken(s.changes); a != want.looks || b != want.others {
 				t.Errorf("%s %s: slots are taken: %v and %v, want %v", r.Method, r.URL, a, b, want)
 			}
-			over := turns.Wait(r.Context())
-			if taken(s.looks) || taken(s.others) {
+			over := fairsched.Wait(r.Context())
+			if taken(s.reads) || taken(s.changes) {
 				t.Errorf("%s %s: a slot is taken while it waits", r.Method, r.URL)
 			}
 			over()
@@ -56,14 +56,14 @@ func TestRequestsInTurn(t *testing.T) {
 			want.looks, want.others = c.looks, c.others
 			method, target, _ := strings.Cut(c.line, " ")
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, target, nil))
-			if taken(s.looks) || taken(s.others) {
+			if taken(s.reads) || taken(s.changes) {
 				t.Errorf("%s: its slot is not given back", c.line)
 			}
 		}
 		for id, waiting := range map[string]bool{"screen": false, "wait": true, "type": true} {
-			slot, _ := s.looks.Begin(t.Context(), "", "")
-			over := routeOf[id].rest(turns.With(t.Context(), slot))
-			if taken(s.looks) == waiting {
+			slot, _ := s.reads.Begin(t.Context(), "", "")
+			over := routeOf[id].releaseSlot(fairsched.With(t.Context(), slot))
+			if taken(s.reads) == waiting {
 				t.Errorf("%s: the slot is given back: %v, want %v", id, !waiting, waiting)
 			}
 			over()
@@ -92,12 +92,12 @@ func TestThoseThatWaitAreNotCounted(t *testing.T) {
 	for _, path := range []string{"/jobs/j?await_ms=50", "/wait", "/get-job", "/events", "/screen"} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Server{looks: turns.New(4), others: turns.New(4)}
+				s := &Server{reads: fairsched.New(4), changes: fairsched.New(4)}
 				over := make(chan struct{})
 				mux := http.NewServeMux()
 				mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
 					if route := routeOf[r.URL.Path[1:]]; route != nil {
-						route.rest(r.Context())
+						route.releaseSlot(r.Context())
 					}
 					<-over
 				})
@@ -105,9 +105,9 @@ func TestThoseThatWaitAreNotCounted(t *testing.T) {
 				l := make(pipes)
 				served := make(chan error)
 				go func() {
-					served <- server.Serve(turns.Listen(server, l, func([]byte) (*turns.Turns, string, string, string) {
-						return s.looks, "fleet", "", ""
-					}, Crowded(), 1<<20))
+					served <- server.Serve(fairsched.Listen(server, l, func([]byte) (*fairsched.Scheduler, string, string, string) {
+						return s.reads, "fleet", "", ""
+					}, RefuseCrowded(), 1<<20))
 				}()
 				codes := make(chan int)
 				for range many {
@@ -145,22 +145,22 @@ func TestThoseThatWaitAreNotCounted(t *testing.T) {
 // tokens is a daemon that has some.
 type tokens struct {
 	Daemon
-	store *access.Store
+	store *apitoken.Store
 }
 
-func (t tokens) Tokens() *access.Store { return t.store }
+func (t tokens) Tokens() *apitoken.Store { return t.store }
 
-// Over TCP requests take turns by the tokens that they show, and whoever makes tokens up has one turn among those of others.
+// Over TCP requests are scheduled by token, and invented tokens share one turn.
 //
 // FEATURES: R88
 func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
-	store := access.Open(filepath.Join(t.TempDir(), "tokens.json"))
-	s := &Server{looks: turns.New(1), others: turns.New(1), daemon: tokens{store: store}}
-	_, a, err := store.Make(access.Token{Name: "a", Level: "read"})
+	store := apitoken.Open(filepath.Join(t.TempDir(), "tokens.json"))
+	s := &Server{reads: fairsched.New(1), changes: fairsched.New(1), daemon: tokens{store: store}}
+	_, a, err := store.Make(apitoken.Token{Name: "a", Level: "read"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, b, err := store.Make(access.Token{Name: "b", Level: "read"})
+	_, b, err := store.Make(apitoken.Token{Name: "b", Level: "read"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,29 +169,29 @@ func TestRequestsOverTCPTakeTurnsByTokens(t *testing.T) {
 	}
 	shows := func(token string) string { return " HTTP/1.1\r\nauthorization: bearer " + token + "\r\n\r\n" }
 	for request, want := range map[string]struct {
-		in         *turns.Turns
+		in         *fairsched.Scheduler
 		lane, line string
 	}{
-		"GET /v1/sessions/s/screen?trim=1" + shows(a): {s.looks, "token a", "/v1/sessions/s/screen"},
-		"GET /v1/sessions" + shows(a):                 {s.looks, "token a", "/v1/sessions"},
-		"GET /v1/sessions" + shows(b):                 {s.looks, "token b", "/v1/sessions"},
-		"POST /v1/run" + shows(b):                     {s.others, "token b", "/v1/run"},
-		"GET /v1/sessions" + shows("made up"):         {s.looks, "token ", "/v1/sessions"},
-		"GET /v1/sessions HTTP/1.1\r\n\r\n":           {s.looks, "token ", "/v1/sessions"},
-		"GET /" + strings.Repeat("x", 1000) + " ":     {s.looks, "token ", "/" + strings.Repeat("x", maxLine-1)},
-		"\x16\x03\x01":                                {s.others, "token ", ""},
+		"GET /v1/sessions/s/screen?trim=1" + shows(a): {s.reads, "token a", "/v1/sessions/s/screen"},
+		"GET /v1/sessions" + shows(a):                 {s.reads, "token a", "/v1/sessions"},
+		"GET /v1/sessions" + shows(b):                 {s.reads, "token b", "/v1/sessions"},
+		"POST /v1/run" + shows(b):                     {s.changes, "token b", "/v1/run"},
+		"GET /v1/sessions" + shows("made up"):         {s.reads, "token ", "/v1/sessions"},
+		"GET /v1/sessions HTTP/1.1\r\n\r\n":           {s.reads, "token ", "/v1/sessions"},
+		"GET /" + strings.Repeat("x", 1000) + " ":     {s.reads, "token ", "/" + strings.Repeat("x", maxLine-1)},
+		"\x16\x03\x01":                                {s.changes, "token ", ""},
 	} {
 		if in, who, lane, line := s.Reading([]byte(request)); in != want.in || who != want.lane || lane != want.lane || line != want.line {
-			t.Errorf("%.60q: lane %q, line %q; looks: %v", request, lane, line, in == s.looks)
+			t.Errorf("%.60q: lane %q, line %q; looks: %v", request, lane, line, in == s.reads)
 		}
 	}
 }
 
-// Who still waits for a request that ended before its turn, as its token did, is told that nothing was done.
+// The caller of a request that ended before its turn, as its token did, gets the error that nothing was done.
 func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
-	s := &Server{others: turns.New(0)}
+	s := &Server{changes: fairsched.New(0)}
 	h := s.inTurn(http.NewServeMux())
-	for code, why := range map[int]error{http.StatusUnauthorized: access.ErrUnknown, http.StatusServiceUnavailable: nil} {
+	for code, why := range map[int]error{http.StatusUnauthorized: apitoken.ErrNotFound, http.StatusServiceUnavailable: nil} {
 		ctx, end := context.WithCancelCause(t.Context())
 		end(why)
 		w := httptest.NewRecorder()
@@ -202,11 +202,11 @@ func TestRequestThatEndsBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// A read that finds a gap and nothing behind it, because a full disk kept no output, tells that at once: it does not wait for
-// output that may never come.
+// A read that finds only a gap, because a full disk stored no output, reports it at once: it does not wait for output
+// that may never arrive.
 //
 // FEATURES: R37
-func TestAGapIsToldAtOnce(t *testing.T) {
+func TestGap_ReportedAtOnce(t *testing.T) {
 	h := openHouse(t, func(*store.Session) bool { return true })
 	e, err := h.reg.Resolve("own")
 	if err != nil {

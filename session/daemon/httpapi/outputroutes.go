@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
@@ -32,16 +32,16 @@ const (
 	maxPage     = 4 << 20
 )
 
-// outputQuery asks for output from an offset.
+// outputQuery selects output from an offset.
 type outputQuery struct {
 	SessionPath
 	RevealQuery
-	From  uint64 `query:"from" doc:"offset of the first byte wanted"`
-	At    string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest), line:-20 (the last 20)"`
+	From  uint64 `query:"from" doc:"offset of the first byte"`
+	At    string `query:"at" doc:"start, instead of from: a time, -5m, +90s after the start, line:1000 (0 is the oldest line), line:-20 (the last 20)"`
 	Max   int    `query:"max" minimum:"0" maximum:"4194304" doc:"bytes at most; default 262144"`
-	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait so long for output when there is none yet"`
+	Await int64  `query:"await_ms" minimum:"0" maximum:"60000" doc:"wait up to this time for output if there is none"`
 
-	Stream string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this; from and next count all output"`
+	Stream string `query:"stream" enum:"stdout,stderr" doc:"only this stream of a session on pipes; from and next count all output"`
 }
 
 func (s *Server) getOutput(ctx context.Context, in *outputQuery) (api.Output, error) {
@@ -52,11 +52,11 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (api.Output, er
 	if ctx, err = s.reveal(ctx, in.RevealQuery, e, "output"); err != nil {
 		return api.Output{}, err
 	}
-	return readOutput(ctx, e, in, !s.veil(ctx).Empty())
+	return readOutput(ctx, e, in, !s.redactorFor(ctx).Empty())
 }
 
-// readOutput reads one page, waiting for the first byte if it was asked to. end says
-// that nothing will ever come after it; hide masks secrets.
+// readOutput reads one page and waits for its first byte if requested. End means that no output can follow; hide masks
+// secrets.
 func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery, hide bool) (api.Output, error) {
 	read, err := readerOf(e, q.Stream)
 	if hide && err == nil {
@@ -72,7 +72,7 @@ func readOutput(ctx context.Context, e *registry.Handle, q *outputQuery, hide bo
 	o := api.Output{Data: c.Data, From: c.From, Next: c.Next, Gap: c.Gap, End: end}
 	o.Streams = streamRuns(runs)
 	if q.Stream != "" {
-		o.Data, o.Streams = only(q.Stream, o.Data, o.Streams), nil
+		o.Data, o.Streams = streamPart(q.Stream, o.Data, o.Streams), nil
 	}
 	return o, nil
 }
@@ -85,10 +85,10 @@ func streamRuns(runs []session.StreamRun) []api.StreamRun {
 	return all
 }
 
-// chunkReader reads output from an offset, with what it is where that is known.
+// chunkReader reads output from an offset, and its streams if known.
 type chunkReader func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error)
 
-// maskingReader returns a reader that masks the secrets in output once it has settled.
+// maskingReader returns a reader that masks the secrets in settled output.
 func maskingReader(ctx context.Context, e *registry.Handle, read chunkReader) chunkReader {
 	return func(from uint64, buf []byte) (session.Chunk, []session.StreamRun, error) {
 		c, runs, err := read(from, buf)
@@ -102,7 +102,7 @@ func maskingReader(ctx context.Context, e *registry.Handle, read chunkReader) ch
 func readerOf(e *registry.Handle, stream string) (chunkReader, error) {
 	switch {
 	case e.Record().Pipe:
-		return e.Session.OutputApart, nil
+		return e.Session.OutputByStream, nil
 	case stream != "":
 		return nil, api.Errorf(api.CodeInvalid, "session %s has a terminal, which merges stdout and stderr", e.Record().Name).
 			WithHint("leave the stream out, or start it with --pipe")
@@ -113,8 +113,8 @@ func readerOf(e *registry.Handle, stream string) (chunkReader, error) {
 	}, nil
 }
 
-// only is the part of data that is of a stream.
-func only(stream string, data []byte, runs []api.StreamRun) []byte {
+// streamPart returns the part of data that belongs to one stream.
+func streamPart(stream string, data []byte, runs []api.StreamRun) []byte {
 	part := data[:0]
 	for _, r := range runs {
 		if r.Stream == stream {
@@ -141,7 +141,7 @@ func readChunk(ctx context.Context, e *registry.Handle, q *outputQuery, read chu
 	defer w.Close()
 	timeout := time.After(time.Duration(q.Await) * time.Millisecond)
 	for {
-		final := finished(s) // before reading: what is read afterwards is all there is
+		final := hasEnded(s) // before reading: what is read afterwards is all there is
 		c, runs, err = read(q.From, buf)
 		_, last := s.OutputRange()
 		over := final && c.Next >= last
@@ -160,21 +160,21 @@ func readChunk(ctx context.Context, e *registry.Handle, q *outputQuery, read chu
 	}
 }
 
-// textQuery asks for output as text.
+// textQuery selects output as text.
 type textQuery struct {
 	SessionPath
 	RevealQuery
-	From      uint64 `query:"from" doc:"offset of the first byte wanted"`
-	To        uint64 `query:"to" doc:"offset of the first byte not wanted any more; default: the end"`
-	At        string `query:"at" doc:"instead of from, the moment to begin at: a time, -5m, +90s after the start, line:1000 (of the text; 0 is the oldest), line:-20 (the last 20)"`
+	From      uint64 `query:"from" doc:"offset of the first byte"`
+	To        uint64 `query:"to" doc:"offset to stop before; default: the end"`
+	At        string `query:"at" doc:"start, instead of from: a time, -5m, +90s after the start, line:1000 (0 is the oldest line), line:-20 (the last 20)"`
 	MaxOutput int    `query:"max_output" minimum:"0" maximum:"16777216" doc:"bytes of text, head and tail; default: exec.max_output of the configuration, 16384"`
-	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit of its own"`
-	Stream    string `query:"stream" enum:"stdout,stderr" doc:"of a session on pipes: only this"`
-	Digest    bool   `query:"digest" doc:"within max_output keep the first failure, errors, warnings and the end before the rest, instead of head and tail; of output of terminals"`
-	Fold      bool   `query:"fold" doc:"with digest, of more than fits: only a few of the lines that are alike but for their numbers"`
-	Whole     int    `query:"whole" minimum:"0" maximum:"16777216" doc:"with fold: of more bytes than these, too, also where they fit"`
+	MaxLine   int    `query:"max_line" minimum:"0" maximum:"16777216" doc:"bytes of one line, head and tail; default: no limit"`
+	Stream    string `query:"stream" enum:"stdout,stderr" doc:"only this stream of a session on pipes"`
+	Digest    bool   `query:"digest" doc:"keep the first failure, errors, warnings and the end within max_output, instead of head and tail; terminals only"`
+	Fold      bool   `query:"fold" doc:"with digest, if output exceeds the budget: keep only a few of the lines that differ in numbers only"`
+	Whole     int    `query:"whole" minimum:"0" maximum:"16777216" doc:"with fold: fold above this number of bytes, even if the output fits"`
 
-	Transcript bool `query:"transcript" doc:"what the terminal showed as lines, of full-screen programs too: what scrolled off or was replaced, without what was only drawn anew; within max_output the end is kept"`
+	Transcript bool `query:"transcript" doc:"lines that the terminal showed, including full-screen programs: scrolled-off and replaced ones, without redraws; max_output keeps the end"`
 }
 
 // getText reads output as text within a budget.
@@ -194,7 +194,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 			return api.OutputText{}, err
 		}
 	}
-	over := finished(e.Session) // before the range is asked for
+	over := hasEnded(e.Session) // read before the range is taken
 	start, end := e.Session.OutputRange()
 	from, to := max(in.From, start), end
 	if in.To > 0 {
@@ -204,7 +204,7 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	if in.Transcript {
 		return s.transcript(ctx, e, in, from, to)
 	}
-	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, Whole: in.Whole, Hide: !s.veil(ctx).Empty(), Live: true}
+	limits := excerpt.Limits{Bytes: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput)), Line: in.MaxLine, Session: e.ID(), Stream: in.Stream, Digest: in.Digest, Fold: in.Fold, Whole: in.Whole, Hide: !s.redactorFor(ctx).Empty(), Live: true}
 	out := api.OutputText{From: from, Next: to, End: over && to == end}
 	if from > in.From {
 		out.Gap = from - in.From
@@ -231,9 +231,9 @@ func (s *Server) getText(ctx context.Context, in *textQuery) (api.OutputText, er
 	return out, err
 }
 
-// transcript is what a session's terminal showed between two offsets.
+// transcript returns what a session's terminal showed between two offsets.
 func (s *Server) transcript(ctx context.Context, e *registry.Handle, in *textQuery, from, to uint64) (api.OutputText, error) {
-	out := api.OutputText{From: from, Next: to, End: finished(e.Session)}
+	out := api.OutputText{From: from, Next: to, End: hasEnded(e.Session)}
 	if from > in.From {
 		out.Gap = from - in.From
 	}
@@ -241,7 +241,7 @@ func (s *Server) transcript(ctx context.Context, e *registry.Handle, in *textQue
 		return out, fmt.Errorf("%w: session %s runs on pipes and has no screen", session.ErrNoTranscript, e.Record().Name)
 	}
 	t := excerpt.Tail{Limit: cmp.Or(in.MaxOutput, int(s.conf.Get().Exec.MaxOutput))}
-	stats, err := e.Session.Transcript(ctx, from, to, !s.veil(ctx).Empty(), t.Add)
+	stats, err := e.Session.Transcript(ctx, from, to, !s.redactorFor(ctx).Empty(), t.Add)
 	if err != nil {
 		return out, err
 	}
@@ -254,18 +254,18 @@ func (s *Server) transcript(ctx context.Context, e *registry.Handle, in *textQue
 	return out, nil
 }
 
-// finished reports that a session's child has ended. What descendants print on its
-// terminal later is still kept, but the answer does not wait for it.
-func finished(s *session.Session) bool { return s.Status().State != session.Running }
+// hasEnded reports whether a session's process has ended. Later output of its descendants is stored, but answers do not
+// wait for it.
+func hasEnded(s *session.Session) bool { return s.Status().State != session.Running }
 
 // rawOutput is output as it is, with what belongs to it in headers.
 type rawOutput struct {
 	ContentType string `header:"Content-Type"`
 	From        uint64 `header:"Longterm-From" doc:"offset of the first byte"`
-	Next        uint64 `header:"Longterm-Next" doc:"offset to read on from"`
+	Next        uint64 `header:"Longterm-Next" doc:"offset of the next read"`
 	Gap         uint64 `header:"Longterm-Gap" doc:"bytes lost before the first"`
-	End         bool   `header:"Longterm-End" doc:"nothing comes after this"`
-	Streams     string `header:"Longterm-Streams" doc:"of a session on pipes: what the bytes are, in order, as in out=12,err=40; all=N: not kept apart"`
+	End         bool   `header:"Longterm-End" doc:"no output follows"`
+	Streams     string `header:"Longterm-Streams" doc:"streams of a session on pipes, in order, for example out=12,err=40; all=N: not separated"`
 	Body        []byte
 }
 
@@ -277,40 +277,40 @@ func (s *Server) getRawOutput(ctx context.Context, in *outputQuery) (*rawOutput,
 	return &rawOutput{"application/octet-stream", o.From, o.Next, o.Gap, o.End, api.FormatStreams(o.Streams), o.Data}, nil
 }
 
-// ScreenQuery asks for a screen.
+// ScreenQuery selects a screen.
 type ScreenQuery struct {
 	SessionPath
 	RevealQuery
 	Since      uint64 `query:"since" doc:"only rows that changed after this version"`
 	Screen     string `query:"screen" enum:"active,primary,alternate" default:"active"`
 	Scrollback string `query:"scrollback" doc:"history lines A:B, 0 is the oldest; negative counts from the newest"`
-	NoColor    bool   `query:"no_color" doc:"every colour is the terminal's default; attributes stay"`
-	Trim       bool   `query:"trim" doc:"leave empty rows at the end out, but not the cursor's (JSON, gemini)"`
-	Pictures   bool   `query:"pictures" doc:"lines also tell what they show of images (JSON); the page's socket and a session's stream send those by their key"`
-	At         string `query:"at" doc:"as it stood at a moment: offset, time, -5m, +90s after the start"`
+	NoColor    bool   `query:"no_color" doc:"use default colours only; attributes stay"`
+	Trim       bool   `query:"trim" doc:"omit empty rows at the end, except the cursor's (JSON, gemini)"`
+	Pictures   bool   `query:"pictures" doc:"lines name their images by key (JSON); the page's socket and a session's stream send the images"`
+	At         string `query:"at" doc:"screen at a past moment: offset, time, -5m, +90s after the start"`
 }
 
-// spansQuery asks for a screen as spans.
+// spansQuery selects a screen as spans.
 type spansQuery struct {
 	ScreenQuery
-	Images string `query:"images" enum:"blocks" doc:"images are half blocks in spans; absent: blanks"`
+	Images string `query:"images" enum:"blocks" doc:"show images as half blocks; default: blanks"`
 }
 
-// Screen is a session's screen, and whether somebody is waited for there.
+// Screen is a session's screen, and the input that its program needs.
 type Screen struct {
 	render.Screen
-	Needs *ScreenNeeds `json:"needs_input,omitempty" doc:"the program in the foreground waits for input; null: it does not. Not there for past screens, nor in answers of daemons before this was told"`
+	Needs *ScreenNeeds `json:"needs_input,omitempty" doc:"input that the foreground program waits for; null: none; absent for past screens and from older daemons"`
 }
 
-// ScreenNeeds is what is waited for, or null: who asks a daemon that does not tell it sees that it does not.
-type ScreenNeeds struct{ *api.Needs }
+// ScreenNeeds is the needed input, or null. Absence means that the daemon does not report it.
+type ScreenNeeds struct{ *api.InputRequest }
 
 // MarshalJSON implements json.Marshaler.
-func (n ScreenNeeds) MarshalJSON() ([]byte, error) { return json.Marshal(n.Needs) }
+func (n ScreenNeeds) MarshalJSON() ([]byte, error) { return json.Marshal(n.InputRequest) }
 
 // Schema implements huma.SchemaProvider.
 func (ScreenNeeds) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[api.Needs](), true, "Needs"), {Type: "null"}}}
+	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[api.InputRequest](), true, "Needs"), {Type: "null"}}}
 }
 
 func (s *Server) getScreen(ctx context.Context, in *spansQuery) (Screen, error) {
@@ -322,7 +322,7 @@ func (s *Server) getScreen(ctx context.Context, in *spansQuery) (Screen, error) 
 		return Screen{}, err
 	}
 	var screen Screen
-	err = s.look(ctx, e, &in.ScreenQuery, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
+	err = s.copyScreen(ctx, e, &in.ScreenQuery, func(f *vterm.Frame, history []vterm.Line, _ vterm.Modes) {
 		render.FromFrame(&screen.Screen, f)
 		screen.Scrollback = render.Lines(nil, f, history)
 	})
@@ -330,8 +330,8 @@ func (s *Server) getScreen(ctx context.Context, in *spansQuery) (Screen, error) 
 	case in.Images != "":
 		s.stills.show(ctx, &screen.Screen, in.Pictures)
 	case in.Pictures:
-		render.TellPictures(screen.Lines, s.pictures.of)
-		render.TellPictures(screen.Scrollback, s.pictures.of)
+		render.ListPictures(screen.Lines, s.pictures.key)
+		render.ListPictures(screen.Scrollback, s.pictures.key)
 	}
 	if in.NoColor {
 		screen.DropColors()
@@ -345,16 +345,16 @@ func (s *Server) getScreen(ctx context.Context, in *spansQuery) (Screen, error) 
 	return screen, err
 }
 
-// look takes a frame, and history lines if any were asked for, at one moment.
-func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
+// copyScreen copies a frame, and requested history lines, at one moment.
+func (s *Server) copyScreen(ctx context.Context, e *registry.Handle, q *ScreenQuery, use func(*vterm.Frame, []vterm.Line, vterm.Modes)) error {
 	var f vterm.Frame
 	var history, around, above []vterm.Line // history is of around
 	var modes vterm.Modes
 	var rangeErr error
-	set := s.veil(ctx)
+	set := s.redactorFor(ctx)
 	since := q.Since
 	if !set.Empty() {
-		since = 0 // a secret may go on in a row that did not change
+		since = 0 // a secret may continue in an unchanged row
 	}
 	take := func(engine vterm.Engine) {
 		modes = engine.Modes()
@@ -368,18 +368,18 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 		}
 		var before int
 		var joins bool
-		around, before, joins = secrets.Around(h, from, to)
+		around, before, joins = redact.Surrounding(h, from, to)
 		history = around[before : before+to-from]
 		switch alt := kind == vterm.ScreenAlternate || kind == vterm.ScreenActive && modes.AltScreen; {
-		case alt: // it goes on below nothing
+		case alt: // nothing precedes the alternate screen
 		case joins && q.Scrollback != "":
 			above, around = around, nil
 		default:
-			above = secrets.AbovePrimary(engine)
+			above = redact.AbovePrimary(engine)
 		}
 		engine.Frame(&f, vterm.Query{Since: since, Screen: kind, HistoryFrom: from, HistoryTo: to}) // after the lines, with what they refer to
 	}
-	if err := s.lookAt(ctx, e, q.At, take); err != nil {
+	if err := s.withEmulator(ctx, e, q.At, take); err != nil {
 		return err
 	}
 	if rangeErr != nil {
@@ -397,31 +397,32 @@ func (s *Server) look(ctx context.Context, e *registry.Handle, q *ScreenQuery, u
 	return nil
 }
 
-// pictureKeys are the keys of images that screens tell of.
+// pictureKeys holds the keys of the images in screens.
 type pictureKeys struct {
 	mu   sync.Mutex // guards keys
 	keys termimage.Keys
 }
 
-func (k *pictureKeys) of(img *vterm.Image) string {
+// key returns the key of an image.
+func (k *pictureKeys) key(img *vterm.Image) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.keys.Of(img)
+	return k.keys.Key(img)
 }
 
-// lookAt calls f with the emulator as it is, or as it stood at a moment.
-func (s *Server) lookAt(ctx context.Context, e *registry.Handle, at string, f func(vterm.Engine)) error {
+// withEmulator calls f with the emulator's current state, or that of a past moment.
+func (s *Server) withEmulator(ctx context.Context, e *registry.Handle, at string, f func(vterm.Engine)) error {
 	if at == "" {
-		return e.Session.Look(ctx, func(v session.View) { f(v.Engine) })
+		return e.Session.WithScreen(ctx, func(v session.View) { f(v.Engine) })
 	}
 	off, err := offsetOf(ctx, e, at)
 	if err == nil {
-		err = hadBegun(e, at)
+		err = checkStarted(e, at)
 	}
 	if err != nil {
 		return err
 	}
-	engine, err := e.Session.Past(ctx, off)
+	engine, err := e.Session.EmulatorAt(ctx, off)
 	if err == nil {
 		f(engine)
 	}
@@ -433,23 +434,24 @@ var screenKinds = map[string]vterm.ScreenKind{
 	"primary": vterm.ScreenPrimary, "alternate": vterm.ScreenAlternate,
 }
 
-// historyRange is the lines that a range "A:B" names (B exclusive; either may be left out, negative numbers count from
-// the end); an empty one names none.
+// historyRange returns the lines of a range "A:B": B is exclusive, either may be omitted, negative numbers count from
+// the end. An empty range has no lines.
 func historyRange(h vterm.History, spec string) (from, to int, err error) {
 	if spec == "" {
 		return h.Len(), h.Len(), nil
 	}
 	a, b, ok := strings.Cut(spec, ":")
-	from, errA := bound(a, 0, h.Len())
-	to, errB := bound(b, h.Len(), h.Len())
+	from, errA := parseBound(a, 0, h.Len())
+	to, errB := parseBound(b, h.Len(), h.Len())
 	if !ok || errA != nil || errB != nil {
 		return 0, 0, api.Errorf(api.CodeInvalid, "scrollback range %q", spec).
-			WithHint("give A:B in lines, as in 0:100 or -50: ")
+			WithHint("use A:B in lines, for example 0:100 or -50:")
 	}
 	return from, max(from, to), nil
 }
 
-func bound(s string, def, n int) (int, error) {
+// parseBound parses one end of a history range of n lines; def is the value of an omitted one.
+func parseBound(s string, def, n int) (int, error) {
 	if s == "" {
 		return def, nil
 	}

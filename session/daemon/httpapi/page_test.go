@@ -13,10 +13,10 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/web/wire"
 )
 
@@ -27,7 +27,7 @@ func dialPage(t *testing.T, h *house, token string) *websocket.Conn {
 	t.Cleanup(srv.Close)
 	header := http.Header{}
 	if token != "" {
-		header.Set(actor.TokenHeader, token)
+		header.Set(identity.TokenHeader, token)
 	}
 	ws, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http")+api.Version+"/page", header)
 	if err != nil {
@@ -61,12 +61,12 @@ func hear(t *testing.T, ws *websocket.Conn, kind string) (raw []byte) {
 	}
 }
 
-// Sessions that have ended are shown as they were left; a token for one of them shows that one.
+// Ended sessions are shown in their last state; a token for one of them shows only that.
 //
 // FEATURES: R83
 func TestPageOfEndedSessions(t *testing.T) {
 	h := openHouse(t, everySession)
-	h.token(t, access.Token{Name: "one", May: []string{"look"}, Session: ownID})
+	h.token(t, apitoken.Token{Name: "one", May: []string{"look"}, Session: ownID})
 	for token, sessions := range map[string]int{"": 3, "one": 1} {
 		ws := dialPage(t, h, token)
 		sayTo(t, ws, `{"t":"hello"}`)
@@ -91,7 +91,7 @@ func TestPageOfEndedSessions(t *testing.T) {
 	}
 }
 
-// A page is told of sessions and approvals once, however often it says hello.
+// A page gets sessions and approvals once, however often it greets.
 //
 // FEATURES: R83
 func TestSecondHello(t *testing.T) {
@@ -101,7 +101,7 @@ func TestSecondHello(t *testing.T) {
 		sayTo(t, ws, `{"t":"hello"}`)
 	}
 	hear(t, ws, "approvals")
-	for id := range 20 { // what a second one would have begun gets its turns meanwhile
+	for id := range 20 { // the work of a second one would have its turns in between
 		sayTo(t, ws, fmt.Sprintf(`{"t":"sub","id":%d,"s":"none"}`, id+1))
 		for told := ""; told != "gone"; {
 			_, b, err := ws.ReadMessage()
@@ -119,7 +119,7 @@ func TestSecondHello(t *testing.T) {
 	}
 }
 
-// Who says more than can be meant is cut off; nothing counts before a hello.
+// A peer that sends too much is disconnected; nothing counts before a greeting.
 //
 // FEATURES: R83
 func TestFloodOfMessages(t *testing.T) {

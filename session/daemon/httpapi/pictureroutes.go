@@ -12,33 +12,33 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/render/format"
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/output/budget"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// pictureQuery asks for a screen in a format other than JSON.
+// pictureQuery selects a screen in a format other than JSON.
 type pictureQuery struct {
 	ScreenQuery
 	Format   string  `path:"format" enum:"text,ansi,html,svg,png,md,gemini"`
-	Theme    string  `query:"theme" doc:"colours of a picture: dark, light, high-contrast, session, or a usual theme, as dracula"`
+	Theme    string  `query:"theme" doc:"colours of a picture: dark, light, high-contrast, session, or a known theme, for example dracula"`
 	Scale    float64 `query:"scale" minimum:"0" maximum:"8" doc:"size of a picture; 1 is a font of 16 pixels"`
-	Padding  int     `query:"padding" minimum:"-1" maximum:"500" doc:"space around a picture in pixels at scale 1; default 8, -1 is none"`
-	NoCursor bool    `query:"no_cursor" doc:"leave the cursor out"`
-	Cursor   string  `query:"cursor" enum:"block,underline,bar" doc:"shape of the cursor; default: as the program set it"`
-	Fonts    string  `query:"fonts" enum:"system,embedded" doc:"PNG: whether fonts of the machine help out"`
-	Styles   bool    `query:"styles" doc:"Markdown: list what stands out by its looks"`
+	Padding  int     `query:"padding" minimum:"-1" maximum:"500" doc:"space around a picture in pixels at scale 1; default 8; -1: none"`
+	NoCursor bool    `query:"no_cursor" doc:"omit the cursor"`
+	Cursor   string  `query:"cursor" enum:"block,underline,bar" doc:"shape of the cursor; default: the program's"`
+	Fonts    string  `query:"fonts" enum:"system,embedded" doc:"PNG: whether to use fonts of the machine"`
+	Styles   bool    `query:"styles" doc:"Markdown: list highlighted text"`
 
 	MaxOutput int `query:"max_output" minimum:"-1" maximum:"16777216" doc:"text, ansi, md: bytes, head and tail; default 4096; -1: all"`
 }
 
-// screenBudget is how much text of a screen is handed out unless more is asked for.
+// screenBudget is the default size of a screen's text.
 const screenBudget = 4 << 10
 
-// within brings a screen in a format of text down to what was asked for.
-func (in *pictureQuery) within(b []byte, id string) []byte {
+// truncate truncates a screen in a text format to the requested size.
+func (in *pictureQuery) truncate(b []byte, id string) []byte {
 	limit := cmp.Or(in.MaxOutput, screenBudget)
 	switch in.Format {
 	case "text", "ansi", "md":
@@ -67,8 +67,8 @@ func (in *pictureQuery) within(b []byte, id string) []byte {
 	return []byte(text)
 }
 
-// picture is a screen in a format other than JSON. Pages and SVGs may be opened as
-// documents: they are made without anything that runs, and the policy says so again.
+// picture is a screen in a format other than JSON. HTML and SVG may be opened as documents: they contain no scripts,
+// and the policy forbids them too.
 type picture struct {
 	ContentType string `header:"Content-Type"`
 	Policy      string `header:"Content-Security-Policy"`
@@ -78,15 +78,15 @@ type picture struct {
 
 const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
-// painting bounds how many pictures are made at a time: one may take 128 MiB.
-var painting = make(chan struct{}, 2)
+// paintSlots bounds how many pictures are made at a time: one may take 128 MiB.
+var paintSlots = make(chan struct{}, 2)
 
 func (s *Server) getPicture(ctx context.Context, in *pictureQuery) (*picture, error) {
 	body, err := s.screenAs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if actor.Of(ctx).IsAgent() {
+	if identity.Of(ctx).IsAgent() {
 		switch in.Format {
 		case "png":
 		case "html", "svg":
@@ -109,24 +109,24 @@ func (s *Server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	if _, err := render.ThemeFor(in.Theme, nil); err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	if format.Whole(in.Format) {
+	if format.IsWholeScreen(in.Format) {
 		in.Since = 0
 	}
 	o := format.Options{
 		Theme: in.Theme, Scale: in.Scale, Padding: in.Padding, NoCursor: in.NoCursor, CursorShape: in.Cursor, Fonts: in.Fonts, Styles: in.Styles,
-		State: stateWords(e.Session.Status()), NoColor: in.NoColor, Trim: in.Trim,
+		State: stateText(e.Session.Status()), NoColor: in.NoColor, Trim: in.Trim,
 	}
 	var frame *vterm.Frame
 	var lines []vterm.Line
-	err = s.look(ctx, e, &in.ScreenQuery, func(f *vterm.Frame, history []vterm.Line, m vterm.Modes) {
+	err = s.copyScreen(ctx, e, &in.ScreenQuery, func(f *vterm.Frame, history []vterm.Line, m vterm.Modes) {
 		frame, lines, o.Reversed = f, history, m.ReverseVideo
 	})
 	if err != nil {
 		return nil, err
 	}
 	select {
-	case painting <- struct{}{}:
-		defer func() { <-painting }()
+	case paintSlots <- struct{}{}:
+		defer func() { <-paintSlots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -134,11 +134,11 @@ func (s *Server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	return in.within(b, e.ID()), nil
+	return in.truncate(b, e.ID()), nil
 }
 
-// stateWords is a session's state as a reader puts it.
-func stateWords(st session.Status) string {
+// stateText describes a session's state to readers.
+func stateText(st session.Status) string {
 	switch {
 	case st.Exit == nil || st.State != session.Exited:
 		return string(st.State)
@@ -148,26 +148,26 @@ func stateWords(st session.Status) string {
 	return fmt.Sprintf("exited with status %d", st.Exit.Code)
 }
 
-// stills makes blocks of the images of screens that are asked for once. Who leafs through a history asks for the same images
-// again, so the blocks are kept, for all requests.
+// stills converts images to half blocks for single requests. It keeps the blocks for all requests, because browsing a
+// history requests the same images again.
 type stills struct {
-	turn   chan struct{} // taken by who uses blocks
+	lock   chan struct{} // held while blocks is used
 	blocks render.Blocks
 }
 
-// maxStills bounds the time that a request spends on images. What has no blocks then has them when it is asked for again.
-const maxStills = 500 * time.Millisecond
+// stillsTimeout limits a request's time for images. Missing blocks appear in a later request.
+const stillsTimeout = 500 * time.Millisecond
 
-// show puts blocks in the place of a screen's images.
+// show replaces a screen's images by blocks.
 func (b *stills) show(ctx context.Context, s *render.Screen, pictures bool) {
 	if !s.HasImages() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxStills)
+	ctx, cancel := context.WithTimeout(ctx, stillsTimeout)
 	defer cancel()
 	select {
-	case b.turn <- struct{}{}:
-		defer func() { <-b.turn }()
+	case b.lock <- struct{}{}:
+		defer func() { <-b.lock }()
 	case <-ctx.Done():
 		(&render.Blocks{Pictures: pictures}).Show(ctx, s) // which images there are costs little
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/store/search"
 )
 
-// A search begins and ends where it is told to, goes on where the answer before ended, and refuses what is none of that.
+// A search starts and ends where requested, continues after the last answer, and rejects invalid positions.
 //
 // FEATURES: R92
 func TestSearchQueries(t *testing.T) {
@@ -53,7 +53,7 @@ func TestSearchQueries(t *testing.T) {
 	}
 }
 
-// Pages of a search follow one another without a hit twice or left out.
+// Pages of a search follow one another without a repeated or omitted hit.
 //
 // FEATURES: R92
 func TestSearchPages(t *testing.T) {
@@ -85,7 +85,7 @@ func TestSearchPages(t *testing.T) {
 	}
 }
 
-// What is found only in what a secret's veil hides is not told.
+// A hit only within a masked secret is not returned.
 func TestMatchesAsShown(t *testing.T) {
 	hit := api.Hit{Text: "key hunter2 end", Matches: [][2]int{{12, 15}}}
 	for _, c := range []struct {
@@ -104,7 +104,8 @@ func TestMatchesAsShown(t *testing.T) {
 	}
 }
 
-// Where a listener goes on is what its address says, else its header; what is no number is no event of ours.
+// A listener continues at the position in its address, else in its header. A position that is not a number matches no
+// event.
 //
 // FEATURES: R86
 func TestLastEvents(t *testing.T) {
@@ -116,13 +117,13 @@ func TestLastEvents(t *testing.T) {
 		{0, "", 0}, {0, "7", 7}, {3, "7", 3}, {3, "x", 3}, {0, "x", 0}, {0, "-1", 0}, {0, " 7", 0}, {0, "7.0", 0}, {0, "0x7", 0},
 		{0, "9223372036854775807", 1<<63 - 1},
 	} {
-		if got := (&eventsQuery{After: c.after, LastID: c.header}).seen(); got != c.want {
+		if got := (&eventsQuery{After: c.after, LastID: c.header}).position(); got != c.want {
 			t.Errorf("after %d, header %q: %d, want %d", c.after, c.header, got, c.want)
 		}
 	}
 }
 
-// Requests that say nothing, or too much, are refused with a code and never with a fault of ours.
+// Empty or excessive requests are rejected with a code, never with an internal error.
 func TestBadRequests(t *testing.T) {
 	h := openHouse(t, everySession)
 	v := api.Version

@@ -15,17 +15,17 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// recordsQuery asks for a part of a session's history.
+// recordsQuery selects a part of a session's history.
 type recordsQuery struct {
 	SessionPath
 	RevealQuery
-	From string `query:"from" doc:"moment to begin at: offset, time, -5m, +90s; default: the oldest kept"`
-	To   string `query:"to" doc:"moment to end before; default: the end"`
+	From string `query:"from" doc:"start: offset, time, -5m, +90s after the start; default: the oldest"`
+	To   string `query:"to" doc:"end (exclusive); default: the end"`
 }
 
 func (s *Server) getRecords(ctx context.Context, in *recordsQuery) (*huma.StreamResponse, error) {
@@ -45,12 +45,12 @@ func (s *Server) getRecords(ctx context.Context, in *recordsQuery) (*huma.Stream
 type passage struct {
 	s        *session.Session
 	pipe     bool
-	secrets  *secrets.Set // that are masked; nil: none
+	secrets  *redact.Set // secrets to mask; nil: none
 	first    api.Record
 	from, to uint64
 }
 
-// passage finds what a request asks for.
+// passage returns the part that a request selects.
 func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 		return nil, err
 	}
 	p := &passage{s: e.Session, pipe: e.Record().Pipe}
-	if in.Reveal == "" { // whoever asks: it is kept, and passed on
+	if in.Reveal == "" { // for all callers: exports are kept and passed on
 		p.secrets = s.reg.Secrets()
 	}
 	p.from, p.to = e.Session.OutputRange()
@@ -84,13 +84,13 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 			return nil, err
 		}
 	}
-	engine, err := e.Session.Past(ctx, p.from)
+	engine, err := e.Session.EmulatorAt(ctx, p.from)
 	if err != nil {
 		return nil, err
 	}
 	select { // as its images may have to be decoded
-	case painting <- struct{}{}:
-		defer func() { <-painting }()
+	case paintSlots <- struct{}{}:
+		defer func() { <-paintSlots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -98,10 +98,10 @@ func (s *Server) passage(ctx context.Context, in *recordsQuery) (*passage, error
 	return p, nil
 }
 
-// opening is the record a passage begins with: the screen as it stood, drawn.
+// opening returns the first record of a passage: the screen at its start.
 func (p *passage) opening(engine vterm.Engine) api.Record {
 	var f vterm.Frame
-	above := secrets.Above(engine)
+	above := redact.Above(engine)
 	engine.Frame(&f, vterm.Query{})
 	p.secrets.Frame(&f, above)
 	r := api.Record{Kind: "screen", Offset: p.from, Time: p.s.Status().Started, Cols: f.Cols, Rows: f.Rows}
@@ -109,7 +109,7 @@ func (p *passage) opening(engine vterm.Engine) api.Record {
 		var behind vterm.Frame
 		if f.Alt {
 			engine.Frame(&behind, vterm.Query{Screen: vterm.ScreenPrimary})
-			p.secrets.Frame(&behind, secrets.AbovePrimary(engine))
+			p.secrets.Frame(&behind, redact.AbovePrimary(engine))
 		}
 		r.Data = render.AppendTerminal(nil, engine, &f, &behind)
 	}
@@ -148,28 +148,29 @@ func (p *passage) write(ctx context.Context, w io.Writer) error {
 	return ctx.Err()
 }
 
-// A batch is records that are masked and written together: what a byte is masked for stands up to secrets.Reach before and
-// after it, which is read and looked through once for all of them. Programs that print short lines make short records.
+// A batch is a group of records that are masked and written together. Masking a byte needs up to redact.Reach bytes
+// before and after it, which are read once per batch; records of programs that print short lines are short.
 const (
 	batchBytes   = 128 << 10 // of output
 	batchRecords = 1024
 )
 
+// batch collects the records that are masked and written together.
 type batch struct {
 	masker  masker
 	w       *bufio.Writer
 	enc     *json.Encoder
 	records []api.Record
-	ends    []int  // of each record's output in data
-	data    []byte // output that goes on from the offset at
+	ends    []int  // end of each record's output in data
+	data    []byte // output from the offset at
 	at      uint64
 }
 
-// masker has what a batch needs of a passage.
+// masker masks the output of one batch of records.
 type masker interface {
 	// mask masks output from an offset on, in place.
 	mask(at uint64, data []byte)
-	// streams is what a record's output is.
+	// streams returns the streams of a record's output.
 	streams(*api.Record) ([]api.StreamRun, error)
 }
 
@@ -195,7 +196,7 @@ func (b *batch) add(r api.Record, data []byte) error {
 	return nil
 }
 
-// flush writes what there is.
+// flush writes the collected records.
 func (b *batch) flush() error {
 	b.masker.mask(b.at, b.data)
 	begin := 0
@@ -219,13 +220,13 @@ func (b *batch) flush() error {
 
 // mask hides the nonce of the shell's marks in output, and secrets.
 func (p *passage) mask(at uint64, data []byte) {
-	p.s.Mask(at, data)
+	p.s.MaskNonce(at, data)
 	if !p.secrets.Empty() {
-		p.s.Hide(at, data)
+		p.s.Redact(at, data)
 	}
 }
 
-// streams is what a record's output is.
+// streams returns the streams of a record's output.
 func (p *passage) streams(r *api.Record) ([]api.StreamRun, error) {
 	if !p.pipe || len(r.Data) == 0 || r.Kind != journal.KindOutput.String() {
 		return nil, nil
@@ -234,7 +235,7 @@ func (p *passage) streams(r *api.Record) ([]api.StreamRun, error) {
 	return streamRuns(runs), err
 }
 
-// recordOf is a journal's record as clients see it, without its output, which is cut to end before an offset.
+// recordOf converts a journal record to its API form, without its output, which ends before to.
 func recordOf(r *journal.Record, to uint64) (out api.Record, data []byte, ok bool) {
 	out = api.Record{Kind: r.Kind.String(), Offset: r.Offset, Time: r.Time}
 	switch r.Kind {

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // reading is a history that is read in pieces, as sessions' Hide does it: each with what stands around it.
 type reading struct {
 	all   []byte
-	set   *secrets.Set
+	set   *redact.Set
 	calls int
 	most  int // bytes at once
 }
@@ -26,7 +26,7 @@ type reading struct {
 func (r *reading) mask(at uint64, data []byte) {
 	r.calls++
 	r.most = max(r.most, len(data))
-	from, to := int(at)-min(int(at), secrets.Reach), min(len(r.all), int(at)+len(data)+secrets.Reach)
+	from, to := int(at)-min(int(at), redact.Reach), min(len(r.all), int(at)+len(data)+redact.Reach)
 	around := bytes.Clone(r.all[from:to])
 	r.set.Mask(around, uint64(from), int(at)-from, int(at)-from+len(data))
 	copy(data, around[int(at)-from:])
@@ -51,7 +51,7 @@ var parts = []string{
 // FEATURES: R110
 func TestRecordsTogether(t *testing.T) {
 	tier.Full(t)
-	vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	vault, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestRecordsTogether(t *testing.T) {
 			switch rnd.IntN(50) {
 			case 0:
 				list = append(list, api.Record{Kind: "resize", Offset: uint64(at), Cols: 80, Rows: 24})
-			case 1: // what comes next does not go on
+			case 1: // the next part does not continue it
 				list = append(list, api.Record{Kind: "gap", Offset: uint64(at), Lost: 100})
 				at += 100
 			}
@@ -109,7 +109,7 @@ func TestRecordsTogether(t *testing.T) {
 
 // A history of short lines is read in large pieces.
 func BenchmarkShortRecords(b *testing.B) {
-	vault, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	vault, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

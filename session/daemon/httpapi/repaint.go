@@ -11,34 +11,34 @@ import (
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/attach"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// primeBytes is how much output before a drawing is looked at for what was only begun.
+// primeBytes is how much output before a drawing is scanned for incomplete sequences.
 const primeBytes = 32 << 10
 
-// repaint draws the whole screen and notes the offset it stands at.
+// repaint draws the whole screen and records its offset.
 func (a *attached) repaint(ctx context.Context) error {
 	var modes vterm.Modes
 	var carry, settings, keyStack []byte
 	var past, above []vterm.Line
-	set := a.srv.veil(ctx)
+	set := a.srv.redactorFor(ctx)
 	var at uint64
 	a.frame = vterm.Frame{}
-	// The emulator may be behind what was sent: a drawing of then would have the lines since sent again.
-	err := a.e.Session.LookBehind(ctx, a.offset, func(v session.View) {
+	// The emulator may be behind the sent output: a drawing of that state would repeat the later lines.
+	err := a.e.Session.WithScreenAt(ctx, a.offset, func(v session.View) {
 		modes, at = v.Modes, v.Offset
 		if a.history > 0 {
-			h, before := v.Engine.Recent(a.history+secrets.AroundLines), 0
-			above, before, _ = secrets.Around(h, max(0, h.Len()-a.history), h.Len())
+			h, before := v.Engine.Recent(a.history+redact.AroundLines), 0
+			above, before, _ = redact.Surrounding(h, max(0, h.Len()-a.history), h.Len())
 			past = above[before:]
 		} else if !set.Empty() {
-			above = secrets.Above(v.Engine)
+			above = redact.Above(v.Engine)
 		}
 		v.Engine.Frame(&a.frame, vterm.Query{}) // after the lines, with what they refer to
 		if c, ok := v.Engine.(carrier); ok {
-			carry, settings, keyStack = c.AppendCarry(nil), c.AppendSettings(nil), c.AppendKeyStack(nil, modes.AltScreen)
+			carry, settings, keyStack = c.AppendOutputState(nil), c.AppendSettings(nil), c.AppendKeyStack(nil, modes.AltScreen)
 		}
 	})
 	if err != nil {
@@ -53,14 +53,14 @@ func (a *attached) repaint(ctx context.Context) error {
 	if !fits {
 		crop(&a.frame, a.cols, a.rows)
 	}
-	// The drawing covers what a terminal keeps when it scrolls by: that is printed first.
-	if a.follows && fits && !a.filter.Contain {
-		if _, err := a.follow(at); err != nil {
+	// The drawing would cover lines that a scrolling terminal keeps, so they are printed first.
+	if a.inSync && fits && !a.filter.Contain {
+		if _, err := a.sendOutput(at); err != nil {
 			return err
 		}
 	}
-	a.offset, a.follows = at, fits
-	if err := a.tell(false); err != nil {
+	a.offset, a.inSync = at, fits
+	if err := a.sendInfo(false); err != nil {
 		return err
 	}
 	a.out = append(a.out[:0], endString...)
@@ -87,13 +87,13 @@ func (a *attached) repaint(ctx context.Context) error {
 	a.painted = true
 	if fits { // raw output follows
 		a.out = append(a.out, carry...)
-		a.out = append(a.out, a.filter.Prime(a.before())...)
+		a.out = append(a.out, a.filter.Prime(a.outputBefore())...)
 	}
 	return a.send(websocket.BinaryMessage, a.out)
 }
 
-// appendPast prints lines of the past and has them, and what was on the terminal before,
-// scroll off: the drawing that follows clears the screen.
+// appendPast prints past lines and scrolls them and the terminal's earlier contents off, because the drawing clears the
+// screen.
 func (a *attached) appendPast(dst []byte, past []vterm.Line) []byte {
 	f := a.frame
 	f.Lines = past
@@ -106,10 +106,11 @@ func (a *attached) appendPast(dst []byte, past []vterm.Line) []byte {
 // endString is ST: a daemon before this one may have been killed within a string.
 const endString = "\x1b\\"
 
-// clearScreen is what a drawing begins with. Some terminals put what it clears into their
-// history, where it would stand again; erasing rows is the same without that.
+// clearScreen starts a drawing. It erases rows, because some terminals move the text of a cleared screen into their
+// history, where it would appear twice.
 var clearScreen = []byte("\x1b[H\x1b[2J")
 
+// clearRows returns the sequence that erases the screen row by row.
 func clearRows(rows int) []byte {
 	var b []byte
 	for row := range rows {
@@ -118,14 +119,14 @@ func clearRows(rows int) []byte {
 	return append(b, "\x1b[H"...)
 }
 
-// carrier is an engine that can restore the state, besides the screen, that later output depends on.
+// carrier is an engine that can restore the state, apart from the screen, that affects later output.
 type carrier interface {
-	AppendCarry(dst []byte) []byte
+	AppendOutputState(dst []byte) []byte
 	render.Settings
 }
 
-// before is the output before the offset, as far as it is kept and matters.
-func (a *attached) before() []byte {
+// outputBefore returns the kept output before the offset, at most primeBytes.
+func (a *attached) outputBefore() []byte {
 	start, _ := a.e.Session.OutputRange()
 	from := max(start, a.offset-min(a.offset, primeBytes))
 	var all []byte
@@ -135,7 +136,7 @@ func (a *attached) before() []byte {
 			err = a.srv.maskChunk(a.ctx, a.e, c)
 		}
 		if err != nil || c.Next <= from {
-			return nil // nothing is known: as if nothing was begun
+			return nil // unknown: assume that no sequence is incomplete
 		}
 		if c.Gap > 0 {
 			all = nil
@@ -170,7 +171,7 @@ func crop(f *vterm.Frame, cols, rows int) {
 	f.Cursor.Row, f.Cursor.Col = min(f.Cursor.Row-top, rows-1), min(f.Cursor.Col-left, cols-1)
 }
 
-// cropCells are so many cells from one on, without halves of wide characters.
+// cropCells returns cols cells starting at from, without halves of wide characters.
 func cropCells(cells []vterm.Cell, from, cols int) []vterm.Cell {
 	cells = cells[min(from, len(cells)):]
 	if from > 0 && len(cells) > 0 && cells[0].Width() == vterm.WidthTail {

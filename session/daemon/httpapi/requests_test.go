@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Conditions become those of sessions, with their defaults; ones that say nothing are refused.
+// Conditions become those of sessions, with their defaults; empty ones are rejected.
 func TestConditions(t *testing.T) {
 	row, col := 3, 4
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestTypingKinds(t *testing.T) {
 	}
 }
 
-// A label is asked for by name, or by name and value; all have to be there.
+// Labels are selected by name, or by name and value; all must match.
 func TestMatchLabels(t *testing.T) {
 	labels := map[string]string{"a": "1", "b": ""}
 	for want, ok := range map[string]bool{"": true, "a": true, "a=1": true, "a=1,b": true, "a=1,b=": true, "a=2": false, "c": false, "a,c": false, "a=": false} {
@@ -109,18 +109,18 @@ func TestMatchLabels(t *testing.T) {
 	}
 }
 
-// Of what two streams printed, one is handed out by itself.
+// The output of one of two streams is returned alone.
 func TestOnlyAStream(t *testing.T) {
 	runs := []api.StreamRun{{Stream: "stdout", Bytes: 2}, {Stream: "stderr", Bytes: 3}, {Stream: "stdout", Bytes: 1}}
 	for stream, want := range map[string]string{"stdout": "abf", "stderr": "cde", "merged": ""} {
-		if got := only(stream, []byte("abcdef"), runs); string(got) != want {
+		if got := streamPart(stream, []byte("abcdef"), runs); string(got) != want {
 			t.Errorf("%s: %q", stream, got)
 		}
 	}
 }
 
-// What is wrong with a request is told without the values in it, which may be secrets.
-func TestRequestErrorsTellNoValues(t *testing.T) {
+// Errors of a request do not contain its values, which may be secrets.
+func TestRequestErrors_ContainNoValues(t *testing.T) {
 	err := requestError(http.StatusUnprocessableEntity, "validation failed", []error{
 		&huma.ErrorDetail{Message: "expected string", Location: "body.env[0]", Value: "PASSWORD=hunter2"}, nil, errors.New("and more"),
 	})
@@ -178,7 +178,7 @@ func TestPicturesWithinABudget(t *testing.T) {
 		whole  bool
 	}{{"text", 0, false}, {"text", -1, true}, {"md", 500, false}, {"ansi", 20000, true}, {"svg", 100, true}, {"png", 0, true}} {
 		q := pictureQuery{Format: c.format, MaxOutput: c.max}
-		got := q.within(long, "0123456789")
+		got := q.truncate(long, "0123456789")
 		if (len(got) == len(long)) != c.whole {
 			t.Errorf("%s, %d: %d of %d bytes", c.format, c.max, len(got), len(long))
 		}
@@ -195,7 +195,7 @@ func TestStateWords(t *testing.T) {
 		"exited with status 3": {State: session.Exited, Exit: &session.Exit{Code: 3}},
 		"ended by signal KILL": {State: session.Exited, Exit: &session.Exit{Signal: "KILL"}},
 	} {
-		if got := stateWords(st); got != want {
+		if got := stateText(st); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 // unasked are parameters of a request that has none.
 func unasked(string) string { return "" }
 
-// A token that names rights is held to them on each route: looking needs only that one is let in at all, typing and
-// approving each their own, and whatever is none of these manages.
+// A token with named rights is held to them on each route: reading needs only admission, typing and approving their own
+// rights, and everything else the right to manage.
 //
 // FEATURES: R83
 func TestRightOfEachRoute(t *testing.T) {
@@ -25,24 +25,25 @@ func TestRightOfEachRoute(t *testing.T) {
 	types := map[string]bool{
 		"type": true, "exec": true, "batch": true, "add-rules": true, "remove-rules": true, "resize": true,
 		"background-job": true, "agent-event": true, "ask-network": true, "wait": true, "get-env": true,
+		"put-file": true, "get-file": true,
 	}
-	approves := map[string]bool{"answer-approval": true, "answer-approvals": true, "revoke-grant": true}
+	approves := map[string]bool{"answer-approval": true, "answer-approvals": true, "answer-inbox": true, "revoke-grant": true, "commit-draft": true}
 	for i := range Routes {
 		r := &Routes[i]
-		if persons[r.ID] {
+		if localOnly[r.ID] {
 			continue
 		}
-		need := access.Manage
+		need := apitoken.Manage
 		switch {
 		case types[r.ID]:
-			need = access.Type
+			need = apitoken.Type
 		case approves[r.ID]:
-			need = access.Approve
+			need = apitoken.Approve
 		case r.Method == http.MethodGet || r.ID == "answer-order":
-			need = access.Look
+			need = apitoken.Look
 		}
-		for may := access.Look; may <= access.Everything; may += 2 {
-			err := h.permit(with(t, &access.Grant{Name: "k", Level: access.All, May: may}, actor.Actor{Token: "k"}), r, unasked, unasked)
+		for may := apitoken.Look; may <= apitoken.Everything; may += 2 {
+			err := h.permit(with(t, &apitoken.Grant{Name: "k", Level: apitoken.All, May: may}, identity.Actor{Token: "k"}), r, unasked, unasked)
 			var e *api.Error
 			switch {
 			case may&need != 0 && err != nil:
@@ -60,10 +61,10 @@ func TestRightOfEachRoute(t *testing.T) {
 func TestTokenForALabel(t *testing.T) {
 	h := openHouse(t, everySession)
 	h.searchable(t, 3)
-	h.token(t, access.Token{Name: "mine", May: []string{"manage"}, Label: "of=me"})
+	h.token(t, apitoken.Token{Name: "mine", May: []string{"manage"}, Label: "of=me"})
 	v := api.Version
 	get := func(path string) (api.Code, string) {
-		w := h.ask(t, "GET", path, "", actor.TokenHeader, "mine")
+		w := h.ask(t, "GET", path, "", identity.TokenHeader, "mine")
 		return codeOf(t, w), w.Body.String()
 	}
 	for path, want := range map[string]api.Code{
@@ -99,17 +100,17 @@ func TestTokenForALabel(t *testing.T) {
 	}
 }
 
-// A login of the page that may decide is a person; one that only looks or types is judged and shown secrets as an agent.
-func TestWhoAPageIs(t *testing.T) {
+// A login of the page that may decide is a user; one that only looks or types is judged and shown secrets as an agent.
+func TestPageLogin_Actor(t *testing.T) {
 	for _, c := range []struct {
-		may  access.Rights
+		may  apitoken.Rights
 		page bool
 		want string
 	}{
-		{access.Everything, true, ""}, {access.Look | access.Approve, true, ""}, {access.Look | access.Type, true, "t"}, {access.Look, true, "t"},
-		{access.Everything, false, ""}, {access.Look | access.Approve, false, "t"},
+		{apitoken.Everything, true, ""}, {apitoken.Look | apitoken.Approve, true, ""}, {apitoken.Look | apitoken.Type, true, "t"}, {apitoken.Look, true, "t"},
+		{apitoken.Everything, false, ""}, {apitoken.Look | apitoken.Approve, false, "t"},
 	} {
-		if got := ownLabel(&access.Grant{Name: "t", May: c.may, Page: c.page}, ""); got != c.want {
+		if got := permittedLabel(&apitoken.Grant{Name: "t", May: c.may, Page: c.page}, ""); got != c.want {
 			t.Errorf("%v, page %v: %q, want %q", c.may.Names(), c.page, got, c.want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/fairsched"
 )
 
 // Route is a row of the table of routes.
@@ -24,48 +24,48 @@ type Route struct {
 	Errors       []api.Code   // besides those of any request
 	Request      reflect.Type // parameters and body
 	Answer       reflect.Type // nil: of no type
-	Stream       bool         // the answer goes on
-	typed        bool         // Answer is its body, not what has the body and headers
+	Stream       bool         // the answer is a stream
+	typed        bool         // Answer is the type of the body, not a struct of body and headers
 
 	register func(s *Server, a huma.API, o huma.Operation)
 	serve    func(s *Server, w http.ResponseWriter, r *http.Request) // instead of register: not described in OpenAPI
 }
 
-// out is an answer with a JSON body.
-type out[T any] struct{ Body T }
+// jsonAnswer is an answer with a JSON body.
+type jsonAnswer[T any] struct{ Body T }
 
-// op is a route whose handler works on the request's body or parameters and answers with a T.
+// op returns a route whose handler takes the request's body or parameters and answers with a T.
 func op[I, T any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I) (T, error), gives []api.Code) Route {
 	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[T](), typed: true}
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		o.MaxBodyBytes, o.BodyReadTimeout = maxBody, -1
-		huma.Register(a, o, func(ctx context.Context, in *I) (*out[T], error) {
-			over := r.rest(ctx)
+		huma.Register(a, o, func(ctx context.Context, in *I) (*jsonAnswer[T], error) {
+			over := r.releaseSlot(ctx)
 			v, err := handle(s, ctx, in)
 			over()
 			if err != nil {
-				return nil, s.handError(ctx, err)
+				return nil, s.prepareError(ctx, err)
 			}
-			s.hand(asShown(ctx, in), &v)
-			return &out[T]{v}, nil
+			s.prepareAnswer(withReveal(ctx, in), &v)
+			return &jsonAnswer[T]{v}, nil
 		})
 	}
 	return r
 }
 
-// raw is a route whose handler answers with headers and a body of its own.
+// raw returns a route whose handler sets headers and body.
 func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I) (*O, error), gives []api.Code) Route {
 	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[O]()}
 	r.Stream = r.Answer == reflect.TypeFor[huma.StreamResponse]()
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		huma.Register(a, o, func(ctx context.Context, in *I) (*O, error) {
-			over := r.rest(ctx)
+			over := r.releaseSlot(ctx)
 			v, err := handle(s, ctx, in)
 			if !r.Stream || err != nil {
 				over()
 			}
 			if err != nil {
-				return v, s.handError(ctx, err)
+				return v, s.prepareError(ctx, err)
 			}
 			return v, nil
 		})
@@ -73,20 +73,32 @@ func raw[I, O any](method, path, id, verb, summary string, handle func(*Server, 
 	return r
 }
 
-// eventStream is a route whose handler sends events for as long as a client listens.
+// upload returns a route whose handler reads the request's body itself, as bytes, and answers with a T.
+func upload[I, T any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I) (T, error), gives []api.Code) Route {
+	r := op(method, path, id, verb, summary, handle, gives)
+	register := r.register
+	r.register = func(s *Server, a huma.API, o huma.Operation) {
+		bytes := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": bytes}}
+		register(s, a, o)
+	}
+	return r
+}
+
+// eventStream returns a route whose handler sends events while a client listens.
 func eventStream[I any](method, path, id, verb, summary string, handle func(*Server, context.Context, *I, sse.Sender)) Route {
 	r := Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Request: reflect.TypeFor[I](), Answer: reflect.TypeFor[api.Event](), Stream: true}
 	r.register = func(s *Server, a huma.API, o huma.Operation) {
 		sse.Register(a, o, map[string]any{"message": api.Event{}}, func(ctx context.Context, in *I, send sse.Sender) {
-			turns.Wait(ctx) // for as long as somebody listens
-			turns.Listens(ctx)
+			fairsched.Wait(ctx) // while the client listens
+			fairsched.Listens(ctx)
 			handle(s, ctx, in, send)
 		})
 	}
 	return r
 }
 
-// answerBody is the type of an answer's body; nil: it has none, or a request has a part of that type, too.
+// answerBody returns the type of an answer's body, or nil if it has none or requests use that type too.
 func (r *Route) answerBody() reflect.Type {
 	t := r.Answer
 	if t == nil || r.Stream {
@@ -107,13 +119,13 @@ func (r *Route) answerBody() reflect.Type {
 	return t
 }
 
-// socket is a route that becomes a WebSocket.
+// socket returns a route that becomes a WebSocket.
 func socket(method, path, id, verb, summary string, serve func(*Server, http.ResponseWriter, *http.Request), gives []api.Code) Route {
 	return Route{Method: method, Path: path, ID: id, Verb: verb, Summary: summary, Errors: gives, Stream: true, serve: serve}
 }
 
-// register has a mux serve the table of routes. What a route checks is made when it is asked for the first time: most are never
-// asked, and that of all of them took a third of what a daemon at rest has in use.
+// register adds the routes to a mux. It builds the checks of a route at its first request: most routes are never used,
+// and all checks together took a third of an idle daemon's memory.
 func (s *Server) register(mux *http.ServeMux) {
 	for i := range Routes {
 		r := &Routes[i]
@@ -122,11 +134,11 @@ func (s *Server) register(mux *http.ServeMux) {
 	}
 }
 
-// handler is what serves a route.
+// handler returns the handler of a route.
 func (s *Server) handler(r *Route) http.HandlerFunc {
 	if r.serve == nil {
-		var only one
-		s.checked(&only, r)
+		var only singleMux
+		s.addChecked(&only, r)
 		return only.handler
 	}
 	return func(w http.ResponseWriter, req *http.Request) {
@@ -134,33 +146,33 @@ func (s *Server) handler(r *Route) http.HandlerFunc {
 			writeError(w, err)
 			return
 		}
-		turns.Wait(req.Context())
+		fairsched.Wait(req.Context())
 		r.serve(s, w, req)
 	}
 }
 
-// one is a mux of one route, to which another one leads.
-type one struct{ handler http.HandlerFunc }
+// singleMux is a mux with one route.
+type singleMux struct{ handler http.HandlerFunc }
 
 // HandleFunc implements humago.Mux.
-func (o *one) HandleFunc(_ string, handler func(http.ResponseWriter, *http.Request)) {
+func (o *singleMux) HandleFunc(_ string, handler func(http.ResponseWriter, *http.Request)) {
 	o.handler = handler
 }
 
 // ServeHTTP implements humago.Mux.
-func (o *one) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler(w, r) }
+func (o *singleMux) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler(w, r) }
 
-// checked has a mux serve a route whose requests huma checks, against schemas that no other route has.
-func (s *Server) checked(mux humago.Mux, r *Route) huma.API {
+// addChecked adds a route whose requests huma checks, with its own schemas.
+func (s *Server) addChecked(mux humago.Mux, r *Route) huma.API {
 	c := servingConfig(s.build)
 	c.Components.Schemas = &requestSchemas{c.Components.Schemas, r.answerBody()}
 	a := humago.New(mux, c)
-	a.UseMiddleware(s.scoped)
+	a.UseMiddleware(s.checkPermit)
 	r.register(s, a, r.operation())
 	return a
 }
 
-// operation is what is said of a route whose requests huma checks.
+// operation returns huma's description of a route.
 func (r *Route) operation() huma.Operation {
 	return huma.Operation{OperationID: r.ID, Method: r.Method, Path: api.Version + r.Path, Summary: r.Summary}
 }

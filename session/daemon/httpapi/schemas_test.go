@@ -12,20 +12,19 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// What a daemon checks requests against is what OpenAPI says of them; schemas of answers it does not keep, and it describes
-// them all the same when it is asked.
+// Requests are validated with the schemas in OpenAPI. Schemas of answers are not kept, but are described on request.
 //
 // FEATURES: R86
 func TestRequestSchemas(t *testing.T) {
 	s := &Server{build: "test"}
-	full := described(http.NewServeMux(), "test").OpenAPI()
+	full := describe(http.NewServeMux(), "test").OpenAPI()
 	kept := 0
 	for i := range Routes {
 		r := &Routes[i]
 		if r.serve != nil {
 			continue
 		}
-		serving := s.checked(&one{}, r).OpenAPI()
+		serving := s.addChecked(&singleMux{}, r).OpenAPI()
 		want, got := operation(full, r.ID), operation(serving, r.ID)
 		if want == nil || got == nil || asJSON(t, got.Parameters) != asJSON(t, want.Parameters) || asJSON(t, got.RequestBody) != asJSON(t, want.RequestBody) {
 			t.Errorf("%s is not checked as it is described", r.ID)
@@ -39,7 +38,7 @@ func TestRequestSchemas(t *testing.T) {
 			kept++
 		}
 	}
-	if all := len(Routes); kept > all/4 { // some are asked for and answered
+	if all := len(Routes); kept > all/4 { // some are requested and answered
 		t.Errorf("schemas of answers are kept for %d of %d routes", kept, all)
 	}
 
@@ -55,7 +54,7 @@ func TestRequestSchemas(t *testing.T) {
 	}
 }
 
-// operation is what an API says of a route; nil: nothing.
+// operation returns a route's part of the API, or nil.
 func operation(o *huma.OpenAPI, id string) *huma.Operation {
 	for _, p := range o.Paths {
 		for _, op := range []*huma.Operation{p.Get, p.Put, p.Post, p.Delete, p.Options, p.Head, p.Patch, p.Trace} {
@@ -76,11 +75,11 @@ func asJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
-// What requests are checked against is made for routes that are asked, not when a daemon begins: that of all of them takes
-// many times the allocations of one.
+// Schemas are built for requested routes, not at the daemon's start: building all takes many times the allocations of
+// one.
 //
 // FEATURES: R86
-func TestRoutesAreMadeWhenTheyAreAsked(t *testing.T) {
+func TestSchemas_BuiltOnFirstUse(t *testing.T) {
 	s := &Server{build: "test"}
 	all := testing.AllocsPerRun(1, func() { s.register(http.NewServeMux()) })
 	one := testing.AllocsPerRun(1, func() { s.handler(routeOf["new-session"]) })

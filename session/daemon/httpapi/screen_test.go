@@ -34,13 +34,14 @@ func TestHistoryRanges(t *testing.T) {
 	}
 }
 
-// A screen tells what is waited for also where that is nothing, so that who asks knows a daemon that does not tell it.
+// A screen reports its conditions even if none exists, so that clients can recognise a daemon that does not report
+// them.
 //
 // FEATURES: R88
-func TestScreensTellWhatIsWaitedFor(t *testing.T) {
+func TestScreens_IncludeConditions(t *testing.T) {
 	for want, screen := range map[string]Screen{
 		`null`:           {Needs: &ScreenNeeds{}},
-		`{"kind":"text"`: {Needs: &ScreenNeeds{&api.Needs{Kind: "text"}}},
+		`{"kind":"text"`: {Needs: &ScreenNeeds{&api.InputRequest{Kind: "text"}}},
 		``:               {}, // a past one
 	} {
 		b, err := json.Marshal(screen)

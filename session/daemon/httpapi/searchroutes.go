@@ -15,18 +15,18 @@ import (
 	"github.com/longterm-dev/longterm/store/search"
 )
 
-// searchQuery asks for lines of output.
+// searchQuery selects lines of output.
 type searchQuery struct {
-	Text    string   `query:"text" maxLength:"4096" doc:"occurs in the line, anywhere"`
-	Regexp  string   `query:"regexp" doc:"RE2, matches somewhere in the line"`
-	Word    []string `query:"word,explode" doc:"occurs as a whole word"`
-	Case    bool     `query:"case" doc:"letters must match in case"`
-	Session string   `query:"session" doc:"id, name, or unique prefix; default: all sessions, living and dead"`
+	Text    string   `query:"text" maxLength:"4096" doc:"text anywhere in the line"`
+	Regexp  string   `query:"regexp" doc:"RE2 pattern that matches in the line"`
+	Word    []string `query:"word,explode" doc:"whole word in the line"`
+	Case    bool     `query:"case" doc:"match upper and lower case"`
+	Session string   `query:"session" doc:"id, name, or unique prefix; default: all sessions, running and ended"`
 	Command int      `query:"command" minimum:"0" doc:"number of the command that printed it"`
 	Since   string   `query:"since" doc:"printed at that time or later: a time, or -2h"`
 	Until   string   `query:"until" doc:"printed before that time"`
-	Limit   int      `query:"limit" minimum:"0" maximum:"10000" doc:"the newest so many; default 50"`
-	Before  string   `query:"before" doc:"go on after the last hit: next of the answer before"`
+	Limit   int      `query:"limit" minimum:"0" maximum:"10000" doc:"maximum number, newest first; default 50"`
+	Before  string   `query:"before" doc:"continue after the last hit: next of the previous answer"`
 }
 
 func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, error) {
@@ -43,7 +43,7 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 		return found, api.Errorf(api.CodeStorage, "the search index cannot be used").WithHint("see `longterm daemon status`")
 	}
 	var last search.Cursor
-	veil := s.veil(ctx)
+	veil := s.redactorFor(ctx)
 	for hit, err := range x.Search(ctx, q) {
 		var cut *search.Truncated
 		switch {
@@ -66,8 +66,7 @@ func (s *Server) searchOutput(ctx context.Context, in *searchQuery) (api.Found, 
 	return found, nil
 }
 
-// matchesAsShown reports whether a hit is one in the text that is shown of it: a secret that only its guess finds would be
-// told by being found.
+// matchesAsShown reports whether a hit is also one in its masked text. Other hits would reveal a secret.
 func matchesAsShown(h *api.Hit, shown string) bool {
 	if len(shown) != len(h.Text) {
 		return false
@@ -119,7 +118,7 @@ func (s *Server) searchFor(in *searchQuery) (search.Query, error) {
 	if err == nil {
 		err = json.Unmarshal(b, &q.Before)
 	}
-	if err != nil || q.Before == (search.Cursor{}) { // which is no place: the search would begin anew, without end
+	if err != nil || q.Before == (search.Cursor{}) { // not a position: the search would restart forever
 		return q, api.Errorf(api.CodeInvalid, "before %q is not from an answer", in.Before).WithHint("give next of the answer before, as it came")
 	}
 	return q, nil

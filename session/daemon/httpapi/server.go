@@ -1,11 +1,13 @@
 //go:build unix
 
-// Package httpapi is the daemon's HTTP half: the table of routes, their handlers and the streams of
-// attached clients. It turns requests into what registry and jobs are asked, and their answers and
-// errors into those of session/api; it decides nothing about a session itself.
+// Package httpapi is the daemon's HTTP API: the table of routes, their handlers and the streams of attached clients.
 //
-// Handlers run on the goroutines of their requests. Rows, columns and offsets are 0-based, times are
-// in the machine's zone or RFC 3339.
+//	connection → caller (socket peer, token or fleet member) → permit → queue by route and client → handler → redact → answer
+//
+// Handlers translate requests into calls of registry, jobs and gateway, and their results into the types of
+// session/api; they make no decisions about sessions. They run on the goroutines of their requests. All JSON answers
+// pass through hand, which masks secrets. Rows, columns and offsets are 0-based; times are in the machine's zone or RFC
+// 3339.
 package httpapi
 
 import (
@@ -22,22 +24,25 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/events"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/fleetmember"
+	"github.com/longterm-dev/longterm/session/daemon/inbox"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
-	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/metrics"
 	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
+	"github.com/longterm-dev/longterm/session/daemon/ports"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/sessionfiles"
 	"github.com/longterm-dev/longterm/session/daemon/sshhosts"
 	"github.com/longterm-dev/longterm/session/daemon/subscriptions"
+	"github.com/longterm-dev/longterm/session/fairsched"
 	"github.com/longterm-dev/longterm/session/hosts"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -48,61 +53,66 @@ type Server struct {
 	reg    *registry.Registry
 	jobs   *jobs.Set
 	store  *store.Store
-	conf   *settings.Settings
+	conf   *liveconfig.Settings
 	log    *slog.Logger
 	build  string
-	gate   *gateway.Gateway
-	lives  func(*registry.Handle) bool // that a session has something to end; nil: as the registry says, but in tests
+	gate   *authorize.Gateway
+	files  *sessionfiles.Store
+	// reports whether a session has processes to end; nil: the registry's answer; set by tests
+	lives func(*registry.Handle) bool
 
-	reveals  reveals
+	reveals  revealGrants
 	requests metrics.Requests
-	drafts   drafts
+	drafts   typedLineBuffers
 	endings  endings
 	pictures pictureKeys
-	page     *web.Door
-	onward   *web.Onward // to hosts of the fleet
-	overSSH  *web.Onward
+	page     *web.Server
+	toFleet  *web.Onward // forwards requests to hosts of the fleet
+	toSSH    *web.Onward // forwards requests to ssh hosts
 	pages    pagesocket.Sockets
-	inner    http.Handler // what doors lead to; set by Handler
+	inner    http.Handler // handler behind the checks of the TCP and fleet listeners; set by Handler
 	stills   stills
-	orders   events.Answers // of viewers
-	looks    *turns.Turns   // of requests that only look, and are answered at once
-	others   *turns.Turns
+	orders   events.Answers       // answers of viewers to layout changes
+	reads    *fairsched.Scheduler // schedules requests that only read, and are answered at once
+	changes  *fairsched.Scheduler // schedules all other requests
 }
 
-// daemonHost is what requests about the daemon itself ask of it.
+// Daemon is the part of the daemon that requests about itself need.
 type Daemon interface {
 	Status(ctx context.Context) api.Status
 	Stop(how api.Stop)
 	Upgrade(ctx context.Context, path string) error
 	Audit() *audit.Log
-	Tokens() *access.Store
-	// Web is where the page in the browser is served; OpenWeb and CloseWeb change that, for the daemons to come too.
+	Tokens() *apitoken.Store
+	// Web returns where the web page is served; OpenWeb and CloseWeb change that, also for later daemons.
 	Web() api.Web
 	OpenWeb(o api.OpenWeb) (api.Web, error)
 	CloseWeb() error
-	// ShareByRelay serves what a token is for to readers of a relay; SharesChanged ends what lost its token.
-	ShareByRelay(ctx context.Context, t access.Token, at string) (link string, err error)
+	// ShareByRelay serves a token's session to readers of a relay; SharesChanged ends shares whose token was removed.
+	ShareByRelay(ctx context.Context, t apitoken.Token, at string) (link string, err error)
 	SharesChanged()
 	Subscriptions() *subscriptions.Set
+	Inbox() *inbox.Set
+	// Ports keeps the list of sessions' ports; nil for replicas.
+	Ports() *ports.Watch
 	// Fleet is this machine's part in a fleet.
-	Fleet() *member.Member
+	Fleet() *fleetmember.Member
 	// SSH are the hosts that the configuration names.
 	SSH() *sshhosts.Hosts
 	// KeeperPIDs are the processes that sessions' processes descend from.
 	KeeperPIDs() []int
 }
 
-// New is the HTTP half of a daemon, with what it serves.
-func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *settings.Settings, log *slog.Logger, build string, gate *gateway.Gateway) *Server {
-	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, stills: stills{turn: make(chan struct{}, 1)}}
+// New returns the API server of a daemon.
+func New(d Daemon, h *registry.Registry, j *jobs.Set, st *store.Store, conf *liveconfig.Settings, log *slog.Logger, build string, gate *authorize.Gateway) *Server {
+	s := &Server{daemon: d, reg: h, jobs: j, store: st, conf: conf, log: log, build: build, gate: gate, files: sessionfiles.New(h.Dirs()), stills: stills{lock: make(chan struct{}, 1)}}
 	n := runtime.GOMAXPROCS(0)
-	s.looks, s.others = turns.New(2*max(2, n)).Crowds(max(1, n/2)), turns.New(max(2, n)).Crowds(max(1, n/2))
-	s.page, s.onward = s.newPageDoor(), web.NewOnward(web.Beyond{
-		Dial: s.dialHost, Hosts: "of the fleet", Hint: "`longterm fleet hosts` says which are connected",
+	s.reads, s.changes = fairsched.New(2*max(2, n)).Crowds(max(1, n/2)), fairsched.New(max(2, n)).Crowds(max(1, n/2))
+	s.page, s.toFleet = s.newWebServer(), web.NewOnward(web.Beyond{
+		Dial: s.dialHost, Hosts: "of the fleet", Hint: "`longterm fleet hosts` lists the connected hosts",
 	}, writeError, s.log)
-	s.overSSH = web.NewOnward(web.Beyond{
-		Dial: s.dialSSH, Hosts: "over ssh", Hint: "`longterm -H HOST ls` says more", Header: http.Header{actor.HostHeader: {hosts.As()}},
+	s.toSSH = web.NewOnward(web.Beyond{
+		Dial: s.dialSSH, Hosts: "over ssh", Hint: "see `longterm -H HOST ls`", Header: http.Header{identity.HostHeader: {hosts.As()}},
 	}, writeError, s.log)
 	s.pages.Host, s.pages.Registry, s.pages.Log, s.pages.Build = pageHost{s}, h, log, build
 	return s
@@ -117,23 +127,24 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc("GET "+openAPIPath+form, s.serveOpenAPI)
 	}
 	mux.HandleFunc("/", noRoute)
-	mux.HandleFunc("GET /metrics", s.serveMetrics) // where those who scrape look
-	s.inner = s.observed(s.granted(s.labelled(jobs.AfterAnswers(s.inTurn(mux)))))
+	mux.HandleFunc("GET /metrics", s.serveMetrics) // the path that scrapers use
+	s.inner = s.observe(s.restrictToken(s.withLabel(jobs.AfterAnswers(s.inTurn(mux)))))
 	return s.inner
 }
 
-// openAPIPath is where the API's description is, in several forms.
+// openAPIPath is the path of the API's description, in several formats.
 const openAPIPath = api.Version + "/openapi"
 
-// serveOpenAPI describes the API. Hardly anybody asks: what a daemon keeps for its requests does not describe its answers.
+// serveOpenAPI serves the description of the API. It is built on request, because the schemas kept for checking
+// requests do not cover answers.
 func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
-	described(mux, s.build)
+	describe(mux, s.build)
 	mux.ServeHTTP(w, r)
 }
 
-// described is the whole API, as it is described on a mux.
-func described(mux *http.ServeMux, build string) huma.API {
+// describe registers the whole API on a mux, for its description.
+func describe(mux *http.ServeMux, build string) huma.API {
 	s := &Server{}
 	a := humago.New(mux, apiConfig(build))
 	for i := range Routes {
@@ -144,17 +155,17 @@ func described(mux *http.ServeMux, build string) huma.API {
 	return a
 }
 
-// servingConfig is apiConfig for who checks requests and describes nothing.
+// servingConfig returns apiConfig without the description.
 func servingConfig(build string) huma.Config {
 	c := apiConfig(build)
 	c.OpenAPIPath = ""
 	return c
 }
 
-// requestSchemas are without those of answers, which are never checked and take nearly half of the room.
+// requestSchemas omits the schemas of answers, which are never checked and use nearly half of the memory.
 type requestSchemas struct {
 	huma.Registry
-	answer reflect.Type // body of the answer to the route they are of
+	answer reflect.Type // body of the answer of the schemas' route
 }
 
 // Schema implements huma.Registry.
@@ -180,7 +191,7 @@ func apiConfig(build string) huma.Config {
 	return c
 }
 
-// jsonFormat is JSON as huma writes it, but for the list that may be of a hundred thousand.
+// jsonFormat writes JSON like huma, but streams lists that may have a hundred thousand entries.
 var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
 		if list, ok := v.([]api.FleetSession); ok {
@@ -191,8 +202,8 @@ var jsonFormat = huma.Format{
 	Unmarshal: huma.DefaultJSONFormat.Unmarshal,
 }
 
-// schemaName names a type in the API's description. What is read from output has names that
-// others have too.
+// schemaName names a type in the API's description. Types that are parsed from output get a prefix, because other types
+// have the same names.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
@@ -207,9 +218,9 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-// OpenAPI is the description of the API in JSON.
+// OpenAPI returns the description of the API in JSON.
 func OpenAPI(build string) ([]byte, error) {
-	return described(http.NewServeMux(), build).OpenAPI().MarshalJSON()
+	return describe(http.NewServeMux(), build).OpenAPI().MarshalJSON()
 }
 
 func init() {
@@ -218,7 +229,7 @@ func init() {
 	}
 }
 
-// requestError is what huma found wrong with a request, in our form.
+// requestError converts huma's findings about a request to an API error.
 func requestError(status int, msg string, errs []error) *api.Error {
 	var parts []string
 	for _, err := range errs {
@@ -241,14 +252,14 @@ func requestError(status int, msg string, errs []error) *api.Error {
 	return api.Errorf(code, "%s", msg).WithHint("%s", code.Hint())
 }
 
-// unreadBody is what huma says of a body that cannot be read, with the status of a fault.
+// unreadBody is huma's message for an unreadable body, which it reports as a server error.
 const unreadBody = "cannot read request body"
 
 // maxBody bounds a request: a paste of 16 MiB in base64.
 const maxBody = 32 << 20
 
-// none is an answer without content.
-type none struct {
+// noContent is an answer without content.
+type noContent struct {
 	OK bool `json:"ok"`
 }
 
@@ -263,8 +274,8 @@ type sessionBody[T any] struct {
 	Body T
 }
 
-// noRoute answers what is no route with an error like any other.
+// noRoute answers requests for unknown routes with an API error.
 func noRoute(w http.ResponseWriter, r *http.Request) {
-	writeError(w, api.Errorf(api.CodeNotFound, "there is no %s %s", r.Method, r.URL.EscapedPath()).
+	writeError(w, api.Errorf(api.CodeNotFound, "route %s %s not found", r.Method, r.URL.EscapedPath()).
 		WithHint("GET %s/openapi.json lists what there is", api.Version))
 }

@@ -14,37 +14,40 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/jobs"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/listing"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// listQuery says which sessions are listed.
+// listQuery selects sessions.
 type listQuery struct {
-	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only, ended commands of run by longterm.kept"`
+	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells are listed only by label longterm.pool, ended commands of run only by longterm.kept"`
 }
 
 func (s *Server) listSessions(ctx context.Context, in *listQuery) ([]api.Session, error) {
 	list := []api.Session{}
+	var listed []*registry.Handle
 	for _, e := range s.reg.All() {
-		if (e.Pooled() || e.KeptRun()) && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {
+		if (e.IsPooled() || e.KeptRun()) && len(in.Label) == 0 || !s.shows(ctx, e.ID()) {
 			continue
 		}
 		if matchLabels(e.Record().Labels, in.Label) {
 			st := e.Session.Status()
-			if st.State != session.Running && e.Adopted() {
-				s.reg.SeeLeft(e)
+			if st.State != session.Running && e.IsAdopted() {
+				s.reg.RecordLeftoversOnce(e)
 			}
 			list = append(list, s.reg.Describe(e, st))
+			listed = append(listed, e)
 		}
 	}
+	s.daemon.Ports().NoteListed(listed)
 	return list, nil
 }
 
@@ -56,8 +59,9 @@ type table struct {
 
 // tableQuery is listQuery with the width of a terminal.
 type tableQuery struct {
-	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells of the pool are listed by their label longterm.pool only, ended commands of run by longterm.kept"`
-	Width int      `query:"width" minimum:"0" maximum:"10000" doc:"cells of a row at most, with ~ for the home directory; 0: rows are as long as they are"`
+	Label []string `query:"label" doc:"only sessions with these labels, NAME or NAME=VALUE; warm shells are listed only by label longterm.pool, ended commands of run only by longterm.kept"`
+	Width int      `query:"width" minimum:"0" maximum:"10000" doc:"maximum width of a row in cells, with ~ for the home directory; 0: no limit"`
+	Color bool     `query:"color" doc:"states have colours (SGR)"`
 }
 
 func (s *Server) tableSessions(ctx context.Context, in *tableQuery) (*table, error) {
@@ -65,10 +69,10 @@ func (s *Server) tableSessions(ctx context.Context, in *tableQuery) (*table, err
 	if err != nil {
 		return nil, err
 	}
-	s.hand(ctx, &list)
+	s.prepareAnswer(ctx, &list)
 	var b bytes.Buffer
 	home, _ := os.UserHomeDir() // "": directories stay whole
-	if err := listing.Fit(&b, list, in.Width, home); err != nil {
+	if err := listing.Fit(&b, list, listing.Look{Width: in.Width, Colour: in.Color}, home); err != nil {
 		return nil, err
 	}
 	return &table{"text/plain; charset=utf-8", b.Bytes()}, nil
@@ -88,7 +92,7 @@ func (s *Server) newSession(ctx context.Context, in *struct{ Body api.NewSession
 		if err != nil {
 			return api.Session{}, err
 		}
-		e, err = s.reg.CreateOnce(ctx, in.Body, call, func(e *registry.Handle) error {
+		e, err = s.reg.CreateIdempotent(ctx, in.Body, call, func(e *registry.Handle) error {
 			admitted(e.ID())
 			return nil
 		})
@@ -108,11 +112,15 @@ func (s *Server) getSession(ctx context.Context, in *SessionPath) (api.Session, 
 		return api.Session{}, err
 	}
 	if e.Session.Status().State != session.Running {
-		s.reg.SeeLeft(e)
+		s.reg.RecordLeftoversOnce(e)
 	}
-	e.Looked(ctx)
+	e.AwaitActivity(ctx)
+	s.daemon.Ports().Refresh(e)
 	view := s.reg.Describe(e, e.Session.Status())
 	view.Cgroup, view.Refused = e.Cgroup(), s.reg.RefusedSince(e, time.Time{})
+	if view.Draft != nil {
+		s.countChanges(ctx, view.Draft)
+	}
 	return view, nil
 }
 
@@ -129,17 +137,17 @@ func (s *Server) editSession(ctx context.Context, in *sessionBody[api.Edit]) (ap
 	}
 	if in.Body.Size != "" {
 		e.Clients.SetPolicy(sizepolicy.Policy(in.Body.Size))
-		(&stream{srv: s, e: e}).fit(ctx)
+		(&stream{srv: s, e: e}).applySize(ctx)
 	}
 	view := s.reg.Describe(e, e.Session.Status())
 	s.reg.Bus.Publish("edited", &view)
 	return view, nil
 }
 
-// mayLabel refuses an agent labels that have another's session started again, or taken for one of a project. A session
-// that it starts is its own.
+// mayLabel rejects labels from an agent that would restart another's session or make it part of a project. Its own
+// sessions are exempt.
 func mayLabel(ctx context.Context, e *registry.Handle, labels map[string]string) error {
-	by, rec := actor.Of(ctx), e.Record()
+	by, rec := identity.Of(ctx), e.Record()
 	if !by.IsAgent() || rec.Agent == by.Agent {
 		return nil
 	}
@@ -147,7 +155,7 @@ func mayLabel(ctx context.Context, e *registry.Handle, labels map[string]string)
 		ours := strings.HasPrefix(name, api.RestartLabel) || strings.HasPrefix(name, api.ProjectLabel)
 		if ours && rec.Labels[name] != value {
 			return api.Errorf(api.CodeDenied, "the label %s of session %s is not for %s to change", name, rec.Name, by).
-				WithHint("a person may; an agent may only where it started the session")
+				WithHint("only the user, or the agent that started the session, may do that")
 		}
 	}
 	return nil
@@ -155,40 +163,64 @@ func mayLabel(ctx context.Context, e *registry.Handle, labels map[string]string)
 
 func (s *Server) removeSession(ctx context.Context, in *struct {
 	SessionPath
-	Force bool `query:"force" doc:"end it first when it runs"`
-}) (none, error) {
+	Force        bool `query:"force" doc:"end a running session first"`
+	DiscardDraft bool `query:"discard_draft" doc:"discard the changes of its draft too; without it, a draft with changes is an error"`
+}) (noContent, error) {
 	e, err := s.reg.ResolveToEnd(in.Session)
 	if err != nil {
-		return none{}, err
+		return noContent{}, err
 	}
-	if err := s.mayEnd(ctx, "remove session", e); err != nil {
-		return none{}, err
+	if err := s.admitEnding(ctx, "remove session", e); err != nil {
+		return noContent{}, err
 	}
-	// Who asks may run in the session, and go with it: what has begun is done.
-	return none{true}, s.reg.Remove(context.WithoutCancel(ctx), e, in.Force)
+	after := context.WithoutCancel(ctx) // the caller may run in the session and end with it
+	if !in.DiscardDraft {
+		if err := s.reg.CheckNoDraft(ctx, e); err != nil {
+			return noContent{}, err
+		}
+		return noContent{true}, s.reg.Remove(after, e, in.Force)
+	}
+	to, err := s.draftTarget(in.Session)
+	if err == nil {
+		err = mayDiscard(ctx, to)
+	}
+	if missing := (*api.Error)(nil); errors.As(err, &missing) && missing.Code == api.CodeNotFound {
+		return noContent{true}, s.reg.Remove(after, e, in.Force)
+	}
+	if err != nil {
+		return noContent{}, err
+	}
+	if err := s.reg.Remove(after, e, in.Force); err != nil {
+		return noContent{}, err
+	}
+	_, err = s.discard(after, &draftTarget{id: to.id, name: to.name}, nil)
+	if missing := (*api.Error)(nil); errors.As(err, &missing) && missing.Code == api.CodeNotFound { // without changes it ended with the session
+		err = nil
+	}
+	return noContent{true}, err
 }
 
-func (s *Server) postResize(ctx context.Context, in *sessionBody[api.Resize]) (none, error) {
+func (s *Server) postResize(ctx context.Context, in *sessionBody[api.Resize]) (noContent, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
-		return none{}, err
+		return noContent{}, err
 	}
 	if !vterm.ValidSize(in.Body.Cols, in.Body.Rows) {
-		return none{}, api.Errorf(api.CodeInvalid, "size %d×%d", in.Body.Cols, in.Body.Rows).
+		return noContent{}, api.Errorf(api.CodeInvalid, "size %d×%d", in.Body.Cols, in.Body.Rows).
 			WithHint("columns must be %d to %d, rows %d to %d", vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
 	}
-	return none{true}, e.Session.Resize(ctx, in.Body.Cols, in.Body.Rows)
+	return noContent{true}, e.Session.Resize(ctx, in.Body.Cols, in.Body.Rows)
 }
 
-func (s *Server) postSignal(ctx context.Context, in *sessionBody[api.Signal]) (none, error) {
+func (s *Server) postSignal(ctx context.Context, in *sessionBody[api.Signal]) (noContent, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
-		return none{}, err
+		return noContent{}, err
 	}
-	if err := s.maySignal(ctx, e, &in.Body); err != nil {
-		return none{}, err
+	if err := s.admitSignal(ctx, e, &in.Body); err != nil {
+		return noContent{}, err
 	}
-	return none{true}, s.reg.Signal(ctx, e, in.Body)
+	return noContent{true}, s.reg.Signal(ctx, e, in.Body)
 }
 
 func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.Session, error) {
@@ -196,10 +228,10 @@ func (s *Server) postKill(ctx context.Context, in *sessionBody[api.Kill]) (api.S
 	if err != nil {
 		return api.Session{}, err
 	}
-	if s.over(ctx, e) {
+	if s.targetsEndedSession(ctx, e) {
 		return s.reg.Describe(e, e.Session.Status()), nil
 	}
-	if err := s.mayEnd(ctx, "end session", e); err != nil {
+	if err := s.admitEnding(ctx, "end session", e); err != nil {
 		return api.Session{}, err
 	}
 	// The client may go away; half a kill ladder is of no use.
@@ -214,7 +246,7 @@ func (s *Server) graceOf(ctx context.Context, ms int) time.Duration {
 	if ms > 0 {
 		return time.Duration(ms) * time.Millisecond
 	}
-	return s.conf.GraceFor(actor.Of(ctx))
+	return s.conf.GraceFor(identity.Of(ctx))
 }
 
 func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillSeveral }) (api.Killed, error) {
@@ -224,13 +256,13 @@ func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillS
 	}
 	out := api.Killed{Ended: make([]api.Session, 0, len(list))}
 	list = slices.DeleteFunc(list, func(e *registry.Handle) bool {
-		over := s.over(ctx, e)
+		over := s.targetsEndedSession(ctx, e)
 		if over {
 			out.Ended = append(out.Ended, s.reg.Describe(e, e.Session.Status()))
 		}
 		return over
 	})
-	if err := s.mayEnd(ctx, "end sessions", list...); err != nil {
+	if err := s.admitEnding(ctx, "end sessions", list...); err != nil {
 		return api.Killed{}, err
 	}
 	for i, err := range s.reg.KillEach(context.WithoutCancel(ctx), list, s.graceOf(ctx, in.Body.GraceMS)) {
@@ -244,13 +276,13 @@ func (s *Server) postKillSeveral(ctx context.Context, in *struct{ Body api.KillS
 	return out, nil
 }
 
-// toKill are the sessions that are to end, each once. Those that ended before are among them only by name: what they left behind
-// ends.
+// toKill returns the sessions to end, each once. Ended sessions are included only by name, for their leftover
+// processes.
 func (s *Server) toKill(ctx context.Context, k *api.KillSeveral) (list []*registry.Handle, err error) {
 	many := k.All || len(k.Labels) > 0
 	switch {
 	case !many && len(k.Sessions) == 0:
-		return nil, api.Errorf(api.CodeInvalid, "no session is named").WithHint("name sessions, or ask for all of them or for those with a label")
+		return nil, api.Errorf(api.CodeInvalid, "no session named").WithHint("name sessions, or select all or those with a label")
 	case k.All && len(k.Labels) > 0, many && len(k.Sessions) > 0:
 		return nil, api.Errorf(api.CodeInvalid, "sessions, all of them or those with a label").WithHint("choose one of these")
 	}
@@ -274,7 +306,7 @@ func (s *Server) toKill(ctx context.Context, k *api.KillSeveral) (list []*regist
 		lives = s.lives
 	}
 	for _, e := range s.reg.All() {
-		if !e.Pooled() && s.shows(ctx, e.ID()) && matchLabels(e.Record().Labels, k.Labels) && lives(e) {
+		if !e.IsPooled() && s.shows(ctx, e.ID()) && matchLabels(e.Record().Labels, k.Labels) && lives(e) {
 			list = append(list, e)
 		}
 	}
@@ -302,7 +334,7 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 		line = s.reg.ResumeLine(e)
 		in.Body.Command = in.Body.Command || !in.Body.Shell && s.reg.ResumesItself(e)
 	}
-	if err := s.admitAgain(ctx, e, &in.Body); err != nil {
+	if err := s.admitRestore(ctx, e, &in.Body); err != nil {
 		return api.Session{}, err
 	}
 	if e, err = s.reg.Restore(ctx, e, in.Body); err != nil {
@@ -312,13 +344,13 @@ func (s *Server) postRestore(ctx context.Context, in *sessionBody[api.Restore]) 
 		never := int64(0)
 		call := api.Call{Background: true, TimeoutMS: &never, IdleTimeoutMS: &never}
 		if _, err := s.jobs.Exec(ctx, e, api.Exec{Call: call, Line: line, Wait: true}); err != nil {
-			return api.Session{}, fmt.Errorf("the shell is there, and the agent's conversation was not taken up again (%s): %w", line, s.refusal(e, err))
+			return api.Session{}, fmt.Errorf("the shell is there, and the agent's conversation was not taken up again (%s): %w", line, s.explainRejection(e, err))
 		}
 	}
 	return s.reg.Describe(e, e.Session.Status()), nil
 }
 
-// getEnv tells a session's environment as well as it is known.
+// getEnv returns a session's environment as far as it is known.
 func (s *Server) getEnv(ctx context.Context, in *SessionPath) (api.Environment, error) {
 	e, err := s.reg.Resolve(in.Session)
 	if err != nil {
@@ -337,7 +369,7 @@ func (s *Server) getEnv(ctx context.Context, in *SessionPath) (api.Environment, 
 	}
 	if env == nil {
 		return api.Environment{}, api.Errorf(api.CodeUnavailable, "the environment of session %s is not known", e.Record().Name).
-			WithHint("only a running session has one; in a shell that tells nothing of itself, run `env`")
+			WithHint("only running sessions have one; in a shell without integration, run `env`")
 	}
 	return environmentOf(source, env), nil
 }
@@ -354,7 +386,7 @@ func environmentOf(source string, env shell.Env) api.Environment {
 	return a
 }
 
-// startEnv is what a program was started with, where the system tells; nil elsewhere.
+// startEnv returns the initial environment of a process, or nil if the system does not provide it.
 func startEnv(pid int) shell.Env {
 	started, err := sys.ReadEnviron(pid)
 	if err != nil {

@@ -7,29 +7,29 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Hosts over ssh are for the person whose daemon this is, and for logins of the page that may do everything: not for those
+// Hosts over ssh are for the user whose daemon this is, and for logins of the page that may do everything: not for those
 // that see some sessions or masked output, nor for agents.
 //
 // FEATURES: R94
-func TestWhoReachesHostsOverSSH(t *testing.T) {
-	all := access.Grant{Name: "web-1", Page: true, May: access.Everything}
+func TestSSHHosts_OnlyForFullAccess(t *testing.T) {
+	all := apitoken.Grant{Name: "web-1", Page: true, May: apitoken.Everything}
 	one, masked, look, agent := all, all, all, all
-	one.Session, masked.Masked, look.May, agent.Agent = ownID, true, access.Look, "bot"
+	one.Session, masked.Masked, look.May, agent.Agent = ownID, true, apitoken.Look, "bot"
 	for name, c := range map[string]struct {
-		grant *access.Grant
-		who   actor.Actor
+		grant *apitoken.Grant
+		who   identity.Actor
 		may   bool
 	}{
-		"the person": {nil, actor.Actor{}, true}, "an agent": {nil, actor.Actor{Agent: "bot"}, false}, "all of the page": {&all, actor.Actor{}, true},
-		"one session": {&one, actor.Actor{}, false}, "masked": {&masked, actor.Actor{}, false}, "to look": {&look, actor.Actor{}, false},
-		"an agent's": {&agent, actor.Actor{}, false},
+		"the user": {nil, identity.Actor{}, true}, "an agent": {nil, identity.Actor{Agent: "bot"}, false}, "all of the page": {&all, identity.Actor{}, true},
+		"one session": {&one, identity.Actor{}, false}, "masked": {&masked, identity.Actor{}, false}, "to look": {&look, identity.Actor{}, false},
+		"an agent's": {&agent, identity.Actor{}, false},
 	} {
-		ctx := actor.With(t.Context(), c.who)
+		ctx := identity.With(t.Context(), c.who)
 		if c.grant != nil {
 			ctx = context.WithValue(ctx, grantKey{}, c.grant)
 		}

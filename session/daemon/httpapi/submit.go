@@ -15,23 +15,24 @@ import (
 )
 
 const (
-	// maxProof bounds how long it is looked whether input was taken.
-	maxProof = 10 * time.Second
-	// drawnWithin is how long a program gets to show a text before it is submitted, drawnSettles how
-	// long the screen rests then: programs take an Enter within a burst for a part of the text.
-	drawnWithin  = 3 * time.Second
-	drawnSettles = 80 * time.Millisecond
-	// submittedWithin is how long it gets to show that it took it.
-	submittedWithin = 3 * time.Second
-	// takenSettles is how long the screen of a program that is no agent rests before what it shows is its answer:
-	// one that took the text may tell so before it empties the line.
-	takenSettles = 500 * time.Millisecond
-	submitPoll   = 20 * time.Millisecond
+	// maxConfirmTime limits the wait for the program to read the input.
+	maxConfirmTime = 10 * time.Second
+	// drawTimeout is how long a program may take to show a text before Enter is sent; drawSettleTime is how long the
+	// screen must be idle then, because programs treat an Enter within a burst as part of the text.
+	drawTimeout    = 3 * time.Second
+	drawSettleTime = 80 * time.Millisecond
+	// submitTimeout is how long a program may take to show that it accepted a text.
+	submitTimeout = 3 * time.Second
+	// acceptSettleTime is how long the screen of a program other than an agent must be idle before it counts as the
+	// answer: a program may acknowledge a text before it clears the line.
+	acceptSettleTime = 500 * time.Millisecond
+	// submitPoll is the interval at which the screen is compared.
+	submitPoll = 20 * time.Millisecond
 )
 
-// proven types, and looks whether the program took it.
-func (s *Server) proven(ctx context.Context, e *registry.Handle, in api.Input) (api.Typed, error) {
-	before, err := e.Session.Shown(ctx)
+// typeAndConfirm types input and checks whether the program read it.
+func (s *Server) typeAndConfirm(ctx context.Context, e *registry.Handle, in api.Input) (api.Typed, error) {
+	before, err := e.Session.CaptureScreen(ctx)
 	if err != nil {
 		return api.Typed{}, err
 	}
@@ -47,28 +48,29 @@ func (s *Server) proven(ctx context.Context, e *registry.Handle, in api.Input) (
 	if in.Secret {
 		text = ""
 	}
-	t.Taken = taken(e.Session.Prove(ctx, before, session.Tail(text), r.Echo, min(maxProof, time.Duration(in.ProveMS)*time.Millisecond), false))
+	t.Taken = outcomeView(e.Session.ConfirmInput(ctx, before, session.Tail(text), r.Echo, min(maxConfirmTime, time.Duration(in.ProveMS)*time.Millisecond), false))
 	return t, nil
 }
 
-func taken(t session.Taken) *api.Taken {
+// outcomeView returns an input's outcome in its API form.
+func outcomeView(t session.InputOutcome) *api.Taken {
 	return &api.Taken{Written: true, Read: string(t.Read), Echoed: string(t.Echoed), Drawn: string(t.Drawn)}
 }
 
-// submit has a program with an editor of its own (an agent) take a text as one message: the text as a
-// paste, Enter once it is drawn, once. A program that does not draw it gets no Enter.
+// submit sends a text to a program with a line editor, such as an agent, as one message: the text as a paste, then
+// Enter once after it is shown. If the program does not show it, no Enter is sent.
 func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (api.Typed, error) {
 	if in.Text == "" || len(in.Keys) > 0 || in.Paste != nil || len(in.Data) > 0 || in.Secret {
 		return api.Typed{}, api.Errorf(api.CodeInvalid, "only a text can be submitted").WithHint("give text alone")
 	}
 	if len(in.ID) > 60 {
-		return api.Typed{}, api.Errorf(api.CodeInvalid, "the id of what is submitted has %d bytes, more than 60", len(in.ID))
+		return api.Typed{}, api.Errorf(api.CodeInvalid, "id too long (%d bytes, at most 60)", len(in.ID))
 	}
-	if agent := asksLeave(e); agent != "" && !in.Force {
-		return api.Typed{}, api.Errorf(api.CodeNeedsInput, "%s in session %s asks whether it may do something: the Enter behind a message would answer that", agent, e.Record().Name).
-			WithHint("answer it by keys, as its screen says (`longterm keys`), then give it the message; --force types it all the same")
+	if agent := agentAskingPermission(e); agent != "" && !in.Force {
+		return api.Typed{}, api.Errorf(api.CodeNeedsInput, "%s in session %s requests permission: the Enter behind a message would answer that", agent, e.Record().Name).
+			WithHint("answer it with keys as its screen shows (`longterm keys`), then send the message, or use --force")
 	}
-	before, err := e.Session.Shown(ctx)
+	before, err := e.Session.CaptureScreen(ctx)
 	if err != nil {
 		return api.Typed{}, err
 	}
@@ -91,13 +93,13 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 		return t, err
 	}
 	tail := session.Tail(text)
-	drawn := e.Session.Prove(ctx, before, tail, r.Echo, drawnWithin, true) // editors may draw a paste late
-	if t.Taken = taken(drawn); drawn.Drawn != session.Yes {
+	drawn := e.Session.ConfirmInput(ctx, before, tail, r.Echo, drawTimeout, true) // editors may draw a paste late
+	if t.Taken = outcomeView(drawn); drawn.Drawn != session.Yes {
 		t.Taken.Submitted = string(session.No)
 		return t, nil
 	}
-	full := settle(ctx, e)
-	if !in.Force && asksLeave(e) != "" { // since the text was typed
+	full := awaitSettled(ctx, e)
+	if !in.Force && agentAskingPermission(e) != "" { // since the text was typed
 		t.Taken.Submitted = string(session.No)
 		return t, nil
 	}
@@ -105,29 +107,29 @@ func (s *Server) submit(ctx context.Context, e *registry.Handle, in api.Input) (
 	if _, err := s.typeInput(ctx, e, enter); err != nil {
 		return t, err
 	}
-	t.Taken.Submitted = string(submitted(ctx, e, full, tail, pressed))
+	t.Taken.Submitted = string(isSubmitted(ctx, e, full, tail, pressed))
 	return t, ctx.Err()
 }
 
-// asksLeave is the agent that asks whether it may do something; empty: none. There, Enter mostly means yes.
-func asksLeave(e *registry.Handle) string {
+// agentAskingPermission returns the agent whose permission prompt is shown, or "". Enter mostly means yes there.
+func agentAskingPermission(e *registry.Handle) string {
 	if st := e.AgentState(); st != nil && st.State == string(agentstate.NeedsApproval) {
 		return st.Agent
 	}
 	return ""
 }
 
-// settle waits until the screen rests for a moment, and returns it.
-func settle(ctx context.Context, e *registry.Handle) session.Screenful {
-	rests := drawnSettles
+// awaitSettled waits until the screen is idle briefly, and returns it.
+func awaitSettled(ctx context.Context, e *registry.Handle) session.Screenful {
+	rests := drawSettleTime
 	if _, after, ok := e.AgentWorked(); ok {
 		rests = max(rests, after)
 	}
 	rested := time.Now()
-	now, _ := e.Session.Shown(ctx)
-	for end := time.Now().Add(drawnWithin / 2); ctx.Err() == nil && time.Now().Before(end) && time.Since(rested) < rests; {
+	now, _ := e.Session.CaptureScreen(ctx)
+	for end := time.Now().Add(drawTimeout / 2); ctx.Err() == nil && time.Now().Before(end) && time.Since(rested) < rests; {
 		pause(ctx, submitPoll)
-		next, err := e.Session.Shown(ctx)
+		next, err := e.Session.CaptureScreen(ctx)
 		if err != nil {
 			break
 		}
@@ -139,34 +141,34 @@ func settle(ctx context.Context, e *registry.Handle) session.Screenful {
 	return now
 }
 
-// submitted looks whether a text went from the line that it was typed in: an agent works then; of other
-// programs it is known only where the text is not below its place any more.
-func submitted(ctx context.Context, e *registry.Handle, full session.Screenful, tail string, pressed time.Time) session.Answer {
-	line := lastWith(full.Rows, tail)
+// isSubmitted determines whether a text left its input line. An agent starts to work then; for other programs it is
+// known only if the text is gone from below its place.
+func isSubmitted(ctx context.Context, e *registry.Handle, full session.Screenful, tail string, pressed time.Time) session.Tristate {
+	line := lastRowWith(full.Rows, tail)
 	answer, version, rested := session.No, full.Version, pressed
-	for end := time.Now().Add(submittedWithin); ctx.Err() == nil && time.Now().Before(end); pause(ctx, submitPoll) {
+	for end := time.Now().Add(submitTimeout); ctx.Err() == nil && time.Now().Before(end); pause(ctx, submitPoll) {
 		worked, _, agent := e.AgentWorked()
 		if agent && worked.After(pressed) {
 			return session.Yes
 		}
-		now, err := e.Session.Shown(ctx)
+		now, err := e.Session.CaptureScreen(ctx)
 		switch {
 		case err != nil:
 			return session.NotKnow
 		case now.Version == full.Version:
-		case !agent && line >= 0 && len(now.Rows) == len(full.Rows) && lastWith(now.Rows, tail) < line:
+		case !agent && line >= 0 && len(now.Rows) == len(full.Rows) && lastRowWith(now.Rows, tail) < line:
 			return session.Yes
 		case now.Version != version:
 			answer, version, rested = session.NotKnow, now.Version, time.Now()
-		case !agent && time.Since(rested) >= takenSettles:
+		case !agent && time.Since(rested) >= acceptSettleTime:
 			return answer
 		}
 	}
 	return answer
 }
 
-// lastWith is the last row that has a text; -1: none.
-func lastWith(rows []string, text string) int {
+// lastRowWith returns the index of the last row that contains a text, or -1.
+func lastRowWith(rows []string, text string) int {
 	if text == "" {
 		return -1
 	}
@@ -187,8 +189,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// submits says whether input is a message for an agent: text with Enter, where an agent runs.
-func submits(e *registry.Handle, in *api.Input) bool {
+// isAgentMessage reports whether input is a message for an agent: text with Enter, where an agent runs.
+func isAgentMessage(e *registry.Handle, in *api.Input) bool {
 	switch in.Submit {
 	case "always":
 		return true

@@ -14,17 +14,17 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
-// timerefHint says how a moment of a session is written.
-const timerefHint = "give an output offset (12345), a line of text (line:500000; 0 is the oldest that is kept; line:-20: the last 20), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), how long ago (-5m), or how long after the start (+90s)"
+// timerefHint describes how to write a moment of a session.
+const timerefHint = "use an output offset (12345), a line of text (line:500000; 0 is the oldest; line:-20: the last 20), a time (15:04, 15:04:05, 2006-01-02T15:04:05, RFC 3339), a time ago (-5m), or a time after the start (+90s)"
 
-// timeref is a place in a session's history: an offset, a time if that is not zero, or the
-// beginning of a line of its text, counted from the oldest or from the end.
+// timeref is a position in a session's history: an offset, a non-zero time, or the start of a line, counted from the
+// oldest or from the end.
 type timeref struct {
 	off    uint64
 	time   time.Time
 	line   uint64 // 0-based, from the oldest that is kept
 	byLine bool
-	back   int // by line: so many lines before the end, instead of line; 0: line counts
+	back   int // lines before the end, instead of line; 0: line counts
 }
 
 // clockForms are times of day, and dayForms times with a date, in the machine's zone.
@@ -82,15 +82,15 @@ func parseTimeref(s string, now, started time.Time) (timeref, error) {
 	return timeref{}, api.Errorf(api.CodeInvalid, "%q is not a moment", s).WithHint(timerefHint)
 }
 
-// hadBegun says of a moment before a session began that there was none: its screen would look as if it were blank.
-func hadBegun(e *registry.Handle, s string) error {
+// checkStarted rejects moments before a session's start, whose screen would look blank.
+func checkStarted(e *registry.Handle, s string) error {
 	m, err := parseTimeref(s, time.Now(), e.Session.Status().Started)
 	if err != nil {
 		return err
 	}
 	if began := e.Record().Created; !m.time.IsZero() && m.time.Before(began) {
-		return api.Errorf(api.CodeInvalid, "%s is before session %s began, %s", s, e.Record().Name, began.Format("2006-01-02 15:04:05")).
-			WithHint("give a later time; +0s is its beginning")
+		return api.Errorf(api.CodeInvalid, "%s is before the start of session %s (%s)", s, e.Record().Name, began.Format("2006-01-02 15:04:05")).
+			WithHint("use a later time; +0s is the start")
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestParseMoment(t *testing.T) {
 	}
 }
 
-// How many lines are counted from the end at most is said to who asks for more.
+// The error for too many lines from the end names the limit.
 //
 // FEATURES: R38
 func TestMostLinesBack(t *testing.T) {

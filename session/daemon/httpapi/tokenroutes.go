@@ -8,35 +8,35 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/audit"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// permitPerson refuses who is no person at our own socket: a token must not make tokens.
-func (s *Server) permitPerson(ctx context.Context, r *Route) error {
-	what := "seeing, making or revoking tokens"
+// requireLocalUser rejects callers other than the local user: a token must not create tokens.
+func (s *Server) requireLocalUser(ctx context.Context, r *Route) error {
+	what := "listing, creating or revoking tokens"
 	switch {
 	case strings.Contains(r.Path, "/fleet"):
-		what = "changing a machine's part in its fleet"
+		what = "changing a machine's fleet membership"
 	case strings.Contains(r.Path, "/clients"):
-		what = "seeing or changing who is attached"
+		what = "listing or changing clients"
 	case !strings.Contains(r.Path, "/tokens"):
 		what = "opening sessions to a browser"
 	}
-	if err := asPerson(ctx, what); err != nil {
+	if err := requireUser(ctx, what); err != nil {
 		return err
 	}
-	a := actor.Of(ctx)
+	a := identity.Of(ctx)
 	if !a.IsAgent() && a.Token == "" && !callerOf(ctx).Held {
 		return nil
 	}
-	return api.Errorf(api.CodeDenied, "%s is for a person, not for %s", what, a).
-		WithHint("a person does that on this machine, without %s", actor.Env)
+	return api.Errorf(api.CodeDenied, "%s requires a user, not %s", what, a).
+		WithHint("a user does that on this machine, without %s", identity.Env)
 }
 
-func tokenView(t *access.Token) api.Token {
+func tokenView(t *apitoken.Token) api.Token {
 	return api.Token{
 		Name: t.Name, Level: t.Level, May: t.May, Session: t.Session, Label: t.Label, Agent: t.Agent, Page: t.Page, Masked: t.Masked, Created: t.Created, Expires: t.Expires,
 		Expired: !t.Expires.IsZero() && time.Now().After(t.Expires),
@@ -58,19 +58,19 @@ func (s *Server) listTokens(context.Context, *struct{}) ([]api.Token, error) {
 func (s *Server) newToken(ctx context.Context, in *struct{ Body api.NewToken }) (api.MadeToken, error) {
 	n := in.Body
 	for _, label := range []string{n.Name, n.Agent} {
-		if err := actor.CheckLabel(label); err != nil {
+		if err := identity.CheckLabel(label); err != nil {
 			return api.MadeToken{}, api.Errorf(api.CodeInvalid, "a token's name is a label as agents have: %v", err).WithHint("give a short name of printable characters")
 		}
 	}
-	t := access.Token{Name: n.Name, Level: n.Level, May: n.May, Label: n.Label, Agent: n.Agent}
+	t := apitoken.Token{Name: n.Name, Level: n.Level, May: n.May, Label: n.Label, Agent: n.Agent}
 	if len(n.May) > 0 && n.Level != "" {
-		return api.MadeToken{}, api.Errorf(api.CodeInvalid, "a level and rights are given").WithHint("give one of them: rights say one by one what a level says at once")
+		return api.MadeToken{}, api.Errorf(api.CodeInvalid, "both level and rights given").WithHint("use one of them: a level is a set of rights")
 	}
-	if err := access.CheckLabel(n.Label); n.Label != "" && err != nil {
+	if err := apitoken.CheckLabel(n.Label); n.Label != "" && err != nil {
 		return api.MadeToken{}, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	if t.Level == "" {
-		t.Level = access.Read.String()
+		t.Level = apitoken.Read.String()
 	}
 	if n.Session != "" {
 		e, err := s.reg.Resolve(n.Session)
@@ -84,9 +84,9 @@ func (s *Server) newToken(ctx context.Context, in *struct{ Body api.NewToken }) 
 	}
 	made, secret, err := s.daemon.Tokens().Make(t)
 	switch {
-	case errors.Is(err, access.ErrTaken):
+	case errors.Is(err, apitoken.ErrTaken):
 		return api.MadeToken{}, api.Errorf(api.CodeNameTaken, "%v: %s", err, n.Name).WithHint("choose another name, or `longterm token revoke %s`", n.Name)
-	case errors.Is(err, access.ErrFull):
+	case errors.Is(err, apitoken.ErrFull):
 		return api.MadeToken{}, api.Errorf(api.CodeLimit, "%v", err).WithHint("revoke some of them with `longterm token revoke`")
 	case err != nil:
 		return api.MadeToken{}, api.Errorf(api.CodeStorage, "%v", err)
@@ -104,29 +104,29 @@ func (s *Server) newToken(ctx context.Context, in *struct{ Body api.NewToken }) 
 
 func (s *Server) revokeToken(ctx context.Context, in *struct {
 	Token string `path:"token" maxLength:"64" doc:"its name"`
-}) (none, error) {
+}) (noContent, error) {
 	was, err := s.daemon.Tokens().Revoke(in.Token)
-	var notKept *access.NotKeptError
+	var notKept *apitoken.NotKeptError
 	switch {
-	case errors.As(err, &notKept): // it counts no more, which is more than to say so
+	case errors.As(err, &notKept): // revoked, but not stored: the error takes precedence
 	case err != nil:
-		return none{}, api.Errorf(api.CodeStorage, "%v", err)
+		return noContent{}, api.Errorf(api.CodeStorage, "%v", err)
 	case !was:
-		return none{}, api.Errorf(api.CodeNotFound, "no token %q", in.Token).WithHint("`longterm token ls` lists them")
+		return noContent{}, api.Errorf(api.CodeNotFound, "no token %q", in.Token).WithHint("`longterm token ls` lists them")
 	}
 	s.daemon.SharesChanged()
-	s.gate.Revoked(in.Token)
-	s.recordToken(ctx, &access.Token{Name: in.Token}, "revoked")
+	s.gate.RevokeToken(in.Token)
+	s.recordToken(ctx, &apitoken.Token{Name: in.Token}, "revoked")
 	if notKept != nil {
-		return none{}, api.Errorf(api.CodeStorage, "the token %s is revoked: %v", in.Token, notKept).
+		return noContent{}, api.Errorf(api.CodeStorage, "the token %s is revoked: %v", in.Token, notKept).
 			WithHint("make room before the daemon ends; what is written next to the tokens has it, `longterm token new` for one")
 	}
-	return none{true}, nil
+	return noContent{true}, nil
 }
 
-// recordToken has the audit log tell what was done with a token.
-func (s *Server) recordToken(ctx context.Context, t *access.Token, what string) {
+// recordToken adds an action on a token to the audit log.
+func (s *Server) recordToken(ctx context.Context, t *apitoken.Token, what string) {
 	s.daemon.Audit().Later(audit.Record{
-		Actor: actor.Of(ctx), Kind: audit.Write, Session: t.Session, Path: "token " + t.Name, Verdict: "allow", Note: what,
+		Actor: identity.Of(ctx), Kind: audit.Write, Session: t.Session, Path: "token " + t.Name, Verdict: "allow", Note: what,
 	})
 }

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/pattern"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shell"
+	"github.com/longterm-dev/longterm/session/sys/listeners"
 )
 
 func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.Waited, error) {
@@ -24,8 +25,8 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		return api.Waited{}, err
 	}
 	w := session.WaitFor{All: in.Body.All, Since: in.Body.Since}
-	if set := s.veil(ctx); !set.Empty() {
-		w.Veil = secrets.NewVeil(set)
+	if set := s.redactorFor(ctx); !set.Empty() {
+		w.Redactor = redact.NewStreamRedactor(set)
 	}
 	for _, c := range in.Body.Conds {
 		cond, err := condition(c)
@@ -34,12 +35,12 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		}
 		w.Conds = append(w.Conds, cond)
 	}
-	if err := agentless(s.reg, e, w.Conds); err != nil && in.Body.Input == nil {
+	if err := checkAgent(s.reg, e, w.Conds); err != nil && in.Body.Input == nil {
 		return api.Waited{}, err
 	}
 	timeout := time.Duration(in.Body.TimeoutMS) * time.Millisecond
 	if timeout == 0 {
-		timeout = s.conf.TimeoutFor(actor.Of(ctx))
+		timeout = s.conf.TimeoutFor(identity.Of(ctx))
 	}
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -53,8 +54,11 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 		}
 		w.Since = &typed.Cursor
 	}
-	ctx, stop := whileAgents(ctx, s.reg, e, w.Conds)
+	ctx, stop := agentWaitContext(ctx, s.reg, e, w.Conds)
 	defer stop()
+	if slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondPort }) {
+		defer s.daemon.Ports().Await(e)()
+	}
 	r, err := e.Session.Wait(ctx, w)
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.As(cause, new(*api.Error)) {
 		return api.Waited{}, cause
@@ -78,34 +82,34 @@ func (s *Server) postWait(ctx context.Context, in *sessionBody[api.Wait]) (api.W
 	return res, nil
 }
 
-// soonTyped is how long ago a line may have been typed that starts an agent.
-const soonTyped = 3 * time.Second
+// recentlyTyped is the age up to which a typed line may be the one that starts an agent.
+const recentlyTyped = 3 * time.Second
 
-// agentless says that nobody can be waited for: only an agent is, and the shell is at its prompt.
-func agentless(reg *registry.Registry, e *registry.Handle, conds []session.Cond) error {
+// checkAgent returns an error if a wait for an agent cannot succeed: no agent runs and the shell is at its prompt.
+func checkAgent(reg *registry.Registry, e *registry.Handle, conds []session.Cond) error {
 	st := e.Session.Status()
 	switch {
 	case len(conds) == 0, slices.ContainsFunc(conds, func(c session.Cond) bool { return c.Kind != session.CondAgent }):
 		return nil
-	case st.Shell.Phase != shell.PhasePrompt, time.Since(st.Shell.Since) < soonTyped, time.Since(st.LastTyped) < soonTyped:
+	case st.Shell.Phase != shell.PhasePrompt, time.Since(st.Shell.Since) < recentlyTyped, time.Since(st.LastTyped) < recentlyTyped:
 		return nil
 	case reg.Describe(e, st).AgentIs != nil:
 		return nil
 	}
 	return api.Errorf(api.CodeInvalid, "no coding agent runs in session %s: its shell is at its prompt", e.Record().Name).
-		WithHint("start one in it first, or wait for something else, as in --for prompt")
+		WithHint("start one first, or wait for something else, for example --for prompt")
 }
 
-// whileAgents is ctx until it shows that nobody can be waited for: the wait began before the shell's first prompt, or
-// the agent has ended. The error is its cause.
-func whileAgents(ctx context.Context, reg *registry.Registry, e *registry.Handle, conds []session.Cond) (context.Context, func()) {
+// agentWaitContext returns a context that ends when the wait cannot succeed: the shell shows its first prompt after the wait
+// began, or the agent has ended. The error is its cause.
+func agentWaitContext(ctx context.Context, reg *registry.Registry, e *registry.Handle, conds []session.Cond) (context.Context, func()) {
 	if len(conds) == 0 || slices.ContainsFunc(conds, func(c session.Cond) bool { return c.Kind != session.CondAgent }) {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		look := time.NewTicker(soonTyped / 3)
+		look := time.NewTicker(recentlyTyped / 3)
 		defer look.Stop()
 		for {
 			select {
@@ -113,7 +117,7 @@ func whileAgents(ctx context.Context, reg *registry.Registry, e *registry.Handle
 				return
 			case <-look.C:
 			}
-			if err := agentless(reg, e, conds); err != nil {
+			if err := checkAgent(reg, e, conds); err != nil {
 				cancel(err)
 				return
 			}
@@ -125,8 +129,8 @@ func whileAgents(ctx context.Context, reg *registry.Registry, e *registry.Handle
 	}
 }
 
-// lateProgress repeats a wait for progress on an ended session after the reader of its output has taken all of it: that
-// reader is a goroutine apart from the session's owner, which can report the end first.
+// lateProgress repeats a wait for progress on an ended session after its watcher has read all output: the watcher is a
+// separate goroutine, and the owner may report the end first.
 func lateProgress(ctx context.Context, e *registry.Handle, w session.WaitFor, r session.Waited) (session.Waited, error) {
 	if !slices.ContainsFunc(w.Conds, func(c session.Cond) bool { return c.Kind == session.CondProgress }) {
 		return r, nil
@@ -142,7 +146,7 @@ func lateProgress(ctx context.Context, e *registry.Handle, w session.WaitFor, r 
 
 // condition reads a condition of a request.
 func condition(c api.Condition) (session.Cond, error) {
-	cond := session.Cond{Kind: session.CondKind(c.Kind), Text: c.Text, Off: c.Off, Percent: c.Percent, Row: -1, Col: -1}
+	cond := session.Cond{Kind: session.CondKind(c.Kind), Text: c.Text, Off: c.Off, Percent: c.Percent, Row: -1, Col: -1, Port: c.Port}
 	if c.Pattern != "" {
 		re, err := pattern.Compile(c.Pattern)
 		if err != nil {
@@ -172,6 +176,11 @@ func condition(c api.Condition) (session.Cond, error) {
 	case session.CondProgress:
 		if c.Percent == 0 {
 			cond.Percent = 100
+		}
+	case session.CondPort:
+		if !listeners.Supported {
+			return cond, api.Errorf(api.CodeInvalid, "a port condition needs Linux: this system does not list the ports of programs").
+				WithHint("wait for what the program prints, as in --for text=listening")
 		}
 	case session.CondCursor:
 		if c.Row == nil && c.Col == nil {

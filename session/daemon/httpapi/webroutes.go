@@ -15,70 +15,75 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/audit"
-	"github.com/longterm-dev/longterm/session/turns"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
+	"github.com/longterm-dev/longterm/session/daemon/pagesocket"
+	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/fairsched"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/store/fleet"
 )
 
-// PageDoor is where browsers come in: the page's files, its logins, and the API and the socket for who is logged in.
-func (s *Server) PageDoor() http.Handler { return s.page }
+// WebHandler returns the handler for browsers: the page's files, its logins, and the API and socket for logged-in
+// users.
+func (s *Server) WebHandler() http.Handler { return s.page }
 
-func (s *Server) newPageDoor() *web.Door {
+func (s *Server) newWebServer() *web.Server {
 	c := web.Config{Log: s.log}
-	if s.daemon != nil { // there is none where only the API is described
+	if s.daemon != nil { // nil if only the API is described
 		c.Tokens = s.daemon.Tokens()
 	}
-	c.Source = func() access.Source {
+	c.Source = func() apitoken.Source {
 		h := s.conf.Get().HTTP
-		return access.Source{Hosts: h.Hosts, Origins: h.Origins}
+		return apitoken.Source{Hosts: h.Hosts, Origins: h.Origins}
 	}
 	c.Proxies = func(peer string) bool { return isProxy(s.conf.Get().HTTP.Proxies, peer) }
-	c.Serve = func(w http.ResponseWriter, r *http.Request, g access.Grant) {
-		a := actor.Actor{UID: os.Getuid()}
-		if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !access.Loopback(r.RemoteAddr) {
+	c.Serve = func(w http.ResponseWriter, r *http.Request, g apitoken.Grant) {
+		a := identity.Actor{UID: os.Getuid()}
+		if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !apitoken.Loopback(r.RemoteAddr) {
 			a.Host = host
 		}
-		r.Header.Del(actor.TokenHeader) // it is ours to say who asks
-		s.serveGranted(w, r.WithContext(actor.With(r.Context(), a)), g, s.inner)
+		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
+		s.serveGranted(w, r.WithContext(identity.With(r.Context(), a)), g, s.inner)
 	}
 	c.ServeOther = s.serveOther
-	c.Made = func(r *http.Request, t access.Token, what string) {
-		s.recordToken(actor.With(r.Context(), actor.Actor{UID: os.Getuid(), Token: t.Name}), &t, what)
+	c.Made = func(r *http.Request, t apitoken.Token, what string) {
+		s.recordToken(identity.With(r.Context(), identity.Actor{UID: os.Getuid(), Token: t.Name}), &t, what)
 	}
 	return web.New(c)
 }
 
-// serveOther passes a request of the page on to another host, of the fleet or over ssh. There the grant of this host counts,
-// or all that its user may do, not that of the login: so it is for who may do everything here, and has no token that was
-// given to somebody else.
-func (s *Server) serveOther(w http.ResponseWriter, r *http.Request, g access.Grant, host string) {
+// serveOther forwards a request of the page to another host, of the fleet or over ssh. There this host's rights count,
+// or the user's, not the login's. So it requires a login with all rights here that is not a token for others.
+func (s *Server) serveOther(w http.ResponseWriter, r *http.Request, g apitoken.Grant, host string) {
 	name, ssh := strings.CutPrefix(host, web.OverSSH)
 	switch {
 	case ssh && !slices.ContainsFunc(s.daemon.SSH().List(), func(h api.SSHHost) bool { return h.Host == name }):
-		writeError(w, api.Errorf(api.CodeNotFound, "%.60q is not among hosts.names", name).WithHint("`longterm config` tells of the configuration"))
+		writeError(w, api.Errorf(api.CodeNotFound, "%.60q is not among hosts.names", name).WithHint("see `longterm config`"))
 		return
 	case !ssh && fleet.CheckName(host) != nil:
 		writeError(w, api.Errorf(api.CodeNotFound, "%.60q is no host of a fleet", host).WithHint("`longterm fleet hosts` lists them"))
 		return
 	case !reachesOthers(&g):
-		writeError(w, api.Errorf(api.CodeDenied, "the login %s does not reach other hosts: that is for who may do everything here", g.Name).
-			WithHint("`longterm web` makes a link for that"))
+		writeError(w, api.Errorf(api.CodeDenied, "login %s may not access other hosts (requires all rights)", g.Name).
+			WithHint("`longterm web` creates such a login link"))
 		return
 	}
-	onward := s.onward
+	onward := s.toFleet
 	if ssh {
-		onward = s.overSSH
+		onward = s.toSSH
 	}
 	s.serveGranted(w, r, g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { onward.Serve(w, r, name) }))
 }
 
-// reachesOthers says that a login is that of the person whose daemon this is.
-func reachesOthers(g *access.Grant) bool {
-	return g.Page && g.Rights() == access.Everything && g.Whole() && !g.Masked && g.Agent == ""
+// reachesOthers reports whether a login has all rights of the daemon's user.
+func reachesOthers(g *apitoken.Grant) bool {
+	return g.Page && g.Rights() == apitoken.Everything && g.Whole() && !g.Masked && g.Agent == ""
 }
 
 func (s *Server) dialHost(ctx context.Context, host string) (net.Conn, error) {
@@ -89,35 +94,35 @@ func (s *Server) dialSSH(ctx context.Context, host string) (net.Conn, error) {
 	return s.daemon.SSH().Dial(ctx, host)
 }
 
-// ofSSH are the errors of what asks a host over ssh.
-var ofSSH = []api.Code{api.CodeNotFound, api.CodeInvalid, api.CodeDenied, api.CodeNoSSH, api.CodeHostUnknown, api.CodeHostRefused, api.CodeHostVersion, api.CodeHostBare}
+// sshErrors are the errors of routes to ssh hosts.
+var sshErrors = []api.Code{api.CodeNotFound, api.CodeInvalid, api.CodeDenied, api.CodeNoSSH, api.CodeHostUnknown, api.CodeHostRefused, api.CodeHostVersion, api.CodeHostBare}
 
-// permitList refuses the list of other hosts, and of what runs on them, to logins and tokens that may not do everything here.
+// permitList rejects listing other hosts and their sessions for logins and tokens without all rights.
 func permitList(ctx context.Context) error {
 	g := grantOf(ctx)
-	if g == nil || g.Rights() == access.Everything && g.Whole() && !g.Masked && g.Agent == "" {
+	if g == nil || g.Rights() == apitoken.Everything && g.Whole() && !g.Masked && g.Agent == "" {
 		return nil
 	}
-	return noOthers(g)
+	return otherHostsError(g)
 }
 
-func noOthers(g *access.Grant) error {
-	return api.Errorf(api.CodeDenied, "the token %s does not reach other hosts: that is for who may do everything here", g.Name).
-		WithHint("`longterm web` makes a link for that")
+// otherHostsError returns the error for a login without the rights to use other hosts.
+func otherHostsError(g *apitoken.Grant) error {
+	return api.Errorf(api.CodeDenied, "token %s may not access other hosts (requires all rights)", g.Name).
+		WithHint("`longterm web` creates such a login link")
 }
 
-// permitSSH refuses who must not have this daemon go to other hosts, as its user: logins that may not do everything here,
-// and agents.
+// permitSSH rejects connections to other hosts as the daemon's user for agents and for logins without all rights.
 func permitSSH(ctx context.Context) error {
 	if g := grantOf(ctx); g != nil {
 		if reachesOthers(g) {
 			return nil
 		}
-		return noOthers(g)
+		return otherHostsError(g)
 	}
-	if callerOf(ctx).Held || actor.Of(ctx).IsAgent() {
-		return api.Errorf(api.CodeDenied, "other hosts are reached by a person, not by %s", actor.Of(ctx)).
-			WithHint("a person does that, outside of sessions with an agent or with rules, and without %s", actor.Env)
+	if callerOf(ctx).Held || identity.Of(ctx).IsAgent() {
+		return api.Errorf(api.CodeDenied, "access to other hosts denied for %s", identity.Of(ctx)).
+			WithHint("use it as a user, outside of sessions with an agent or a policy, without %s", identity.Env)
 	}
 	return nil
 }
@@ -130,35 +135,35 @@ func (s *Server) listSSHHosts(ctx context.Context, _ *struct{}) ([]api.SSHHost, 
 }
 
 func (s *Server) listSSHSessions(ctx context.Context, in *struct {
-	Host string `path:"host" doc:"as hosts.names has it"`
+	Host string `path:"host" doc:"name from hosts.names"`
 }) ([]api.FleetSession, error) {
 	if err := permitSSH(ctx); err != nil {
 		return nil, err
 	}
-	if slot := turns.Taken(ctx); slot != nil { // a host may be long in answering
+	if slot := fairsched.SlotOf(ctx); slot != nil { // a host may be long in answering
 		slot.Give()
 	}
 	return s.daemon.SSH().Sessions(ctx, in.Host)
 }
 
-// Shared serves who reads a shared session through a relay, within what a token of a name allows.
+// Shared serves a reader of a shared session through a relay, within the rights of a token.
 func (s *Server) Shared(token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		g, err := s.daemon.Tokens().Named(token)
+		g, err := s.daemon.Tokens().GrantByName(token)
 		if err != nil {
-			writeError(w, notGranted(err))
+			writeError(w, tokenError(err))
 			return
 		}
 		if r.URL.Path == "/web/me" {
 			web.Me(w, g)
 			return
 		}
-		r.Header.Del(actor.TokenHeader) // it is ours to say who asks
-		s.serveGranted(w, r.WithContext(actor.With(r.Context(), actor.Actor{UID: os.Getuid()})), g, s.inner)
+		r.Header.Del(identity.TokenHeader) // only the daemon sets the caller
+		s.serveGranted(w, r.WithContext(identity.With(r.Context(), identity.Actor{UID: os.Getuid()})), g, s.inner)
 	})
 }
 
-// isProxy says that a peer is one of the addresses or networks.
+// isProxy reports whether a peer is in a list of addresses and networks.
 func isProxy(proxies []string, peer string) bool {
 	addr, err := netip.ParseAddr(peer)
 	if err != nil {
@@ -178,7 +183,7 @@ func isProxy(proxies []string, peer string) bool {
 
 func (s *Server) getWeb(context.Context, *struct{}) (api.Web, error) { return s.daemon.Web(), nil }
 
-// loginDays is how long a login of the page counts, and shareHours a link to a session, where nothing else is asked for.
+// Default lifetimes: loginDays of a login, shareHours of a share link.
 const (
 	loginDays  = 30
 	shareHours = 24
@@ -186,14 +191,14 @@ const (
 
 func (s *Server) openWeb(ctx context.Context, in *struct{ Body api.OpenWeb }) (api.WebLink, error) {
 	o := in.Body
-	t := access.Token{Name: strings.TrimSuffix(web.LoginPrefix, "-"), May: o.May, Label: o.Label, Page: true, Masked: o.Masked}
+	t := apitoken.Token{Name: strings.TrimSuffix(web.LoginPrefix, "-"), May: o.May, Label: o.Label, Page: true, Masked: o.Masked}
 	if len(t.May) == 0 {
-		t.May = access.Everything.Names()
+		t.May = apitoken.Everything.Names()
 	}
-	if _, err := access.ParseRights(t.May); err != nil {
+	if _, err := apitoken.ParseRights(t.May); err != nil {
 		return api.WebLink{}, api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	if err := access.CheckLabel(o.Label); o.Label != "" && err != nil {
+	if err := apitoken.CheckLabel(o.Label); o.Label != "" && err != nil {
 		return api.WebLink{}, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	if o.Session != "" {
@@ -217,12 +222,12 @@ func (s *Server) openWeb(ctx context.Context, in *struct{ Body api.OpenWeb }) (a
 	return v, nil
 }
 
-func (s *Server) closeWeb(ctx context.Context, _ *struct{}) (none, error) {
+func (s *Server) closeWeb(ctx context.Context, _ *struct{}) (noContent, error) {
 	if err := s.daemon.CloseWeb(); err != nil {
-		return none{}, err
+		return noContent{}, err
 	}
-	s.daemon.Audit().Later(audit.Record{Actor: actor.Of(ctx), Kind: audit.Write, Path: "page", Verdict: "allow", Note: "served no longer"})
-	return none{true}, nil
+	s.daemon.Audit().Later(audit.Record{Actor: identity.Of(ctx), Kind: audit.Write, Path: "page", Verdict: "allow", Note: "served no longer"})
+	return noContent{true}, nil
 }
 
 func (s *Server) postShare(ctx context.Context, in *sessionBody[api.Share]) (api.Shared, error) {
@@ -236,16 +241,16 @@ func (s *Server) postShare(ctx context.Context, in *sessionBody[api.Share]) (api
 			return api.Shared{}, err
 		}
 	}
-	t := access.Token{
-		Name: "share-" + strings.ToLower(rand.Text()[:8]), May: access.Look.Names(), Session: e.ID(), Page: true, Masked: true,
+	t := apitoken.Token{
+		Name: "share-" + strings.ToLower(rand.Text()[:8]), May: apitoken.Look.Names(), Session: e.ID(), Page: true, Masked: true,
 		Expires: time.Now().Add(time.Duration(cmp.Or(in.Body.Hours, shareHours)) * time.Hour).UTC().Truncate(time.Second),
 	}
 	if in.Body.Type {
-		t.May = (access.Look | access.Type).Names()
+		t.May = (apitoken.Look | apitoken.Type).Names()
 	}
 	made, secret, err := s.daemon.Tokens().Make(t)
 	switch {
-	case errors.Is(err, access.ErrFull):
+	case errors.Is(err, apitoken.ErrFull):
 		return api.Shared{}, api.Errorf(api.CodeLimit, "%v", err).WithHint("revoke some of them with `longterm token revoke`")
 	case err != nil:
 		return api.Shared{}, api.Errorf(api.CodeStorage, "%v", err)
@@ -259,4 +264,61 @@ func (s *Server) postShare(ctx context.Context, in *sessionBody[api.Share]) (api
 	}
 	s.recordToken(ctx, &made, "a link to the session was made, to "+strings.Join(made.May, " and ")+", until "+made.Expires.Format(time.RFC3339))
 	return api.Shared{Token: tokenView(&made), Link: link}, nil
+}
+
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
+	if err := s.pages.Serve(w, r); err != nil {
+		writeError(w, err)
+	}
+}
+
+// pageHost implements pagesocket.Host.
+type pageHost struct{ s *Server }
+
+var _ pagesocket.Host = pageHost{}
+
+func (h pageHost) Grant(ctx context.Context) apitoken.Grant {
+	if g := grantOf(ctx); g != nil {
+		return *g
+	}
+	return apitoken.Grant{Level: apitoken.All}
+}
+
+func (h pageHost) Sessions(ctx context.Context) ([]api.Session, error) {
+	return h.s.listSessions(ctx, &listQuery{})
+}
+
+func (h pageHost) Session(ctx context.Context, name string) (*registry.Handle, error) {
+	return h.s.visible(ctx, name)
+}
+
+func (h pageHost) Approvals(ctx context.Context) ([]api.Approval, error) {
+	asked, err := h.s.gate.List(ctx, authorize.Query{Limit: 1000})
+	mine := []api.Approval{}
+	for i := range asked {
+		if h.s.shows(ctx, asked[i].Session) {
+			mine = append(mine, asked[i])
+		}
+	}
+	return mine, err
+}
+
+func (h pageHost) ShowsEvent(ctx context.Context, e *api.Event) bool { return h.s.showsEvent(ctx, e) }
+func (h pageHost) Redactor(ctx context.Context) *redact.Set          { return h.s.redactorFor(ctx) }
+
+func (h pageHost) Type(ctx context.Context, e *registry.Handle, t session.Typing, asked func()) error {
+	_, err := h.s.typeNotify(ctx, e, t, "", asked)
+	return err
+}
+
+func (h pageHost) Offset(ctx context.Context, e *registry.Handle, moment string) (uint64, error) {
+	return offsetOf(ctx, e, moment)
+}
+
+func (h pageHost) Error(err error) *api.Error {
+	var e *api.Error
+	if !errors.As(toAPI(err), &e) {
+		e = api.Errorf(api.CodeInternal, "%v", err)
+	}
+	return e
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -34,14 +34,14 @@ func (s *Set) List(ctx context.Context, q store.JobQuery) ([]api.Job, error) {
 // jobBudget is how much output the record of a job has.
 const jobBudget = 4 << 10
 
-// Look says how a job is looked at.
+// Look holds how long a caller that reads a job waits, and what ends its wait early.
 type Look struct {
-	Await   time.Duration // wait so long for its end; 0: do not
-	Stop    bool          // it ends when the caller goes away meanwhile
-	OnInput string        // return: do not wait for one that waits for input
-	// OnApproval says the same of one that waits for a person, other than by the approval Told.
+	Await   time.Duration // how long to wait for the job's end; 0: do not wait
+	Stop    bool          // the job ends if the caller leaves
+	OnInput string        // "return": return when the job waits for input
+	// OnApproval "return" makes the call return when the job has an open approval, unless Told is that approval's ID.
 	OnApproval, Told string
-	MaxOutput        int // bytes; 0: as many as were asked for with it
+	MaxOutput        int // bytes; 0: the limit of the job's call
 }
 
 // Get describes a job, or waits for its end.
@@ -50,39 +50,39 @@ func (s *Set) Get(ctx context.Context, ref string, in Look) (api.Job, error) {
 	if err != nil {
 		return api.Job{}, err
 	}
-	v, err := s.lookAt(ctx, r, in)
+	v, err := s.describeOrAwait(ctx, r, in)
 	v.Agent = actorIn(r.Request).Agent
 	return v, err
 }
 
-// actorIn returns the actor of a recorded request. It is a person if the request cannot be read.
-func actorIn(request []byte) actor.Actor {
+// actorIn returns the actor of a recorded request. It is a user if the request cannot be read.
+func actorIn(request []byte) identity.Actor {
 	var rec struct {
-		Actor actor.Actor `json:"actor"`
+		Actor identity.Actor `json:"actor"`
 	}
 	_ = json.Unmarshal(request, &rec)
 	return rec.Actor
 }
 
-// lookAt is Get of a job by its record.
-func (s *Set) lookAt(ctx context.Context, r store.Job, in Look) (_ api.Job, err error) {
-	how := &api.Asking{OnApproval: in.OnApproval, Told: in.Told}
+// describeOrAwait describes the job of a record, or waits for its end.
+func (s *Set) describeOrAwait(ctx context.Context, r store.Job, in Look) (_ api.Job, err error) {
+	how := &api.ApprovalOptions{OnApproval: in.OnApproval, Told: in.Told}
 	limit := in.MaxOutput
 	if limit == 0 && in.Await == 0 { // a record that is looked at
 		limit = jobBudget
 	}
-	if w := s.wantedByID(r.ID); w != nil {
+	if w := s.pendingStartByID(r.ID); w != nil {
 		if v := w.view(); in.Await == 0 || in.OnApproval == "return" && v.Result.NeedsApproval && v.Approval != in.Told {
 			return v, nil
 		}
 		c := api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: w.x.OnTimeout}
 		if !in.Stop {
-			c.OnTimeout = "background" // somebody who looks on
+			c.OnTimeout = "background" // a caller that only looks ends nothing
 		}
-		if _, err := w.awaitStart(ctx, &c, true, how, nil); ctx.Err() != nil || !isClosed(w.over) && err != nil {
+		if _, err := w.awaitStart(ctx, &c, true, how, false); ctx.Err() != nil || !w.isOver() && err != nil {
 			return api.Job{}, err
 		}
-		if !isClosed(w.over) {
+		if !w.isOver() {
 			return w.view(), nil
 		}
 	}
@@ -102,8 +102,8 @@ func (s *Set) lookAt(ctx context.Context, r store.Job, in Look) (_ api.Job, err 
 		if in.Stop {
 			leaves = endsByCaller
 		}
-		res, err := j.await(ctx, &api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: j.call.OnTimeout, OnInput: in.OnInput}, how, leaves)
-		if err != nil && !isClosed(j.over) {
+		res, err := j.awaitResult(ctx, &api.Call{Job: r.ID, YieldMS: in.Await.Milliseconds(), OnTimeout: j.call.OnTimeout, OnInput: in.OnInput}, how, leaves)
+		if err != nil && !j.hasReached(stateDone) {
 			return api.Job{}, err
 		}
 		if in.Stop && res.State == "needs_input" && in.OnInput == "return" { // a caller that only looks leaves the others waiting
@@ -126,45 +126,50 @@ func (s *Set) liveJob(ctx context.Context, ref string) (*Job, error) {
 	if j := s.byID(r.ID); j != nil {
 		return j, nil
 	}
-	return nil, api.Errorf(api.CodeEnded, "job %s has ended", api.ShortID(r.ID)).WithHint("`longterm jobs show %s` tells how", api.ShortID(r.ID))
+	return nil, api.Errorf(api.CodeEnded, "job %s has ended", api.ShortID(r.ID)).WithHint("`longterm jobs show %s` shows how", api.ShortID(r.ID))
 }
 
 // Stop ends a job by the kill ladder.
 func (s *Set) Stop(ctx context.Context, ref string, grace time.Duration, next bool) (api.Job, error) {
-	if w := s.wantedByID(ref); w != nil {
-		w.takeBack()
-		select {
-		case <-w.over:
-		case <-s.ctx.Done():
-			return api.Job{}, session.ErrStopped
-		case <-ctx.Done():
-			return api.Job{}, ctx.Err()
+	if w := s.pendingStartByID(ref); w != nil {
+		w.withdraw()
+		if err := s.awaitState(ctx, &w.machine, stateHandedOff); err != nil {
+			return api.Job{}, err
 		}
 		if w.job == nil {
 			return s.Get(ctx, w.x.Job, Look{})
 		}
 	}
+	s.await(ctx, ref) // a caller that was interrupted at once stops a job that is still being prepared
 	j, err := s.liveJob(ctx, ref)
 	if err != nil {
 		return api.Job{}, err
 	}
-	j.mark(endsByRequest)
+	j.setEnding(endsByRequest)
 	if !next || !j.skipStep(ctx) {
-		j.ask(grace)
+		j.requestEnd(grace)
 	}
-	select {
-	case <-j.over:
-		return j.view(), nil
-	case <-s.ctx.Done():
-		return api.Job{}, session.ErrStopped
-	case <-ctx.Done():
-		return api.Job{}, ctx.Err()
+	if err := s.awaitState(ctx, &j.machine, stateDone); err != nil {
+		return api.Job{}, err
 	}
+	return j.view(), nil
 }
 
-// Release lets those who wait for a job come back; it goes on.
+// awaitState waits until m has reached a state, or one after it. It returns session.ErrStopped if the daemon stops
+// first.
+func (s *Set) awaitState(ctx context.Context, m *machine, at state) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(session.ErrStopped) })()
+	if !m.await(ctx, at) {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// Release makes the callers of a job return. The job continues.
 func (s *Set) Release(ctx context.Context, ref string) (api.Job, error) {
-	if w := s.wantedByID(ref); w != nil {
+	if w := s.pendingStartByID(ref); w != nil {
 		w.release()
 		return w.view(), nil
 	}
@@ -176,13 +181,13 @@ func (s *Set) Release(ctx context.Context, ref string) (api.Job, error) {
 	return j.view(), nil
 }
 
-// Forget forgets a job that ended, and the session it ran in by itself.
+// Forget removes an ended job, and its session if that was started for the job alone.
 func (s *Set) Forget(ctx context.Context, ref string) error {
 	r, err := s.jobRecord(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if s.byID(r.ID) != nil || s.wantedByID(r.ID) != nil {
+	if s.byID(r.ID) != nil || s.pendingStartByID(r.ID) != nil {
 		return api.Errorf(api.CodeRunning, "job %s has not ended", api.ShortID(r.ID)).WithHint("end it first: `longterm jobs stop %s`", api.ShortID(r.ID))
 	}
 	_, kept := s.unwritten.Get(r.ID)
@@ -190,13 +195,13 @@ func (s *Set) Forget(ctx context.Context, ref string) error {
 		return noJob(ref, err)
 	}
 	s.unwritten.Drop(r.ID)
-	if e := s.reg.ByID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.reg.NoteLeft(e)) == 0 {
+	if e := s.reg.ByID(r.Session); e != nil && r.Kind == store.JobCommand && !keepsSession(&r) && len(s.reg.RecordLeftovers(e)) == 0 {
 		return s.reg.Remove(ctx, e, false)
 	}
 	return nil
 }
 
-// withoutOutput is a result for a list: how it ended, and not what it printed.
+// withoutOutput returns a result for a list: how the job ended, without its output.
 func withoutOutput(r *api.Result) *api.Result {
 	if r == nil {
 		return nil
@@ -208,12 +213,12 @@ func withoutOutput(r *api.Result) *api.Result {
 	return &short
 }
 
-// jobView is a job as its record has it, or as it is when it has not ended.
+// jobView returns a job for clients, from memory if it has not ended and from its record otherwise.
 func (s *Set) jobView(r *store.Job) api.Job {
 	if j := s.byID(r.ID); j != nil {
 		return j.view()
 	}
-	if w := s.wantedByID(r.ID); w != nil {
+	if w := s.pendingStartByID(r.ID); w != nil {
 		return w.view()
 	}
 	v := api.Job{ID: r.ID, Session: r.Session, Line: r.Line, State: r.State, Started: r.Created, Command: r.N, Background: true}
@@ -232,28 +237,29 @@ func (s *Set) jobView(r *store.Job) api.Job {
 	return v
 }
 
-// view is a job as clients see it.
+// view returns the job for clients.
 func (j *Job) view() api.Job {
 	waits, needs := j.waitsFor(), ""
-	if isClosed(j.begun) {
+	if j.hasReached(stateRunning) {
 		needs = j.inputNeeded()
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	o := &j.outcome
 	v := api.Job{
-		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: store.JobWaiting, Background: j.away,
-		Started: j.began, DurationMS: sinceMS(j.began), Command: int(j.started.Number), Result: j.result,
+		ID: j.id, Session: j.e.ID(), Name: j.e.Record().Name, Line: j.line, State: store.JobWaiting, Background: j.background,
+		Started: j.created, DurationMS: sinceMS(j.created), Command: int(o.started.Number), Result: o.result,
 	}
 	switch {
-	case j.result == nil && waits != nil:
+	case o.result == nil && waits != nil:
 		v.State, v.Approval = "needs_approval", waits.ID
-	case j.result != nil:
-		done := j.done // an event that is kept is not to keep the job, and its session
-		v.State, v.Ended, v.DurationMS = store.JobDone, &done, j.done.Sub(j.began).Milliseconds()
-		v.Outcome = j.result.State
-	case isClosed(j.begun) && needs != "":
+	case o.result != nil:
+		done := o.at // an event that is kept is not to keep the job, and its session
+		v.State, v.Ended, v.DurationMS = store.JobDone, &done, o.at.Sub(j.created).Milliseconds()
+		v.Outcome = o.result.State
+	case j.state >= stateRunning && needs != "":
 		v.State, v.Needs = "needs_input", needs
-	case isClosed(j.begun):
+	case j.state >= stateRunning:
 		v.State = store.JobRunning
 	}
 	return v
@@ -265,7 +271,7 @@ func (j *Job) inputNeeded() string { return string(j.e.Session.Status().Needs.Ki
 
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
 
-// SessionOf is the session of a job, by id or unique prefix.
+// SessionOf returns the session of a job, by id or unique prefix.
 func (s *Set) SessionOf(ctx context.Context, ref string) (string, error) {
 	r, err := s.jobRecord(ctx, ref)
 	return r.Session, err

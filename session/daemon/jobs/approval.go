@@ -13,31 +13,31 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/executions"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A line is judged before it is given to its shell. One that a person has to allow waits as a job, whose
-// record is there: a daemon that comes after this one asks the gateway again with the job's id, and finds
-// the approval.
+// The policy judges a line before the line is submitted. A line that a user has to allow waits as a recorded job: the
+// next daemon asks the gateway with the same job's id, and finds the approval.
 
-// askLine is what the gateway is asked about a line.
-func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gateway.Ask {
+// askLine returns the authorization request for a line.
+func askLine(job string, who identity.Actor, e *registry.Handle, x api.Exec) authorize.Request {
 	r := e.Record()
-	a := gateway.Ask{
-		ID: job, Kind: gateway.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
+	a := authorize.Request{
+		ID: job, Kind: authorize.Line, Actor: who, Session: e.ID(), Name: r.Name, Labels: r.Labels, Line: x.Line,
 		Cwd: e.CurrentDir(e.Session.Status()), Home: Home(), Policy: x.Policy, Kept: r.Policy, Yes: x.Yes,
 		Pipe: r.Pipe, Since: r.Started, Ends: true,
 	}
 	if len(r.Argv) > 0 {
-		a.Shell = gateway.ReaderName(r.Argv[0])
+		a.Shell = authorize.ReaderName(r.Argv[0])
 	}
-	if now := e.Program(); gateway.ReadCode([]string{now}) { // a shell became it: `bash -c 'python3 -q'`, say
+	// a shell that became it: `bash -c 'python3 -q'`, for example
+	if now := e.Program(); authorize.ReadCode([]string{now}) {
 		a.Shell = now
 	}
 	if forProgram(a.Shell, x) {
@@ -46,37 +46,37 @@ func askLine(job string, who actor.Actor, e *registry.Handle, x api.Exec) gatewa
 	return a
 }
 
-// forProgram says that a line may be for what runs in the session and not for its shell.
+// forProgram reports whether a line may be for the program that runs in the session and not for its shell.
 func forProgram(shell string, x api.Exec) bool {
-	return x.Foreign || shell != "" && gateway.ShellName(shell) == ""
+	return x.Foreign || shell != "" && authorize.ShellName(shell) == ""
 }
 
-// AskLine is what the gateway is asked about a line that is typed as keys are.
-func AskLine(id string, who actor.Actor, e *registry.Handle, line string) gateway.Ask {
+// AskLine returns the authorization request for a line that is typed as keys are.
+func AskLine(id string, who identity.Actor, e *registry.Handle, line string) authorize.Request {
 	a := askLine(id, who, e, api.Exec{Line: line, Foreign: true})
 	a.Ends = false
 	return a
 }
 
-// askRun is what the gateway is asked about a command that is to have a session of its own.
-func askRun(who actor.Actor, x *api.Run) gateway.Ask {
+// askRun returns the authorization request for a command with its own session.
+func askRun(who identity.Actor, x *api.Run) authorize.Request {
 	a := AskNew(x.Job, who, &x.NewSession)
 	return a
 }
 
-// AskNew is what the gateway is asked about a session that is to be started with a command. It notes in n which file is
-// judged: no other one is started.
-func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
-	a := gateway.Ask{
-		ID: id, Kind: gateway.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
-		Shell: gateway.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: Home(), Policy: n.Policy, Yes: n.Yes,
+// AskNew returns the authorization request for a session that starts with a command. It stores the judged program file
+// in n, so that the session starts exactly that file.
+func AskNew(id string, who identity.Actor, n *api.NewSession) authorize.Request {
+	a := authorize.Request{
+		ID: id, Kind: authorize.Command, Actor: who, Name: n.Name, Labels: n.Labels, Line: n.Line, Argv: n.Argv,
+		Shell: authorize.ShellName(shellOf(n.Env)), Cwd: n.Cwd, Home: Home(), Policy: n.Policy, Yes: n.Yes,
 		Pipe: n.Pipe,
 	}
 	if who.IsAgent() || who.Policy != "" || n.Policy != "" {
-		a.Settings = settingsOf(n)
+		a.Settings = judgedVariables(n)
 		found, first := spawn.ProgramOf(n)
 		a.File = sys.FileID(first)
-		n.Judged = api.JudgedFile{Path: first, ID: a.File, OwnShell: !ofSystem(found, first)}
+		n.Judged = api.JudgedFile{Path: first, ID: a.File, OwnShell: !isSystemShell(found, first)}
 		switch {
 		case first == "":
 		case len(n.Argv) > 0:
@@ -91,29 +91,28 @@ func AskNew(id string, who actor.Actor, n *api.NewSession) gateway.Ask {
 	return a
 }
 
-// ShellAlone says that a session is started with a shell and nothing else, which needs no judgement: what it is given is
-// judged. A program of one's own that is called so is judged like others.
+// ShellAlone reports whether a session starts with only a shell. That needs no judgement, because the shell's lines are
+// judged. A program of the user with a shell's name is judged like others.
 func ShellAlone(n *api.NewSession) bool {
 	return n.Line == "" && (len(n.Argv) == 0 || spawn.IsShell(n.Argv)) && !n.Judged.OwnShell
 }
 
-// ofSystem says that a shell is one of the system's: it is found among its programs, or is a link elsewhere to the one
-// of its name.
-func ofSystem(found, file string) bool {
+// isSystemShell reports whether a shell is the system's: it was found in one of shellDirs, or links to the shell there.
+func isSystemShell(found, file string) bool {
 	among := func(path string) bool {
 		return slices.ContainsFunc(shellDirs, func(d string) bool {
 			return filepath.Dir(path) == d || d[len(d)-1] == '/' && strings.HasPrefix(path, d)
 		})
 	}
-	return among(found) || among(file) && gateway.ReaderName(found) == gateway.ReaderName(file)
+	return among(found) || among(file) && authorize.ReaderName(found) == authorize.ReaderName(file)
 }
 
 // shellDirs are where the system's shells are; with a slash at the end also below.
 var shellDirs = []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/", "/usr/local/Cellar/", "/nix/store/"}
 
-// settingsOf are the variables that a command is started with on purpose, and those of its environment that have
-// programs run or load something else, where they are not the daemon's own.
-func settingsOf(n *api.NewSession) []string {
+// judgedVariables returns the environment variables that policy judges with a command: those that the caller set
+// explicitly, and those of its environment that run or load other code, unless the daemon has the same value.
+func judgedVariables(n *api.NewSession) []string {
 	settings := slices.Clone(n.SetEnv)
 	for _, kv := range n.Env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -129,7 +128,7 @@ func settingsOf(n *api.NewSession) []string {
 	return settings
 }
 
-// shellOf is the user's shell, which reads lines.
+// shellOf returns the user's shell, which reads lines.
 func shellOf(env []string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if len(env[i]) > 6 && env[i][:6] == "SHELL=" {
@@ -139,48 +138,26 @@ func shellOf(env []string) string {
 	return os.Getenv("SHELL")
 }
 
-// Home is the person's directory; empty: it is not known.
+// Home returns the user's home directory, and "" if it is unknown.
 func Home() string {
 	dir, _ := os.UserHomeDir() // unknown: the rules ask rather
 	return dir
 }
 
-// hold stops the job's clocks: a person has to allow it.
-func (j *Job) hold(p *gateway.Pending) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.pending, j.held = p, true
-}
-
-// letRun has the job's clocks run from now on.
-func (j *Job) letRun(from time.Time, approval string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.pending, j.held, j.runsFrom, j.approval = nil, false, from, approval
-	closeOnce(j.admitted)
-}
-
-// admittedTo notes what the gateway said of the session's own command.
-func (j *Job) admittedTo(a gateway.Ask, answer gateway.Answer) {
+// noteAnswer stores the gateway's answer for the session's own command.
+func (j *Job) noteAnswer(a authorize.Request, answer authorize.Answer) {
 	a.Session = j.e.ID()
 	j.mu.Lock()
-	j.approval, j.asking = answer.Approval, a
+	j.approval.id, j.approval.request = answer.Approval, a
 	j.mu.Unlock()
 	j.s.gate.Started(j.e.ID(), a, answer)
 }
 
-// followApproval waits until the line is allowed, gives it to the shell, and follows it.
-func (j *Job) followApproval(ctx context.Context, p *gateway.Pending, give func(context.Context) (func(context.Context), error)) {
-	waiting, cancel := context.WithCancel(ctx)
+// followApproval waits until the line is allowed, calls submit to type it, and follows it.
+func (j *Job) followApproval(ctx context.Context, p *authorize.Pending, submit func(context.Context) (func(context.Context), error)) {
+	waiting, cancel := j.untilEnded(ctx) // a job that is given up does not wait
 	defer cancel()
-	go func() { // who gives the job up does not wait any more
-		select {
-		case <-j.ended:
-			cancel()
-		case <-waiting.Done():
-		}
-	}()
-	go func() { // nor does a line whose shell is gone
+	go func() { // nor does a line whose shell has ended
 		if _, err := j.e.Session.Wait(waiting, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}}); err == nil {
 			j.fail(session.ErrEnded)
 		}
@@ -189,101 +166,125 @@ func (j *Job) followApproval(ctx context.Context, p *gateway.Pending, give func(
 	switch {
 	case ctx.Err() != nil:
 		return
-	case isClosed(j.ended):
-		j.s.gate.NotGiven(j.e.ID(), j.id) // in case it was answered at that moment
-		j.s.gate.Landed(j.e.ID(), j.id)
+	case j.hasReached(stateEnded):
+		j.forgetAllowed() // in case it was answered at that moment
 		return
 	case err != nil:
-		j.letRun(time.Now(), answer.Approval)
-		j.fail(err)
+		j.reject(err, answer)
 		return
 	}
 	now := time.Now()
-	j.letRun(now, answer.Approval)
-	j.noteFrom(now)
-	follow, err := give(ctx)
-	switch {
-	case leftBehind(ctx, err):
-		return
-	case err != nil:
-		j.fail(err)
+	if !j.move(triggerAllowed, func() {
+		j.approval.pending, j.approval.id, j.timing.from = nil, answer.Approval, now
+		_ = j.editRequest(admittedAt(now)) // it was written here
+	}) {
+		j.forgetAllowed()
 		return
 	}
-	follow(ctx)
+	j.submit(ctx, submit)
 }
 
-// leftBehind says of a line that was not given that the daemon's successor gives it.
-func leftBehind(ctx context.Context, err error) bool {
+// forgetAllowed notifies the gateway that an allowed line will not be submitted, because its job has ended.
+func (j *Job) forgetAllowed() {
+	j.s.gate.NotSubmitted(j.e.ID(), j.id)
+	j.s.gate.LineFinished(j.e.ID(), j.id)
+}
+
+// submit gives the shell an allowed line and follows it.
+func (j *Job) submit(ctx context.Context, giveLine func(context.Context) (func(context.Context), error)) {
+	follow, err := giveLine(ctx)
+	switch {
+	case isLeftToNextDaemon(ctx, err):
+	case err != nil && j.hasReached(stateEnded):
+		j.forgetAllowed()
+	case err != nil:
+		j.fail(err)
+	default:
+		follow(ctx)
+	}
+}
+
+// isLeftToNextDaemon reports whether giveLine failed because this daemon stops: the next daemon submits the line.
+func isLeftToNextDaemon(ctx context.Context, err error) bool {
 	var replaced *api.Error
 	return ctx.Err() != nil || errors.As(err, &replaced) && replaced.Retry
 }
 
-// change changes what the record keeps of the request.
-func (j *Job) change(f func(map[string]any)) {
+// updateRequest applies f to the recorded request and saves the job's record.
+func (j *Job) updateRequest(f func(map[string]any)) {
 	j.mu.Lock()
-	var req map[string]any
-	err := json.Unmarshal(j.req, &req)
-	if err == nil {
-		f(req)
-		var b []byte
-		if b, err = json.Marshal(req); err == nil {
-			j.req = b
-		}
-	}
+	err := j.editRequest(f)
 	j.mu.Unlock()
 	if err == nil { // it was written here
 		j.save()
 	}
 }
 
-// askAgain asks for a line that the daemon before had not given to its shell.
+// editRequest applies f to the request. The caller holds mu.
+func (j *Job) editRequest(f func(map[string]any)) error {
+	var req map[string]any
+	if err := json.Unmarshal(j.request, &req); err != nil {
+		return err
+	}
+	f(req)
+	b, err := json.Marshal(req)
+	if err == nil {
+		j.request = b
+	}
+	return err
+}
+
+// reject ends the job because it was not allowed.
+func (j *Job) reject(err error, answer authorize.Answer) {
+	j.failWith(err, func() { j.approval.pending, j.approval.id = nil, answer.Approval })
+}
+
+// askAgain requests authorization again for a line that the previous daemon did not submit.
 func (j *Job) askAgain(ctx context.Context, x api.Exec) {
-	give := func(ctx context.Context) (func(context.Context), error) { return j.giveAgain(ctx, x) }
-	answer, p, err := j.s.gate.Begin(ctx, j.asking)
+	give := func(ctx context.Context) (func(context.Context), error) { return j.resubmitLine(ctx, x) }
+	answer, p, err := j.s.gate.Begin(ctx, j.approval.request)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		j.letRun(time.Now(), answer.Approval)
-		j.fail(err)
+		j.reject(err, answer)
 	case p != nil:
-		j.hold(p)
+		j.move(triggerApprovalRequested, func() { j.approval.pending = p })
 		j.followApproval(ctx, p, give)
 	default:
-		j.letRun(j.since(), answer.Approval)
-		follow, err := give(ctx)
-		if leftBehind(ctx, err) {
+		if !j.move(triggerSubmitted, func() { j.approval.id = answer.Approval }) {
+			j.forgetAllowed()
 			return
 		}
-		if err != nil {
-			j.fail(err)
-			return
-		}
-		follow(ctx)
+		j.submit(ctx, give)
 	}
 }
 
-// since is when the job's clocks began to run.
-func (j *Job) since() time.Time {
+// timeoutStart returns the time from which the job's timeouts count.
+func (j *Job) timeoutStart() time.Time {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.runsFrom.IsZero() {
-		return j.began
+	if j.timing.from.IsZero() {
+		return j.created
 	}
-	return j.runsFrom
+	return j.timing.from
 }
 
-// giveAgain gives the shell, or the program that it was for, a line that was waiting when the daemon before ended.
-func (j *Job) giveAgain(ctx context.Context, x api.Exec) (func(context.Context), error) {
-	if j.awaitTyped(ctx); ctx.Err() != nil {
-		return nil, ctx.Err()
+// resubmitLine gives the shell, or the program that it was for, a line that was waiting when the daemon before ended.
+func (j *Job) resubmitLine(ctx context.Context, x api.Exec) (func(context.Context), error) {
+	waiting, cancel := j.untilEnded(ctx)
+	defer cancel()
+	if j.awaitTyped(waiting); waiting.Err() != nil {
+		return nil, waiting.Err()
 	}
-	j.found.Store(false)
+	j.mu.Lock()
+	j.previous.recordOnly = false
+	j.mu.Unlock()
 	x.Wait = true // it was taken on
 	return j.giveLine(ctx, x)
 }
 
-// refused says that the gateway did not let it go ahead.
-func refused(err error) *api.Error {
+// denialOf returns the error of the gateway if it denied the request, and nil otherwise.
+func denialOf(err error) *api.Error {
 	var e *api.Error
 	if errors.As(err, &e) && (e.Code == api.CodeDenied || e.Code == api.CodeRejected) {
 		return e
@@ -291,14 +292,14 @@ func refused(err error) *api.Error {
 	return nil
 }
 
-// fillAsking puts in what a job that a person has to allow waits for, or why it was not allowed.
-func fillAsking(r *api.Result, v *api.Approval, err error) {
+// fillApproval sets the approval that a job waits for, or why it was rejected.
+func fillApproval(r *api.Result, v *api.Approval, err error) {
 	if v != nil && v.State == "pending" {
 		j := v.Judgement
 		r.State, r.NeedsApproval, r.Approval, r.Policy = "needs_approval", true, v.ID, &j
 		return
 	}
-	if e := refused(err); e != nil {
+	if e := denialOf(err); e != nil {
 		r.State, r.Error, r.Hint, r.Policy = "denied", e.Message, e.Hint, e.Policy
 		if e.Approval != "" {
 			r.Approval = e.Approval
@@ -306,16 +307,16 @@ func fillAsking(r *api.Result, v *api.Approval, err error) {
 	}
 }
 
-// approvalID is the approval that allowed the job; empty: it needed none.
+// approvalID returns the approval that allowed the job, and "" if it needed none.
 func (j *Job) approvalID() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.approval
+	return j.approval.id
 }
 
-// failure is why there is no end.
+// failure returns why the job's end was not seen.
 func (j *Job) failure() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.err
+	return j.outcome.err
 }

@@ -10,8 +10,8 @@ import (
 
 // approvalTimer bounds how long a caller waits for approvals (Asking.ApprovalTimeoutMS).
 type approvalTimer struct {
-	how   *api.Asking
-	id    string // of the approval that timer is for
+	how   *api.ApprovalOptions // when the caller returns
+	id    string               // of the approval that timer is for
 	timer *time.Timer
 }
 

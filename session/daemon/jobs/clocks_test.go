@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -27,7 +27,7 @@ func withSettings(t *testing.T) *Set {
 	t.Helper()
 	s := testJobs(t)
 	dir := t.TempDir()
-	s.conf = settings.Open(paths.Dirs{State: filepath.Join(dir, "s"), Config: filepath.Join(dir, "c")}, slog.New(slog.DiscardHandler))
+	s.conf = liveconfig.Open(paths.Dirs{State: filepath.Join(dir, "s"), Config: filepath.Join(dir, "c")}, slog.New(slog.DiscardHandler))
 	return s
 }
 
@@ -43,32 +43,32 @@ func TestClocks_DefaultsOnlyForAgents(t *testing.T) {
 	day := agentBackgroundLimit
 	for _, c := range []struct {
 		name    string
-		actor   actor.Actor
+		actor   identity.Actor
 		call    api.Call
 		kill    bool
-		want    clocks
+		want    timeouts
 		refused string
 	}{
-		{"a person's line", person, api.Call{}, false, clocks{}, ""},
-		{"a script's command", person, api.Call{}, true, clocks{kill: true}, ""},
-		{"a person's in the background", person, api.Call{Background: true}, true, clocks{kill: true}, ""},
-		{"a person's that yields", person, api.Call{YieldMS: 1}, true, clocks{kill: true}, ""},
-		{"a person's that asks", person, api.Call{TimeoutMS: ms(7_200_000), IdleTimeoutMS: ms(7)}, true, clocks{2 * time.Hour, 7 * time.Millisecond, true, 0}, ""},
-		{"an agent's line", agent, api.Call{}, false, clocks{conf.Timeout, conf.IdleTimeout, false, day}, ""},
-		{"an agent's command", agent, api.Call{}, true, clocks{conf.Timeout, conf.IdleTimeout, true, day}, ""},
-		{"its own", agent, api.Call{TimeoutMS: ms(5000), IdleTimeoutMS: ms(7)}, true, clocks{5 * time.Second, 7 * time.Millisecond, true, day}, ""},
-		{"no limit", agent, api.Call{TimeoutMS: ms(0), IdleTimeoutMS: ms(0)}, true, clocks{0, 0, true, day}, ""},
-		{"a line that is killed", agent, api.Call{OnTimeout: "kill"}, false, clocks{conf.Timeout, conf.IdleTimeout, true, day}, ""},
-		{"a command that continues", agent, api.Call{OnTimeout: "background"}, true, clocks{conf.Timeout, conf.IdleTimeout, false, day}, ""},
-		{"in the background", agent, api.Call{Background: true}, true, clocks{day, 0, true, day}, ""},
-		{"that yields", agent, api.Call{YieldMS: 1}, true, clocks{day, 0, true, day}, ""},
-		{"in the background for days", agent, api.Call{Background: true, TimeoutMS: ms(200_000_000)}, true, clocks{200_000 * time.Second, 0, true, day}, ""},
-		{"short", person, api.Call{TimeoutMS: ms(1)}, true, clocks{wall: time.Millisecond, kill: true}, ""},
-		{"long", agent, api.Call{TimeoutMS: ms(3_600_000)}, true, clocks{time.Hour, conf.IdleTimeout, true, day}, ""},
-		{"below nothing", person, api.Call{TimeoutMS: ms(-1)}, true, clocks{}, "timeout -1ms"},
-		{"idle below nothing", agent, api.Call{IdleTimeoutMS: ms(-1)}, true, clocks{}, "idle timeout"},
+		{"a user's line", person, api.Call{}, false, timeouts{}, ""},
+		{"a script's command", person, api.Call{}, true, timeouts{kill: true}, ""},
+		{"a user's in the background", person, api.Call{Background: true}, true, timeouts{kill: true}, ""},
+		{"a user's that yields", person, api.Call{YieldMS: 1}, true, timeouts{kill: true}, ""},
+		{"a user's that asks", person, api.Call{TimeoutMS: ms(7_200_000), IdleTimeoutMS: ms(7)}, true, timeouts{2 * time.Hour, 7 * time.Millisecond, true, 0}, ""},
+		{"an agent's line", agent, api.Call{}, false, timeouts{conf.Timeout, conf.IdleTimeout, false, day}, ""},
+		{"an agent's command", agent, api.Call{}, true, timeouts{conf.Timeout, conf.IdleTimeout, true, day}, ""},
+		{"its own", agent, api.Call{TimeoutMS: ms(5000), IdleTimeoutMS: ms(7)}, true, timeouts{5 * time.Second, 7 * time.Millisecond, true, day}, ""},
+		{"no limit", agent, api.Call{TimeoutMS: ms(0), IdleTimeoutMS: ms(0)}, true, timeouts{0, 0, true, day}, ""},
+		{"a line that is killed", agent, api.Call{OnTimeout: "kill"}, false, timeouts{conf.Timeout, conf.IdleTimeout, true, day}, ""},
+		{"a command that continues", agent, api.Call{OnTimeout: "background"}, true, timeouts{conf.Timeout, conf.IdleTimeout, false, day}, ""},
+		{"in the background", agent, api.Call{Background: true}, true, timeouts{day, 0, true, day}, ""},
+		{"that yields", agent, api.Call{YieldMS: 1}, true, timeouts{day, 0, true, day}, ""},
+		{"in the background for days", agent, api.Call{Background: true, TimeoutMS: ms(200_000_000)}, true, timeouts{200_000 * time.Second, 0, true, day}, ""},
+		{"short", person, api.Call{TimeoutMS: ms(1)}, true, timeouts{wall: time.Millisecond, kill: true}, ""},
+		{"long", agent, api.Call{TimeoutMS: ms(3_600_000)}, true, timeouts{time.Hour, conf.IdleTimeout, true, day}, ""},
+		{"below nothing", person, api.Call{TimeoutMS: ms(-1)}, true, timeouts{}, "timeout -1ms"},
+		{"idle below nothing", agent, api.Call{IdleTimeoutMS: ms(-1)}, true, timeouts{}, "idle timeout"},
 	} {
-		got, err := s.clocksOf(c.actor, &c.call, c.kill)
+		got, err := s.timeoutsOf(c.actor, &c.call, c.kill)
 		if c.refused == "" {
 			if err != nil || got != c.want {
 				t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
@@ -82,13 +82,13 @@ func TestClocks_DefaultsOnlyForAgents(t *testing.T) {
 	}
 }
 
-// A person's answer has all output; an agent's, and a digest, what the configuration says.
+// A user's answer has all output; an agent's, and a digest, have the configured limits.
 //
 // FAULT: G10
 func TestDefaultBudget_OnlyForAgents(t *testing.T) {
 	s := withSettings(t)
-	of := func(a actor.Actor, c api.Call) int {
-		return (&Job{s: s, call: c, e: registry.NewHandle(store.Session{ID: "s"}), asking: gateway.Ask{Actor: a}}).limits(0).Bytes
+	of := func(a identity.Actor, c api.Call) int {
+		return (&Job{s: s, call: c, e: registry.NewHandle(store.Session{ID: "s"}), approval: approval{request: authorize.Request{Actor: a}}}).limits(0).Bytes
 	}
 	conf := int(s.conf.Get().Exec.MaxOutput)
 	for i, c := range []struct{ got, want int }{
@@ -110,14 +110,14 @@ func TestDefaultBudget_OnlyForAgents(t *testing.T) {
 // FAULT: G11
 func TestGrace_ByCaller(t *testing.T) {
 	s := withSettings(t)
-	for a, want := range map[actor.Actor]time.Duration{person: 10 * time.Second, agent: 2 * time.Second} {
-		if got := (&Job{s: s, asking: gateway.Ask{Actor: a}}).grace(); got != want {
+	for a, want := range map[identity.Actor]time.Duration{person: 10 * time.Second, agent: 2 * time.Second} {
+		if got := (&Job{s: s, approval: approval{request: authorize.Request{Actor: a}}}).grace(); got != want {
 			t.Errorf("%v: %v, want %v", a, got, want)
 		}
 	}
 }
 
-// Each way in which a job can go has a line for people; one that exited with 0 says nothing.
+// Each outcome of a job has a line for users; exit status 0 prints nothing.
 //
 // FEATURES: R2
 func TestMessages(t *testing.T) {
@@ -142,17 +142,17 @@ func TestMessages(t *testing.T) {
 		"Runs in the background":                {api.Result{State: "running", InBackground: true}, 0},
 		"Waits for input (password)":            {api.Result{State: "needs_input", Needs: "password"}, 0},
 		"Waits for the shell's prompt":          {api.Result{State: "waiting"}, 0},
-		"Killed by timeout (1.5s)":              {api.Result{State: "killed", TimedOut: "wall"}, endsByClock},
-		"Killed by timeout (2s without output)": {api.Result{State: "killed", TimedOut: "idle"}, endsByClock},
+		"Killed by timeout (1.5s)":              {api.Result{State: "killed", TimedOut: "wall"}, endsByTimeout},
+		"Killed by timeout (2s without output)": {api.Result{State: "killed", TimedOut: "idle"}, endsByTimeout},
 		"Still running after 1.5s; it goes on in the background": {api.Result{State: "running", TimedOut: "wall"}, 0},
 		"Not started: the shell reported no prompt":              {api.Result{State: "waiting", TimedOut: "wall"}, 0},
 	} {
 		if c.r.TimedOut == "" {
 			c.r.TimedOut = "none"
 		}
-		j := &Job{s: s, how: c.how, command: true, limit: 1500 * time.Millisecond}
+		j := &Job{s: s, outcome: outcome{ending: c.how}, command: true, timing: timing{expiredAfter: 1500 * time.Millisecond}}
 		if c.r.TimedOut == "idle" {
-			j.limit = 2 * time.Second
+			j.timing.expiredAfter = 2 * time.Second
 		}
 		if got := j.message(&c.r); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -180,12 +180,12 @@ func TestIsWorthKeeping(t *testing.T) {
 	}
 }
 
-// A caller waits for each approval as long as it says, and without limit if it says nothing.
+// A caller waits for each approval up to its limit, and without limit if it sets none.
 //
 // FAULT: J
 func TestApprovalTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := approvalTimer{how: &api.Asking{ApprovalTimeoutMS: 5000}}
+		p := approvalTimer{how: &api.ApprovalOptions{ApprovalTimeoutMS: 5000}}
 		defer p.stop()
 		began := time.Now()
 		for i, id := range []string{"A1", "A1", "A2"} {
@@ -201,7 +201,7 @@ func TestApprovalTimer(t *testing.T) {
 				t.Errorf("%s: after %v, want %v", id, time.Since(began), want)
 			}
 		}
-		if p.wait(nil) != nil || (&approvalTimer{}).wait(&api.Approval{ID: "A1"}) != nil || (&approvalTimer{how: &api.Asking{}}).wait(&api.Approval{ID: "A1"}) != nil {
+		if p.wait(nil) != nil || (&approvalTimer{}).wait(&api.Approval{ID: "A1"}) != nil || (&approvalTimer{how: &api.ApprovalOptions{}}).wait(&api.Approval{ID: "A1"}) != nil {
 			t.Error("a limit that is not given")
 		}
 		var e *api.Error
@@ -214,9 +214,9 @@ func TestApprovalTimer(t *testing.T) {
 // made is a job that was recorded and not started.
 func made(t *testing.T, s *Set, id string) *Job {
 	t.Helper()
-	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session", Name: "n"}), api.Call{Job: id}, clocks{}, "line "+id, lineRecord{})
+	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session", Name: "n"}), api.Call{Job: id}, timeouts{}, "line "+id, lineRecord{})
 	if err == nil {
-		err = s.record(t.Context(), j)
+		err = s.record(t.Context(), j, triggerRecorded)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -234,14 +234,14 @@ func TestJobsAreFoundByID(t *testing.T) {
 	if s.byID("job-a") != nil {
 		t.Error("one that was not started is found")
 	}
-	close(a.settled)
-	close(b.settled)
+	a.move(triggerSubmitted, nil)
+	b.move(triggerSubmitted, nil)
 	for ref, want := range map[string]*Job{"job-a": a, "job-b": b, "job-": nil, "": nil, "none": nil} {
 		if got := s.byID(ref); got != want {
 			t.Errorf("%q: %v", ref, got)
 		}
 	}
-	if err := s.record(t.Context(), &Job{s: s, e: a.e, id: "job-a"}); !errors.Is(err, store.ErrJobExists) {
+	if err := s.record(t.Context(), &Job{s: s, e: a.e, id: "job-a"}, triggerRecorded); !errors.Is(err, store.ErrJobExists) {
 		t.Errorf("an id is taken twice: %v", err)
 	}
 	for ref, code := range map[string]api.Code{"none": api.CodeNotFound, "job-": api.CodeAmbiguous, "": api.CodeAmbiguous} {
@@ -258,8 +258,9 @@ func TestJobsAreFoundByID(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].ID != "job-a" || list[0].State != store.JobWaiting {
 		t.Errorf("%+v, %v", list, err)
 	}
-	s.drop(a)
-	if s.exists(t.Context(), "job-a") {
+	c := made(t, s, "job-c")
+	s.drop(c)
+	if s.exists(t.Context(), "job-c") || c.current() != stateDropped {
 		t.Error("one that was dropped is still there")
 	}
 }
@@ -268,21 +269,21 @@ func TestJobsAreFoundByID(t *testing.T) {
 func TestJobsAreBounded(t *testing.T) {
 	s := withSettings(t)
 	for len(s.live) < maxJobs {
-		s.live[strings.Repeat("x", len(s.live)+1)] = &Job{settled: make(chan struct{})}
+		s.live[strings.Repeat("x", len(s.live)+1)] = &Job{}
 	}
 	e := registry.NewHandle(store.Session{ID: "session"})
 	var refused *api.Error
-	if err := s.record(t.Context(), &Job{s: s, e: e, id: "one more"}); !errors.As(err, &refused) || refused.Code != api.CodeLimit {
+	if err := s.record(t.Context(), &Job{s: s, e: e, id: "one more"}, triggerRecorded); !errors.As(err, &refused) || refused.Code != api.CodeLimit {
 		t.Errorf("%v", err)
 	}
 	s.Close()
-	if err := s.record(t.Context(), &Job{s: s, e: e, id: "late"}); !errors.As(err, &refused) || refused.Code != api.CodeUnavailable || !refused.Retry {
+	if err := s.record(t.Context(), &Job{s: s, e: e, id: "late"}, triggerRecorded); !errors.As(err, &refused) || refused.Code != api.CodeUnavailable || !refused.Retry {
 		t.Errorf("while the daemon leaves: %v", err)
 	}
 	if !s.Leaving() {
 		t.Error("it does not leave")
 	}
-	s.later(func() { t.Error("something is begun") })
+	s.runAsync(func() { t.Error("something is begun") })
 }
 
 // A store that fails loses no job: it runs without a record.
@@ -291,11 +292,11 @@ func TestJobsWithoutAStore(t *testing.T) {
 	if err := s.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{Job: "x"}, clocks{}, "line", lineRecord{})
+	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{Job: "x"}, timeouts{}, "line", lineRecord{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.record(t.Context(), j); err != nil || s.live["x"] != j {
+	if err := s.record(t.Context(), j, triggerRecorded); err != nil || s.live["x"] != j {
 		t.Errorf("%v", err)
 	}
 	j.save() // is logged
@@ -304,61 +305,52 @@ func TestJobsWithoutAStore(t *testing.T) {
 	}
 }
 
-// The first end that is told counts, in any order of beginning and end.
+// The first reported end counts, in any order of start and end.
 func TestTheFirstEndCounts(t *testing.T) {
 	s := withSettings(t)
-	newJob := func() *Job {
-		j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{}, clocks{}, "line", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return j
-	}
 	code := 3
 	begun, ended := session.Command{Running: true}, session.Command{}
 	begun.Number, ended.Number, ended.Exit = 4, 4, &code
 
-	j := newJob()
-	j.ranLine(&begun, nil)
-	if !isClosed(j.begun) || isClosed(j.ended) {
-		t.Error("it has not begun, or ended")
+	j := jobIn(t, s, "a", stateQueued)
+	j.onCommand(&begun, nil)
+	if j.state != stateRunning {
+		t.Errorf("it has not begun, or ended: %s", j.state)
 	}
-	j.ranLine(&ended, nil)
+	j.onCommand(&ended, nil)
 	j.fail(errors.New("late"))
-	j.ranLine(&session.Command{}, errors.New("later"))
-	if !isClosed(j.ended) || j.err != nil || *j.final.Exit != 3 || j.started.Number != 4 {
-		t.Errorf("%v, %+v", j.err, j.final)
+	j.onCommand(&session.Command{}, errors.New("later"))
+	if o := &j.outcome; j.state != stateEnded || o.err != nil || *o.final.Exit != 3 || o.started.Number != 4 {
+		t.Errorf("%s, %v, %+v", j.state, o.err, o.final)
 	}
 
-	j = newJob()
+	j = jobIn(t, s, "b", stateQueued)
 	j.fail(session.ErrEnded)
-	j.ranLine(&ended, nil)
-	if !isClosed(j.begun) || !isClosed(j.ended) || !errors.Is(j.err, session.ErrEnded) || j.final.Exit != nil {
-		t.Errorf("%v, %+v", j.err, j.final)
+	j.onCommand(&ended, nil)
+	if o := &j.outcome; j.state != stateEnded || !errors.Is(o.err, session.ErrEnded) || o.final.Exit != nil {
+		t.Errorf("%s, %v, %+v", j.state, o.err, o.final)
 	}
 
-	j.mark(endsByClock)
-	j.mark(endsByCaller)
-	if j.why() != endsByClock {
+	j.setEnding(endsByTimeout)
+	j.setEnding(endsByCaller)
+	if j.endingReason() != endsByTimeout {
 		t.Error("the last reason counts")
 	}
 }
 
-// What a call did is in its answer; the record of a result leaves out what was printed.
+// The answer has the effects of a call; the record of a result omits the output.
 func TestRecordsLeaveOutput(t *testing.T) {
 	s := withSettings(t)
-	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{Job: "x"}, clocks{}, "line", lineRecord{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobIn(t, s, "x", stateEnded)
 	out := "secret"
-	j.result, j.done = &api.Result{State: "exited", Output: out, Stdout: &out, Stderr: &out}, time.Now()
+	res := &api.Result{State: "exited", Output: out, Stdout: &out, Stderr: &out}
+	j.move(triggerFinished, func() { j.outcome.result, j.outcome.at = res, time.Now() })
 	r := j.row()
 	if r.State != store.JobDone || r.Kind != store.JobLine || strings.Contains(string(r.Result), out) || r.Ended.IsZero() {
 		t.Errorf("%+v", r)
 	}
-	short := withoutOutput(j.result)
-	if !short.Truncated || short.Output != "" || short.Stdout != nil || j.result.Output != out || withoutOutput(nil) != nil {
+	short := withoutOutput(res)
+	if !short.Truncated || short.Output != "" || short.Stdout != nil || res.Output != out || withoutOutput(nil) != nil {
 		t.Errorf("%+v", short)
 	}
 	if _, err := resultOf(&store.Job{ID: "x", Result: []byte("{")}); err == nil {
@@ -371,29 +363,31 @@ func TestRecordsLeaveOutput(t *testing.T) {
 	}
 }
 
-// A job that was in the foreground goes on in the background, with the clocks of that, and its record
-// says so to the daemon that comes after.
+// A foreground job continues in the background, with the timeouts of the background, and its record carries that to the
+// next daemon.
 //
 // FEATURES: R16
 func TestRelease(t *testing.T) {
 	s := withSettings(t)
 	timeout := int64(5000)
-	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{Job: "x", TimeoutMS: &timeout}, clocks{wall: 5 * time.Second, idle: time.Second, background: time.Hour}, "line",
+	j, err := s.newJob(registry.NewHandle(store.Session{ID: "session"}), api.Call{Job: "x", TimeoutMS: &timeout}, timeouts{wall: 5 * time.Second, idle: time.Second, background: time.Hour}, "line",
 		lineRecord{Exec: api.Exec{Call: api.Call{TimeoutMS: &timeout, IdleTimeoutMS: &timeout}, Line: "line"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	j.release()
 	j.release() // once
-	if !isClosed(j.released) || j.clocks != (clocks{wall: time.Hour, kill: true, background: time.Hour}) {
-		t.Errorf("%+v", j.clocks)
+	if !j.released || j.timeouts != (timeouts{wall: time.Hour, kill: true, background: time.Hour}) {
+		t.Errorf("%+v", j.timeouts)
 	}
-	if req := string(j.req); strings.Contains(req, "timeout_ms") || !strings.Contains(req, `"background":true`) || !strings.Contains(req, `"line":"line"`) {
+	if req := string(j.request); strings.Contains(req, "timeout_ms") || !strings.Contains(req, `"background":true`) || !strings.Contains(req, `"line":"line"`) {
 		t.Errorf("%s", req)
 	}
 }
 
-// A program that tells nothing gives the echo of the line and its prompt back: neither is output.
+// A silent program returns the echo of the line and its prompt too: neither is output.
+//
+// FAULT: H3
 func TestWithoutEcho(t *testing.T) {
 	for _, c := range []struct{ out, line, prompt, want string }{
 		{"print(1)\n1\n>>> ", "print(1)", ">>> ", "1\n"},
@@ -401,6 +395,8 @@ func TestWithoutEcho(t *testing.T) {
 		{"a\nb\nout\n", "a\nb", "", "out\n"},
 		{"other\n", "line", "", "other\n"},
 		{"line", "line", "$ ", ""},
+		{"select\n3,\n4;      select\n3,\n4;\n3|4\n", "select\n3,\n4;", "", "3|4\n"}, // echoed twice
+		{"print('日本日 本日')\n日\n", "print('日本日本日')", "", "日\n"},                        // wrapped
 		{"line\nno prompt", "line", "$ ", "no prompt"},
 	} {
 		if got := withoutEcho(c.out, c.line, c.prompt); got != c.want {
@@ -409,12 +405,12 @@ func TestWithoutEcho(t *testing.T) {
 	}
 }
 
-// What is to be done after an answer is done once it was written, and not before.
+// Work after an answer is done once the answer was written, and not before.
 func TestAfterAnswerWithoutARequest(t *testing.T) {
 	afterAnswer(context.Background(), func() { t.Error("nobody was answered") })
 }
 
-// Warm shells are for callers of the same directory and environment, but for what means nothing.
+// Warm shells are for callers with the same directory and environment, except for variables without effect.
 func TestPoolKeys(t *testing.T) {
 	base := api.NewSession{Cwd: "/", Env: []string{"A=1", "B=2"}}
 	same := api.NewSession{Cwd: "/", Env: []string{"B=2", "SHLVL=3", "A=1", "PWD=/x"}}

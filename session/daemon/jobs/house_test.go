@@ -17,11 +17,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
 	"github.com/longterm-dev/longterm/session/ring"
@@ -32,8 +32,8 @@ import (
 )
 
 var (
-	person = actor.Actor{UID: 1000}
-	agent  = actor.Actor{UID: 1000, Agent: "bot"}
+	person = identity.Actor{UID: 1000}
+	agent  = identity.Actor{UID: 1000, Agent: "bot"}
 )
 
 // house is what jobs need of a daemon: a database, rules, a gateway, and a registry that finds no keeper.
@@ -51,7 +51,7 @@ func (keeperless) KeeperFor(string) (registry.Keeper, error) {
 func (keeperless) Ran(*registry.Handle, *session.Command) {}
 func (keeperless) Leaving() bool                          { return false }
 func (keeperless) Approvals(string) []string              { return nil }
-func (keeperless) Removed(string)                         {}
+func (keeperless) OnRemoved(string)                       {}
 func (keeperless) Notice(string, ...any)                  {}
 
 type nowhere struct{}
@@ -69,9 +69,9 @@ func housed(t *testing.T, dirs paths.Dirs) *house {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	conf := settings.Open(dirs, log)
+	conf := liveconfig.Open(dirs, log)
 	book := rulebook.Open(rulebook.Options{File: dirs.PolicyFile()})
-	gate, err := gateway.Open(t.Context(), gateway.Config{Rules: book, Author: book, Store: st, Bus: nowhere{}, Log: log})
+	gate, err := authorize.Open(t.Context(), authorize.Config{Rules: book, Author: book, Store: st, Bus: nowhere{}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func dirsIn(dir string) paths.Dirs {
 	return paths.Dirs{Run: filepath.Join(dir, "r"), State: filepath.Join(dir, "s"), Config: filepath.Join(dir, "c")}
 }
 
-// script is a shell that a test plays: what is typed is kept, and what is said is printed.
+// script is a shell played by a test: input is recorded, and the test prints the output.
 type script struct {
 	t    *testing.T
 	e    *registry.Handle
@@ -126,7 +126,7 @@ func (d *script) Resume()                          {}
 func (d *script) Release()                         {}
 func (d *script) Control(func(int) error) error    { return errors.New("no terminal") }
 
-// says prints and waits until all that comes of it was done.
+// says prints and waits until all effects are done.
 func (d *script) says(text string) {
 	d.t.Helper()
 	d.prints(text)
@@ -152,7 +152,7 @@ func (d *script) prompts(exit int) {
 	d.says(fmt.Sprintf("%s\x1b]133;A;lt=n;n=%d;exit=%d\a$ \x1b]133;B;lt=n\a", end, d.n, exit))
 }
 
-// begins echoes a line and begins with it.
+// begins echoes a line and starts it.
 func (d *script) begins(line string) {
 	d.t.Helper()
 	d.says(line + "\r\n\x1b]133;C;lt=n\a")
@@ -166,7 +166,7 @@ func (d *script) ends(code int) {
 	synctest.Wait()
 }
 
-// got is what was typed since it was asked last.
+// got returns the input since the last call.
 func (d *script) got() string {
 	synctest.Wait()
 	d.mu.Lock()
@@ -207,7 +207,7 @@ func inHouse(t *testing.T, f func(t *testing.T, h *house, sh *script)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := housed(t, dirsIn(t.TempDir()))
-		f(t, h, h.shellIn(t, uuid.NewString())) // processes are looked for by it: no other session's
+		f(t, h, h.shellIn(t, uuid.NewString())) // processes are looked up by it: no other session's
 	})
 }
 
@@ -218,7 +218,7 @@ type answered struct {
 	done chan struct{}
 }
 
-// back says whether the call has come back.
+// back reports whether the call has returned.
 func (a *answered) back() bool {
 	synctest.Wait()
 	return isClosed(a.done)
@@ -251,7 +251,7 @@ func codeOf(err error) api.Code {
 	return e.Code
 }
 
-// retry says that the call is to be made again.
+// retry reports whether the call is to be repeated.
 func (a *answered) retry() bool {
 	var e *api.Error
 	return errors.As(a.err, &e) && e.Retry

@@ -15,12 +15,12 @@ func TestProcessesOfALineMayBeOlderThanItsMark(t *testing.T) {
 	begun := make(chan struct{})
 	close(begun)
 	j := &Job{run: &session.Run{Begun: begun, Typed: typed}}
-	j.started.Began = typed.Add(time.Second) // the mark was read late
+	j.outcome.started.Began = typed.Add(time.Second) // the mark was read late
 	if got := j.processesSince(); !got.Equal(typed) {
 		t.Errorf("a line that was given to the shell: %v", got)
 	}
 	j.run = nil
-	if got := j.processesSince(); !got.Before(j.started.Began) {
+	if got := j.processesSince(); !got.Before(j.outcome.started.Began) {
 		t.Errorf("one from before a restart: %v", got)
 	}
 }

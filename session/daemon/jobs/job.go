@@ -6,42 +6,42 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/internal/ladder"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/internal/killladder"
+	"github.com/longterm-dev/longterm/store"
 )
 
 // agentBackgroundLimit is the default time limit of an agent's job in the background (R16). The other defaults are in the
 // configuration.
 const agentBackgroundLimit = 24 * time.Hour
 
-// timerRearm is the longest sleep of runClocks, for jobs without a limit.
+// timerRearm is the longest sleep of runTimeouts, for jobs without a limit.
 const timerRearm = 24 * time.Hour
 
-// stuckTime is how long after a line was typed it should have begun.
+// stuckTime is how long after it was typed a line should have started.
 const stuckTime = 2 * time.Second
 
-// endedTime is how long the end of what was killed takes to be known.
+// endedTime is how long the end of a killed command takes to be seen.
 const endedTime = 2 * time.Second
 
-// clocks are when a job is to be over at the latest.
-type clocks struct {
+// timeouts are the limits of a job's time.
+type timeouts struct {
 	wall, idle time.Duration // 0: none
-	kill       bool          // on expiry; else it goes on in the background
+	kill       bool          // kill the command on expiry; else it continues in the background
 	background time.Duration // wall limit once it is in the background
 }
 
-// clocksOf returns the limits of a call by a. Only agents have default limits: a person sees what a
+// timeoutsOf returns the limits of a call by a. Only agents have default limits: a user sees what a
 // command does, and a script that runs one means it to end by itself. Commands are ended by their limits, lines continue.
-func (s *Set) clocksOf(a actor.Actor, c *api.Call, kill bool) (clocks, error) {
-	k := clocks{kill: kill}
+func (s *Set) timeoutsOf(a identity.Actor, c *api.Call, kill bool) (timeouts, error) {
+	k := timeouts{kill: kill}
 	if a.IsAgent() {
 		conf := &s.conf.Get().Exec
 		k.wall, k.idle, k.background = conf.Timeout, conf.IdleTimeout, agentBackgroundLimit
@@ -67,99 +67,122 @@ func (s *Set) clocksOf(a actor.Actor, c *api.Call, kill bool) (clocks, error) {
 	return k, nil
 }
 
-// inBackground says that a call's end is not waited for.
+// inBackground reports whether a call does not wait for its end.
 func inBackground(c *api.Call) bool { return c.Background || c.YieldMS > 0 }
 
-// Job is a line or a command under the clocks of its caller. It has two
-// goroutines: runClocks owns the clocks, follow sees its end. Callers come and go; none of
-// them being there changes nothing, but for the one who asked and breaks off.
+// Job is a line or a command with the timeouts of its caller. It has two goroutines: runTimeouts owns its timeouts, follow
+// sees its end. Callers come and go; only a caller that breaks off its own request changes a job.
 type Job struct {
-	s       *Set
-	e       *registry.Handle
-	id      string
-	line    string // as people read it
-	command bool   // the session's own; else a line in its shell
-	req     []byte // as it was asked for, JSON
-	call    api.Call
-	began   time.Time
-	here    time.Time // when this daemon took it up
-
-	begun chan struct{} // closed when the shell began with it
-	ended chan struct{} // closed when its end is known
-	over  chan struct{} // closed when the result stands
-
-	settled chan struct{} // closed when it was started, or dropped instead
-
-	admitted chan struct{} // closed when nobody has to allow it any more: its clocks run from then on
-	known    bool          // its record is there already
-
-	stops    chan time.Duration // asks for its end, with the grace of the ladder
+	s        *Set
+	e        *registry.Handle
+	id       string
+	line     string // as users read it
+	command  bool   // the session's own command; else a line in its shell
+	call     api.Call
+	created  time.Time
+	stops    chan time.Duration // requests its end, with the grace of the kill ladder
 	skips    chan struct{}      // each value ends the time of the ladder's current step
-	released chan struct{}      // closed when callers are to come back without its end
+	callers  callers
+	digest   incremental
+	machine  // its mu guards the fields below
+	previous previous
 
-	behind         *Job          // the line that its session was given before it, by the daemon before; nil: none
-	placed         chan struct{} // of such a line: closed when typedBefore is known
-	typedBefore    bool          // by the daemon before
-	found          atomic.Bool   // the daemon before gave it to the shell: commands are all that tells of it
-	ruled          bool          // the daemon before had it with rules
-	orUnintegrated bool          // it may be
-	told           atomic.Bool   // what it printed of that program was taken note of
-	unintegrated   atomic.Bool   // it was given to a program that tells nothing of its commands
-	noStatus       atomic.Bool   // that program is a REPL, without exit statuses for lines
-	prompt         string        // that program's, before the line
-	repl           bool          // that program takes commands at this prompt
-
-	saving    sync.Mutex // held while the record is written; before mu
-	mu        sync.Mutex
-	warm      *warm        // the shell of the pool that the line was given to
-	run       *session.Run // of a line that this daemon gave to the shell
-	clocks    clocks
-	away      bool            // it goes on in the background
-	expired   string          // the clock that sent it there, or ended it
-	limit     time.Duration   // of the expired clock
-	how       ending          // why it is to end
-	started   session.Command // of a line, as it began
-	final     session.Command // of a line, as it ended
-	err       error           // why there is no end; likewise
-	result    *api.Result
-	done      time.Time        // when the result stood
-	asking    gateway.Ask      // what the gateway is asked
-	pending   *gateway.Pending // a person has to allow it
-	held      bool             // its clocks stand still
-	runsFrom  time.Time        // when its clocks began to run, later by what they stood since; zero: with the job
-	stoodFrom time.Time        // since when they stand still, for a program that it runs waits for a person; zero: they run
-	wentOn    time.Time        // when they ran again after that
-	approval  string           // that allowed it
-	came      uint64           // offset up to which a running line's output was handed out
-	callers   callers
-
-	reading sync.Mutex // held while along is read
-	along   *excerpt.Along
+	request    []byte // as submitted, JSON
+	timeouts   timeouts
+	timing     timing
+	background bool
+	approval   approval
+	drafted    drafted
+	warm       *warm        // the warm shell that runs the line; nil: another session does
+	run        *session.Run // of a line that this daemon submitted to the shell
+	program    program
+	outcome    outcome
+	readOffset uint64 // offset up to which a running line's output was returned
 }
 
-// ending is why a job is to end before its time.
+// previous is what the previous daemon did with a line.
+type previous struct {
+	line       *Job // submitted to the same session before it; nil if none was
+	typed      bool // the line was typed
+	recordOnly bool // its progress is visible only in the session's recorded commands
+	rules      bool // the line had response rules, which are not recorded
+}
+
+// timing is when a job's timeouts run.
+type timing struct {
+	adoptedAt    time.Time     // when this daemon began with the job
+	from         time.Time     // start of the timeouts, later by the time that they were paused; zero: the job's creation
+	pausedAt     time.Time     // start of the pause for a program that waits for approval; zero: not paused
+	resumedAt    time.Time     // end of the last such pause
+	expired      string        // the timeout that has expired: wall, idle
+	expiredAfter time.Duration // its limit
+}
+
+// approval holds the gateway's request for a job, and its answer.
+type approval struct {
+	request authorize.Request
+	pending *authorize.Pending // while a user has to answer
+	id      string             // of the approval; empty if none was needed
+}
+
+// program is the program without command marks, a REPL for example, that a line is typed into.
+type program struct {
+	allowed  bool   // the line may be for a program
+	typed    bool   // the line is typed into one
+	prompt   string // prompt that it showed before the line
+	repl     bool   // it reads commands at this prompt
+	noStatus bool   // it has no exit statuses for lines
+	observed bool   // what it printed was recorded for guesses
+}
+
+// outcome is how a job began and ended.
+type outcome struct {
+	ending         ending          // the first reason to end it
+	started, final session.Command // of a line
+	err            error           // why no end was seen
+	result         *api.Result     // from the end of stateEnded on
+	at             time.Time       // of the result
+}
+
+// incremental is the digest that is made while the output arrives.
+type incremental struct {
+	sync.Mutex // held while text is read
+	text       *excerpt.Incremental
+}
+
+// ending is the reason why a job is ended early.
 type ending uint8
 
 const (
+	// not ended early
 	endsByItself ending = iota
-	endsByClock
-	endsByCaller // who went away
+	// a timeout expired
+	endsByTimeout
+	endsByCaller // its caller left
+	// a client requested its end
 	endsByRequest
-	endsByRule // that came with it
+	endsByRule // a response rule of the line failed
 )
 
-// runClocks watches a job's clocks until its end is known.
-func (j *Job) runClocks(ctx context.Context) {
+// runTimeouts watches a job's clocks until its end is known.
+func (j *Job) runTimeouts(ctx context.Context) {
 	stuck := time.NewTimer(stuckTime)
 	defer stuck.Stop()
-	released, admitted, begun := j.released, j.admitted, j.begun
-	for ctx.Err() == nil { // else the daemon ends, and its successor goes on
-		if isClosed(j.ended) {
+	paused := false
+	for ctx.Err() == nil { // else the daemon ends, and the next one continues
+		p := j.watch()
+		if p.state == stateEnded {
 			j.finish(ctx)
+		}
+		if p.state >= stateEnded {
 			return
 		}
-		changed := j.stand()
-		wall, idle := j.left()
+		if paused && !p.state.isPaused() {
+			stuck.Reset(stuckTime)
+		}
+		paused = p.state.isPaused()
+		changed := j.updatePause()
+		wall, idle := j.timeRemaining()
 		if wall <= 0 || idle <= 0 {
 			j.expire(ctx, wall <= 0)
 			continue
@@ -167,57 +190,51 @@ func (j *Job) runClocks(ctx context.Context) {
 		next := time.NewTimer(min(wall, idle))
 		select {
 		case <-ctx.Done():
-		case <-j.ended:
+		case <-p.changed:
 		case grace := <-j.stops:
 			j.end(ctx, grace)
-		case <-j.failed():
+		case <-j.ruleFailed():
 			j.endByRule(ctx)
-		case <-released: // its clocks have changed
-			released = nil
-		case <-admitted:
-			admitted = nil
-			stuck.Reset(stuckTime)
-		case <-begun: // what waits in its session is its own from now on
-			begun = nil
 		case <-changed:
 		case <-next.C:
 		case <-stuck.C:
-			j.push(ctx)
+			j.probeIfStuck(ctx)
 		}
 		next.Stop()
 	}
 }
 
-// failed is closed when a rule that came with the line has failed; nil: there is none, or
-// that is known.
-func (j *Job) failed() <-chan struct{} {
+// ruleFailed returns a channel that is closed when a response rule of the line has failed. It returns nil if the line
+// has no rules, or the failure is known.
+func (j *Job) ruleFailed() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.run == nil || j.how == endsByRule {
+	if j.run == nil || j.outcome.ending == endsByRule {
 		return nil
 	}
 	return j.run.Failed
 }
 
-// endByRule ends a line because a rule that came with it says so.
+// endByRule ends a line because one of its response rules demands it.
 func (j *Job) endByRule(ctx context.Context) {
-	j.mark(endsByRule)
+	j.setEnding(endsByRule)
 	j.end(ctx, j.grace())
 }
 
 // grace returns the time of each step of the kill ladder if the request gives none.
-func (j *Job) grace() time.Duration { return j.s.conf.GraceFor(j.asking.Actor) }
+func (j *Job) grace() time.Duration { return j.s.conf.GraceFor(j.approval.request.Actor) }
 
-// left is how much the clocks have left.
-func (j *Job) left() (wall, idle time.Duration) {
+// timeRemaining returns the time until the timeouts expire.
+func (j *Job) timeRemaining() (wall, idle time.Duration) {
 	j.mu.Lock()
-	k, held, began, wentOn := j.clocks, j.held || !j.stoodFrom.IsZero(), j.runsFrom, j.wentOn
+	k, at, paused := j.timeouts, j.timing, j.state.isPaused() || !j.timing.pausedAt.IsZero()
 	j.mu.Unlock()
+	began := at.from
 	if began.IsZero() {
-		began = j.began
+		began = j.created
 	}
 	wall = timerRearm
-	if held {
+	if paused {
 		return wall, timerRearm
 	}
 	if k.wall != 0 {
@@ -227,53 +244,52 @@ func (j *Job) left() (wall, idle time.Duration) {
 		return wall, timerRearm
 	}
 	last := j.e.Session.Status().LastOutput
-	last = latest(last, j.here, began, wentOn) // what was printed under the daemon before may not be known yet
+	last = latest(last, at.adoptedAt, began, at.resumedAt) // what was printed under the daemon before may not be known yet
 	return wall, k.idle - time.Since(last)
 }
 
-// expire does what is to be done when a clock ran out.
+// expire acts on a timeout that has expired.
 func (j *Job) expire(ctx context.Context, wall bool) {
 	j.mu.Lock()
-	if j.expired, j.limit = "idle", j.clocks.idle; wall {
-		j.expired, j.limit = "wall", j.clocks.wall
+	if j.timing.expired, j.timing.expiredAfter = "idle", j.timeouts.idle; wall {
+		j.timing.expired, j.timing.expiredAfter = "wall", j.timeouts.wall
 	}
-	kill := j.clocks.kill
+	kill := j.timeouts.kill
 	j.mu.Unlock()
 	switch {
 	case kill:
-		j.mark(endsByClock)
+		j.setEnding(endsByTimeout)
 		j.end(ctx, j.grace())
-	case !isClosed(j.begun):
-		j.takeBack(ctx)
+	case !j.hasReached(stateRunning):
+		j.withdraw(ctx)
 	default:
 		j.release()
 	}
 }
 
-// release lets the callers come back while the job goes on.
+// release makes callers return. The job continues in the background.
 func (j *Job) release() {
 	j.mu.Lock()
-	away := j.away
-	j.away = true
-	if j.clocks.wall != 0 { // no limit stays none
-		j.clocks.wall = j.clocks.background
+	before := j.background
+	j.background = true
+	if j.timeouts.wall != 0 { // no limit stays none
+		j.timeouts.wall = j.timeouts.background
 	}
-	j.clocks.idle, j.clocks.kill = 0, true
+	j.timeouts.idle, j.timeouts.kill = 0, true
 	j.mu.Unlock()
-	if away {
+	if before {
 		return
 	}
 	if j.command {
 		j.e.Keep(j.s.reg)
 	}
-	j.noteAway()
-	close(j.released)
+	j.recordBackground()
+	j.releaseCallers()
 }
 
-// noteAway has the record say that the job is in the background, for the daemon that may
-// come after this one.
-func (j *Job) noteAway() {
-	j.change(func(req map[string]any) {
+// recordBackground records for the next daemon that the job is in the background.
+func (j *Job) recordBackground() {
+	j.updateRequest(func(req map[string]any) {
 		if limit, _ := req["timeout_ms"].(float64); limit != 0 { // no limit stays none
 			delete(req, "timeout_ms")
 		}
@@ -282,100 +298,162 @@ func (j *Job) noteAway() {
 	})
 }
 
-// mark notes why the job ends; the first reason counts.
-func (j *Job) mark(how ending) {
+// setEnding records why the job is ended early; the first reason counts.
+func (j *Job) setEnding(how ending) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.how == endsByItself {
-		j.how = how
+	if j.outcome.ending == endsByItself {
+		j.outcome.ending = how
 	}
 }
 
 // end ends what the job runs by the kill ladder and waits for its end.
 func (j *Job) end(ctx context.Context, grace time.Duration) {
-	ctx = ladder.WithSkip(context.WithoutCancel(ctx), j.skips) // half a kill ladder is of no use
-	j.mark(endsByRequest)
+	ctx = killladder.WithSkip(context.WithoutCancel(ctx), j.skips) // half a kill ladder is of no use
+	j.setEnding(endsByRequest)
 	switch {
+	case j.current() == statePendingCommit:
+		j.fail(context.Canceled)
 	case j.command:
 		if err := j.s.reg.Kill(ctx, j.e, grace); err != nil {
 			j.fail(err)
 		}
-		waitClosed(ctx, j.ended, endedTime)
-	case !isClosed(j.begun):
-		j.takeBack(ctx)
+		j.awaitFor(ctx, stateEnded, endedTime)
+	case !j.hasReached(stateRunning):
+		j.withdraw(ctx)
 	default:
 		j.interrupt(ctx, grace)
 	}
-	if !isClosed(j.ended) {
-		j.takeBack(ctx)
+	if !j.hasReached(stateEnded) {
+		j.withdraw(ctx)
 	}
 }
 
-// takeBack gives a line up: it is not typed any more, or goes on without its caller.
-func (j *Job) takeBack(ctx context.Context) {
-	run := j.given()
-	if run == nil {
+// withdraw cancels a line that is not typed yet; a typed one continues without its caller.
+func (j *Job) withdraw(ctx context.Context) {
+	run := j.submittedLine()
+	if run == nil || j.isUnintegrated() {
 		j.fail(context.Canceled)
-		return
+		if run = j.submittedLine(); run == nil { // else it was submitted at this moment
+			return
+		}
 	}
 	if err := j.e.Session.Drop(ctx, run); err != nil && !errors.Is(err, session.ErrStopped) {
 		j.s.log.Error("drop a line", "job", j.id, "err", err)
 	}
-	waitClosed(ctx, j.ended, endedTime)
+	j.awaitFor(ctx, stateEnded, endedTime)
 }
 
-// push looks at a line that was typed and has not begun.
-func (j *Job) push(ctx context.Context) {
-	if run := j.given(); run != nil && !isClosed(j.begun) && time.Since(j.e.Session.Status().LastOutput) > stuckTime/2 {
-		_ = j.e.Session.Stuck(ctx, run)
+// probeIfStuck probes a line that was typed and has not started.
+func (j *Job) probeIfStuck(ctx context.Context) {
+	if run := j.submittedLine(); run != nil && !j.hasReached(stateRunning) && time.Since(j.e.Session.Status().LastOutput) > stuckTime/2 {
+		_ = j.e.Session.DropIncomplete(ctx, run)
 	}
 }
 
-// give notes the line as it was given to the shell.
-func (j *Job) give(run *session.Run) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.run = run
-}
-
-// given is the line as it was given to the shell; nil: it was not, or by the daemon before.
-func (j *Job) given() *session.Run {
+// submittedLine returns the line as this daemon submitted it to the shell. It returns nil if this daemon did not.
+func (j *Job) submittedLine() *session.Run {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.run
 }
 
-// fail ends the job without an end that was seen.
-func (j *Job) fail(err error) {
+// programState returns what is known of the program that the line is typed into.
+func (j *Job) programState() program {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !isClosed(j.ended) {
-		j.err = err
-		closeOnce(j.begun)
-		close(j.ended)
+	return j.program
+}
+
+// isUnintegrated reports whether the line was typed into a program without command marks.
+func (j *Job) isUnintegrated() bool { return j.programState().typed }
+
+// wasTypedBefore reports whether the previous daemon typed the line.
+func (j *Job) wasTypedBefore() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.previous.typed
+}
+
+// observesOutput reports once that the program's output must be recorded for guesses.
+func (j *Job) observesOutput() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	first := !j.program.observed
+	j.program.observed = true
+	return first
+}
+
+// move moves the job by t; set changes its data under mu. It reports whether the job's state has the transition.
+func (j *Job) move(t trigger, set func()) bool {
+	edge := &transitions[t]
+	err := j.apply(t, set, func() error {
+		j.persist(edge)
+		return nil
+	})
+	if err == nil && edge.then != writeNothing {
+		j.save()
+	}
+	return err == nil
+}
+
+// persist writes what a transition writes first. A write that fails is logged and retried.
+func (j *Job) persist(edge *transition) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if edge.first == deleteRecord {
+		j.s.unwritten.Drop(j.id)
+		if err := j.s.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
+			j.s.log.Error("forget a job", "job", j.id, "err", err)
+		}
+		j.s.forget(j)
+		return
+	}
+	if err := j.s.write(ctx, j.rowAt(edge.to)); err != nil {
+		j.s.log.Error("record a job", "job", j.id, "err", err)
 	}
 }
 
-// ranLine tells a line's job that it began or ended.
-func (j *Job) ranLine(c *session.Command, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// untilEnded returns a context that ends with ctx, or when the job has ended.
+func (j *Job) untilEnded(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		if j.await(ctx, stateEnded) {
+			cancel()
+		}
+	}()
+	return ctx, cancel
+}
+
+// fail ends the job with the reason why its end cannot be observed.
+func (j *Job) fail(err error) { j.failWith(err, func() {}) }
+
+// failWith is fail, and changes the job's data by set under mu.
+func (j *Job) failWith(err error, set func()) {
+	t := triggerFailed
+	if errors.Is(err, session.ErrStopped) { // the daemon ends; the next one continues
+		t = triggerHandedOff
+	}
+	j.move(t, func() {
+		set()
+		j.outcome.err = err
+	})
+}
+
+// onCommand moves a line's job when its command began or ended.
+func (j *Job) onCommand(c *session.Command, err error) {
 	switch {
-	case isClosed(j.ended):
-	case err == nil && c.Running:
-		j.started = *c
-		closeOnce(j.begun)
+	case err != nil:
+		j.failWith(err, func() { j.outcome.final = *c })
+	case c.Running:
+		j.move(triggerStarted, func() { j.outcome.started = *c })
 	default:
-		j.final, j.err = *c, err
-		closeOnce(j.begun)
-		close(j.ended)
-	}
-}
-
-// closeOnce closes a channel that only the caller closes.
-func closeOnce(c chan struct{}) {
-	if !isClosed(c) {
-		close(c)
+		j.move(triggerExited, func() {
+			if j.state < stateRunning && j.previous.recordOnly {
+				j.outcome.started = *c
+			}
+			j.outcome.final = *c
+		})
 	}
 }
 
@@ -386,16 +464,4 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-func waitClosed(ctx context.Context, c <-chan struct{}, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-c:
-		return true
-	case <-t.C:
-	case <-ctx.Done():
-	}
-	return isClosed(c)
 }

@@ -13,26 +13,28 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/excerpt"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// A line for a program that tells nothing of its commands (a REPL, a shell on another
-// machine) is typed where the program waits for input, and has ended when it waits again.
-// That is evidence and no status: the exit code is null.
+// A line for a program without command marks (a REPL, a shell on another machine) is typed where the program waits for
+// input. It has ended when the program waits for input again. That is evidence and no status: the exit code is null.
 
-// restTime is how long such a program has to rest at its prompt: what another
-// machine answers comes after a while.
-const restTime = 150 * time.Millisecond
+// promptSettleTime is how long a program without command marks must print nothing at its prompt before it counts as
+// ready: a remote machine answers with a delay.
+const promptSettleTime = 150 * time.Millisecond
 
-// typeUnintegrated types a job's line into whatever waits for input.
+// typeUnintegrated types a job's line into the program that waits for input.
 //
-// Lines of several callers are typed one after the other: the program tells nothing by which
-// to know whose output is whose.
+// Lines of several callers are typed one after the other: the program does not show which output belongs to which line.
 func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
-	j.unintegrated.Store(true)
+	j.mu.Lock()
+	j.program.typed = true
+	j.mu.Unlock()
+	ctx, cancel := j.untilEnded(ctx) // a line that is taken back is not typed later
+	defer cancel()
 	if err := j.e.Unintegrated.Take(ctx, wait); err != nil {
 		return err
 	}
@@ -58,17 +60,19 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	} else if err := j.awaitPrompt(ctx); err != nil {
 		return err
 	}
-	if !j.typedBefore { // else what it is typed into now is whatever it led to
-		if err := j.noQuestion(ctx); err != nil {
+	if !j.wasTypedBefore() { // else it now goes to the program that the line has started
+		if err := j.checkNoQuestion(ctx); err != nil {
 			return err
 		}
-		if err := j.readersChanged(ctx); err != nil {
+		if err := j.checkReaders(ctx); err != nil {
 			return err
 		}
 	}
-	j.prompt = j.lastLine(ctx)
-	j.repl = j.e.Session.Status().Needs.Repl
-	j.noStatus.Store(j.e.HasNoStatus(j.prompt))
+	prompt := j.lastLine(ctx)
+	repl, noStatus := j.e.Session.Status().Needs.Repl, j.e.HasNoStatus(prompt)
+	j.mu.Lock()
+	j.program.prompt, j.program.repl, j.program.noStatus = prompt, repl, noStatus
+	j.mu.Unlock()
 	began := time.Now()
 	at, err := j.e.Session.Type(ctx, session.Typing{ID: j.inputID(), Encode: func(dst []byte, v session.View) []byte {
 		if v.Replied { // what the editor made of replies that no program read is no part of the line
@@ -86,7 +90,7 @@ func (j *Job) typeUnintegrated(ctx context.Context, wait bool) (err error) {
 	}
 	var c session.Command
 	c.Text, c.TextSource, c.Start, c.Began, c.CwdBefore, c.Quality, c.Running = j.line, shell.TextTyped, at, began, st.Cwd, shell.None, true
-	j.ranLine(&c, nil)
+	j.onCommand(&c, nil)
 	return nil
 }
 
@@ -101,18 +105,18 @@ func promptLimit(st *session.Status, now time.Time) time.Duration {
 	return max(registry.Patience, firstPromptTime-now.Sub(st.Started))
 }
 
-// inputID has the line typed into a program once, whichever daemon does it.
+// inputID returns the id that makes daemons type the line into a program once.
 func (j *Job) inputID() string { return "line " + j.id }
 
-// readersChanged refuses a line when other programs read it than those as whose code it was judged, and as theirs, or the
-// shell's that is back, it would not have been allowed at once.
-func (j *Job) readersChanged(ctx context.Context) error {
-	if !forProgram(j.asking.Shell, api.Exec{Foreign: j.orUnintegrated}) {
+// checkReaders rejects a line if other programs would read it than those that it was judged for, and as code of the
+// present ones it would need approval.
+func (j *Job) checkReaders(ctx context.Context) error {
+	if !forProgram(j.approval.request.Shell, api.Exec{Foreign: j.program.allowed}) {
 		return nil
 	}
-	again := j.asking
+	again := j.approval.request
 	again.Readers = j.e.Readers()
-	if slices.Equal(again.Readers, j.asking.Readers) || j.s.gate.JudgeAgain(ctx, again).Verdict == policy.Allow {
+	if slices.Equal(again.Readers, j.approval.request.Readers) || j.s.gate.Reevaluate(ctx, again).Verdict == policy.Allow {
 		return nil
 	}
 	who := "the shell"
@@ -123,28 +127,28 @@ func (j *Job) readersChanged(ctx context.Context) error {
 		WithHint("look at the screen, and give the line again if it is meant for that")
 }
 
-// kindTime is how long it is waited to learn what a program that reads its terminal asks for.
-const kindTime = 500 * time.Millisecond
+// inputKindTimeout bounds how long needs waits for the kind of input that a program reads.
+const inputKindTimeout = 500 * time.Millisecond
 
-// noQuestion refuses a line that would answer a question: that a program reads is no sign that it reads
-// commands. Who wants that says so (Foreign), or types it.
-func (j *Job) noQuestion(ctx context.Context) error {
-	if j.orUnintegrated {
+// checkNoQuestion rejects a line that would answer a question: a program that reads input may not read commands. A
+// caller that wants to answer sets Foreign, or types.
+func (j *Job) checkNoQuestion(ctx context.Context) error {
+	if j.program.allowed {
 		return nil
 	}
 	switch n := j.needs(ctx); n.Kind {
-	case evidence.Password, evidence.Confirm, evidence.Menu:
+	case inputdetect.Password, inputdetect.Confirm, inputdetect.Menu:
 		return session.ErrBusy
 	}
 	return ctx.Err()
 }
 
-// needs returns the input that the program waits for. It waits for up to kindTime until that is known.
+// needs returns the input that the program waits for. It waits for up to inputKindTimeout until that is known.
 func (j *Job) needs(ctx context.Context) session.Needs {
-	if st := j.e.Session.Status(); st.Needs.Kind != evidence.None {
+	if st := j.e.Session.Status(); st.Needs.Kind != inputdetect.None {
 		return st.Needs
 	}
-	ctx, cancel := context.WithTimeout(ctx, kindTime)
+	ctx, cancel := context.WithTimeout(ctx, inputKindTimeout)
 	defer cancel()
 	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}})
 	if err != nil || len(w.Fired) == 0 {
@@ -158,27 +162,27 @@ func (j *Job) needs(ctx context.Context) session.Needs {
 func (j *Job) hasQuestion(ctx context.Context) bool {
 	prompt := j.lastLine(ctx)
 	blank := strings.TrimSpace(prompt) == ""
-	if !blank && prompt == j.prompt {
+	if !blank && prompt == j.programState().prompt {
 		return false
 	}
 	switch n := j.needs(ctx); n.Kind {
-	case evidence.Password, evidence.Confirm, evidence.Menu:
+	case inputdetect.Password, inputdetect.Confirm, inputdetect.Menu:
 		return true
-	case evidence.Text:
-		return j.repl && !n.Repl && (blank || evidence.Words(n.Reason) != "")
+	case inputdetect.Text:
+		return j.programState().repl && !n.Repl && (blank || inputdetect.Words(n.Reason) != "")
 	}
 	return false
 }
 
+// asksForText reports whether the program waits for a line of text, or the shell is at its prompt.
 func asksForText(st *session.Status) bool {
-	return st.Needs.Kind != evidence.None && st.Needs.Kind != evidence.Screen || st.Shell.Phase == shell.PhasePrompt
+	return st.Needs.Kind != inputdetect.None && st.Needs.Kind != inputdetect.Screen || st.Shell.Phase == shell.PhasePrompt
 }
 
-// awaitPrompt waits until the program rests and waits for input. The kernel's word that it is
-// blocked in a read of its terminal is enough: there are programs without a prompt. What only
-// watches its terminal (ssh) has to look as if it asked.
+// awaitPrompt waits until the program is silent and waits for input. A program that is blocked in a read of its
+// terminal is enough: some programs have no prompt. A program that only polls its terminal (ssh) has to show a prompt.
 func (j *Job) awaitPrompt(ctx context.Context) error {
-	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: restTime}}
+	quiet := []session.Cond{{Kind: session.CondQuiet, Quiet: promptSettleTime}}
 	asks := []session.Cond{{Kind: session.CondInput}, {Kind: session.CondPrompt}}
 	for {
 		w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: quiet})
@@ -186,10 +190,10 @@ func (j *Job) awaitPrompt(ctx context.Context) error {
 			return err
 		}
 		rested := w.Cursor
-		if blocked, err := j.e.Session.Blocked(ctx); err != nil || blocked {
+		if blocked, err := j.e.Session.IsReadBlocked(ctx); err != nil || blocked {
 			return err
 		}
-		short, cancel := context.WithTimeout(ctx, blockedEvery)
+		short, cancel := context.WithTimeout(ctx, blockedPollInterval)
 		w, err = j.e.Session.Wait(short, session.WaitFor{Conds: asks})
 		cancel()
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
@@ -204,9 +208,10 @@ func (j *Job) awaitPrompt(ctx context.Context) error {
 	}
 }
 
-// blockedEvery is how often the kernel is asked about a program that is silent.
-const blockedEvery = 300 * time.Millisecond
+// blockedPollInterval is the interval at which the kernel is queried about a program that prints nothing.
+const blockedPollInterval = 300 * time.Millisecond
 
+// waitFailed returns why a wait ended without a match, or nil if it matched.
 func waitFailed(w *session.Waited, err error) error {
 	switch {
 	case err != nil:
@@ -219,8 +224,8 @@ func waitFailed(w *session.Waited, err error) error {
 	return nil
 }
 
-// goUnintegrated gives the line to what the shell turned out to run.
-func (j *Job) goUnintegrated(ctx context.Context) {
+// submitUnintegrated submits the line to the program without command marks that the shell turned out to run.
+func (j *Job) submitUnintegrated(ctx context.Context) {
 	if err := j.typeUnintegrated(ctx, true); err != nil {
 		j.fail(err)
 		return
@@ -228,7 +233,7 @@ func (j *Job) goUnintegrated(ctx context.Context) {
 	j.followUnintegrated(ctx)
 }
 
-// lastLine is what stands on the cursor's line: the program's prompt.
+// lastLine returns the text on the cursor's line: the program's prompt.
 func (j *Job) lastLine(ctx context.Context) string {
 	start, end := j.e.Session.OutputRange()
 	t, err := excerpt.Plain(ctx, j.e.Session, max(start, end-min(end, 4096)), end, excerpt.Limits{Bytes: 8192})
@@ -242,18 +247,11 @@ func (j *Job) lastLine(ctx context.Context) string {
 // followUnintegrated waits until the program waits for the next line.
 func (j *Job) followUnintegrated(ctx context.Context) {
 	j.mu.Lock()
-	c := j.started
+	c := j.outcome.started
 	j.mu.Unlock()
 	defer j.e.Unintegrated.Give()
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := j.untilEnded(ctx) // a line that was given up makes room for the next one
 	defer cancel()
-	go func() { // a line that was given up makes room for the next one
-		select {
-		case <-j.ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	err := j.awaitEnd(ctx)
 	if ctx.Err() != nil {
 		return
@@ -265,11 +263,11 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 	st := j.e.Session.Status()
 	c.Running, c.Command.Ended, c.CwdAfter = false, time.Now(), st.Cwd
 	if st.Shell.Phase != "" && st.Cwd == c.CwdBefore {
-		c.CwdAfter = "" // the shell's own, which says nothing of the program that it runs
+		c.CwdAfter = "" // the shell's directory, not that of the program that it runs
 	}
 	_, c.End = j.e.Session.OutputRange()
 	j.e.Unintegrated.Ran(j.line)
-	j.ranLine(&c, nil)
+	j.onCommand(&c, nil)
 }
 
 // awaitEnd waits until the program is at its own prompt again. After a question it continues to wait.
@@ -294,30 +292,39 @@ func (j *Job) awaitEnd(ctx context.Context) error {
 	}
 }
 
-// guessOf is a guess as clients see it; nil: there is none.
-func guessOf(of shell.Guess) *api.Guess {
-	if of.Cwd == "" && len(of.Env) == 0 {
+// guessOf returns a guess for clients, and nil for an empty one.
+func guessOf(guess shell.Guess) *api.Guess {
+	if guess.Cwd == "" && len(guess.Env) == 0 {
 		return nil
 	}
-	g := &api.Guess{Cwd: of.Cwd, Env: of.Env, Confidence: "doubtful"}
-	if of.Sure {
+	g := &api.Guess{Cwd: guess.Cwd, Env: guess.Env, Confidence: "doubtful"}
+	if guess.Sure {
 		g.Confidence = "likely"
 	}
 	return g
 }
 
-// withoutEcho is what such a program printed, less the echo of the line before it and
-// its prompt after it.
-func withoutEcho(out, line, prompt string) string {
-	for _, typed := range strings.Split(line, "\n") {
-		first, rest, more := strings.Cut(out, "\n")
-		if !strings.HasSuffix(strings.TrimRight(first, " "), strings.TrimRight(typed, " ")) {
-			break
+// withoutTyped returns a program's output without the echo of typed lines. Blanks do not count: an editor that wraps its rows adds some.
+// The terminal may echo all lines before the program's editor shows them, from the end of the last one on.
+func withoutTyped(out string, typed []string) string {
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	for i := 0; i < len(typed) && out != ""; i++ {
+		first, rest, _ := strings.Cut(out, "\n")
+		first, next := squeeze(first), squeeze(typed[i])
+		if !strings.HasSuffix(first, next) {
+			if again := squeeze(typed[0]); i == 0 || !strings.HasPrefix(first, next) || !strings.HasSuffix(first, again) {
+				break
+			}
+			i = 0
 		}
-		if out = rest; !more {
-			return ""
-		}
+		out = rest
 	}
+	return out
+}
+
+// withoutEcho returns a program's output without the echo of the line before it and the prompt after it.
+func withoutEcho(out, line, prompt string) string {
+	out = withoutTyped(out, strings.Split(line, "\n"))
 	i := strings.LastIndexByte(out, '\n') + 1
 	if last := out[i:]; prompt != "" && strings.TrimRight(last, " ") == strings.TrimRight(prompt, " ") {
 		out = out[:i]

@@ -11,20 +11,20 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/store"
 )
 
 func line(job, text string) api.Exec { return api.Exec{Call: api.Call{Job: job}, Line: text} }
 
-// A line goes from its asking to its result once, whoever asks with its id again and when: before it has begun,
-// while it runs, and after its end.
+// A line runs once from request to result, whichever caller repeats its id: before its start, while it runs, and after
+// its end.
 //
 // FEATURES: R1 R2
 func TestTheSameIDIsTheSameJob(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := actor.With(t.Context(), person)
+		ctx := identity.With(t.Context(), person)
 		first := h.exec(ctx, sh, line("job-1", "make"))
 		if got := sh.got(); got != "make\r" {
 			t.Fatalf("typed %q", got)
@@ -55,8 +55,22 @@ func TestTheSameIDIsTheSameJob(t *testing.T) {
 	})
 }
 
-// A line that runs when a clock runs out goes on in the background, where no clock of the foreground counts, or is
-// ended if it is to be; what it prints keeps the one clock back and not the other.
+// TestExec_ReportsLost_WhenTheKeeperDies runs a line whose keeper dies before the shell reports the line's end.
+//
+// FEATURES: R93
+func TestExec_ReportsLost_WhenTheKeeperDies(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house, sh *script) {
+		a := h.exec(identity.With(t.Context(), person), sh, line("job-1", "sleep 600"))
+		sh.begins("sleep 600")
+		sh.e.Session.KeeperLost()
+		if !a.back() || a.err != nil || a.State != "lost" || a.ExitCode != nil || a.Error != errKeeperLost {
+			t.Errorf("%+v, %v", a.Result, a.err)
+		}
+	})
+}
+
+// A line that runs when a timeout expires continues in the background, without the foreground's timeouts, or is ended
+// if requested. Its output resets the idle timeout only.
 //
 // FEATURES: R16
 func TestClocksOfALine(t *testing.T) {
@@ -79,7 +93,7 @@ func TestClocksOfALine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inHouse(t, func(t *testing.T, h *house, sh *script) {
-				ctx, began := actor.With(t.Context(), person), time.Now()
+				ctx, began := identity.With(t.Context(), person), time.Now()
 				c.x.Job = "job-1"
 				sh.endsIfKilled(c.x, began.Add(c.after))
 				a := h.exec(ctx, sh, api.Exec{Call: c.x, Line: "work"})
@@ -123,7 +137,7 @@ func advance(d time.Duration) {
 	synctest.Wait()
 }
 
-// endsIfKilled has the shell end what runs soon after a time, as by a signal, if the call is to be killed then.
+// endsIfKilled makes the shell end its command soon after a time, as by a signal, if the call is to be killed then.
 func (d *script) endsIfKilled(c api.Call, at time.Time) {
 	if c.OnTimeout != "kill" {
 		return
@@ -131,7 +145,7 @@ func (d *script) endsIfKilled(c api.Call, at time.Time) {
 	time.AfterFunc(time.Until(at.Add(50*time.Millisecond)), func() { d.prints("\x1b]133;D;130;lt=n\a\x1b]133;A;lt=n;n=2;exit=130\a$ \x1b]133;B;lt=n\a") })
 }
 
-// look is what a job's record tells.
+// look returns a job's record.
 func (h *house) look(t *testing.T, job string) api.Result {
 	t.Helper()
 	synctest.Wait()
@@ -148,7 +162,7 @@ func (h *house) look(t *testing.T, job string) api.Result {
 // FEATURES: R1 R16
 func TestLinesInAQueue(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := actor.With(t.Context(), person)
+		ctx := identity.With(t.Context(), person)
 		wait := func(job, text string, c api.Call) *answered {
 			c.Job = job
 			return h.exec(ctx, sh, api.Exec{Call: c, Line: text, Wait: true})
@@ -204,7 +218,7 @@ func TestLinesInAQueue(t *testing.T) {
 	})
 }
 
-// A caller who goes away takes their line with them, unless it was to go on; one who only looks on takes nothing.
+// A disconnected caller's line is withdrawn, unless it was to continue; other waiters have no effect.
 //
 // FEATURES: R16
 func TestDeadCallers(t *testing.T) {
@@ -220,12 +234,12 @@ func TestDeadCallers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inHouse(t, func(t *testing.T, h *house, sh *script) {
-				ctx, goAway := context.WithCancel(actor.With(t.Context(), person))
+				ctx, goAway := context.WithCancel(identity.With(t.Context(), person))
 				defer goAway()
 				c.x.Job = "job-1"
 				askedFor := ctx
 				if c.looks {
-					askedFor = actor.With(t.Context(), person)
+					askedFor = identity.With(t.Context(), person)
 				}
 				a := h.exec(askedFor, sh, api.Exec{Call: c.x, Line: "work"})
 				sh.begins("work")
@@ -249,13 +263,13 @@ func TestDeadCallers(t *testing.T) {
 	}
 }
 
-// A shell that ends with a line answers all who wait: the one whose line it was with what is known, the others with
-// that theirs was not typed; and nothing is left that has not ended.
+// A shell that exits during a line answers all callers: the line's with what is known, the others with that theirs was
+// not typed. No unfinished job remains.
 //
 // FEATURES: R2
 func TestTheShellEnds(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := actor.With(t.Context(), person)
+		ctx := identity.With(t.Context(), person)
 		exits := h.exec(ctx, sh, line("job-1", "exit 3"))
 		sh.begins("exit 3")
 		waits := h.exec(ctx, sh, api.Exec{Call: api.Call{Job: "job-2"}, Line: "more", Wait: true})
@@ -277,7 +291,7 @@ func TestTheShellEnds(t *testing.T) {
 			}
 		}
 		if h.gate.Pending() != 0 {
-			t.Error("a person is still asked about it")
+			t.Error("a user is still asked about it")
 		}
 		if !exits.back() || exits.err != nil || exits.State != "ended" || exits.Error != "" {
 			t.Errorf("%+v, %v", exits.Result, exits.err)
@@ -294,12 +308,12 @@ func TestTheShellEnds(t *testing.T) {
 	})
 }
 
-// A daemon that leaves sends all callers to its successor, and writes no end of what goes on.
+// A daemon that leaves sends all callers to its successor, and stores no end of running jobs.
 //
 // FAULT: A15
 func TestLeavingWithALineInEachState(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house, sh *script) {
-		ctx := actor.With(t.Context(), person)
+		ctx := identity.With(t.Context(), person)
 		running := h.exec(ctx, sh, line("job-1", "work"))
 		sh.begins("work")
 		waiting := h.exec(ctx, sh, api.Exec{Call: api.Call{Job: "job-2"}, Line: "more", Wait: true})
@@ -323,6 +337,62 @@ func TestLeavingWithALineInEachState(t *testing.T) {
 		}
 		if _, err := h.Stop(ctx, "job-1", time.Second, false); err != session.ErrStopped {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A line that is stopped while it waits for a program's prompt, or for a line of the previous daemon, is never typed.
+//
+// FEATURES: R15 R16
+func TestStoppedLinesAreNotTypedLater(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house, sh *script) {
+		stop := func(job string, a *answered) {
+			t.Helper()
+			if _, err := h.Stop(t.Context(), job, time.Second, false); err != nil {
+				t.Fatal(err)
+			}
+			if r := h.look(t, job); r.State != "killed" || a != nil && !a.back() {
+				t.Errorf("%s: %+v", job, r)
+			}
+		}
+		h.exec(identity.With(t.Context(), person), sh, line("job-1", "python3"))
+		sh.begins("python3")
+		x := line("job-2", "touch f")
+		x.Policy, x.Foreign, x.Wait = "readonly", true, true
+		program := h.exec(identity.With(t.Context(), agent), sh, x)
+		if _, err := h.gate.Answer(t.Context(), h.look(t, "job-2").Approval, person, api.ApprovalAnswer{Answer: "once"}); err != nil {
+			t.Fatal(err)
+		}
+		advance(time.Second)
+		stop("job-2", program)
+
+		found := func(id, text string, behind *Job) *Job {
+			j, err := h.newJob(sh.e, api.Call{Job: id}, timeouts{}, text, lineRecord{Exec: line(id, text)})
+			if err == nil {
+				err = h.store.AddJob(t.Context(), j.row())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			j.previous = previous{line: behind, recordOnly: true}
+			j.approval.request = askLine(id, person, sh.e, line(id, text))
+			h.live[id] = j
+			j.move(triggerFound, nil)
+			return j
+		}
+		typed := found("job-3", "make", nil)
+		typed.outcome.started.Number = 9
+		h.follow(typed, func(ctx context.Context) { typed.followFound(ctx, line("job-3", "make")) })
+		waits := found("job-4", "touch g", typed)
+		h.follow(waits, func(ctx context.Context) { waits.followFound(ctx, line("job-4", "touch g")) })
+		advance(time.Second)
+		stop("job-4", nil)
+		typed.fail(errors.New("over"))
+		sh.got()
+		sh.prompts(0)
+		advance(time.Minute)
+		if got := sh.got(); got != "" {
+			t.Errorf("typed %q", got)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// message is how a job went, in a line that a person or a model reads instead of six
-// fields; empty when it exited with 0 and there is nothing to say.
+// message returns how a job went, in one line for a user or a model instead of six fields. It returns "" for a plain
+// exit with 0.
 func (j *Job) message(r *api.Result) string {
 	switch {
 	case r.State == "needs_input":
@@ -28,20 +28,20 @@ func (j *Job) message(r *api.Result) string {
 	case r.State == "waiting":
 		return "Waits for the shell's prompt"
 	case r.State == "killed" && r.TimedOut != "none":
-		return "Killed by timeout (" + j.clock(r.TimedOut) + ")"
+		return "Killed by timeout (" + j.timeoutText(r.TimedOut) + ")"
 	case r.TimedOut != "none":
-		return "Still running after " + j.clock(r.TimedOut) + "; it goes on in the background"
+		return "Still running after " + j.timeoutText(r.TimedOut) + "; it goes on in the background"
 	case r.State == "running" && r.InBackground:
 		return "Runs in the background"
 	case r.State == "running":
 		return "Runs"
-	case r.State == "killed" && r.Aborted && !j.command && r.Command == 0 && !j.unintegrated.Load():
+	case r.State == "killed" && r.Aborted && !j.command && r.Command == 0 && !j.isUnintegrated():
 		return "Taken back before it began: its caller went away"
 	case r.State == "killed" && r.Aborted:
 		return "Ended: its caller went away"
-	case r.State == "killed" && j.why() == endsByRule:
+	case r.State == "killed" && j.endingReason() == endsByRule:
 		return "Ended by a rule: " + r.Error
-	case r.State == "killed" && !j.command && r.Command == 0 && !j.unintegrated.Load():
+	case r.State == "killed" && !j.command && r.Command == 0 && !j.isUnintegrated():
 		return "Taken back by request before it began"
 	case r.State == "killed":
 		return "Ended by request"
@@ -63,8 +63,9 @@ func (j *Job) message(r *api.Result) string {
 	return ""
 }
 
-// whichWaits returns a clause for the message if the shell runs another caller's line, which waits for approval; else "".
-func (j *Job) whichWaits() string {
+// blockingLineClause returns a clause for the message if the shell runs another caller's line that waits for approval,
+// or "".
+func (j *Job) blockingLineClause() string {
 	v := j.s.gate.WaitsWithin(j.e.ID(), time.Time{})
 	if v == nil {
 		return ""
@@ -72,7 +73,7 @@ func (j *Job) whichWaits() string {
 	return ", it runs something else, which waits for approval " + v.ID
 }
 
-// cdHint says that a directory which a line of its own ends in does not last.
+// cdHint returns a hint for a line whose last command changes the directory, which does not last.
 func cdHint(line string) string {
 	if !diagnostics.EndsInCd(line) {
 		return ""
@@ -80,7 +81,7 @@ func cdHint(line string) string {
 	return "the directory lasts no longer than this command; give --cwd DIR, or use `longterm new` and `longterm exec`, where it lasts"
 }
 
-// gitHint says how a sandbox lets git write.
+// gitHint returns a hint on how a sandbox allows git to write.
 func gitHint(r *api.Result) string {
 	if r.Sandbox == nil || r.ExitCode == nil || *r.ExitCode == 0 {
 		return ""
@@ -94,18 +95,18 @@ func gitHint(r *api.Result) string {
 	return ""
 }
 
-// screenHint says where to look at what is no output: a picture.
+// screenHint returns a hint on where to see a full-screen program.
 func screenHint(id string) string {
 	return fmt.Sprintf("a full-screen program: see `longterm screen %s`", api.ShortID(id))
 }
 
-// clock is the time that a clock had, and which one it was if it was not that of the whole.
-func (j *Job) clock(which string) string {
+// timeoutText returns the limit of a timeout, and its kind unless it is that of the whole job.
+func (j *Job) timeoutText(which string) string {
 	if which == "idle" {
-		return seconds(j.limit) + " without output"
+		return seconds(j.timing.expiredAfter) + " without output"
 	}
-	return seconds(j.limit)
+	return seconds(j.timing.expiredAfter)
 }
 
-// seconds is a duration as results tell it: 60s and 1.5s, not 1m0s.
+// seconds formats a duration as in results: 60s and 1.5s, not 1m0s.
 func seconds(d time.Duration) string { return fmt.Sprintf("%gs", d.Seconds()) }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 // What an agent has started is judged by the file that its own PATH, and its own SHELL, find: nothing else judges the
@@ -30,10 +30,10 @@ func TestFirstProgramIsTheCallersOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent := actor.Actor{Agent: "claude"}
+	agent := identity.Actor{Agent: "claude"}
 	usual := []string{"PATH=/usr/bin:/bin", "SHELL=/bin/sh"}
 	for what, tt := range map[string]struct {
-		who        actor.Actor
+		who        identity.Actor
 		n          api.NewSession
 		path, also string
 	}{
@@ -46,8 +46,8 @@ func TestFirstProgramIsTheCallersOwn(t *testing.T) {
 		"a line":            {agent, api.NewSession{Line: "ls", Env: usual}, "", ""},
 		"another shell":     {agent, api.NewSession{Line: "ls", Env: append(usual, "SHELL="+dir+"/sh")}, "", dir + "/sh"},
 		"bash by PATH":      {agent, api.NewSession{Line: "ls", Env: []string{"PATH=" + dir}}, "", dir + "/bash"},
-		"rules":             {actor.Actor{Policy: "listed"}, api.NewSession{Argv: []string{"sh"}, Env: []string{"PATH=" + dir}}, dir + "/sh", ""},
-		"a person":          {actor.Actor{}, api.NewSession{Argv: []string{"sh"}, Env: []string{"PATH=" + dir}}, "", ""},
+		"rules":             {identity.Actor{Policy: "listed"}, api.NewSession{Argv: []string{"sh"}, Env: []string{"PATH=" + dir}}, dir + "/sh", ""},
+		"a user":            {identity.Actor{}, api.NewSession{Argv: []string{"sh"}, Env: []string{"PATH=" + dir}}, "", ""},
 	} {
 		if tt.n.Cwd == "" {
 			tt.n.Cwd = "/"
@@ -95,7 +95,7 @@ func TestWhatAFirstProgramIs(t *testing.T) {
 		copied:    {removes, "/home"},
 		"/bin/rm": nil,
 	} {
-		a := AskNew("id", actor.Actor{Agent: "claude"}, &api.NewSession{Argv: []string{path, "/home"}, Env: []string{"PATH=/bin"}, Cwd: "/"})
+		a := AskNew("id", identity.Actor{Agent: "claude"}, &api.NewSession{Argv: []string{path, "/home"}, Env: []string{"PATH=/bin"}, Cwd: "/"})
 		all := slices.Concat(a.Also, a.Scripts)
 		is := func(words []string) bool {
 			return len(words) == len(want) && filepath.Base(words[0]) == "rm" && slices.Equal(words[1:], want[1:])
@@ -104,8 +104,8 @@ func TestWhatAFirstProgramIs(t *testing.T) {
 			t.Errorf("%s: %q; want %q", path, all, want)
 		}
 	}
-	a := AskNew("id", actor.Actor{}, &api.NewSession{Argv: []string{script}, Cwd: "/"})
+	a := AskNew("id", identity.Actor{}, &api.NewSession{Argv: []string{script}, Cwd: "/"})
 	if a.Scripts != nil {
-		t.Errorf("a person's: %q", a.Scripts)
+		t.Errorf("a user's: %q", a.Scripts)
 	}
 }

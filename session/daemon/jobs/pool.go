@@ -12,37 +12,37 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
 const (
-	maxPools = 4 // environments and directories; the least used one goes
+	maxPools = 4 // environments and directories with warm shells; the least recently used is removed
+	// warmTime bounds the start of a warm shell.
 	warmTime = 10 * time.Second
 
 	warmGrace = time.Second // of each step of the kill ladder: all steps fit into warmTime
 )
 
-// pool holds warm shells: started, at their first prompt, with nothing run in them. They
-// are handed out oldest first, each once: what a line leaves in a shell (variables,
-// functions, options) cannot all be seen, so that none is given to the next one. Others
-// are made in the background, when the line has ended.
+// pool holds warm shells: started, at their first prompt, with no line run in them. Each runs one line, the oldest
+// first: what a line leaves in a shell (variables, functions, options) cannot all be seen. Others are started in the
+// background after the line has ended.
 //
-// A shell is for callers whose directory and environment are those it was started with,
-// so that a command finds what it would find in a shell of its own.
+// A warm shell is for callers with the directory and environment that it was started with, so that a command finds what
+// it would find in its own shell.
 type pool struct {
 	jobs *Set
 
 	mu     sync.Mutex
-	racks  []*rack // least used first
-	closed bool    // the daemon leaves
+	groups []*warmGroup // least used first
+	closed bool         // the daemon leaves
 	work   sync.WaitGroup
 }
 
-// close waits for what is being made or ended.
+// close waits for shells that are being started or ended.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
@@ -50,39 +50,39 @@ func (p *pool) close() {
 	p.work.Wait()
 }
 
-// rack are the warm shells for one directory and environment.
-type rack struct {
-	key    string
-	who    actor.Actor // for whom they are
-	start  api.NewSession
-	ready  []*warm // oldest first
-	making bool
+// warmGroup holds the warm shells for one directory and environment.
+type warmGroup struct {
+	key      string
+	who      identity.Actor // the callers that may use the shells
+	start    api.NewSession
+	ready    []*warm // idle shells, oldest first
+	starting bool
 }
 
 // warm is a shell of the pool.
 type warm struct {
 	*registry.Handle
-	rack *rack
-	dir  string // as the shell tells it at its first prompt
+	group *warmGroup
+	dir   string // as the shell reported it at its first prompt
 }
 
-// volatile are variables that differ from caller to caller without meaning anything.
-var volatile = []string{"_", "OLDPWD", "PWD", "SHLVL", "LONGTERM_SESSION"}
+// volatileVars are variables that differ between callers without effect on a command.
+var volatileVars = []string{"_", "OLDPWD", "PWD", "SHLVL", "LONGTERM_SESSION"}
 
-// poolKey names what a warm shell has to agree in with its caller.
+// poolKey returns the key of the group whose shells have the caller's directory and environment.
 func poolKey(n *api.NewSession, agent string) string {
 	env := slices.DeleteFunc(slices.Clone(n.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(volatile, name)
+		return slices.Contains(volatileVars, name)
 	})
 	slices.Sort(env)
 	sum := sha256.Sum256([]byte(n.Cwd + "\x00" + strings.Join(env, "\x00") + "\x00" + strings.Join(n.SetEnv, "\x00") + "\x00" + n.Umask + "\x00" + n.Policy + "\x00" + agent))
 	return hex.EncodeToString(sum[:8])
 }
 
-// take hands out a warm shell. Where none is ready the caller gets one that is made for it.
+// take returns a warm shell. If none is ready it starts one.
 func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
-	r := p.rackFor(n, actor.Of(ctx))
+	r := p.groupFor(n, identity.Of(ctx))
 	for {
 		p.mu.Lock()
 		if len(r.ready) == 0 {
@@ -92,7 +92,7 @@ func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
 		w := r.ready[0]
 		r.ready = r.ready[1:]
 		p.mu.Unlock()
-		if w.clean() {
+		if w.isClean() {
 			return w, nil
 		}
 		p.end(w.Handle) // it died, or was used
@@ -100,24 +100,25 @@ func (p *pool) take(ctx context.Context, n api.NewSession) (*warm, error) {
 	return p.make(ctx, r)
 }
 
-// rackFor is the rack for a caller, made if there is none; the least used one goes.
-func (p *pool) rackFor(n api.NewSession, who actor.Actor) *rack {
-	who = actor.Actor{UID: who.UID, Agent: who.Agent, Policy: who.Policy}
+// groupFor returns the group of shells for a caller, and creates it if needed. The least recently used group is
+// removed.
+func (p *pool) groupFor(n api.NewSession, who identity.Actor) *warmGroup {
+	who = identity.Actor{UID: who.UID, Agent: who.Agent, Policy: who.Policy}
 	key := poolKey(&n, who.Agent)
 	p.mu.Lock()
-	i := slices.IndexFunc(p.racks, func(r *rack) bool { return r.key == key })
-	var r *rack
+	i := slices.IndexFunc(p.groups, func(r *warmGroup) bool { return r.key == key })
+	var r *warmGroup
 	if i >= 0 {
-		r = p.racks[i]
-		p.racks = slices.Delete(p.racks, i, i+1)
+		r = p.groups[i]
+		p.groups = slices.Delete(p.groups, i, i+1)
 	} else {
-		r = &rack{key: key, who: who, start: api.NewSession{Asking: api.Asking{Policy: n.Policy}, Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{registry.PoolLabel: key}}}
+		r = &warmGroup{key: key, who: who, start: api.NewSession{ApprovalOptions: api.ApprovalOptions{Policy: n.Policy}, Cwd: n.Cwd, Env: n.Env, SetEnv: n.SetEnv, Umask: n.Umask, Labels: map[string]string{registry.PoolLabel: key}}}
 	}
-	p.racks = append(p.racks, r)
+	p.groups = append(p.groups, r)
 	var old []*warm
-	if len(p.racks) > maxPools {
-		old = p.racks[0].ready
-		p.racks = p.racks[1:]
+	if len(p.groups) > maxPools {
+		old = p.groups[0].ready
+		p.groups = p.groups[1:]
 	}
 	p.mu.Unlock()
 	for _, w := range old {
@@ -126,53 +127,54 @@ func (p *pool) rackFor(n api.NewSession, who actor.Actor) *rack {
 	return r
 }
 
-// fill makes shells until the rack is full, in the background, one after the other.
-func (p *pool) fill(r *rack) {
+// fill starts shells until the group is full, in the background, one after the other.
+func (p *pool) fill(r *warmGroup) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !r.making && !p.closed {
-		r.making = true
+	if !r.starting && !p.closed {
+		r.starting = true
 		p.work.Go(func() { p.stock(r) })
 	}
 }
 
-func (p *pool) stock(r *rack) {
-	for p.wants(r) {
+// stock starts shells one after the other until the group is full.
+func (p *pool) stock(r *warmGroup) {
+	for p.needsMore(r) {
 		w, err := p.make(p.jobs.ctx, r)
 		if err != nil {
 			if p.jobs.ctx.Err() == nil {
 				p.jobs.log.Warn("no warm shell", "err", err)
 			}
 			p.mu.Lock()
-			r.making = false
+			r.starting = false
 			p.mu.Unlock()
 			return
 		}
 		p.mu.Lock()
-		kept := slices.Contains(p.racks, r)
+		kept := slices.Contains(p.groups, r)
 		if kept {
 			r.ready = append(r.ready, w)
 		}
 		p.mu.Unlock()
-		if !kept { // the rack went meanwhile
+		if !kept { // the rack was removed before this
 			p.end(w.Handle)
 		}
 	}
 }
 
-// wants says whether the rack is to get another shell; else none is made.
-func (p *pool) wants(r *rack) bool {
+// needsMore reports whether the group needs another shell. Otherwise it marks the group as no longer starting shells.
+func (p *pool) needsMore(r *warmGroup) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r.making = slices.Contains(p.racks, r) && len(r.ready) < p.jobs.conf.Get().Pool.Size
-	return r.making
+	r.starting = slices.Contains(p.groups, r) && len(r.ready) < p.jobs.conf.Get().Pool.Size
+	return r.starting
 }
 
 // make starts a shell and waits for its prompt.
-func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
+func (p *pool) make(ctx context.Context, r *warmGroup) (*warm, error) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
-	e, err := p.jobs.reg.Create(actor.With(ctx, r.who), r.start)
+	e, err := p.jobs.reg.Create(identity.With(ctx, r.who), r.start)
 	if err != nil {
 		return nil, err
 	}
@@ -187,18 +189,18 @@ func (p *pool) make(ctx context.Context, r *rack) (*warm, error) {
 	return &warm{e, r, e.CurrentDir(e.Session.Status())}, nil
 }
 
-// used replaces a shell that was used. It stays for a while, for callers who have not read yet
-// what it printed.
-func (p *pool) used(w *warm) {
-	if w.rack != nil {
-		p.fill(w.rack)
+// replaceUsed replaces a shell after its line. The shell stays for a while, for callers that have not read its output
+// yet.
+func (p *pool) replaceUsed(w *warm) {
+	if w.group != nil {
+		p.fill(w.group)
 	}
 	time.AfterFunc(registry.TemporaryGrace, func() { p.end(w.Handle) })
 }
 
-// clean says that a shell is as it was when it was made, as far as can be seen: at its
-// prompt, in its directory, with no job and no program.
-func (w *warm) clean() bool {
+// isClean reports whether a shell is as it was when it was made, as far as visible: at its prompt, in its directory,
+// without a job or a program.
+func (w *warm) isClean() bool {
 	st := w.Session.Status()
 	sh := st.Shell
 	return st.State == session.Running && sh.Phase == shell.PhasePrompt && sh.Quality == shell.Full && !sh.Continuation &&
@@ -225,7 +227,7 @@ func (p *pool) end(e *registry.Handle) {
 	})
 }
 
-// sweep ends warm shells that the daemon before left, but for those that run a job.
+// sweep ends warm shells of the previous daemon that run no job.
 func (p *pool) sweep() {
 	busy := map[*registry.Handle]bool{}
 	for _, j := range p.jobs.all() {
@@ -233,8 +235,8 @@ func (p *pool) sweep() {
 	}
 	for _, e := range p.jobs.reg.All() {
 		switch {
-		case !e.Pooled() || busy[e]:
-		case p.unread(e):
+		case !e.IsPooled() || busy[e]:
+		case p.mayBeUnread(e):
 			time.AfterFunc(registry.TemporaryGrace, func() { p.end(e) })
 		default:
 			p.end(e)
@@ -242,8 +244,8 @@ func (p *pool) sweep() {
 	}
 }
 
-// unread says that a job ran in the shell, whose result may not have been read.
-func (p *pool) unread(e *registry.Handle) bool {
+// mayBeUnread reports whether a job ran in the shell whose result may not have been read.
+func (p *pool) mayBeUnread(e *registry.Handle) bool {
 	list, err := p.jobs.store.Jobs(context.Background(), store.JobQuery{Session: e.ID(), Limit: 1})
 	return err == nil && len(list) > 0 && time.Since(list[0].Ended) < registry.TemporaryGrace
 }

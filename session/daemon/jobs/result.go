@@ -15,19 +15,18 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// answer is what can be told of a job now, with at most limit bytes of output (0: as many
-// as were asked for with it).
+// answer returns the job's current result, with at most limit bytes of output (0: the limit of its call).
 func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	st := j.e.Session.Status()
 	j.mu.Lock()
 	r := api.Result{
 		Job: j.id, Session: j.e.ID(), PID: st.PID, PGID: st.PID, Mode: "pty", TimedOut: "none", CwdAfter: st.Cwd,
-		InBackground: j.away && !isClosed(j.ended),
+		InBackground: j.background && j.state < stateEnded,
 	}
-	if j.expired != "" && (j.how == endsByClock || !isClosed(j.ended) || !isClosed(j.begun) || j.err != nil) {
-		r.TimedOut = j.expired
+	if j.timing.expired != "" && (j.outcome.ending == endsByTimeout || j.state < stateEnded || j.outcome.err != nil) {
+		r.TimedOut = j.timing.expired
 	}
-	r.Aborted = j.how == endsByCaller
+	r.Aborted = j.outcome.ending == endsByCaller
 	j.mu.Unlock()
 	r.Sandbox = j.s.reg.Sandbox(j.e)
 	if j.e.Record().Pipe {
@@ -35,7 +34,7 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	}
 	r.Executions, _ = j.s.reg.ExecutionsOf(j.e)
 	if r.Executions != "" {
-		r.Refused = j.s.reg.RefusedSince(j.e, j.began)
+		r.Refused = j.s.reg.RefusedSince(j.e, j.created)
 	}
 	if j.command {
 		j.fillCommand(ctx, &r, &st, limit)
@@ -51,10 +50,10 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	if r.State == "running" || r.State == "needs_input" {
 		r.PGID = cmp.Or(j.e.Foreground(), r.PGID)
 	}
-	r.Approval = j.approvalID()
-	fillAsking(&r, j.waitsFor(), j.failure())
+	r.Approval, r.Review = j.approvalID(), j.review()
+	fillApproval(&r, j.waitsFor(), j.failure())
 	if r.Message = j.message(&r); r.State == "waiting" {
-		r.Message += j.whichWaits()
+		r.Message += j.blockingLineClause()
 	}
 	r.Hint = cmp.Or(r.Hint, gitHint(&r))
 	if j.command {
@@ -63,7 +62,7 @@ func (j *Job) answer(ctx context.Context, limit int) api.Result {
 	return r
 }
 
-// fillCommand puts in what is known of the session's own command.
+// fillCommand sets the fields of a result about the session's own command.
 func (j *Job) fillCommand(ctx context.Context, r *api.Result, st *session.Status, limit int) {
 	view := j.s.reg.Describe(j.e, *st)
 	r.DurationMS, r.Range = view.Duration, view.Output
@@ -79,7 +78,7 @@ func (j *Job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	default:
 		r.State = "exited"
 	}
-	if r.State != "running" && r.State != "lost" && j.why() != endsByItself {
+	if r.State != "running" && r.State != "lost" && j.endingReason() != endsByItself {
 		r.State = "killed"
 	}
 	j.fillPrinted(ctx, r, view.Output, limit)
@@ -92,10 +91,10 @@ func (j *Job) fillCommand(ctx context.Context, r *api.Result, st *session.Status
 	}
 }
 
-// fillDirectory puts in the directory, as far as it is known. Of a process that has ended nothing tells it but what the
-// program said itself; what its line says is a guess.
+// fillDirectory sets the directory, as far as it is known. For a process that has ended only the program's own reports
+// are known; the line gives a guess.
 func (j *Job) fillDirectory(r *api.Result, st *session.Status, view *api.Session) {
-	if r.CwdAfter = view.Cwd; st.Cwd == "" { // else the record has what the program said
+	if r.CwdAfter = view.Cwd; st.Cwd == "" { // else the program reported it
 		r.CwdBefore = j.e.Record().Cwd
 	}
 	if st.State == session.Running {
@@ -110,63 +109,67 @@ func (j *Job) fillDirectory(r *api.Result, st *session.Status, view *api.Session
 	}
 }
 
-func (j *Job) why() ending {
+// endingReason returns why the job was ended early.
+func (j *Job) endingReason() ending {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.how
+	return j.outcome.ending
 }
 
-// reached is how far a running line's output is known to be its own: what the terminal shows
-// beyond what the owner has looked at may be the next prompt's already. It never goes back.
-func (j *Job) reached(c *session.Command, st *session.Status) uint64 {
+// outputEnd returns how far a running line's output is known to be its own. Beyond what the owner has read, the
+// terminal may already show the next prompt. The offset never decreases.
+func (j *Job) outputEnd(c *session.Command, st *session.Status) uint64 {
 	at := c.Start
 	switch {
-	case j.unintegrated.Load():
+	case j.isUnintegrated():
 		_, at = j.e.Session.OutputRange()
 	case st.Shell.Phase == shell.PhaseRunning && st.Shell.Number >= c.Number:
 		at = max(at, st.Offset)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.came = max(j.came, at)
-	return j.came
+	j.readOffset = max(j.readOffset, at)
+	return j.readOffset
 }
 
-// fillLine puts in what is known of a line.
+// fillLine sets the fields of a result about a line.
 func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, limit int) {
 	j.mu.Lock()
-	c, final, err := j.started, j.final, j.err
+	c, final, err, state, program := j.outcome.started, j.outcome.final, j.outcome.err, j.state, j.program
 	j.mu.Unlock()
-	r.DurationMS = sinceMS(j.began)
+	r.DurationMS = sinceMS(j.created)
 	r.State = "running"
-	ended := isClosed(j.ended) && err == nil // else it goes on without us
+	ended := state >= stateEnded && err == nil // else it continues without this daemon
 	if r.Error == "" && ended {
 		r.Error = final.Note
 	}
 	switch {
-	case !isClosed(j.begun), c.Number == 0 && errors.Is(err, context.Canceled):
+	case state < stateRunning, c.Number == 0 && errors.Is(err, context.Canceled):
 		r.State = "waiting"
-		if how := j.why(); isClosed(j.ended) && (how == endsByRequest || how == endsByCaller) {
+		if how := j.endingReason(); state >= stateEnded && (how == endsByRequest || how == endsByCaller) {
 			r.State = "killed"
 		}
 		return
 	case ended:
 		c, r.State = final, "exited"
-		if j.unintegrated.Load() && final.Exit == nil { // it rests, and that is all there is to know
+		if program.typed && final.Exit == nil { // the program is at its prompt; more is not known
 			r.Outcome, r.ExitUnknown = "stable", api.ExitNotReported
-			if j.noStatus.Load() {
+			if program.noStatus {
 				r.ExitUnknown = api.ExitNone
 			}
+			if st.Shell.Reason != "" {
+				r.Error = "exit status unknown: " + st.Shell.Reason
+			}
 		}
-	case j.neverTyped(&c, err):
+	case j.wasNeverTyped(&c, err):
 		r.State, r.Error, r.Hint = "refused", errNotBegun.Error(), notBegunHint
 		return
 	case err != nil && !errors.Is(err, context.Canceled):
 		r.Error, r.State = err.Error(), "lost"
-		if c.Number == 0 && notTaken(err) {
+		if c.Number == 0 && isNotAccepted(err) {
 			r.State = "refused"
 			if errors.Is(err, session.ErrIncomplete) || errors.Is(err, session.ErrRefused) {
-				r.Hint = notTakenHint
+				r.Hint = notAcceptedHint
 			}
 			return
 		}
@@ -175,58 +178,61 @@ func (j *Job) fillLine(ctx context.Context, r *api.Result, st *session.Status, l
 		r.State = "lost"
 		return
 	}
-	if run := j.given(); run != nil {
+	if run := j.submittedLine(); run != nil {
 		r.Cleared = run.Cleared
 	}
 	r.Command, r.Quality = int(c.Number), string(c.Quality)
 	r.Range, r.CwdBefore = api.Range{Start: c.Start, End: c.End}, c.CwdBefore
-	if c.End == 0 { // as far as it came: a cursor to go on from
-		r.Range.End = j.reached(&c, st)
+	if c.End == 0 { // the end so far, for the next read to start from
+		r.Range.End = j.outputEnd(&c, st)
+		if run := j.submittedLine(); run != nil {
+			r.Range.Start = j.e.Session.AfterEcho(ctx, c, r.Range.End)
+		}
 	}
 	if ended {
-		r.ExitCode = c.Exit // a shell tells no more: 137 may be a signal's, or not
+		r.ExitCode = c.Exit // a shell reports only this: 137 may be a signal's or not
 		r.CwdAfter = c.CwdAfter
 		r.DurationMS = c.Command.Ended.Sub(c.Began).Milliseconds()
 		r.Env = registry.CommandRecord("", &c).Env
-		if j.why() != endsByItself {
+		if j.endingReason() != endsByItself {
 			r.State = "killed"
 		}
 	}
-	if ended && j.e.LostBefore(c.Command.Ended) {
+	if ended && j.e.LostBefore(c.Command.Ended) || !ended && st.State == session.Lost {
 		r.State, r.ExitCode, r.Error = "lost", nil, errKeeperLost
 	} else if st.State != session.Running {
 		r.State = "ended"
 		if st.Exit != nil && r.ExitCode == nil {
 			r.Signal = st.Exit.Signal
 		}
-		if errors.Is(err, session.ErrEnded) { // "exit 3", say: the shell itself is gone
+		if errors.Is(err, session.ErrEnded) { // "exit 3", for example: the shell itself has ended
 			r.Error = ""
 		}
 	}
 	j.fillOutput(ctx, r, r.Range, limit)
-	if j.unintegrated.Load() && !r.Truncated {
-		r.Output = withoutEcho(r.Output, j.line, j.prompt)
-		if ended && j.told.CompareAndSwap(false, true) {
-			j.e.Unintegrated.Told(j.line, r.Output)
+	if program.typed && !r.Truncated {
+		r.Output = withoutEcho(r.Output, j.line, program.prompt)
+		if ended && j.observesOutput() {
+			j.e.Unintegrated.ObserveOutput(j.line, r.Output)
 		}
 	}
-	if j.unintegrated.Load() {
+	if program.typed {
 		r.Guess = guessOf(j.e.Unintegrated.Guess())
 	}
 	if ended {
 		j.parse(ctx, r, c.Text)
 	}
-	r.Background = j.e.Background(j.began)
+	r.Background = j.e.Background(j.created)
 }
 
-// errKeeperLost says why the end of a line was not seen.
+// errKeeperLost is the reason of a line whose end was not seen.
 const errKeeperLost = "its end was not seen: the keeper, which held its terminal, died, and what ran there was ended"
 
-// notTakenHint says what to do about a line that its shell refused.
-const notTakenHint = "close its quotes and blocks, or look at what the shell said (`longterm output`); it was given Ctrl-C"
+// notAcceptedHint is the hint for a line that its shell rejected.
+const notAcceptedHint = "close its quotes and blocks, or check the output of the shell (`longterm output`); Ctrl-C was sent"
 
-// notTaken says of an error that the shell did not take the line, and ran nothing of it.
-func notTaken(err error) bool {
+// isNotAccepted reports whether err means that the shell rejected the line and ran nothing of it.
+func isNotAccepted(err error) bool {
 	for _, e := range []error{session.ErrIncomplete, session.ErrRefused, session.ErrLine, session.ErrBusy, session.ErrBegun, session.ErrNoShell} {
 		if errors.Is(err, e) {
 			return true
@@ -235,56 +241,57 @@ func notTaken(err error) bool {
 	return false
 }
 
-// errNotBegun says of a line whose shell ended before it what became of it: nothing.
+// errNotBegun is the error of a line whose shell ended before the line.
 var errNotBegun = fmt.Errorf("its shell ended before it began, and nothing of it was run: %w", session.ErrEnded)
 
+// notBegunHint is the hint for errNotBegun.
 const notBegunHint = "give it to another session"
 
-// neverTyped says of a line that has no end that its shell ended before it was given it: it waited for its turn, or for
-// a person to allow it.
-func (j *Job) neverTyped(c *session.Command, err error) bool {
-	if c.Number != 0 || c.Text != "" || !errors.Is(err, session.ErrEnded) || j.typedBefore {
+// wasNeverTyped reports whether the shell of a line without an end ended before the line was typed: the line waited for
+// its turn, or for an approval.
+func (j *Job) wasNeverTyped(c *session.Command, err error) bool {
+	if c.Number != 0 || c.Text != "" || !errors.Is(err, session.ErrEnded) || j.wasTypedBefore() {
 		return false
 	}
-	run := j.given()
+	run := j.submittedLine()
 	return run == nil || run.Typed.IsZero()
 }
 
-// fillAnswers puts in what the rules that came with a line did.
+// fillAnswers sets what the response rules of the line did.
 func (j *Job) fillAnswers(ctx context.Context, r *api.Result) {
-	run := j.given()
+	run := j.submittedLine()
 	r.Answers = j.e.AnswersOf(ctx, run)
 	if run != nil && r.TimedOut != "none" {
 		for _, rule := range j.e.Session.UnusedRules(ctx, run) {
 			r.Unused = append(r.Unused, cmp.Or(rule.Text, rule.Regexp))
 		}
 	}
-	if j.why() == endsByRule {
+	if j.endingReason() == endsByRule {
 		r.Error = run.Reason
 	}
 }
 
-// maxBudget is the default bound of output in an answer to a person or a script, in bytes.
+// maxBudget is the default bound of output in an answer to a user or a script, in bytes.
 const maxBudget = 16 << 20
 
 // defaultBudget returns the bound of output in an answer whose caller gives none, in bytes. It is low for agents, which pay for
 // each byte, and for digests.
 func (j *Job) defaultBudget() int {
-	if j.asking.Actor.IsAgent() || j.call.Digest {
+	if j.approval.request.Actor.IsAgent() || j.call.Digest {
 		return int(j.s.conf.Get().Exec.MaxOutput)
 	}
 	return maxBudget
 }
 
-// limits are how much of an output its answer has.
+// limits returns how much of an output its answer has.
 func (j *Job) limits(limit int) excerpt.Limits {
 	return excerpt.Limits{
 		Bytes: cmp.Or(limit, j.call.MaxOutput, j.defaultBudget()), Line: j.call.MaxLine, Session: j.e.ID(),
-		Digest: j.call.Digest, Fold: j.call.Digest, Hide: j.asking.Actor.IsAgent(),
+		Digest: j.call.Digest, Fold: j.call.Digest, Hide: j.approval.request.Actor.IsAgent(),
 	}
 }
 
-// fillOutput puts in what was printed.
+// fillOutput sets the printed output.
 func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	l := j.limits(limit)
 	if r.State == "running" && j.inputNeeded() == "" {
@@ -296,21 +303,21 @@ func (j *Job) fillOutput(ctx context.Context, r *api.Result, of api.Range, limit
 		r.Error = err.Error()
 	}
 	r.Output, r.Truncated, r.Omitted = t.Text, t.Omitted != nil, t.Omitted
-	goesOnFrom(r, t.Next, err)
+	truncateRange(r, t.Next, err)
 	r.Binary, r.BinaryBytes = t.Binary > 0, t.Binary
 	if t.Screen && (!j.e.Temporary() || j.call.YieldMS > 0 && j.e.Session.Status().State == session.Running) {
 		r.Hint = screenHint(j.e.ID()) // whose session is still there to look at
 	}
 }
 
-// goesOnFrom ends a running job's range where its text ends: the next read starts there.
-func goesOnFrom(r *api.Result, next uint64, err error) {
+// truncateRange ends a running job's range where its text ends: the next read starts there.
+func truncateRange(r *api.Result, next uint64, err error) {
 	if r.State == "running" && err == nil {
 		r.Range.End = min(r.Range.End, next)
 	}
 }
 
-// fillPrinted puts in what the session's own command printed.
+// fillPrinted sets the output of the session's own command.
 func (j *Job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	if r.Mode == "pipe" {
 		j.fillStreams(ctx, r, of, limit)
@@ -319,7 +326,7 @@ func (j *Job) fillPrinted(ctx context.Context, r *api.Result, of api.Range, limi
 	}
 }
 
-// parse puts in what the output of an ended command says, if that was asked for.
+// parse sets what the output of an ended command reports, if the call wants it.
 func (j *Job) parse(ctx context.Context, r *api.Result, text string) {
 	if !j.call.Parse || r.State == "running" {
 		return
@@ -332,7 +339,7 @@ func (j *Job) parse(ctx context.Context, r *api.Result, text string) {
 	r.Parsed = &parsed
 }
 
-// fillStreams puts in what was printed on pipes, each stream for itself too.
+// fillStreams sets the output of a command on pipes, also by stream.
 func (j *Job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limit int) {
 	l := j.limits(limit)
 	l.Live = r.State == "running"
@@ -341,6 +348,6 @@ func (j *Job) fillStreams(ctx context.Context, r *api.Result, of api.Range, limi
 	if err != nil {
 		r.Error = err.Error()
 	}
-	goesOnFrom(r, p.Next, err)
+	truncateRange(r, p.Next, err)
 	p.Into(r)
 }

@@ -16,33 +16,32 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Load reads the jobs that the daemon before left; resume goes on with them once their
-// sessions are there.
+// Load reads the jobs that the previous daemon left. Resume continues them when their sessions are restored.
 func (s *Set) Load(ctx context.Context) error {
 	var err error
 	s.found, err = s.store.Jobs(ctx, store.JobQuery{Open: true})
 	return errors.Join(err, s.store.PruneJobs(ctx, registry.KeptJobs))
 }
 
-// Resume goes on with the jobs that Load read, and ends warm shells that none runs in.
+// Resume continues the jobs that Load read, and ends warm shells without a job.
 func (s *Set) Resume() {
 	slices.SortStableFunc(s.found, func(a, b store.Job) int { return a.Created.Compare(b.Created) })
 	newest := map[string]*Job{}
 	for i := range s.found {
-		if s.found[i].Session == "" || s.reg.WasUnborn(s.found[i].Session) && s.isWanted(&s.found[i]) { // a person has to allow it first
-			if err := s.wantAgain(&s.found[i]); err != nil {
-				s.lost(&s.found[i], err)
+		if s.found[i].Session == "" || s.reg.WasNeverStarted(s.found[i].Session) && s.isPendingStart(&s.found[i]) { // a user has to allow it first
+			if err := s.resumePendingStart(&s.found[i]); err != nil {
+				s.recordLost(&s.found[i], err)
 			}
 			continue
 		}
-		if s.reg.WasUnborn(s.found[i].Session) { // its caller asks again
+		if s.reg.WasNeverStarted(s.found[i].Session) { // its caller asks again
 			if err := s.store.DeleteJob(s.ctx, s.found[i].ID); err != nil {
 				s.log.Error("forget a job", "job", s.found[i].ID, "err", err)
 			}
 			continue
 		}
 		if err := s.resumeOne(&s.found[i], newest); err != nil {
-			s.lost(&s.found[i], err)
+			s.recordLost(&s.found[i], err)
 		}
 	}
 	s.found = nil
@@ -51,7 +50,7 @@ func (s *Set) Resume() {
 
 var errSessionGone = errors.New("the session is gone")
 
-// resumeOne goes on with a job. newest has the newest line that each session was given before.
+// resumeOne continues a job. newest holds the newest line that was submitted to each session.
 func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	var rec lineRecord // a command's has the same call in it
 	if err := json.Unmarshal(r.Request, &rec); err != nil {
@@ -63,7 +62,7 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 		return errSessionGone
 	}
 	command := r.Kind == store.JobCommand
-	k, err := s.clocksOf(rec.Actor, &c, command)
+	k, err := s.timeoutsOf(rec.Actor, &c, command)
 	if err != nil {
 		return err
 	}
@@ -72,34 +71,36 @@ func (s *Set) resumeOne(r *store.Job, newest map[string]*Job) error {
 	if err != nil {
 		return err
 	}
-	j.req, j.began, j.command = r.Request, r.Created, command
-	j.found.Store(!command)
-	j.ruled = rec.Rules
-	j.held, j.runsFrom = !command, rec.Admitted // until it is known whether the line was typed
-	j.asking, j.orUnintegrated = askLine(r.ID, rec.Actor, e, rec.Exec), rec.Foreign
-	j.asking.Readers = rec.Readers // what a person is asked about, or has allowed, is for them
+	j.request, j.created, j.command = r.Request, r.Created, command
+	j.previous.recordOnly, j.previous.rules = !command, rec.Rules
+	j.timing.from = rec.Admitted
+	j.approval.request, j.program.allowed = askLine(r.ID, rec.Actor, e, rec.Exec), rec.Foreign
+	j.approval.request.Readers = rec.Readers // the request is for these readers, and its approval too
 	if command {
-		j.asking = askFound(r, rec.Actor)
-		s.gate.Recall(s.ctx, e.ID(), j.asking)
+		j.approval.request = j.requestOfRecord(r, rec.Actor)
+		s.gate.Recall(s.ctx, e.ID(), j.approval.request)
 	}
-	j.started.Number = uint64(max(0, r.N))
-	if e.Pooled() {
+	j.outcome.started.Number = uint64(max(0, r.N))
+	if e.IsPooled() {
 		j.warm = &warm{Handle: e} // of no rack, so it goes afterwards
+	}
+	if !command {
+		j.previous.line, newest[r.Session] = newest[r.Session], j
 	}
 	s.mu.Lock()
 	s.live[j.id] = j
 	s.mu.Unlock()
+	j.move(triggerFound, nil)
 	if command {
-		s.start(j, j.followCommand)
+		s.follow(j, j.followCommand)
 	} else {
-		j.behind, newest[r.Session], j.placed = newest[r.Session], j, make(chan struct{})
-		s.start(j, func(ctx context.Context) { j.followFound(ctx, rec.Exec) })
+		s.follow(j, func(ctx context.Context) { j.followFound(ctx, rec.Exec) })
 	}
 	return nil
 }
 
-// lost ends the record of a job that cannot be gone on with.
-func (s *Set) lost(r *store.Job, err error) {
+// recordLost ends the record of a job that cannot be continued.
+func (s *Set) recordLost(r *store.Job, err error) {
 	res := api.Result{Job: r.ID, Session: r.Session, State: "lost", TimedOut: "none", Mode: "pty", Error: err.Error()}
 	r.State, r.Ended = store.JobDone, time.Now()
 	r.Result, _ = json.Marshal(res) // of plain values
@@ -108,56 +109,48 @@ func (s *Set) lost(r *store.Job, err error) {
 	}
 }
 
-// followFound goes on with a line that the daemon before had: one that was typed is
-// waited for, one that was not is typed.
+// followFound continues a line of the previous daemon. It waits for a line that was typed, and types one that was not.
 func (j *Job) followFound(ctx context.Context, x api.Exec) {
-	typed, err := j.e.Session.Typed(ctx, j.id) // once the session is rebuilt
-	program := false                           // it was typed into what the shell ran
+	typed, err := j.e.Session.WasLineTyped(ctx, j.id) // once the session is rebuilt
+	program := false                                  // it was typed into what the shell ran
 	if err == nil && !typed {
-		program, err = j.e.Session.TypedInput(ctx, j.inputID())
+		program, err = j.e.Session.WasInputTyped(ctx, j.inputID())
 	}
-	j.typedBefore = (typed || program) && err == nil || j.started.Number > 0
-	close(j.placed)
+	j.mu.Lock()
+	numbered := j.outcome.started.Number > 0
+	j.previous.typed = (typed || program) && err == nil || numbered
+	j.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		j.letRun(j.since(), "")
 		j.fail(err)
-	case typed || j.started.Number > 0:
-		j.letRun(j.since(), "")
-		j.s.gate.Recall(ctx, j.e.ID(), j.asking)
+	case typed || numbered:
+		j.move(triggerSubmitted, nil)
+		j.s.gate.Recall(ctx, j.e.ID(), j.approval.request)
 		j.awaitFound(ctx)
 	case program:
-		j.letRun(j.since(), "")
-		j.goUnintegrated(ctx)
-	case j.ruled:
-		j.letRun(j.since(), "")
+		j.move(triggerSubmitted, nil)
+		j.submitUnintegrated(ctx)
+	case j.previous.rules:
 		j.fail(errors.New("it was not typed: the rules it came with went with the daemon before; give it again"))
 	default:
 		j.askAgain(ctx, x)
 	}
 }
 
-// awaitTyped waits for the end of a line that the daemon before typed into the same shell before this one. It may
-// not have begun: the shell is at its prompt then, and what it begins with next is that line.
+// awaitTyped waits for the end of a line that the previous daemon typed into the same shell before this one. If that
+// line has not started, the shell is at its prompt: its next command is that line.
 func (j *Job) awaitTyped(ctx context.Context) {
-	for b := j.behind; b != nil; b = b.behind {
-		if waitFor(ctx, b.placed); ctx.Err() != nil {
+	for b := j.previous.line; b != nil; b = b.previous.line {
+		if b.await(ctx, statePendingApproval); ctx.Err() != nil { // it has left stateAdopting then
 			return
 		}
-		if b.typedBefore {
-			if !j.orUnintegrated || b.orUnintegrated { // else b may have started the program that j is for
-				waitFor(ctx, b.over)
+		if b.wasTypedBefore() {
+			if !j.program.allowed || b.program.allowed { // else b may have started the program that j is for
+				b.await(ctx, stateDone)
 			}
 			return
 		}
-	}
-}
-
-func waitFor(ctx context.Context, c <-chan struct{}) {
-	select {
-	case <-c:
-	case <-ctx.Done():
 	}
 }
 
@@ -171,47 +164,41 @@ func (j *Job) awaitFound(ctx context.Context) {
 		defer close(gone)
 		_, _ = j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
 	}()
-	if !waitClosed(ctx, j.begun, stuckTime) && ctx.Err() == nil && j.e.Session.Status().Shell.Phase == shell.PhasePrompt {
-		j.fail(errors.New("its beginning was not seen: the daemon was restarted")) // a comment, say
+	if !j.awaitFor(ctx, stateRunning, stuckTime) && ctx.Err() == nil && j.e.Session.Status().Shell.Phase == shell.PhasePrompt {
+		j.fail(errors.New("its beginning was not seen: the daemon was restarted")) // a comment, for example
 	}
-	select {
-	case <-ctx.Done():
-	case <-j.ended:
-	case <-gone: // with its shell; what it ended with may have been told
-		if !j.recall(ctx) {
-			j.fail(session.ErrEnded)
-		}
+	if closed, _ := j.awaitOr(ctx, stateEnded, gone); closed && !j.recall(ctx) { // it ended with its shell, maybe after a command
+		j.fail(session.ErrEnded)
 	}
 	if ctx.Err() != nil {
 		<-gone
 	}
 }
 
-// recall looks the line up among the commands that were recorded, and reports whether it
-// ended.
+// recall finds the line among the session's recorded commands, and reports whether it ended.
 func (j *Job) recall(ctx context.Context) bool {
 	j.s.reg.Flush(ctx)
-	list, err := j.s.store.Commands(ctx, store.CommandQuery{Session: j.e.ID(), Since: j.began.Add(-registry.ClockTick)})
+	list, err := j.s.store.Commands(ctx, store.CommandQuery{Session: j.e.ID(), Since: j.created.Add(-registry.ClockTick)})
 	if err != nil {
 		return false
 	}
 	j.mu.Lock()
-	n := int(j.started.Number)
+	n := int(j.outcome.started.Number)
 	j.mu.Unlock()
 	for i := range list {
 		r := &list[i]
 		if n > 0 && r.N != n || n == 0 && r.Text != j.line {
 			continue
 		}
-		c := recalled(r)
-		j.saw(&c)
+		c := commandOf(r)
+		j.onCommand(&c, nil)
 		return !c.Running
 	}
 	return false
 }
 
-// recalled is a command as its record tells it.
-func recalled(r *store.Command) session.Command {
+// commandOf returns a command from its record.
+func commandOf(r *store.Command) session.Command {
 	c := session.Command{Running: r.State == store.CommandRunning}
 	c.Number, c.Text, c.Exit, c.Start, c.End = uint64(r.N), r.Text, r.ExitCode, r.From, r.To
 	c.Began, c.Command.Ended, c.CwdBefore, c.CwdAfter = r.Started, r.Ended, r.Cwd, r.CwdAfter

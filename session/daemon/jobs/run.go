@@ -11,13 +11,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
+	"github.com/longterm-dev/longterm/session/fairsched"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/shellquote"
-	"github.com/longterm-dev/longterm/session/turns"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -25,29 +25,30 @@ import (
 
 // Exec runs a line in a session's shell.
 func (s *Set) Exec(ctx context.Context, e *registry.Handle, x api.Exec) (api.Result, error) {
-	return s.lineIn(ctx, e, x, lineDigest(e.ID(), &x), nil)
+	return s.submitLine(ctx, e, x, lineDigest(e.ID(), &x), nil, nil)
 }
 
-// lineIn does so; asked is the digest of what was asked for, w the warm shell that e is, if it is one.
-func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked string, w *warm) (api.Result, error) {
+// submitLine runs a line in a session's shell. reqDigest is the digest of the request; w is the session's warm shell,
+// or nil. noDraft is why the line does not run in a draft; nil: it may.
+func (s *Set) submitLine(ctx context.Context, e *registry.Handle, x api.Exec, reqDigest string, w *warm, noDraft error) (api.Result, error) {
 	begun := false
 	defer func() {
 		if w != nil && !begun {
-			s.pool.used(w)
+			s.pool.replaceUsed(w)
 			s.pool.end(w.Handle)
 		}
 	}()
 	if err := s.reg.CheckSandbox(e, x.Sandbox, x.OnDifference); err != nil {
 		return api.Result{}, err
 	}
-	k, err := s.clocksOf(actor.Of(ctx), &x.Call, false)
+	k, err := s.timeoutsOf(identity.Of(ctx), &x.Call, false)
 	if err == nil {
 		err = s.gate.Check(x.Policy)
 	}
 	if err != nil {
 		return api.Result{}, err
 	}
-	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: actor.Of(ctx), Asked: asked}
+	stored := lineRecord{Exec: x, Rules: x.Respond != nil, Actor: identity.Of(ctx), Asked: reqDigest}
 	asking := askLine("", stored.Actor, e, x)
 	stored.Readers = asking.Readers
 	stored.Respond = nil // there may be secrets in them
@@ -55,51 +56,61 @@ func (s *Set) lineIn(ctx context.Context, e *registry.Handle, x api.Exec, asked 
 	if err != nil {
 		return api.Result{}, err
 	}
-	if err := s.record(ctx, j); errors.Is(err, store.ErrJobExists) {
-		return s.rejoin(ctx, &x.Call, asked, false, &x.Asking)
+	asking.ID = j.id
+	j.program.allowed, j.approval.request, j.warm = x.Foreign, asking, w
+	if err := s.record(ctx, j, triggerRecorded); errors.Is(err, store.ErrJobExists) {
+		return s.rejoin(ctx, &x.Call, reqDigest, false, &x.ApprovalOptions)
 	} else if err != nil {
 		return api.Result{}, err
 	}
-	j.orUnintegrated = x.Foreign
-	j.asking, j.asking.ID = asking, j.id
-	if err := j.askable(ctx, x); err != nil {
+	if err := j.checkSubmittable(ctx, x); err != nil {
 		s.drop(j)
 		return api.Result{}, err
 	}
-	answer, pending, err := s.gate.Begin(ctx, j.asking)
+	asking = j.approval.request
+	asking.MakeDraft = func() (string, error) { return "", noDraft }
+	if asking.Actor.IsAgent() && w == nil && noDraft == nil {
+		asking.MakeDraft, asking.Exported = s.lineDraft(ctx, e, &x, asking.Readers)
+	}
+	answer, pending, err := s.gate.Begin(ctx, asking)
+	if err == nil && answer.Draft {
+		s.drop(j)
+		return s.execInDraft(ctx, e, x, k, reqDigest, asking)
+	}
 	if err != nil {
 		s.drop(j)
 		return api.Result{}, err
 	}
 	give := func(ctx context.Context) (follow func(context.Context), err error) { return j.giveLine(ctx, x) }
 	follow := func(ctx context.Context) {
-		x.Wait = x.Wait || !x.Foreign // what a person has allowed is not given back because another line was faster
+		x.Wait = x.Wait || !x.Foreign // what a user has allowed is not given back because another line was faster
 		j.followApproval(ctx, pending, give)
 	}
-	if pending == nil {
+	if pending != nil {
+		j.move(triggerApprovalRequested, func() { j.approval.pending = pending })
+	} else {
+		j.approval.id = answer.Approval
 		if follow, err = give(ctx); err != nil {
-			s.gate.Landed(e.ID(), j.id)
+			s.gate.LineFinished(e.ID(), j.id)
 			s.drop(j)
 			return api.Result{}, err
 		}
-		j.approval = answer.Approval
-	} else {
-		j.hold(pending)
+		j.move(triggerSubmitted, nil) // unless a program has started with it
 	}
-	j.warm, begun = w, true
-	s.start(j, follow)
-	r, err := j.await(ctx, &x.Call, &x.Asking, endsByCaller)
-	if w != nil && err == nil && isClosed(j.over) && !r.Truncated {
+	begun = true
+	s.follow(j, follow)
+	r, err := j.awaitResult(ctx, &x.Call, &x.ApprovalOptions, endsByCaller)
+	if w != nil && err == nil && j.hasReached(stateDone) && !r.Truncated {
 		afterAnswer(ctx, func() { s.pool.end(e) })
 	}
 	return r, err
 }
 
-// askable says why a line would not be given to the shell at all: nobody is asked whether it may be then. What the rules
-// deny they deny first.
-func (j *Job) askable(ctx context.Context, x api.Exec) error {
+// checkSubmittable returns why a line would not be submitted, before an approval is requested. Lines that the rules
+// deny pass: the gateway denies them.
+func (j *Job) checkSubmittable(ctx context.Context, x api.Exec) error {
 	ended := j.e.Session.Status().State != session.Running
-	if !ended && (x.Wait || x.Foreign) || j.s.gate.Judge(j.asking).Verdict != policy.Ask {
+	if !ended && (x.Wait || x.Foreign) || j.s.gate.Judge(j.approval.request).Verdict != policy.Ask {
 		return nil
 	}
 	if ended {
@@ -112,76 +123,79 @@ func (j *Job) askable(ctx context.Context, x api.Exec) error {
 	return nil
 }
 
-// giveLine gives the line to the shell, or to the program that it runs, and says how it is followed.
+// giveLine submits the line to the shell, or to the program that it runs. It returns the function that follows the
+// line.
 func (j *Job) giveLine(ctx context.Context, x api.Exec) (func(context.Context), error) {
-	follow := j.followLine // unless the program tells nothing of its commands
+	follow := j.followLine // unless it is for a program without command marks
 	run, err := (*session.Run)(nil), session.ErrBusy
-	if !gateway.ReadCode(j.asking.Readers) { // else it is the program's and not the shell's, even if that is back
-		run, err = j.e.ExecWithRules(actor.With(ctx, j.asking.Actor), session.Line{
-			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.Typist(j.asking.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
+	if !authorize.ReadCode(j.approval.request.Readers) { // else it is the program's and not the shell's, even if that is back
+		run, err = j.e.ExecWithRules(identity.With(ctx, j.approval.request.Actor), session.Line{
+			Text: x.Line, Wait: x.Wait && !x.Foreign, ID: j.id, By: registry.Typist(j.approval.request.Actor, false), Record: x.History || j.s.conf.Get().Shells.History,
 		}, x.Respond)
 	}
-	program := x.Foreign || gateway.ReadCode(j.asking.Readers)
+	program := x.Foreign || authorize.ReadCode(j.approval.request.Readers)
 	if x.Respond == nil && (errors.Is(err, session.ErrNoShell) || program && errors.Is(err, session.ErrBusy)) {
 		run, follow = nil, j.followUnintegrated
-		j.s.gate.NotGiven(j.e.ID(), j.id)
+		j.s.gate.NotSubmitted(j.e.ID(), j.id)
 		err = j.typeUnintegrated(ctx, x.Wait)
 	}
 	if errors.Is(err, session.ErrStopped) { // it was not given to the shell
-		err = registry.Replaced()
+		err = registry.ErrReplaced()
 	}
 	if err != nil {
-		j.s.gate.NotGiven(j.e.ID(), j.id)
+		j.s.gate.NotSubmitted(j.e.ID(), j.id)
 		return nil, err
 	}
-	j.give(run)
+	j.mu.Lock()
+	j.run = run
+	ended := j.state >= stateEnded
+	j.mu.Unlock()
+	if ended && run != nil { // it was taken back at this moment
+		_ = j.e.Session.Drop(ctx, run)
+	}
 	return follow, nil
 }
 
-// lineRecord is what is kept of a request for a line.
+// lineRecord is the recorded part of a request for a line.
 type lineRecord struct {
 	api.Exec
-	Asked    string      `json:"asked,omitempty"` // digest of what was asked for
-	Rules    bool        `json:"rules,omitempty"` // it came with rules
-	Actor    actor.Actor `json:"actor"`
-	Admitted time.Time   `json:"admitted,omitzero"` // when a person had allowed it
-	Readers  []string    `json:"readers,omitempty"` // as whose code it was judged
+	Asked    string         `json:"asked,omitempty"` // digest of the request
+	Rules    bool           `json:"rules,omitempty"` // it came with rules
+	Actor    identity.Actor `json:"actor"`
+	Admitted time.Time      `json:"admitted,omitzero"` // when a user had allowed it
+	Readers  []string       `json:"readers,omitempty"` // programs that the line was judged for
 }
 
-// leave lets go of a job that did not begin here.
-func (s *Set) leave(j *Job) {
+// handOff removes a job that did not start here; another owner continues its record.
+func (s *Set) handOff(j *Job) {
 	s.forget(j)
-	closeOnce(j.settled)
+	j.move(triggerHandedOff, nil)
 }
 
-// drop undoes the record of a job that did not begin. Who asked for it again meanwhile is
-// told so.
+// drop deletes a job that did not start. Callers that wait for it get an error, and may retry.
 func (s *Set) drop(j *Job) {
-	s.leave(j)
-	s.unwritten.Drop(j.id)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := s.store.DeleteJob(ctx, j.id); err != nil && !errors.Is(err, store.ErrNoJob) {
-		s.log.Error("forget a job", "job", j.id, "err", err)
-	}
+	j.move(triggerDropped, nil)
 }
 
-// Run runs a command in a session of its own.
+// Run runs a command in its own session.
 func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	asked := runDigest(&x)
 	if x.Job != "" && s.exists(ctx, x.Job) {
-		return s.rejoin(ctx, &x.Call, asked, x.Start, &x.Asking)
+		return s.rejoin(ctx, &x.Call, asked, x.Start, &x.ApprovalOptions)
 	}
 	if s.ctx.Err() != nil {
-		return api.Result{}, registry.Replaced()
+		return api.Result{}, registry.ErrReplaced()
+	}
+	if x.Warm && len(x.Draft) > 0 {
+		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell was started before, without a draft").WithHint("leave --warm or --draft out")
 	}
 	if x.Warm && x.Sandbox != "" {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell was started before, in no sandbox").WithHint("leave --warm or --sandbox out")
 	}
 	if x.Warm {
-		return s.warm(ctx, x, asked)
+		return s.runWarm(ctx, x, asked)
 	}
-	k, err := s.clocksOf(actor.Of(ctx), &x.Call, true)
+	k, err := s.timeoutsOf(identity.Of(ctx), &x.Call, true)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -194,26 +208,37 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	if x.Job == "" {
 		x.Job = uuid.NewString()
 	}
-	asking := askRun(actor.Of(ctx), &x)
+	asking := askRun(identity.Of(ctx), &x)
+	asking.MakeDraft = s.draftRoot(&x)
 	answer, pending, err := s.gate.Begin(ctx, asking)
+	if err == nil && answer.Draft {
+		j, taken, draftErr := s.startInDraft(ctx, x, k, asked, asking)
+		switch {
+		case j != nil:
+			return j.firstAnswer(ctx, &x)
+		case taken:
+			return s.rejoin(ctx, &x.Call, asked, x.Start, &x.ApprovalOptions)
+		}
+		answer, pending, err = s.requestWithoutDraft(ctx, asking, draftErr)
+	}
 	if err != nil {
 		return api.Result{}, err
 	}
 	if pending != nil {
-		w, err := s.want(ctx, x, asking, pending)
+		w, err := s.addPendingStart(ctx, x, asking, pending)
 		if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
 			pending.Later()
-			return s.rejoin(ctx, &x.Call, asked, x.Start, &x.Asking)
+			return s.rejoin(ctx, &x.Call, asked, x.Start, &x.ApprovalOptions)
 		}
 		if err != nil {
 			pending.Later()
 			return api.Result{}, err
 		}
-		return w.await(ctx, &x.Call, x.Start, &x.Asking)
+		return w.awaitResult(ctx, &x.Call, x.Start, &x.ApprovalOptions)
 	}
-	j, err := s.startRun(ctx, x, k, false, func(j *Job) { j.admittedTo(asking, answer) })
+	j, err := s.startRun(ctx, x, k, runRecord{Asked: asked}, false, func(j *Job) { j.noteAnswer(asking, answer) })
 	if errors.Is(err, store.ErrJobExists) { // its caller asked twice at once
-		return s.rejoin(ctx, &x.Call, asked, x.Start, &x.Asking)
+		return s.rejoin(ctx, &x.Call, asked, x.Start, &x.ApprovalOptions)
 	}
 	if err != nil {
 		return api.Result{}, err
@@ -221,11 +246,11 @@ func (s *Set) Run(ctx context.Context, x api.Run) (api.Result, error) {
 	return j.firstAnswer(ctx, &x)
 }
 
-// startRun starts a command in a session of its own, as a job. known says that its record is there; tell is told of
-// the job before anything is started.
-func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool, tell func(*Job)) (*Job, error) {
+// startRun starts a command in its own session, as a job. stored has what the record of the job keeps besides x. known is true if
+// that record exists. admit is called with the job before anything is started.
+func (s *Set) startRun(ctx context.Context, x api.Run, k timeouts, stored runRecord, known bool, admit func(*Job)) (*Job, error) {
 	x.Temporary = !x.Keep && !inBackground(&x.Call)
-	stored := runRecord{Run: x, Actor: actor.Of(ctx), Asked: runDigest(&x)}
+	stored.Run, stored.Actor = x, identity.Of(ctx)
 	stored.Env = nil // what it was started with is the session's business
 	var j *Job
 	_, err := s.reg.CreateRecorded(ctx, x.NewSession, x.Job, func(e *registry.Handle) error {
@@ -233,20 +258,24 @@ func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool, tel
 		if err != nil {
 			return err
 		}
-		made.command, made.known = true, known
-		if err := s.record(ctx, made); err != nil {
+		made.command = true
+		how := triggerRecorded
+		if known {
+			how = triggerStartAllowed
+		}
+		if err := s.record(ctx, made, how); err != nil {
 			return err
 		}
 		j = made
-		tell(j)
+		admit(j)
 		return nil
 	})
 	switch {
 	case err != nil && j != nil && s.Leaving():
-		s.leave(j)
-		return nil, registry.Replaced() // it is found again by its job
+		s.handOff(j)
+		return nil, registry.ErrReplaced() // it is found again by its job
 	case err != nil && j != nil && known:
-		s.leave(j)
+		s.handOff(j)
 		return nil, err
 	case err != nil && j != nil:
 		s.drop(j)
@@ -254,23 +283,24 @@ func (s *Set) startRun(ctx context.Context, x api.Run, k clocks, known bool, tel
 	case err != nil:
 		return nil, err
 	}
-	s.start(j, j.followCommand)
+	j.move(triggerSubmitted, nil)
+	s.follow(j, j.followCommand)
 	return j, nil
 }
 
-// firstAnswer is what the caller of a command that was started gets.
+// firstAnswer returns the result for the caller that started a command.
 func (j *Job) firstAnswer(ctx context.Context, x *api.Run) (api.Result, error) {
 	if x.Start {
 		return j.answer(ctx, 0), nil
 	}
-	r, err := j.await(ctx, &x.Call, &x.Asking, endsByCaller)
-	if err == nil && isClosed(j.over) && j.e.Temporary() && !r.Truncated && len(r.Background) == 0 {
+	r, err := j.awaitResult(ctx, &x.Call, &x.ApprovalOptions, endsByCaller)
+	if err == nil && j.hasReached(stateDone) && j.e.Temporary() && !r.Truncated && len(r.Background) == 0 {
 		afterAnswer(ctx, func() { j.s.reg.RemoveEnded(j.e) })
 	}
 	return r, err
 }
 
-// textOf is a command as people read it.
+// textOf returns a command as users read it.
 func textOf(x *api.Run) string {
 	if x.Line != "" {
 		return x.Line
@@ -278,15 +308,17 @@ func textOf(x *api.Run) string {
 	return shellquote.Line(x.Argv)
 }
 
-// runRecord is what is kept of a request for a command.
+// runRecord is the recorded part of a request for a command.
 type runRecord struct {
 	api.Run
-	Asked string      `json:"asked,omitempty"` // digest of what was asked for
-	Actor actor.Actor `json:"actor"`
+	Asked string         `json:"asked,omitempty"` // digest of the request
+	Actor identity.Actor `json:"actor"`
+	// InDraft is the gateway's request of a command that runs in a draft because the rules want that.
+	InDraft *authorize.Request `json:"in_draft,omitempty"`
 }
 
-// warm runs a line in a warm shell of the pool.
-func (s *Set) warm(ctx context.Context, x api.Run, asked string) (api.Result, error) {
+// runWarm runs a line in a warm shell of the pool.
+func (s *Set) runWarm(ctx context.Context, x api.Run, reqDigest string) (api.Result, error) {
 	if x.Line == "" || len(x.Argv) > 0 || x.Keep || x.Pipe || x.Start || x.Name != "" {
 		return api.Result{}, api.Errorf(api.CodeInvalid, "a warm shell is given a line, and no name, pipes or session to keep").
 			WithHint("use `longterm new` and `longterm exec` for more")
@@ -298,59 +330,65 @@ func (s *Set) warm(ctx context.Context, x api.Run, asked string) (api.Result, er
 	if x.OnTimeout == "" {
 		x.OnTimeout = "kill"
 	}
-	return s.lineIn(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line, Asking: x.Asking}, asked, w)
+	return s.submitLine(ctx, w.Handle, api.Exec{Call: x.Call, Line: x.Line, ApprovalOptions: x.ApprovalOptions}, reqDigest, w, errors.New("a warm shell runs it"))
 }
 
+// exists reports whether a job has this ID.
 func (s *Set) exists(ctx context.Context, id string) bool {
-	if s.await(ctx, id) != nil || s.wantedByID(id) != nil {
+	if s.await(ctx, id) != nil || s.pendingStartByID(id) != nil {
 		return true
 	}
 	_, err := s.row(ctx, id)
 	return err == nil
 }
 
-// rejoin answers a call whose job is there already: its caller lost the connection. start
-// says that the caller only wants it started, and asks for its end afterwards; asked is the digest of its call.
-func (s *Set) rejoin(ctx context.Context, c *api.Call, asked string, start bool, how *api.Asking) (api.Result, error) {
-	if err := s.checkSame(ctx, c.Job, asked); err != nil {
+// rejoin answers a call whose job exists already, because its caller lost the connection. start is true if the caller
+// wants only the start, and requests the end later. reqDigest is the digest of the request.
+func (s *Set) rejoin(ctx context.Context, c *api.Call, reqDigest string, start bool, how *api.ApprovalOptions) (api.Result, error) {
+	if err := s.checkSame(ctx, c.Job, reqDigest); err != nil {
 		return api.Result{}, err
 	}
-	if w := s.wantedByID(c.Job); w != nil {
-		return w.await(ctx, c, start, how)
+	if w := s.pendingStartByID(c.Job); w != nil {
+		return w.awaitResult(ctx, c, start, how)
 	}
 	switch j := s.await(ctx, c.Job); {
 	case j != nil && start:
 		return j.answer(ctx, 0), nil
 	case j != nil:
-		return j.await(ctx, c, how, endsByCaller)
+		return j.awaitResult(ctx, c, how, endsByCaller)
 	}
 	r, err := s.row(ctx, c.Job)
 	switch {
 	case errors.Is(err, store.ErrNoJob): // it could not be started after all
-		return api.Result{}, api.Errorf(api.CodeUnavailable, "the request that began job %s was broken off", c.Job).WithHint("ask again").AgainSoon()
+		return api.Result{}, errBrokenOff(c.Job)
 	case err != nil:
 		return api.Result{}, err
 	case r.State != store.JobDone: // another daemon's, or this one leaves
-		return api.Result{}, registry.Replaced()
+		return api.Result{}, registry.ErrReplaced()
 	}
 	res, err := s.storedResult(ctx, &r, c.MaxOutput)
 	if e := s.reg.ByID(r.Session); err == nil && !start && e != nil && e.Ready() && !res.Truncated {
-		afterAnswer(ctx, func() { s.doneWith(e) })
+		afterAnswer(ctx, func() { s.removeReadSession(e) })
 	}
 	return res, err
 }
 
-// doneWith removes what was only there to be read, and was.
-func (s *Set) doneWith(e *registry.Handle) {
+// errBrokenOff returns the error of a caller that waited for a job whose first caller could not start it.
+func errBrokenOff(id string) error {
+	return api.Errorf(api.CodeUnavailable, "the request that began job %s was broken off", id).WithHint("ask again").Retryable()
+}
+
+// removeReadSession removes a pooled or ended temporary session after its result was returned.
+func (s *Set) removeReadSession(e *registry.Handle) {
 	switch {
-	case e.Pooled():
+	case e.IsPooled():
 		s.pool.end(e)
 	case e.Temporary() && e.Session.Status().State != session.Running:
 		s.reg.RemoveEnded(e)
 	}
 }
 
-// storedResult is the result that a record holds, with what the session still has of its output.
+// storedResult returns the result of a record, with what the session still has of its output.
 func (s *Set) storedResult(ctx context.Context, r *store.Job, limit int) (api.Result, error) {
 	res, err := resultOf(r)
 	e := s.reg.ByID(r.Session)
@@ -365,17 +403,18 @@ func (s *Set) storedResult(ctx context.Context, r *store.Job, limit int) (api.Re
 
 // endedJob returns a job for a record, with its call and caller: their limits and secrets apply to its output.
 func (s *Set) endedJob(r *store.Job, e *registry.Handle) *Job {
-	j := &Job{s: s, e: e, asking: gateway.Ask{Actor: actorIn(r.Request)}}
+	j := &Job{s: s, e: e, approval: approval{request: authorize.Request{Actor: actorIn(r.Request)}}}
 	_ = json.Unmarshal(r.Request, &j.call) // if it cannot be read: the defaults
 	return j
 }
 
-// keepsSession says that a command's session is to stay when its job is forgotten.
+// keepsSession reports whether a command's session stays when its job is forgotten.
 func keepsSession(r *store.Job) bool {
 	var x api.Run
 	return json.Unmarshal(r.Request, &x) != nil || x.Keep
 }
 
+// resultOf decodes the result in a record.
 func resultOf(r *store.Job) (api.Result, error) {
 	var res api.Result
 	if err := json.Unmarshal(r.Result, &res); err != nil {
@@ -384,6 +423,7 @@ func resultOf(r *store.Job) (api.Result, error) {
 	return res, nil
 }
 
+// noJob returns the error for an unknown job, or another error of its lookup.
 func noJob(ref string, err error) error {
 	if errors.Is(err, store.ErrNoJob) {
 		return api.Errorf(api.CodeNotFound, "no job %q", ref).WithHint("`longterm jobs` lists them")
@@ -391,16 +431,15 @@ func noJob(ref string, err error) error {
 	return err
 }
 
-// await waits for a job's end, or until its caller is to come back without it: how says whether it does when a person
-// has to allow something (nil: it does not). leaves is
-// what it means when the caller breaks off: nothing (endsByItself), or the job's end.
-func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves ending) (api.Result, error) {
+// awaitResult waits for a job's end, or until its caller returns before it. how is set if the caller may return for an
+// approval. leaves is what happens if the caller leaves: nothing (endsByItself), or the job's end.
+func (j *Job) awaitResult(ctx context.Context, c *api.Call, how *api.ApprovalOptions, leaves ending) (api.Result, error) {
 	var yield <-chan time.Time
 	switch {
 	case c.Background:
 		return j.answer(ctx, 0), nil
 	case c.YieldMS > 0:
-		t := time.NewTimer(turns.Left(ctx, time.Duration(c.YieldMS)*time.Millisecond))
+		t := time.NewTimer(fairsched.TimeRemaining(ctx, time.Duration(c.YieldMS)*time.Millisecond))
 		defer t.Stop()
 		yield = t.C
 	}
@@ -414,22 +453,18 @@ func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves en
 		j.callers.waiting.Add(1)
 		defer j.callers.waiting.Add(-1)
 	}
-	released := j.released
-	if leaves == endsByItself { // a client who looks on waits for the end
-		released = nil
-	}
 	approvals := approvalTimer{how: how}
 	defer approvals.stop()
-	for begun, waits := j.begun, true; waits; {
-		now, changed := j.tells(how)
-		if now {
+	for waits := true; waits; {
+		p := j.watch()
+		now, changed := j.notifiesCaller(how)
+		// a caller that only looks waits for the end
+		if now || p.state == stateDone || p.released && leaves == endsByCaller {
 			break
 		}
 		open := j.waitsFor()
 		waits = false
 		select {
-		case <-j.over:
-		case <-released:
 		case <-yield:
 		case <-asks:
 		case <-approvals.wait(open):
@@ -437,11 +472,11 @@ func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves en
 				j.release()
 				break
 			}
-			j.mark(endsByRequest)
-			j.ask(j.grace())
+			j.setEnding(endsByRequest)
+			j.requestEnd(j.grace())
 			return api.Result{}, approvals.timeoutErr(open)
-		case <-begun:
-			begun, waits = nil, true
+		case <-p.changed:
+			waits = true
 		case <-changed:
 			waits = true
 		case <-j.s.ctx.Done():
@@ -449,30 +484,31 @@ func (j *Job) await(ctx context.Context, c *api.Call, how *api.Asking, leaves en
 			err.Retry = c.Job != "" || leaves == endsByItself // else the same request would be another job
 			return api.Result{}, err
 		case <-ctx.Done():
-			j.abandoned(ctx, c, leaves)
+			j.onCallerLeft(ctx, c, leaves)
 		}
 	}
-	if !isClosed(j.over) {
+	if j.current() != stateDone {
 		return j.answer(context.WithoutCancel(ctx), 0), nil
 	}
-	return j.outcome()
+	return j.finalResult()
 }
 
-// outcome is the result that stands, or why there is none.
-func (j *Job) outcome() (api.Result, error) {
+// finalResult returns the recorded result, and the error of a job whose end was not seen.
+func (j *Job) finalResult() (api.Result, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	o := &j.outcome
 	switch {
-	case j.result.State == "refused" && errors.Is(j.err, session.ErrEnded):
-		return *j.result, errNotBegun
-	case j.err == nil, errors.Is(j.err, context.Canceled), errors.Is(j.err, session.ErrEnded) && j.started.Number > 0:
-		return *j.result, nil // "exit 3", say, ends its shell too
+	case o.result.State == "refused" && errors.Is(o.err, session.ErrEnded):
+		return *o.result, errNotBegun
+	case o.err == nil, errors.Is(o.err, context.Canceled), errors.Is(o.err, session.ErrEnded) && o.started.Number > 0:
+		return *o.result, nil // "exit 3", for example, ends its shell too
 	}
-	return *j.result, j.err
+	return *o.result, o.err
 }
 
-// ask has runClocks end the job.
-func (j *Job) ask(grace time.Duration) {
+// requestEnd makes runTimeouts end the job by the kill ladder.
+func (j *Job) requestEnd(grace time.Duration) {
 	select {
 	case j.stops <- grace:
 	default: // it is being ended
@@ -486,21 +522,26 @@ const skipTime = time.Second
 func (j *Job) skipStep(ctx context.Context) bool {
 	t := time.NewTimer(skipTime)
 	defer t.Stop()
-	select {
-	case j.skips <- struct{}{}:
-		return true
-	case <-j.over:
-	case <-ctx.Done():
-	case <-t.C:
+	for {
+		p := j.watch()
+		if p.state >= stateDone {
+			return false
+		}
+		select {
+		case j.skips <- struct{}{}:
+			return true
+		case <-p.changed:
+		case <-ctx.Done():
+			return false
+		case <-t.C:
+			return false
+		}
 	}
-	return false
 }
 
-// watchInput closes asks when the job, once begun, waits for input.
-func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
-	select {
-	case <-j.begun:
-	case <-ctx.Done():
+// watchInput closes waiting when the running job waits for input.
+func (j *Job) watchInput(ctx context.Context, waiting chan<- struct{}) {
+	if !j.await(ctx, stateRunning) {
 		return
 	}
 	for {
@@ -508,12 +549,12 @@ func (j *Job) watchInput(ctx context.Context, asks chan<- struct{}) {
 		switch {
 		case err != nil || len(w.Fired) == 0:
 			return
-		case !j.unintegrated.Load() || j.hasQuestion(ctx): // else it is at its own prompt: the line has ended
-			close(asks)
+		case !j.isUnintegrated() || j.hasQuestion(ctx): // else it is at its own prompt: the line has ended
+			close(waiting)
 			return
 		}
 		select {
-		case <-time.After(restTime):
+		case <-time.After(promptSettleTime):
 		case <-ctx.Done():
 			return
 		}

@@ -12,32 +12,32 @@ import (
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 )
 
-// A call that is made again with its id is the same call only if it asks for the same: the record keeps a digest
-// of what was asked. How an answer is waited for and what it holds (timeouts, yield times, budgets), the caller's
-// environment and the size of its terminal are no part of that: who repeats a call may have others.
+// A call that is repeated with its id is the same call only if its request is the same: the record keeps a digest. The
+// digest leaves out how the caller waits and what the answer holds (timeouts, yield times, budgets), its environment
+// and its terminal's size: a repeated call may have others.
 
-// lineDigest is what a line is, apart from how it is waited for.
+// lineDigest returns the digest of a line, without how the caller waits for it.
 func lineDigest(session string, x *api.Exec) string {
 	y := *x
-	y.Call, y.Respond, y.Asking = api.Call{}, nil, api.Asking{Policy: x.Policy}
+	y.Call, y.Respond, y.ApprovalOptions = api.Call{}, nil, api.ApprovalOptions{Policy: x.Policy}
 	y.Wait, y.Foreign, y.History = false, false, false // how it is given to the shell
 	return digestOf(session, x.Respond != nil, y)
 }
 
-// runDigest is what a command is, apart from how it is waited for.
+// runDigest returns the digest of a command, without how the caller waits for it.
 func runDigest(x *api.Run) string {
 	y := *x
 	y.Call, y.Start, y.Keep, y.Temporary, y.PipeFallback = api.Call{}, false, false, false, false
 	y.Env, y.Umask, y.Cols, y.Rows, y.AskID, y.Again = nil, "", 0, 0, "", false
-	y.Asking = api.Asking{Policy: x.Policy}
+	y.ApprovalOptions = api.ApprovalOptions{Policy: x.Policy}
 	return digestOf("", false, y)
 }
 
-// NewDigest is what a session to be started is, apart from how its start is waited for.
+// NewDigest returns the digest of a new session, without how the caller waits for its start.
 func NewDigest(n *api.NewSession) string {
 	y := *n
 	y.Env, y.Umask, y.Cols, y.Rows, y.AskID, y.Again = nil, "", 0, 0, "", false
-	y.Asking = api.Asking{Policy: n.Policy}
+	y.ApprovalOptions = api.ApprovalOptions{Policy: n.Policy}
 	return digestOf("new", false, y)
 }
 
@@ -47,24 +47,24 @@ func digestOf(parts ...any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// checkSame refuses a call whose id stands for another one.
+// checkSame rejects a call whose id belongs to a different call.
 func (s *Set) checkSame(ctx context.Context, id, digest string) error {
 	var rec struct {
 		Asked string `json:"asked"`
 	}
 	s.mu.Lock()
-	w, j := s.wanted[id], s.live[id]
+	w, j := s.pendingStarts[id], s.live[id]
 	s.mu.Unlock()
 	switch {
 	case w != nil:
 		rec.Asked = runDigest(&w.x)
 	case j != nil:
 		j.mu.Lock()
-		_ = json.Unmarshal(j.req, &rec) // made here
+		_ = json.Unmarshal(j.request, &rec) // made here
 		j.mu.Unlock()
 	default:
 		r, err := s.row(ctx, id)
-		if err != nil { // it is gone; who asks for it says so
+		if err != nil { // its record was deleted; its caller gets that error later
 			return nil
 		}
 		_ = json.Unmarshal(r.Request, &rec) // unreadable: as one of before
@@ -73,5 +73,5 @@ func (s *Set) checkSame(ctx context.Context, id, digest string) error {
 		return nil
 	}
 	return registry.IDTaken(id).
-		WithHint("give each call an id of its own, or none; `longterm jobs show %s` tells what the other one is", id)
+		WithHint("give each call an id of its own, or none; `longterm jobs show %s` shows the other one", id)
 }

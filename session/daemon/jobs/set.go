@@ -1,17 +1,5 @@
 //go:build unix
 
-// Package jobs runs lines and commands for those who ask, each as a job: recorded before anything is
-// typed or started, under clocks, ended by the kill ladder, answered with one result.
-//
-//	Exec, Run → job: record → gateway → start → runClocks beside follow… → finish: result, record, event
-//
-// A line that a person has to allow is a job that waits, with its clocks stopped (approval.go); a command
-// that has to be allowed has no session yet, and is wanted until then (wanted.go).
-//
-// A job has two goroutines: one owns its clocks, the other sees its end. Callers come and go, and a
-// daemon that comes after this one goes on with all jobs and runs none twice (jobresume.go). The pool
-// has warm shells for lines that need no session of their own. It knows sessions by their handles,
-// and no request.
 package jobs
 
 import (
@@ -28,56 +16,55 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/audit"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
-	"github.com/longterm-dev/longterm/session/internal/unwritten"
+	"github.com/longterm-dev/longterm/session/internal/retryqueue"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// maxJobs bounds the jobs that have not ended. A thousand may wait for a person (gateway.maxPending) while others run.
+// maxJobs bounds the jobs that have not ended. A thousand may wait for a user (gateway.maxPending) while others run.
 const maxJobs = 1536
 
-// Audit is told of the ends of jobs; it does not wait.
+// Audit records the ends of jobs. It does not block.
 type Audit interface{ Record(audit.Record) }
 
-// Set is the set of jobs that have not ended. Records are written before anything is
-// typed or started, so that a daemon that comes after this one goes on with all of them
-// and runs none twice.
+// Set is the set of jobs that have not ended. Records are written before anything is typed or started, so that the next
+// daemon continues all jobs and runs none twice.
 type Set struct {
-	Audit Audit // nil: nobody is told
+	Audit Audit // nil records nothing
 
 	reg   *registry.Registry
 	store *store.Store
-	conf  *settings.Settings
+	conf  *liveconfig.Settings
 	log   *slog.Logger
 	pool  *pool
-	gate  *gateway.Gateway
+	gate  *authorize.Gateway
 
 	ctx  context.Context // ends when the daemon leaves
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool // the daemon leaves
-	live   map[string]*Job
-	wanted map[string]*wanted // commands that a person has to allow before they are started
-	found  []store.Job        // of the daemon before, until resume
+	mu            sync.Mutex
+	closed        bool // the daemon leaves
+	live          map[string]*Job
+	pendingStarts map[string]*pendingStart // commands that a user has to allow before they are started
+	found         []store.Job              // records of the previous daemon, until Resume
 
-	unwritten unwritten.Set[string, store.Job]
+	unwritten retryqueue.Set[string, store.Job] // records whose write failed, by job ID
 }
 
-// New is a set without jobs; Load reads those that the daemon before left.
-func New(h *registry.Registry, st *store.Store, conf *settings.Settings, log *slog.Logger, gate *gateway.Gateway) *Set {
+// New returns a set without jobs. Load reads those of the previous daemon.
+func New(h *registry.Registry, st *store.Store, conf *liveconfig.Settings, log *slog.Logger, gate *authorize.Gateway) *Set {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Set{reg: h, store: st, conf: conf, log: log, gate: gate, ctx: ctx, stop: stop, live: map[string]*Job{}, wanted: map[string]*wanted{}}
+	s := &Set{reg: h, store: st, conf: conf, log: log, gate: gate, ctx: ctx, stop: stop, live: map[string]*Job{}, pendingStarts: map[string]*pendingStart{}}
 	s.pool = &pool{jobs: s}
 	h.JobSession = s.sessionOfJob
 	s.unwritten.Max = maxUnwritten
 	return s
 }
 
-// Close ends the clocks and what the pool makes; what runs goes on.
+// Close stops the timeouts and the pool. Running commands continue.
 func (s *Set) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -85,18 +72,18 @@ func (s *Set) Close() {
 	s.stop()
 	s.unwritten.Leave()
 	s.work.Wait()
-	s.tryKept() // a last time
+	s.retryUnwritten() // a last time
 	s.pool.close()
 }
 
-// Done is a context that ends when the daemon leaves.
-func (s *Set) Done() context.Context { return s.ctx }
+// Context returns a context that is canceled when the daemon ends.
+func (s *Set) Context() context.Context { return s.ctx }
 
-// Leaving says that the daemon ends: what it holds is its successor's.
+// Leaving reports whether the daemon ends: the next one continues the jobs.
 func (s *Set) Leaving() bool { return s.ctx.Err() != nil }
 
 // newJob makes a job of a request that has been checked.
-func (s *Set) newJob(e *registry.Handle, c api.Call, k clocks, line string, req any) (*Job, error) {
+func (s *Set) newJob(e *registry.Handle, c api.Call, k timeouts, line string, req any) (*Job, error) {
 	b, err := json.Marshal(req)
 	if err != nil {
 		return nil, err
@@ -105,69 +92,82 @@ func (s *Set) newJob(e *registry.Handle, c api.Call, k clocks, line string, req 
 		c.Job = uuid.NewString()
 	}
 	return &Job{
-		s: s, e: e, id: c.Job, line: line, req: b, call: c, clocks: k, began: time.Now(), here: time.Now(), away: inBackground(&c),
-		begun: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}),
-		settled: make(chan struct{}),
-		stops:   make(chan time.Duration, 1), skips: make(chan struct{}), released: make(chan struct{}), admitted: make(chan struct{}),
+		s: s, e: e, id: c.Job, line: line, request: b, call: c, timeouts: k, created: time.Now(), timing: timing{adoptedAt: time.Now()},
+		background: inBackground(&c), stops: make(chan time.Duration, 1), skips: make(chan struct{}),
 	}, nil
 }
 
 // record makes a job known, in memory and on disk: store.ErrJobExists when its id is taken.
-func (s *Set) record(ctx context.Context, j *Job) error {
+func (s *Set) record(ctx context.Context, j *Job, t trigger) error {
 	s.mu.Lock()
-	switch {
-	case s.closed:
-		s.mu.Unlock()
-		return registry.Replaced()
-	case s.live[j.id] != nil:
-		s.mu.Unlock()
-		return store.ErrJobExists
-	case len(s.live)+len(s.wanted) >= maxJobs:
-		s.mu.Unlock()
-		return api.Errorf(api.CodeLimit, "%d jobs have not ended, which is the limit", maxJobs).WithHint("`longterm jobs --running` lists them; stop some")
+	err := s.checkRoom(s.live[j.id] != nil)
+	if err == nil {
+		s.live[j.id] = j
 	}
-	s.live[j.id] = j
 	s.mu.Unlock()
-	var err error
-	if j.known { // it was wanted before
-		err = s.store.UpdateJob(ctx, j.row())
-	} else {
-		err = s.store.AddJob(ctx, j.row())
+	if err != nil {
+		return err
 	}
-	if err != nil && !errors.Is(err, store.ErrJobExists) && ctx.Err() == nil {
-		s.log.Error("record a job", "job", j.id, "err", err) // the disk is full, say: it runs all the same
-		s.keep(j.row())
-		err = nil
-	}
+	edge := &transitions[t]
+	err = j.apply(t, nil, func() error { return s.insert(ctx, j.rowAt(edge.to), edge.first) })
 	if err != nil {
 		s.forget(j)
+		j.move(triggerNotRecorded, nil)
 	}
 	return err
 }
 
+// checkRoom returns why no job can be added: the daemon ends, its id is taken, or too many jobs have not ended. The caller
+// holds mu.
+func (s *Set) checkRoom(taken bool) error {
+	switch {
+	case s.closed:
+		return registry.ErrReplaced()
+	case taken:
+		return store.ErrJobExists
+	case len(s.live)+len(s.pendingStarts) >= maxJobs:
+		return api.Errorf(api.CodeLimit, "%d jobs have not ended, which is the limit", maxJobs).WithHint("`longterm jobs --running` lists them; stop some")
+	}
+	return nil
+}
+
+// insert writes the first record of a job. Its command runs although the disk is full: the record is retried then.
+func (s *Set) insert(ctx context.Context, r store.Job, how write) error {
+	write := s.store.AddJob
+	if how == updateRecord {
+		write = s.store.UpdateJob
+	}
+	err := write(ctx, r)
+	if err == nil || errors.Is(err, store.ErrJobExists) || ctx.Err() != nil {
+		return err
+	}
+	s.log.Error("record a job", "job", r.ID, "err", err)
+	s.retryLater(r)
+	return nil
+}
+
+// forget removes a job from memory.
 func (s *Set) forget(j *Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, j.id)
 }
 
-// start has a recorded job under its clocks and followed; when the daemon leaves, its successor
-// does.
-func (s *Set) start(j *Job, follow func(context.Context)) {
+// follow starts the goroutines of a job, unless the daemon ends: the next one continues with it then.
+func (s *Set) follow(j *Job, follow func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	closeOnce(j.settled)
 	if !s.closed {
-		s.work.Go(func() { j.runClocks(s.ctx) })
+		s.work.Go(func() { j.runTimeouts(s.ctx) })
 		s.work.Go(func() { follow(s.ctx) })
 		if j.call.Digest && !j.e.Record().Pipe {
-			s.work.Go(func() { j.readAlong(s.ctx) })
+			s.work.Go(func() { j.digestOutput(s.ctx) })
 		}
 	}
 }
 
-// await returns the job with an id once its first caller has started it; nil:
-// there is none, or it could not be started.
+// await returns the job with an id after its first caller has started it. It returns nil if the job does not exist, or
+// could not be started.
 func (s *Set) await(ctx context.Context, id string) *Job {
 	s.mu.Lock()
 	j := s.live[id]
@@ -175,10 +175,7 @@ func (s *Set) await(ctx context.Context, id string) *Job {
 	if j == nil {
 		return nil
 	}
-	select {
-	case <-j.settled:
-	case <-ctx.Done():
-	}
+	j.await(ctx, stateAdopting)
 	return s.byID(id)
 }
 
@@ -186,12 +183,12 @@ func (s *Set) await(ctx context.Context, id string) *Job {
 func (s *Set) byID(ref string) *Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if j := s.live[ref]; j != nil && isClosed(j.settled) {
+	if j := s.live[ref]; j != nil && j.hasReached(stateAdopting) {
 		return j
 	}
 	var found *Job
 	for id, j := range s.live {
-		if ref != "" && strings.HasPrefix(id, ref) && isClosed(j.settled) {
+		if ref != "" && strings.HasPrefix(id, ref) && j.hasReached(stateAdopting) {
 			if found != nil {
 				return nil
 			}
@@ -201,7 +198,7 @@ func (s *Set) byID(ref string) *Job {
 	return found
 }
 
-// Running is how many jobs were started and have not ended.
+// Running returns how many jobs were started and have not ended.
 func (s *Set) Running() int { return len(s.all()) }
 
 // all lists the jobs that were started and have not ended.
@@ -210,31 +207,31 @@ func (s *Set) all() []*Job {
 	defer s.mu.Unlock()
 	list := make([]*Job, 0, len(s.live))
 	for _, j := range s.live {
-		if isClosed(j.settled) {
+		if j.hasReached(stateAdopting) {
 			list = append(list, j)
 		}
 	}
 	return list
 }
 
-// Ran tells jobs that were given to a shell by the daemon before of a command.
+// Ran notifies the job whose line the previous daemon submitted that the session ran command c.
 func (s *Set) Ran(e *registry.Handle, c *session.Command) {
 	for _, j := range s.all() {
-		if j.e != e || !j.found.Load() || c.Began.Before(j.began.Add(-registry.ClockTick)) {
+		if j.e != e || c.Began.Before(j.created.Add(-registry.ClockTick)) {
 			continue
 		}
 		j.mu.Lock()
-		n, known := j.started.Number, isClosed(j.begun)
+		n, begun, unseen := j.outcome.started.Number, j.state >= stateRunning, j.previous.recordOnly
 		j.mu.Unlock()
-		if known && n == c.Number || !known && c.Text == j.line {
-			s.later(func() { j.saw(c) }) // it writes to the disk
+		if unseen && (begun && n == c.Number || !begun && c.Text == j.line) {
+			s.runAsync(func() { j.onCommand(c, nil) }) // it writes to the disk
 			return
 		}
 	}
 }
 
-// later has something done beside, unless the daemon leaves.
-func (s *Set) later(f func()) {
+// runAsync runs f on another goroutine, unless the daemon stops.
+func (s *Set) runAsync(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -242,41 +239,32 @@ func (s *Set) later(f func()) {
 	}
 }
 
-// saw is told of a command that is the job's, in any order and more than once.
-func (j *Job) saw(c *session.Command) {
-	if !c.Running && !isClosed(j.begun) {
-		j.mu.Lock()
-		j.started = *c
-		j.mu.Unlock()
-	}
-	j.ranLine(c, nil)
-	if c.Running {
-		j.save()
-	}
+// row returns the job's record in its current state.
+func (j *Job) row() store.Job {
+	return j.rowAt(j.current())
 }
 
-// row is the job's record, as it stands.
-func (j *Job) row() store.Job {
+// rowAt returns the job's record in a state.
+func (j *Job) rowAt(at state) store.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	state := store.JobWaiting
-	switch {
-	case j.result != nil:
-		state = store.JobDone
-	case isClosed(j.begun):
-		state = store.JobRunning
-	}
+	o := &j.outcome
 	r := store.Job{
-		ID: j.id, Session: j.e.ID(), Kind: store.JobLine, Line: j.line, State: state, N: int(j.started.Number), Request: j.req, Created: j.began,
+		ID: j.id, Session: j.e.ID(), Kind: store.JobLine, Line: j.line, State: at.recordState(), N: int(o.started.Number), Request: j.request, Created: j.created,
 	}
 	if j.command {
 		r.Kind = store.JobCommand
 	}
-	if j.result != nil {
-		kept := *j.result // without what it printed: that is the session's, and goes with it
-		kept.Output, kept.Stdout, kept.Stderr, kept.Parsed = "", nil, nil, nil
+	if at == stateDone {
+		kept := *o.result // without its output, which the session keeps
+		if j.command && isBaseline(&kept) {
+			kept.Output = j.s.reg.Secrets().Text(kept.Output)
+		} else {
+			kept.Output = ""
+		}
+		kept.Stdout, kept.Stderr, kept.Parsed = nil, nil, nil
 		r.Result, _ = json.Marshal(kept) // of plain values
-		r.Ended = j.done
+		r.Ended = o.at
 	}
 	return r
 }
@@ -294,31 +282,31 @@ func (j *Job) save() {
 // maxEventOutput bounds the output in the event of a job's end, in bytes: the bus keeps events in memory.
 const maxEventOutput = 64 << 10
 
-// finish makes the result stand and tells of it, once.
+// finish records and publishes the result, once.
 func (j *Job) finish(ctx context.Context) {
-	j.mu.Lock()
-	stopped := errors.Is(j.err, session.ErrStopped)
-	j.mu.Unlock()
-	if stopped || ctx.Err() != nil { // the daemon ends; its successor goes on
+	if ctx.Err() != nil { // the daemon ends; the next one continues
 		return
 	}
-	j.s.gate.Landed(j.e.ID(), j.id)
+	j.s.gate.LineFinished(j.e.ID(), j.id)
 	r := j.answer(ctx, 0)
-	j.e.RulesOver(ctx, j.given())
+	j.e.RulesOver(ctx, j.submittedLine())
 	described := j.s.reg.Describe(j.e, j.e.Session.Status()) // before KeepRun changes its labels
-	if j.command && j.e.Temporary() && isWorthKeeping(&r) {
+	if j.command {
+		j.discardUnlessAllowed(ctx)
+		r.Draft = j.s.reg.EndDraft(ctx, j.e)
+	}
+	if j.ranInDraft() && !j.drafted.keep || j.command && j.e.Temporary() && (isWorthKeeping(&r) || r.Draft != nil) {
 		j.s.reg.KeepRun(j.e)
 	}
-	j.mu.Lock()
-	j.result, j.done = &r, time.Now()
-	j.mu.Unlock()
-	j.save()
-	j.tellAudit(&r)
-	j.s.forget(j)
-	if j.warm != nil {
-		j.s.pool.used(j.warm)
-	}
-	close(j.over)
+	_ = j.apply(triggerFinished, func() { j.outcome.result, j.outcome.at = &r, time.Now() }, func() error {
+		j.persist(&transitions[triggerFinished])
+		j.auditEnd(&r)
+		j.s.forget(j)
+		if j.warm != nil {
+			j.s.pool.replaceUsed(j.warm)
+		}
+		return nil
+	})
 	view := j.view()
 	if len(r.Output) > maxEventOutput {
 		view.Result = withoutOutput(view.Result)
@@ -337,13 +325,19 @@ func isWorthKeeping(r *api.Result) bool {
 	return !r.IsSuccess() || r.DurationMS >= longTime.Milliseconds() || r.Range.End-r.Range.Start >= longOutput
 }
 
-// tellAudit has it recorded how the job ended, and which output is its.
-func (j *Job) tellAudit(r *api.Result) {
+// isBaseline reports whether the record of a command keeps its output: the session is removed, and a later failure is compared with
+// the output (compareruns). Secrets in it are masked. The record loses it after a day.
+func isBaseline(r *api.Result) bool {
+	return r.Mode == "pty" && !r.Truncated && !isWorthKeeping(r) && len(r.Output) < longOutput
+}
+
+// auditEnd records in the audit log how the job ended, and the range of its output.
+func (j *Job) auditEnd(r *api.Result) {
 	if j.s.Audit == nil {
 		return
 	}
 	rec := audit.Record{
-		Actor: j.asking.Actor, Approval: r.Approval, Kind: audit.End, Session: r.Session, Name: j.e.Record().Name, Job: j.id, Line: j.line, Exit: r.ExitCode, Signal: r.Signal,
+		Actor: j.approval.request.Actor, Approval: r.Approval, Kind: audit.End, Session: r.Session, Name: j.e.Record().Name, Job: j.id, Line: j.line, Exit: r.ExitCode, Signal: r.Signal,
 		Output: &audit.Range{From: r.Range.Start, To: r.Range.End}, Note: r.State,
 	}
 	j.s.Audit.Record(rec)
@@ -351,37 +345,37 @@ func (j *Job) tellAudit(r *api.Result) {
 
 // followLine waits for a line's beginning and end.
 func (j *Job) followLine(ctx context.Context) {
-	run := j.given()
+	run := j.submittedLine()
 	select {
 	case <-run.Begun:
 	case <-ctx.Done():
 		return
 	}
 	if run.Started.Number > 0 {
-		j.ranLine(&run.Started, nil)
-		j.save()
+		j.onCommand(&run.Started, nil)
 	}
 	select {
 	case <-run.Done:
-		taken := j.orUnintegrated && errors.Is(run.Err, session.ErrBusy)            // with what had just been typed
+		taken := j.program.allowed && errors.Is(run.Err, session.ErrBusy)           // with what had just been typed
 		if taken || errors.Is(run.Err, session.ErrNoShell) && len(run.Rules) == 0 { // or another shell took the terminal
-			j.goUnintegrated(ctx)
+			j.submitUnintegrated(ctx)
 			return
 		}
-		j.ranLine(&run.Command, run.Err)
+		j.onCommand(&run.Command, run.Err)
 	case <-ctx.Done():
 	}
 }
 
 // followCommand waits for the end of the session's own command.
 func (j *Job) followCommand(ctx context.Context) {
-	closeOnce(j.begun)
-	j.save()
+	j.move(triggerStarted, nil)
 	w, err := j.e.Session.Wait(ctx, session.WaitFor{Conds: []session.Cond{{Kind: session.CondExit}}})
 	switch {
 	case ctx.Err() != nil:
+	case err == nil && len(w.Fired) > 0 && j.ranInDraft():
+		j.reviewDraft(ctx)
 	case err == nil && len(w.Fired) > 0:
-		close(j.ended)
+		j.move(triggerExited, nil)
 	default:
 		if err == nil {
 			err = session.ErrStopped

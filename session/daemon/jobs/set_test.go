@@ -12,7 +12,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/gateway"
+	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
@@ -36,8 +36,7 @@ func testJobs(t *testing.T) *Set {
 	return New(registry.New(registry.Config{Log: log, Store: st}), st, nil, log, nil)
 }
 
-// A record that says "running" never replaces one that says "done", however late who wrote
-// it comes.
+// A record "running" never replaces one "done", however late it is written.
 //
 // FAULT: A15
 func TestRecordsKeepTheirOrder(t *testing.T) {
@@ -47,23 +46,19 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 		if err := s.store.CreateSession(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
-		j, err := s.newJob(registry.NewHandle(rec), api.Call{}, clocks{}, "x", nil)
-		if err != nil {
-			t.Fatal(err)
+		j, err := s.newJob(registry.NewHandle(rec), api.Call{}, timeouts{}, "x", nil)
+		if err == nil {
+			err = s.record(t.Context(), j, triggerRecorded)
 		}
-		if err := s.record(t.Context(), j); err != nil {
-			t.Fatal(err)
+		if err != nil || !j.move(triggerStarted, nil) || !j.move(triggerExited, nil) {
+			t.Fatalf("%s, %v", j.state, err)
 		}
-		close(j.begun)
 		var writers sync.WaitGroup
-		for range 3 { // who saw its beginning, who sent it to the background
+		for range 3 { // callers that saw its start, or sent it to the background
 			writers.Go(j.save)
 		}
 		writers.Go(func() {
-			j.mu.Lock()
-			j.result, j.done = &api.Result{State: "exited"}, time.Now()
-			j.mu.Unlock()
-			j.save()
+			j.move(triggerFinished, func() { j.outcome.result, j.outcome.at = &api.Result{State: "exited"}, time.Now() })
 		})
 		writers.Wait()
 		r, err := s.store.Job(t.Context(), j.id)
@@ -95,11 +90,11 @@ func TestARunningLineReachesNoPrompt(t *testing.T) {
 		{at(shell.PhaseRunning, 2, 90), 100},  // the line before
 		{at(shell.PhaseRunning, 3, 90), 100},  // its echo is not over
 		{at(shell.PhaseRunning, 3, 150), 150}, // its own
-		{at(shell.PhasePrompt, 0, 170), 150},  // the prompt is in it; where it began, its end will tell
+		{at(shell.PhasePrompt, 0, 170), 150},  // it contains the prompt; its end determines where it started
 		{at(shell.PhaseRunning, 4, 160), 160}, // a line of several commands
 		{at(shell.PhaseRunning, 4, 155), 160}, // looked at before
 	} {
-		if got := j.reached(&c, x.st); got != x.want {
+		if got := j.outputEnd(&c, x.st); got != x.want {
 			t.Errorf("%+v: %d, want %d", x.st.Shell, got, x.want)
 		}
 	}
@@ -108,18 +103,18 @@ func TestARunningLineReachesNoPrompt(t *testing.T) {
 // A command that is allowed and about to be started has a state, too.
 //
 // FEATURES: R1
-func TestStateOfWanted(t *testing.T) {
+func TestStateOfPendingStart(t *testing.T) {
 	s := testJobs(t)
-	w := s.newWanted(api.Run{Call: api.Call{Job: "j"}}, clocks{}, gateway.Ask{}, nil, time.Now())
+	w := s.newPendingStart(api.Run{Call: api.Call{Job: "j"}}, timeouts{}, authorize.Request{}, nil, time.Now())
 	if r, v := w.result(), w.view(); r.State != "waiting" || v.State != r.State {
 		t.Errorf("%q, %q", r.State, v.State)
 	}
 }
 
-// Another daemon that starts clears memory of what is gone, and not of what a command leaves there that is about to wait.
+// A daemon's start clears memory of removed commands, and keeps that of a command about to wait.
 //
 // FEATURES: R63
-func TestKeptEnvironmentsAreNotSwept(t *testing.T) {
+func TestStoredEnvironments_SurviveSweep(t *testing.T) {
 	tier.Full(t)
 	s := testJobs(t)
 	s.reg = registry.New(registry.Config{Log: s.log, Store: s.store, Dirs: paths.Dirs{State: t.TempDir()}})
@@ -137,19 +132,19 @@ func TestKeptEnvironmentsAreNotSwept(t *testing.T) {
 			case <-over:
 				return
 			default:
-				_ = shell.SweepMemory() // another user's, or gone meanwhile
+				_ = shell.SweepMemory() // another user's, or removed since
 			}
 		}
 	}()
 	for n := range 300 {
 		job := strconv.Itoa(n)
-		if err := s.keepEnv(job, []string{"A=b"}); err != nil {
+		if err := s.saveEnv(job, []string{"A=b"}); err != nil {
 			t.Fatal(err)
 		}
-		if env, err := s.keptEnv(job); err != nil || len(env) != 1 {
+		if env, err := s.loadEnv(job); err != nil || len(env) != 1 {
 			t.Fatalf("%q, %v", env, err)
 		}
-		s.dropEnv(job)
+		s.removeEnv(job)
 	}
 	close(over)
 	<-swept

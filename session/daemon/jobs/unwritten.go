@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/internal/unwritten"
+	"github.com/longterm-dev/longterm/session/internal/retryqueue"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// What the disk does not take of a job is kept in memory and tried again: a command runs on a full disk, too, and who waits for
-// it is told how it ended, and not that there is no such job.
+// A record that the disk does not take is kept in memory and retried: a command also runs on a full disk, and its
+// caller gets its result instead of an unknown job.
 
-// maxUnwritten is how many records are kept: what is beyond is as old as what the disk has of it.
+// maxUnwritten bounds the queued records. Beyond it, records on disk may be out of date.
 const maxUnwritten = 1024
 
-// matching are the records that are not written whose ids begin so, oldest first.
+// matching returns the unwritten records whose ids have a prefix, oldest first.
 func (s *Set) matching(prefix string) []store.Job {
 	var all []store.Job
 	for _, r := range s.unwritten.All() {
@@ -31,7 +31,7 @@ func (s *Set) matching(prefix string) []store.Job {
 	return all
 }
 
-// row is what is known of a job that was recorded: store.ErrNoJob.
+// row returns the record of a job, or store.ErrNoJob.
 func (s *Set) row(ctx context.Context, id string) (store.Job, error) {
 	if r, there := s.unwritten.Get(id); there {
 		return r, nil
@@ -39,7 +39,7 @@ func (s *Set) row(ctx context.Context, id string) (store.Job, error) {
 	return s.store.Job(ctx, id)
 }
 
-// rows are the records that are asked for, newest first, those that are not written yet in the places of what the disk has.
+// rows returns the records of a query, newest first. Unwritten records replace those of the disk.
 func (s *Set) rows(ctx context.Context, q store.JobQuery) ([]store.Job, error) {
 	all, err := s.store.Jobs(ctx, q)
 	if err != nil {
@@ -58,39 +58,39 @@ func (s *Set) rows(ctx context.Context, q store.JobQuery) ([]store.Job, error) {
 	return all, nil
 }
 
-// write writes a record, whether or not there is one of the job; what cannot be written is kept.
+// write inserts or replaces a record. It queues a record whose write fails.
 func (s *Set) write(ctx context.Context, r store.Job) error {
 	err := s.store.UpdateJob(ctx, r)
 	if _, kept := s.unwritten.Get(r.ID); kept && errors.Is(err, store.ErrNoJob) {
 		err = s.store.AddJob(ctx, r)
 	}
-	if err == nil || errors.Is(err, store.ErrNoJob) { // it was forgotten meanwhile
+	if err == nil || errors.Is(err, store.ErrNoJob) { // it was deleted before this
 		s.unwritten.Drop(r.ID)
 		return nil
 	}
-	s.keep(r)
+	s.retryLater(r)
 	return err
 }
 
-// keep keeps a record that could not be written, and has it tried again.
-func (s *Set) keep(r store.Job) {
+// retryLater queues a record whose write failed.
+func (s *Set) retryLater(r store.Job) {
 	if _, begin := s.unwritten.Note(r.ID, r); !begin {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.work.Go(func() { s.unwritten.Again(s.tryKept) })
+		s.work.Go(func() { s.unwritten.RetryLoop(s.retryUnwritten) })
 	}
 }
 
-// tryKept tries each record once, and none after one that is refused.
-func (s *Set) tryKept() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), unwritten.Every)
+// retryUnwritten writes the queued records, oldest first, until one fails.
+func (s *Set) retryUnwritten() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), retryqueue.Every)
 	defer cancel()
 	for _, r := range s.matching("") {
 		var err error
-		if j := s.exactly(r.ID); j != nil {
+		if j := s.byExactID(r.ID); j != nil {
 			err = j.write(ctx)
 		} else if newest, there := s.unwritten.Get(r.ID); there { // it has ended: this is its last
 			err = s.write(ctx, newest)
@@ -101,21 +101,24 @@ func (s *Set) tryKept() {
 	}
 }
 
-// exactly is the job with this id, if it has not ended.
-func (s *Set) exactly(id string) *Job {
+// byExactID returns the job with an ID, if it has not ended.
+func (s *Set) byExactID(id string) *Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.live[id]
 }
 
-// write writes the job's record as it stands; what cannot be written is kept.
+// write writes the job's record in its current state, if it has one. A record that cannot be written is kept.
 func (j *Job) write(ctx context.Context) error {
 	j.saving.Lock()
 	defer j.saving.Unlock()
+	if at := j.current(); at == stateUnrecorded || at == stateDropped { // a record with its id is another job's
+		return nil
+	}
 	return j.s.write(ctx, j.row())
 }
 
-// ambiguous says that several jobs are meant.
+// ambiguous returns the error for a reference that matches several jobs.
 func ambiguous(ref string) error {
 	return api.Errorf(api.CodeAmbiguous, "%q could be several jobs", ref).WithHint("give more of the id")
 }

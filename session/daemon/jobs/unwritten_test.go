@@ -45,8 +45,8 @@ func refusing(t *testing.T, what string) (s *Set, room func()) {
 	return s, func() { run("DROP TRIGGER full") }
 }
 
-// Who waits for a job is told how it ended, and lists have it, also where the disk takes no record of it, or only the first.
-// Once there is room it is recorded.
+// Callers and lists get a job's end even if the disk accepts no record of it, or only the first. Once there is space it
+// is recorded.
 //
 // FEATURES: R1, R93
 func TestJobsOnAFullDisk(t *testing.T) {
@@ -54,9 +54,9 @@ func TestJobsOnAFullDisk(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			s, room := refusing(t, what)
 			ctx := t.Context()
-			j, err := s.newJob(registry.NewHandle(store.Session{ID: "s", Name: "s"}), api.Call{Job: "job-1"}, clocks{}, "echo hi", nil)
+			j, err := s.newJob(registry.NewHandle(store.Session{ID: "s", Name: "s"}), api.Call{Job: "job-1"}, timeouts{}, "echo hi", nil)
 			if err == nil {
-				err = s.record(ctx, j)
+				err = s.record(ctx, j, triggerRecorded)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -64,10 +64,9 @@ func TestJobsOnAFullDisk(t *testing.T) {
 			if r, err := s.jobRecord(ctx, "job"); err != nil || r.ID != "job-1" {
 				t.Errorf("while it runs: %q, %v", r.ID, err)
 			}
-			j.mu.Lock()
-			j.result, j.done = &api.Result{State: "exited"}, time.Now()
-			j.mu.Unlock()
-			j.save()
+			j.move(triggerStarted, nil)
+			j.move(triggerExited, nil)
+			j.move(triggerFinished, func() { j.outcome.result, j.outcome.at = &api.Result{State: "exited"}, time.Now() })
 			s.forget(j)
 			v, err := s.Get(ctx, "job-1", Look{Await: time.Minute, Stop: true})
 			if err != nil || v.State != store.JobDone || v.Outcome != "exited" {
@@ -80,7 +79,7 @@ func TestJobsOnAFullDisk(t *testing.T) {
 				t.Errorf("listed as one that runs: %+v, %v", all, err)
 			}
 			room()
-			s.tryKept()
+			s.retryUnwritten()
 			if r, err := s.store.Job(ctx, "job-1"); err != nil || r.State != store.JobDone || len(s.matching("")) != 0 {
 				t.Errorf("once there is room: %+v, %v", r, err)
 			}
@@ -91,12 +90,12 @@ func TestJobsOnAFullDisk(t *testing.T) {
 // A job whose record was never written can be forgotten, and does not come back.
 func TestUnwrittenJobIsForgotten(t *testing.T) {
 	s, room := refusing(t, "INSERT")
-	s.keep(store.Job{ID: "job-1", Session: "s", State: store.JobDone})
+	s.retryLater(store.Job{ID: "job-1", Session: "s", State: store.JobDone})
 	if err := s.Forget(t.Context(), "job-1"); err != nil {
 		t.Error(err)
 	}
 	room()
-	s.tryKept()
+	s.retryUnwritten()
 	if _, err := s.store.Job(t.Context(), "job-1"); !errors.Is(err, store.ErrNoJob) {
 		t.Error(err)
 	}
@@ -105,7 +104,7 @@ func TestUnwrittenJobIsForgotten(t *testing.T) {
 // What could not be written is tried a last time when the daemon leaves.
 func TestUnwrittenJobsAreWrittenAtTheEnd(t *testing.T) {
 	s, room := refusing(t, "INSERT")
-	s.keep(store.Job{ID: "job-1", Session: "s", State: store.JobDone})
+	s.retryLater(store.Job{ID: "job-1", Session: "s", State: store.JobDone})
 	room()
 	s.Close()
 	if r, err := s.store.Job(t.Context(), "job-1"); err != nil || r.State != store.JobDone {

@@ -1,8 +1,8 @@
-// Package metrics writes figures in the text format of Prometheus (version 0.0.4), and keeps those that add up while
-// a daemon runs. It knows nothing of what is counted.
+// Package metrics writes metrics in Prometheus' text format (version 0.0.4) and counts requests for the daemon's
+// lifetime. It does not interpret the values.
 //
-// Names begin with longterm_, have their unit at their end and _total where they only grow. Labels have few values:
-// no session, no name, no path is one.
+// Names start with longterm_ and end with their unit, or with _total if they only grow. Labels have few values: never a
+// session, name or path.
 package metrics
 
 import (
@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// ContentType is that of the format.
+// ContentType is the content type of a metrics page.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Page is what is written.
+// Page is a metrics page under construction.
 type Page struct{ b bytes.Buffer }
 
-// Bytes are the page.
+// Bytes returns the page.
 func (p *Page) Bytes() []byte { return p.b.Bytes() }
 
-// Family begins the samples of a name. Kind is counter, gauge or histogram.
+// Family starts the samples of a name. Kind is counter, gauge or histogram.
 func (p *Page) Family(name, kind, help string) {
 	fmt.Fprintf(&p.b, "# HELP %s %s\n# TYPE %s %s\n", name, escapeHelp.Replace(help), name, kind)
 }
 
-// Sample is a value of the family; labels are names and values in turn.
+// Sample adds a value to the family; labels alternates names and values.
 func (p *Page) Sample(name string, value float64, labels ...string) {
 	p.b.WriteString(name)
 	for i := 0; i+1 < len(labels); i += 2 {
@@ -45,44 +45,46 @@ func (p *Page) Sample(name string, value float64, labels ...string) {
 	p.b.WriteByte('\n')
 }
 
-// One is a family of one sample.
+// One adds a family of one sample.
 func (p *Page) One(name, kind, help string, value float64) {
 	p.Family(name, kind, help)
 	p.Sample(name, value)
 }
 
 var (
-	escapeHelp  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	// escapeHelp escapes help texts.
+	escapeHelp = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	// escapeLabel escapes label values.
 	escapeLabel = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 )
 
-// Requests counts requests by their status, and measures those that are answered at once.
+// Requests counts requests by status and measures those answered at once.
 type Requests struct {
-	mu     sync.Mutex
-	codes  map[int]uint64
-	counts [len(bounds) + 1]uint64
-	sum    float64
-	under  int
+	mu         sync.Mutex
+	codes      map[int]uint64
+	counts     [len(bounds) + 1]uint64
+	sum        float64
+	inProgress int
 }
 
-// bounds are those of the histogram, in seconds.
+// bounds are the histogram's bounds, in seconds.
 var bounds = [...]float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5}
 
-// Begin notes that a request came.
+// Begin counts a new request.
 func (r *Requests) Begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.under++
+	r.inProgress++
 }
 
-// End notes that it was answered. One that waited for something says nothing of how fast requests are.
+// End counts an answered request. Requests that waited for an event do not count for latency.
 func (r *Requests) End(code int, took time.Duration, waited bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.codes == nil {
 		r.codes = map[int]uint64{}
 	}
-	r.under--
+	r.inProgress--
 	r.codes[code]++
 	if waited {
 		return
@@ -92,7 +94,7 @@ func (r *Requests) End(code int, took time.Duration, waited bool) {
 	r.sum += took.Seconds()
 }
 
-// Write writes them.
+// Write adds the counters to a page.
 func (r *Requests) Write(p *Page) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +102,7 @@ func (r *Requests) Write(p *Page) {
 	for _, code := range slices.Sorted(maps.Keys(r.codes)) {
 		p.Sample("longterm_http_requests_total", float64(r.codes[code]), "code", strconv.Itoa(code))
 	}
-	p.One("longterm_http_requests_in_flight", "gauge", "Requests under way, streams and those that wait too.", float64(r.under))
+	p.One("longterm_http_requests_in_flight", "gauge", "Requests under way, streams and those that wait too.", float64(r.inProgress))
 	const name = "longterm_http_request_duration_seconds"
 	p.Family(name, "histogram", "Time to answer requests that wait for nothing.")
 	n := uint64(0)

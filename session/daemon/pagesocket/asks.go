@@ -10,33 +10,32 @@ import (
 )
 
 const (
-	// calmFor is for how long it is not told that a session asks nothing any more: at a prompt it asks again at once.
-	calmFor = 500 * time.Millisecond
-	// sameFor is for how long what a session asks counts as asked since then, if it asks nothing in between for less
-	// than calmFor.
-	sameFor = time.Minute
-	// maxTold bounds the sessions of which it is known what the page was told.
+	// clearDelay delays the report that a session no longer needs input: at a prompt it needs input again at once.
+	clearDelay = 500 * time.Millisecond
+	// samePromptTime is how long needed input keeps its start time if it is interrupted for less than clearDelay.
+	samePromptTime = time.Minute
+	// maxTold bounds the number of sessions whose reported state is remembered.
 	maxTold = 1024
 )
 
-// asks is what the input of a session's program is told by.
-type asks struct {
-	needs    *api.Needs
+// promptState is the part of a session's state that input events report.
+type promptState struct {
+	needs    *api.InputRequest
 	activity *api.Activity
 }
 
-// askings says of sessions what they ask, and not again what the page knows: at a prompt a shell asks with each line.
-// It belongs to who tells the page.
-type askings struct {
-	told map[string]asks // by session, what was told last
-	held []api.Event     // sessions that ask nothing any more, in the order of their events
-	due  time.Time       // of the first of held
+// inputFilter filters input events: it drops those that report what the page already knows, as a shell needs input
+// again after each line. Only the goroutine that writes events uses it.
+type inputFilter struct {
+	reported map[string]promptState // by session, the state reported last
+	held     []api.Event            // events of sessions that no longer need input, in order
+	due      time.Time              // of the first of held
 }
 
-// take takes an event, and is what is to be told now.
-func (a *askings) take(e api.Event, now time.Time) (say []api.Event) {
-	v, id := asks{e.Session.Needs, e.Session.Activity}, e.Session.ID
-	begins := len(a.held) == 0 // what is held anew in place of what was waits no longer than that
+// add adds an event and returns those to report now.
+func (a *inputFilter) add(e api.Event, now time.Time) (say []api.Event) {
+	v, id := promptState{e.Session.Needs, e.Session.Activity}, e.Session.ID
+	begins := len(a.held) == 0 // an event that replaces a held one does not wait longer than that one
 	kept := a.held[:0]
 	for _, h := range a.held {
 		if h.Session.ID != id {
@@ -44,13 +43,13 @@ func (a *askings) take(e api.Event, now time.Time) (say []api.Event) {
 		}
 	}
 	a.held = kept
-	was, known := a.told[id]
+	was, known := a.reported[id]
 	switch {
-	case known && same(was, v, now):
+	case known && isSamePrompt(was, v, now):
 		return nil
 	case v.needs == nil && known && was.needs != nil:
 		if begins {
-			a.due = now.Add(calmFor)
+			a.due = now.Add(clearDelay)
 		}
 		a.held = append(a.held, e)
 		return nil
@@ -60,14 +59,14 @@ func (a *askings) take(e api.Event, now time.Time) (say []api.Event) {
 	return append(say, e)
 }
 
-// same says whether a page that knows one knows the other.
-func same(was, v asks, now time.Time) bool {
+// isSamePrompt reports whether two states look alike to the page.
+func isSamePrompt(was, v promptState, now time.Time) bool {
 	if (was.needs == nil) != (v.needs == nil) {
 		return false
 	}
 	if v.needs != nil {
 		a, b := *was.needs, *v.needs
-		if now.Sub(a.Since) > sameFor {
+		if now.Sub(a.Since) > samePromptTime {
 			return false
 		}
 		a.Since = b.Since
@@ -81,16 +80,16 @@ func same(was, v asks, now time.Time) bool {
 	a, b := api.Activity{N: v.activity.N, Running: true}, *v.activity
 	if was.activity != nil {
 		a = *was.activity
-	} else if v.needs == nil { // for who asks it changes nothing that something runs
+	} else if v.needs == nil { // activity does not matter to a session that needs input
 		return false
 	}
 	a.ElapsedMS = b.ElapsedMS
 	return reflect.DeepEqual(a, b)
 }
 
-// release is what was held back. It is to be told before whatever else happened later: the page says up to which event
-// it knows all.
-func (a *askings) release() []api.Event {
+// release returns the held events. Call it before later events are reported, because the page acknowledges all events
+// up to a number.
+func (a *inputFilter) release() []api.Event {
 	out := a.held
 	a.held = nil
 	for i := range out {
@@ -99,17 +98,17 @@ func (a *askings) release() []api.Event {
 	return out
 }
 
-// note notes what the page is told.
-func (a *askings) note(e *api.Event) {
-	if a.told == nil || len(a.told) >= maxTold {
-		a.told = map[string]asks{}
+// note records the state reported to the page.
+func (a *inputFilter) note(e *api.Event) {
+	if a.reported == nil || len(a.reported) >= maxTold {
+		a.reported = map[string]promptState{}
 	}
-	a.told[e.Session.ID] = asks{e.Session.Needs, e.Session.Activity}
+	a.reported[e.Session.ID] = promptState{e.Session.Needs, e.Session.Activity}
 }
 
-// forget notes that it is not known what the page was told of a session; "": of any.
-func (a *askings) forget(session string) {
-	if delete(a.told, session); session == "" {
-		clear(a.told)
+// forget drops the state recorded for a session, or for all if session is empty.
+func (a *inputFilter) forget(session string) {
+	if delete(a.reported, session); session == "" {
+		clear(a.reported)
 	}
 }

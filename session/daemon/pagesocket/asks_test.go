@@ -16,20 +16,20 @@ import (
 // FEATURES: R112
 func TestAskings(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var a askings
+	var a inputFilter
 	var seq uint64
 	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	take := func(s, kind string, ms, errors int) []uint64 {
 		seq++
 		v := api.Event{Seq: seq, Kind: "input", Session: &api.Session{ID: s, Activity: &api.Activity{Running: true, ElapsedMS: int64(ms), Errors: errors}}}
 		if kind != "" {
-			v.Session.Needs = &api.Needs{Kind: kind, Since: at(ms)}
+			v.Session.Needs = &api.InputRequest{Kind: kind, Since: at(ms)}
 		}
 		if errors < 0 {
 			v.Session.Activity = nil
 		}
 		var out []uint64
-		for _, v := range a.take(v, at(ms)) {
+		for _, v := range a.add(v, at(ms)) {
 			out = append(out, v.Seq)
 		}
 		return out
@@ -42,7 +42,7 @@ func TestAskings(t *testing.T) {
 	}
 	want("the first", take("a", "text", 0, 0), 1)
 	want("a line is typed", take("a", "", 100, 0))
-	if len(a.held) != 1 || a.due != at(100).Add(calmFor) {
+	if len(a.held) != 1 || a.due != at(100).Add(clearDelay) {
 		t.Errorf("%d are held until %v", len(a.held), a.due)
 	}
 	want("the next prompt", take("a", "text", 200, 0))
@@ -57,7 +57,7 @@ func TestAskings(t *testing.T) {
 	want("the first asks again", take("a", "password", 800, 2), 9)
 	want("both are typed into", take("a", "", 900, 2))
 	want("both are typed into", take("b", "", 950, 0))
-	if a.due != at(900).Add(calmFor) {
+	if a.due != at(900).Add(clearDelay) {
 		t.Error("due is not that of the first")
 	}
 	var out []uint64
@@ -67,7 +67,7 @@ func TestAskings(t *testing.T) {
 	want("when it lasts", out, 10, 11)
 	want("and nothing is told twice", take("b", "", 1000, 0))
 	want("a", take("a", "text", 2000, 0), 13)
-	want("long asked: since when is told anew", take("a", "text", 2001+int(sameFor/time.Millisecond), 0), 14)
+	want("long asked: since when is told anew", take("a", "text", 2001+int(samePromptTime/time.Millisecond), 0), 14)
 	a.forget("b")
 	want("what the page was told otherwise", take("a", "text", 100_000, 0))
 	want("what the page was told otherwise", take("b", "", 100_000, 0), 16)
@@ -75,19 +75,19 @@ func TestAskings(t *testing.T) {
 	want("the lists were told", take("a", "text", 100_001, 0), 17)
 	want("typed", take("a", "", 100_100, 0))
 	want("and what it does changes, again and again", take("a", "", 100_300, 1))
-	if len(a.held) != 1 || a.held[0].Seq != seq || a.due != at(100_100).Add(calmFor) {
+	if len(a.held) != 1 || a.held[0].Seq != seq || a.due != at(100_100).Add(clearDelay) {
 		t.Errorf("%v is held until %v: what comes often puts off what is told", a.held, a.due)
 	}
 	a.release()
 	want("nothing is known to run", take("c", "text", 0, -1), 20)
 	want("for who asks it changes nothing that something runs", take("c", "text", 100, 0))
 	want("but that it has errors", take("c", "text", 200, 1), 22)
-	a.note(&api.Event{Session: &api.Session{ID: "d", Needs: &api.Needs{Kind: "text", Since: at(0)}}})
+	a.note(&api.Event{Session: &api.Session{ID: "d", Needs: &api.InputRequest{Kind: "text", Since: at(0)}}})
 	want("what the page was told with something else", take("d", "text", 100, 0))
 	for n := range 3 * maxTold {
 		take("many"+time.Duration(n).String(), "text", 0, 0)
 	}
-	if len(a.told) > maxTold {
-		t.Errorf("%d sessions are known", len(a.told))
+	if len(a.reported) > maxTold {
+		t.Errorf("%d sessions are known", len(a.reported))
 	}
 }

@@ -13,21 +13,22 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// maxKnown bounds the sessions of which it is known what the page was told, at some 400 bytes each.
+// maxKnown bounds the number of sessions whose reported members are remembered, at about 400 bytes each.
 const maxKnown = 256
 
-// changes says of events what the page was not told of their sessions yet. It belongs to who tells the page.
+// changes reduces events to the members that the page does not know yet. Only the goroutine that writes events uses it.
 type changes struct {
-	told map[string][]uint64 // by session, hashes of its members; 0: absent
-	last string              // session of the event that was told last
-	seq  uint64              // of that event; 0: of none
-	// asked is what the page knows of the sessions in told that can be told in short.
-	asked map[string]asked
+	known map[string][]uint64 // by session, hashes of its members; 0: absent
+	last  string              // session of the last reported event
+	seq   uint64              // of that event; 0: of none
+	// per session in known, what short messages can refer to
+	asked map[string]knownInput
 }
 
+// seed is the seed of the hashes of members.
 var seed = maphash.MakeSeed()
 
-// memberNames are the members of a session, in the order in which they are told.
+// memberNames are the JSON members of a session, in order.
 var memberNames = func() (names []string) {
 	for f := range reflect.TypeFor[api.Session]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -36,14 +37,14 @@ var memberNames = func() (names []string) {
 	return names
 }()
 
-// whole notes that the page is told all of a session, given as JSON.
-func (c *changes) whole(id string, session []byte) {
-	if c.told[id] == nil && len(c.told) >= maxKnown {
-		clear(c.told)
+// setAll records that the page receives all members of a session, given as JSON.
+func (c *changes) setAll(id string, session []byte) {
+	if c.known[id] == nil && len(c.known) >= maxKnown {
+		clear(c.known)
 		clear(c.asked)
 	}
-	if c.told == nil {
-		c.told, c.asked = map[string][]uint64{}, map[string]asked{}
+	if c.known == nil {
+		c.known, c.asked = map[string][]uint64{}, map[string]knownInput{}
 	}
 	hashes := make([]uint64, len(memberNames))
 	members(session, func(name string, value []byte) {
@@ -51,19 +52,19 @@ func (c *changes) whole(id string, session []byte) {
 			hashes[i] = maphash.Bytes(seed, value) | 1
 		}
 	})
-	c.told[id] = hashes
+	c.known[id] = hashes
 }
 
-// change is a session's JSON without what the page knows, and null for what there is no more; ok: it is known what
-// the page knows. only, if there are any, are the members that are told of.
+// change appends the members of a session that differ from those that the page knows, and null for removed ones. ok is
+// false if the page's state is unknown. If only is not empty, other members are left out.
 func (c *changes) change(dst []byte, id string, session []byte, only ...string) (out []byte, ok bool) {
-	hashes := c.told[id]
+	hashes := c.known[id]
 	if hashes == nil {
 		return dst, false
 	}
 	dst = append(dst, '{')
 	from := len(dst)
-	tell := func(name string, value []byte) {
+	add := func(name string, value []byte) {
 		if len(dst) > from {
 			dst = append(dst, ',')
 		}
@@ -76,39 +77,39 @@ func (c *changes) change(dst []byte, id string, session []byte, only ...string) 
 			return
 		}
 		seen[i] = true
-		if h := maphash.Bytes(seed, value) | 1; h != hashes[i] && told(name, only) {
+		if h := maphash.Bytes(seed, value) | 1; h != hashes[i] && isSent(name, only) {
 			hashes[i] = h
-			tell(name, value)
+			add(name, value)
 		}
 	})
 	for i, name := range memberNames {
-		if !seen[i] && hashes[i] != 0 && told(name, only) {
+		if !seen[i] && hashes[i] != 0 && isSent(name, only) {
 			hashes[i] = 0
-			tell(name, []byte("null"))
+			add(name, []byte("null"))
 		}
 	}
 	return append(dst, '}'), true
 }
 
-// quiet are members that change with all that is printed, and that no page shows: of a session that is known they are
-// not told again.
-var quiet = []string{"version", "duration_ms", "output"}
+// unshownMembers change with all output, and no page shows them. They are sent once per session.
+var unshownMembers = []string{"version", "duration_ms", "output"}
 
-// inputMembers are what is told with an event of the kind input.
+// inputMembers are the members of input events.
 var inputMembers = []string{"needs_input", "activity"}
 
-func told(name string, only []string) bool {
+// isSent reports whether a member is among those to send.
+func isSent(name string, only []string) bool {
 	if len(only) > 0 {
 		return slices.Contains(only, name)
 	}
-	return !slices.Contains(quiet, name)
+	return !slices.Contains(unshownMembers, name)
 }
 
-// forget notes that it is not known what the page knows of a session; "": of all.
+// forget drops what the page knows of a session, or of all if id is empty.
 func (c *changes) forget(id string) {
 	delete(c.asked, id)
-	if delete(c.told, id); id == "" {
-		clear(c.told)
+	if delete(c.known, id); id == "" {
+		clear(c.known)
 		clear(c.asked)
 		c.last, c.seq = "", 0
 	}
@@ -128,7 +129,7 @@ func members(object []byte, f func(name string, value []byte)) {
 	}
 }
 
-// valueLen is how many bytes of b are its first value.
+// valueLen returns the length of the first JSON value in b.
 func valueLen(b []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {
@@ -149,11 +150,11 @@ func valueLen(b []byte) int {
 	return len(b)
 }
 
-// tellEvent tells of an event: of its session, what the page does not know.
-func (c *conn) tellEvent(e *api.Event) error {
+// writeEvent sends an event with the members of its session that the page does not know.
+func (c *conn) writeEvent(e *api.Event) error {
 	if !c.brief || e.Session == nil {
 		c.changes.seq = e.Seq
-		return c.say(struct {
+		return c.send(struct {
 			T     string     `json:"t"`
 			Event *api.Event `json:"event"`
 		}{"event", e})
@@ -178,7 +179,7 @@ func (c *conn) tellEvent(e *api.Event) error {
 			kind = `{"t":"e","s":"` + id + `","event":`
 		}
 	} else {
-		c.changes.whole(id, session)
+		c.changes.setAll(id, session)
 	}
 	if c.changes.note(e); e.Kind == "removed" {
 		c.changes.forget(id)

@@ -25,7 +25,7 @@ func TestChanges(t *testing.T) {
 	for step := range 2000 {
 		s := api.Session{ID: fmt.Sprint("s", r.IntN(3)), Name: fmt.Sprintf("a \"{[%d", r.IntN(3)), Argv: []string{"x", "]},\\"}, Version: uint64(step), Duration: int64(step)}
 		if r.IntN(2) == 0 {
-			s.Needs = &api.Needs{Kind: "text", Reason: "} \" , ]", Since: time.Unix(int64(r.IntN(3)), 0).UTC()}
+			s.Needs = &api.InputRequest{Kind: "text", Reason: "} \" , ]", Since: time.Unix(int64(r.IntN(3)), 0).UTC()}
 		}
 		if r.IntN(2) == 0 {
 			s.Title, s.Labels = "<title>", map[string]string{"k": fmt.Sprint(r.IntN(2))}
@@ -47,7 +47,7 @@ func TestChanges(t *testing.T) {
 			t.Fatalf("step %d: known %v", step, known)
 		}
 		if !known {
-			c.whole(s.ID, b)
+			c.setAll(s.ID, b)
 			have[s.ID] = maps.Clone(want)
 			continue
 		}
@@ -58,7 +58,7 @@ func TestChanges(t *testing.T) {
 		}
 		maps.Copy(have[s.ID], got)
 		for _, name := range memberNames {
-			if told(name, nil) && !reflect.DeepEqual(have[s.ID][name], want[name]) {
+			if isSent(name, nil) && !reflect.DeepEqual(have[s.ID][name], want[name]) {
 				t.Fatalf("step %d: %s is %v, not %v; last told %s", step, name, have[s.ID][name], want[name], part)
 			}
 		}
@@ -70,12 +70,12 @@ func TestChanges(t *testing.T) {
 		t.Errorf("%d bytes of parts", parts)
 	}
 	for n := range 3 * maxKnown {
-		c.whole(fmt.Sprint(n), []byte(`{"id":"x"}`))
+		c.setAll(fmt.Sprint(n), []byte(`{"id":"x"}`))
 	}
-	if len(c.told) > maxKnown {
-		t.Errorf("%d sessions are known", len(c.told))
+	if len(c.known) > maxKnown {
+		t.Errorf("%d sessions are known", len(c.known))
 	}
-	if c.forget(""); len(c.told) != 0 {
+	if c.forget(""); len(c.known) != 0 {
 		t.Error("what is to be forgotten is known")
 	}
 }
@@ -85,7 +85,7 @@ func TestChanges(t *testing.T) {
 // FEATURES: R112
 func TestChangesOfInput(t *testing.T) {
 	var c changes
-	c.whole("s", []byte(`{"id":"s","name":"a"}`))
+	c.setAll("s", []byte(`{"id":"s","name":"a"}`))
 	for _, step := range []struct{ now, want string }{
 		{`{"id":"s","name":"b","needs_input":{"kind":"text"}}`, `{"needs_input":{"kind":"text"}}`},
 		{`{"id":"s","name":"b"}`, `{"needs_input":null}`},

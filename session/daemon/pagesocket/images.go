@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// maxAsked is how many images a page may have asked for and not have got; the page keeps to half of it.
+	// maxAsked is the number of image requests that may wait; the page uses half of it.
 	maxAsked = 64
-	// maxShown is how many images of a screen can be asked for. An emulator keeps no more.
+	// maxShown is the number of images of a screen that can be requested. An emulator keeps no more.
 	maxShown = 1024
 )
 
-// decoding bounds how many images are decoded at a time, of all pages: each takes tens of megabytes.
-var decoding = make(chan struct{}, 1)
+// decodeSlots bounds how many images are decoded at a time, of all pages: each takes tens of megabytes.
+var decodeSlots = make(chan struct{}, 1)
 
-// picture answers a page that wants an image. PNG is absent where there is none: it is not shown or kept any more, or is none.
+// picture answers an image request. PNG is absent if the image is no longer shown or kept, or cannot be encoded.
 type picture struct {
 	T   string `json:"t"`
 	K   string `json:"k"`
 	PNG []byte `json:"png,omitempty"`
 }
 
-// showsImages notes which images can be asked for: those that the page was shown, and no others.
+// showsImages records the images of a frame that was sent. The page can request these only.
 func (p *sub) showsImages(f *vterm.Frame) {
-	if f.Placed == nil && p.images == nil { // nobody else writes it
+	if f.Placed == nil && p.images == nil { // only this goroutine writes images
 		return
 	}
 	shown := make(map[*vterm.Image]bool, len(f.Placed))
@@ -46,29 +46,29 @@ func (p *sub) showsImages(f *vterm.Frame) {
 	p.mu.Unlock()
 }
 
-// wanted is an image that the page asked for: one that a subscription shows, or, of a session that is named, one that its
-// screen or history has, at a moment too.
-type wanted struct{ key, session, at string }
+// imageRequest names an image: one that a subscription shows, or, if session is set, one of that session's screen or
+// history, optionally at an offset.
+type imageRequest struct{ key, session, at string }
 
-// wantsImage queues that the page asked for an image. What is too much is not answered.
-func (c *conn) wantsImage(m *wire.Message) {
+// requestImage queues an image request. If the queue is full, the request is dropped.
+func (c *conn) requestImage(m *wire.Message) {
 	key, of, at, err := m.Image()
 	if err != nil || len(key) > termimage.KeyLen {
 		return
 	}
-	if c.asked == nil {
-		c.asked = make(chan wanted, maxAsked)
-		asked := c.asked
-		c.working.Go(func() { c.answersImages(asked) })
+	if c.imageRequests == nil {
+		c.imageRequests = make(chan imageRequest, maxAsked)
+		asked := c.imageRequests
+		c.working.Go(func() { c.answerImages(asked) })
 	}
 	select {
-	case c.asked <- wanted{key, of, at}:
+	case c.imageRequests <- imageRequest{key, of, at}:
 	default:
 	}
 }
 
-// answersImages sends what was asked for, one after the other.
-func (c *conn) answersImages(asked <-chan wanted) {
+// answerImages answers the requests one after another.
+func (c *conn) answerImages(asked <-chan imageRequest) {
 	var keys termimage.Keys
 	var past pastImages
 	for {
@@ -76,7 +76,7 @@ func (c *conn) answersImages(asked <-chan wanted) {
 		case <-c.ctx.Done():
 			return
 		case w := <-asked:
-			_ = c.say(picture{T: "img", K: w.key, PNG: c.image(w, &keys, &past)})
+			_ = c.send(picture{T: "img", K: w.key, PNG: c.image(w, &keys, &past)})
 			if len(asked) == 0 {
 				past = pastImages{}
 			}
@@ -84,8 +84,8 @@ func (c *conn) answersImages(asked <-chan wanted) {
 	}
 }
 
-// image is one as PNG; nil: there is none.
-func (c *conn) image(w wanted, keys *termimage.Keys, past *pastImages) []byte {
+// image returns the image as PNG, or nil if it is unavailable.
+func (c *conn) image(w imageRequest, keys *termimage.Keys, past *pastImages) []byte {
 	var found *vterm.Image
 	var err error
 	if w.session == "" {
@@ -94,23 +94,23 @@ func (c *conn) image(w wanted, keys *termimage.Keys, past *pastImages) []byte {
 		found, err = c.keptImage(w, keys, past)
 	}
 	if found == nil {
-		c.srv.Log.Debug("an image that is not there", "session", w.session, "at", w.at, "err", err)
+		c.srv.Log.Debug("image not found", "session", w.session, "at", w.at, "err", err)
 		return nil
 	}
 	select {
-	case decoding <- struct{}{}:
-		defer func() { <-decoding }()
+	case decodeSlots <- struct{}{}:
+		defer func() { <-decodeSlots }()
 	case <-c.ctx.Done():
 		return nil
 	}
 	b, err := termimage.PNG(found)
 	if err != nil {
-		c.srv.Log.Debug("an image that is none", "err", err)
+		c.srv.Log.Debug("image not encoded", "err", err)
 	}
 	return b
 }
 
-// shownImage is one that a subscription shows.
+// shownImage returns an image that a subscription shows, or nil.
 func (c *conn) shownImage(key string, keys *termimage.Keys) *vterm.Image {
 	c.subsMu.Lock()
 	subs := slices.Collect(maps.Values(c.subs))
@@ -119,22 +119,22 @@ func (c *conn) shownImage(key string, keys *termimage.Keys) *vterm.Image {
 		p.mu.Lock()
 		list := p.images
 		p.mu.Unlock()
-		if i := slices.IndexFunc(list, func(img *vterm.Image) bool { return keys.Of(img) == key }); i >= 0 {
+		if i := slices.IndexFunc(list, func(img *vterm.Image) bool { return keys.Key(img) == key }); i >= 0 {
 			return list[i]
 		}
 	}
 	return nil
 }
 
-// pastImages are those of a past screen and its history, which is not made anew for each of them. They are forgotten once
-// nothing more is asked for.
+// pastImages caches the images of one past screen and its history between requests. It is dropped when the queue is
+// empty.
 type pastImages struct {
 	session, at string
 	list        []vterm.Placement
 }
 
-// keptImage is one that a session's screen or history has.
-func (c *conn) keptImage(w wanted, keys *termimage.Keys, past *pastImages) (*vterm.Image, error) {
+// keptImage returns an image of a session's screen or history, or nil.
+func (c *conn) keptImage(w imageRequest, keys *termimage.Keys, past *pastImages) (*vterm.Image, error) {
 	e, err := c.srv.Host.Session(c.ctx, w.session)
 	if err != nil {
 		return nil, err
@@ -144,9 +144,9 @@ func (c *conn) keptImage(w wanted, keys *termimage.Keys, past *pastImages) (*vte
 		var f vterm.Frame
 		look := func(engine vterm.Engine) { engine.Frame(&f, vterm.Query{Since: math.MaxUint64}) }
 		if w.at == "" {
-			err = e.Session.Look(c.ctx, func(v session.View) { look(v.Engine) })
+			err = e.Session.WithScreen(c.ctx, func(v session.View) { look(v.Engine) })
 		} else {
-			_, err = c.lookBack(c.ctx, e, w.at, look)
+			_, err = c.emulatorAt(c.ctx, e, w.at, look)
 		}
 		if err != nil {
 			return nil, err
@@ -161,7 +161,7 @@ func (c *conn) keptImage(w wanted, keys *termimage.Keys, past *pastImages) (*vte
 		if img == nil || img == last {
 			continue
 		}
-		if last = img; keys.Of(img) == w.key {
+		if last = img; keys.Key(img) == w.key {
 			return img, nil
 		}
 	}

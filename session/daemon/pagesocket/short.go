@@ -9,28 +9,29 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// What a page is told with every line that is typed is told in short to those that read that: text that begins with a
-// sign that neither objects nor thin frames begin with (docs/web-protocol.md, "Short messages"). Numbers are in base 36.
+// Short messages replace events that occur with every typed line, for pages that support them. They start with a
+// character that starts neither JSON objects nor short frames (docs/web-protocol.md, "Short messages"). Numbers are in
+// base 36.
 const (
-	shortAsks     = '!' // of an event: of which number, how long it has run, and what it asks for
-	shortProgress = '%' // of an event: of which number, how long it has run, and how far it is
-	shortOK       = '=' // of a subscription: up to which message what was typed is typed
+	shortAsks     = '!' // event: number, elapsed time and requested input
+	shortProgress = '%' // event: number, elapsed time and progress
+	shortOK       = '=' // acknowledges a subscription's input up to a message
 )
 
-// asked is what a page knows of a session that asks.
-type asked struct {
-	needs    api.Needs // what it asked last, though it may ask nothing by now; the zero value: nothing yet
+// knownInput is what a page knows of a session's needed input.
+type knownInput struct {
+	needs    api.InputRequest // last needed input, also if no longer needed; the zero value: none yet
 	activity *api.Activity
 }
 
-// otherwise stands in place of a hash, of which it is none: the page knows of this member, and it was not looked at what.
-const otherwise = 2
+// unhashed is stored instead of a hash: the page knows the member, but its value was not hashed.
+const unhashed = 2
 
-// note notes what was told of a session with an event.
+// note records what an event reported about its session.
 func (c *changes) note(e *api.Event) {
 	id := e.Session.ID
 	c.last, c.seq = id, e.Seq
@@ -41,38 +42,38 @@ func (c *changes) note(e *api.Event) {
 	c.asked[id] = v
 }
 
-// short appends an event in short; ok: that is all that is to be told of it. It is of the session that was told of last,
-// given as JSON, too.
+// short appends an event as a short message. ok is false if the message would not cover it. The event must belong to
+// the session reported last, which is also given as JSON.
 func (c *changes) short(dst []byte, e *api.Event, session []byte) (out []byte, ok bool) {
 	v := *e
 	v.Session = nil
-	if c.told[e.Session.ID] == nil || c.last != e.Session.ID || e.Seq <= c.seq || !reflect.DeepEqual(v, api.Event{Seq: e.Seq, Kind: e.Kind}) {
+	if c.known[e.Session.ID] == nil || c.last != e.Session.ID || e.Seq <= c.seq || !reflect.DeepEqual(v, api.Event{Seq: e.Seq, Kind: e.Kind}) {
 		return dst, false
 	}
-	var tells []string
+	var covered []string
 	switch e.Kind {
 	case "input":
-		tells = inputMembers
-		out, ok = c.asks(dst, e)
+		covered = inputMembers
+		out, ok = c.appendNeeds(dst, e)
 	case "progress":
-		tells = progressMembers
+		covered = progressMembers
 		out, ok = c.progress(dst, e, session)
 	}
 	if !ok {
 		return dst, false
 	}
-	hashes := c.told[e.Session.ID]
+	hashes := c.known[e.Session.ID]
 	for i, name := range memberNames {
-		if slices.Contains(tells, name) {
-			hashes[i] = otherwise
+		if slices.Contains(covered, name) {
+			hashes[i] = unhashed
 		}
 	}
 	c.note(e)
 	return out, true
 }
 
-// asks appends what a session asks for, or that it asks for nothing any more.
-func (c *changes) asks(dst []byte, e *api.Event) (out []byte, ok bool) {
+// appendNeeds appends the requested input of a session, or nothing if it no longer needs any.
+func (c *changes) appendNeeds(dst []byte, e *api.Event) (out []byte, ok bool) {
 	s, was := e.Session, c.asked[e.Session.ID]
 	if !sameActivity(was.activity, s.Activity) {
 		return dst, false
@@ -93,10 +94,10 @@ func (c *changes) asks(dst []byte, e *api.Event) (out []byte, ok bool) {
 	return dst, true
 }
 
-// progressMembers are what is told in short of an event of the kind progress. When last something was printed is then.
+// progressMembers are the members that a short progress event covers. The time of the last output is that of the event.
 var progressMembers = []string{"progress", "activity", "last_output"}
 
-// progress appends how far what runs in a session is, if nothing else is new.
+// progress appends the progress of a session's program, if nothing else is new.
 func (c *changes) progress(dst []byte, e *api.Event, session []byte) (out []byte, ok bool) {
 	a, was := e.Session.Activity, c.asked[e.Session.ID].activity
 	if a == nil || was == nil || !a.Running || a.Progress == nil || a.Progress.State != "normal" {
@@ -117,9 +118,10 @@ func (c *changes) progress(dst []byte, e *api.Event, session []byte) (out []byte
 	return dst, true
 }
 
-// knows says whether the page has been told all of a session, given as JSON, but some of its members and what no page shows.
+// knows reports whether the page knows all members of a session, given as JSON, except those in but and those that no
+// page shows.
 func (c *changes) knows(id string, session []byte, but []string) bool {
-	hashes, ok := c.told[id], true
+	hashes, ok := c.known[id], true
 	seen := make([]bool, len(memberNames))
 	members(session, func(name string, value []byte) {
 		i := slices.Index(memberNames, name)
@@ -127,15 +129,15 @@ func (c *changes) knows(id string, session []byte, but []string) bool {
 			return
 		}
 		seen[i] = true
-		ok = ok && (slices.Contains(but, name) || !told(name, nil) || maphash.Bytes(seed, value)|1 == hashes[i])
+		ok = ok && (slices.Contains(but, name) || !isSent(name, nil) || maphash.Bytes(seed, value)|1 == hashes[i])
 	})
 	for i, name := range memberNames {
-		ok = ok && (seen[i] || hashes[i] == 0 || slices.Contains(but, name) || !told(name, nil))
+		ok = ok && (seen[i] || hashes[i] == 0 || slices.Contains(but, name) || !isSent(name, nil))
 	}
 	return ok
 }
 
-// sameActivity says whether two differ by how long it has been at most.
+// sameActivity reports whether two activities differ by their elapsed time at most.
 func sameActivity(a, b *api.Activity) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -145,28 +147,28 @@ func sameActivity(a, b *api.Activity) bool {
 	return reflect.DeepEqual(x, *b)
 }
 
-// okAfter is how long it may take until it is told that something was typed: by then more was.
-const okAfter = time.Second
+// ackDelay delays the acknowledgement of input, so that one message covers later input too.
+const ackDelay = time.Second
 
-// took tells that what was typed arrived: at once where it is judged, as what the page says again after its connection
-// broke would be judged again.
-func (p *sub) took(q int64) {
-	if !p.c.terse || q < 0 || actor.Of(p.ctx).IsAgent() {
-		_ = p.c.say(said{T: "ok", Q: &q})
+// acknowledgeInput acknowledges input. Input of agents is acknowledged at once, because a page that reconnects sends
+// unacknowledged input again, and that would request approval again.
+func (p *sub) acknowledgeInput(q int64) {
+	if !p.c.terse || q < 0 || identity.Of(p.ctx).IsAgent() {
+		_ = p.c.send(reply{T: "ok", Q: &q})
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.typed = q; p.telling {
+	if p.typed = q; p.ackPending {
 		return
 	}
-	p.telling = true
-	time.AfterFunc(okAfter, func() {
+	p.ackPending = true
+	time.AfterFunc(ackDelay, func() {
 		p.mu.Lock()
 		q := p.typed
-		p.telling = false
+		p.ackPending = false
 		p.mu.Unlock()
-		if p.c.ctx.Err() == nil { // also of a session that is not shown any more
+		if p.c.ctx.Err() == nil { // also if the session is no longer shown
 			_ = p.c.write(func(dst []byte) []byte {
 				dst = append(strconv.AppendInt(append(dst, shortOK), int64(p.id), 36), ',')
 				return strconv.AppendInt(dst, q, 36)

@@ -126,12 +126,12 @@ func TestShortAsks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	var c changes
 	page := &reader{sessions: map[string]map[string]any{}, asked: map[string]any{}}
-	last := map[string]*api.Needs{}
+	last := map[string]*api.InputRequest{}
 	short, bytes, seq := map[byte]int{}, 0, uint64(1_795_647_527_313_924)
 	for step := range 3000 {
 		s := &api.Session{ID: fmt.Sprint("s", max(0, rnd.IntN(6)-4)), Argv: []string{"x"}, Title: fmt.Sprint(step / 40 % 2)}
 		if rnd.IntN(3) > 0 {
-			s.Needs = &api.Needs{Kind: []string{"text", "confirm"}[rnd.IntN(2)], Reason: []string{"sh: reads, lines", "{\"é\n,", ""}[rnd.IntN(3)], Confidence: rnd.IntN(99)}
+			s.Needs = &api.InputRequest{Kind: []string{"text", "confirm"}[rnd.IntN(2)], Reason: []string{"sh: reads, lines", "{\"é\n,", ""}[rnd.IntN(3)], Confidence: rnd.IntN(99)}
 		}
 		if rnd.IntN(9) > 0 {
 			s.Activity = &api.Activity{Running: rnd.IntN(20) > 0, ElapsedMS: int64(step), Errors: rnd.IntN(20) / 19}
@@ -183,7 +183,7 @@ func TestShortAsks(t *testing.T) {
 			if part, known := c.change(nil, s.ID, b, only...); known {
 				b = part
 			} else {
-				c.whole(s.ID, b)
+				c.setAll(s.ID, b)
 				delete(page.sessions, s.ID)
 			}
 			c.note(e)
@@ -201,9 +201,9 @@ func TestShortAsks(t *testing.T) {
 	if a, p := short[shortAsks], short[shortProgress]; a < 100 || p < 50 || bytes > 30*(a+p) {
 		t.Errorf("%d and %d were told in short, in %d bytes", a, p, bytes)
 	}
-	c.whole("s0", []byte("{}"))
+	c.setAll("s0", []byte("{}"))
 	for n := range 2 * maxKnown {
-		c.whole(fmt.Sprint("many", n), []byte("{}"))
+		c.setAll(fmt.Sprint("many", n), []byte("{}"))
 		c.note(&api.Event{Seq: 1, Session: &api.Session{ID: fmt.Sprint("many", n)}})
 	}
 	if len(c.asked) > maxKnown {

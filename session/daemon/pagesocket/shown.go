@@ -10,52 +10,52 @@ import (
 
 	"github.com/longterm-dev/longterm/render"
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/web/wire"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// maxUnacked is how many frames of a subscription are under way.
+// maxUnacked bounds the unacknowledged frames of a subscription.
 const maxUnacked = 2
 
-// sub is a session that a page shows. Its goroutine looks at the session and sends frames.
+// sub is a session that a page shows. Its goroutine reads the screen and sends frames.
 type sub struct {
-	c    *conn
-	id   int
-	e    *registry.Handle
-	ctx  context.Context
-	stop context.CancelFunc
-	wake chan struct{}
-	seat *sizepolicy.Client
+	c      *conn
+	id     int
+	e      *registry.Handle
+	ctx    context.Context
+	stop   context.CancelFunc
+	wake   chan struct{}
+	client *sizepolicy.Client
 
-	mu      sync.Mutex // guards what follows
-	view    wire.View
-	changed bool // view did
-	sent    uint64
-	sizes   map[uint64]int // of frames that were not acknowledged, in bytes
-	typing  chan wire.Message
-	images  []*vterm.Image // that its last frame shows
-	queued  int            // bytes that wait to be typed
-	asks    bool           // a person is asked about what is being typed
-	typed   int64          // the last message that was
-	telling bool           // that is about to be told
+	mu          sync.Mutex // guards what follows
+	view        wire.View
+	changed     bool // view did
+	sent        uint64
+	sizes       map[uint64]int // of frames that were not acknowledged, in bytes
+	typing      chan wire.Message
+	images      []*vterm.Image // that its last frame shows
+	queued      int            // bytes that wait to be typed
+	inputPaused bool           // an approval for typed input is open
+	typed       int64          // last message that was typed
+	ackPending  bool           // an acknowledgement is scheduled
 }
 
-// subscribe begins to show a session, or changes what of it is shown.
+// subscribe starts to show a session, or changes the view of it.
 func (c *conn) subscribe(m *wire.Message) {
 	v, err := m.View()
 	if err != nil {
-		c.gone(m.ID, api.Errorf(api.CodeInvalid, "%v", err))
+		c.reportEnd(m.ID, api.Errorf(api.CodeInvalid, "%v", err))
 		return
 	}
 	e, err := c.srv.Host.Session(c.ctx, v.Session)
 	if err != nil {
 		c.drop(m.ID)
-		c.gone(m.ID, err)
+		c.reportEnd(m.ID, err)
 		return
 	}
 	c.subsMu.Lock()
@@ -71,12 +71,12 @@ func (c *conn) subscribe(m *wire.Message) {
 	if p != nil {
 		c.drop(m.ID)
 	} else if n >= wire.MaxSubs {
-		c.gone(m.ID, api.Errorf(api.CodeLimit, "%d sessions are shown at a time, which is the most", wire.MaxSubs).WithHint("end another subscription"))
+		c.reportEnd(m.ID, api.Errorf(api.CodeLimit, "%d sessions are shown at a time, which is the most", wire.MaxSubs).WithHint("end another subscription"))
 		return
 	}
 	p = &sub{c: c, id: m.ID, e: e, wake: make(chan struct{}, 1), view: v, changed: true, sizes: map[uint64]int{}}
-	p.seat = &sizepolicy.Client{Policy: sizepolicy.None, Is: sizepolicy.Identity{
-		Kind: "page", By: actor.Of(c.ctx), Since: time.Now(), Looks: !c.mayType(),
+	p.client = &sizepolicy.Client{Policy: sizepolicy.None, Is: sizepolicy.Identity{
+		Kind: "page", By: identity.Of(c.ctx), Since: time.Now(), ViewOnly: !c.mayType(),
 	}}
 	p.ctx, p.stop = context.WithCancel(c.ctx)
 	c.subsMu.Lock()
@@ -84,19 +84,21 @@ func (c *conn) subscribe(m *wire.Message) {
 	c.subsMu.Unlock()
 	c.working.Go(func() {
 		err := p.run(v.Thumb)
-		if p.ctx.Err() == nil { // nobody asked for its end
-			c.gone(p.id, err)
+		if p.ctx.Err() == nil { // not ended on request
+			c.reportEnd(p.id, err)
 		}
-		p.over()
+		p.finish()
 	})
 }
 
-func (c *conn) gone(id int, err error) {
-	v := c.complaint("gone", err)
+// reportEnd reports the end of a subscription.
+func (c *conn) reportEnd(id int, err error) {
+	v := c.errorReply("gone", err)
 	v.ID = id
-	_ = c.say(v)
+	_ = c.send(v)
 }
 
+// poke wakes the subscription's goroutine.
 func (p *sub) poke() {
 	select {
 	case p.wake <- struct{}{}:
@@ -104,8 +106,8 @@ func (p *sub) poke() {
 	}
 }
 
-// acknowledged notes that frames are taken, up to one.
-func (p *sub) acknowledged(n uint64) {
+// acknowledge records that the page has processed the frames up to n.
+func (p *sub) acknowledge(n uint64) {
 	p.mu.Lock()
 	for k, size := range p.sizes {
 		if k <= n {
@@ -117,10 +119,10 @@ func (p *sub) acknowledged(n uint64) {
 	p.poke()
 }
 
-// over gives back what frames under way were counted for.
-func (p *sub) over() {
+// finish ends the subscription and releases its frames in flight.
+func (p *sub) finish() {
 	p.stop()
-	p.acknowledged(^uint64(0))
+	p.acknowledge(^uint64(0))
 	p.c.subsMu.Lock()
 	if p.c.subs[p.id] == p {
 		delete(p.c.subs, p.id)
@@ -128,19 +130,19 @@ func (p *sub) over() {
 	p.c.subsMu.Unlock()
 }
 
-// mayShow says whether the page is done with what it was sent.
+// mayShow reports whether the page has processed enough frames for the next one.
 func (p *sub) mayShow() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sizes) < maxUnacked && (len(p.sizes) == 0 || p.c.inFlight.Load() < maxInFlight)
 }
 
-// run sends a frame whenever something changed, the page has taken those before, and enough time went by.
+// run sends a frame after each change, once the page has processed the earlier ones and the interval has passed.
 func (p *sub) run(thumb bool) error {
-	if !thumb { // whoever looks at it keeps a temporary session; no page has a say in its size
-		p.e.Clients.Join(p.seat)
+	if !thumb { // watching keeps a temporary session alive; pages do not affect its size
+		p.e.Clients.Join(p.client)
 		defer func() {
-			if p.e.Clients.Leave(p.seat) && p.e.Temporary() && p.e.Session.Status().State != session.Running {
+			if p.e.Clients.Leave(p.client) && p.e.Temporary() && p.e.Session.Status().State != session.Running {
 				p.c.srv.Registry.RemoveEnded(p.e)
 			}
 		}()
@@ -150,12 +152,12 @@ func (p *sub) run(thumb bool) error {
 	shown := frames{p: p}
 	due := time.NewTimer(0)
 	defer due.Stop()
-	var pace pace
+	var pace frameTimer
 	for {
 		select {
 		case <-w.Frames:
 			if !shown.past {
-				pace.waits(time.Now())
+				pace.noteChange(time.Now())
 			}
 		case <-p.wake:
 		case <-due.C:
@@ -167,14 +169,14 @@ func (p *sub) run(thumb bool) error {
 		view, changed := p.takeView()
 		now := time.Now()
 		if changed {
-			pace.waits(now)
+			pace.noteChange(now)
 		}
 		switch wait := pace.next.Sub(now); {
 		case pace.since.IsZero():
 			continue
 		case !p.mayShow():
 			if changed {
-				p.again()
+				p.markChanged()
 			}
 			continue
 		case wait > 0 && !changed:
@@ -187,30 +189,31 @@ func (p *sub) run(thumb bool) error {
 	}
 }
 
-// pace is when something is to be shown.
-type pace struct {
-	since time.Time // when it came; zero: there is nothing
+// frameTimer schedules the next frame.
+type frameTimer struct {
+	since time.Time // arrival of the oldest unsent change; zero: none
 	next  time.Time // when it may be shown
 }
 
-// waits notes that there is something.
-func (p *pace) waits(now time.Time) {
+// noteChange records that a change waits to be shown.
+func (p *frameTimer) noteChange(now time.Time) {
 	if p.since.IsZero() {
 		p.since = now
 	}
 }
 
-// early is how much earlier than at its rate the next frame may be begun: clocks are late.
-const early = 2 * time.Millisecond
+// timerSlack is how much before its rate allows the next frame may start, because timers fire late.
+const timerSlack = 2 * time.Millisecond
 
-// begin begins a frame of what came since then. What making and writing it takes does not put off the next.
-func (p *pace) begin(now time.Time, perSecond int) (since time.Time) {
+// begin starts a frame and returns the time of its oldest change. The time to make and write the frame does not delay
+// the next.
+func (p *frameTimer) begin(now time.Time, perSecond int) (since time.Time) {
 	since, p.since = p.since, time.Time{}
-	p.next = now.Add(time.Second/time.Duration(perSecond) - early)
+	p.next = now.Add(time.Second/time.Duration(perSecond) - timerSlack)
 	return since
 }
 
-// takeView is what is to be shown, and whether that is new.
+// takeView returns the view to show, and whether it changed since the last call.
 func (p *sub) takeView() (wire.View, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,26 +222,26 @@ func (p *sub) takeView() (wire.View, bool) {
 	return p.view, changed
 }
 
-// again has a new view looked at later.
-func (p *sub) again() {
+// markChanged schedules a new frame.
+func (p *sub) markChanged() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changed = true
 }
 
-// frames makes the frames of a subscription.
+// frames builds the frames of a subscription.
 type frames struct {
-	p      *sub
-	shown  wire.Shown
-	since  uint64
-	begun  bool
-	past   bool // a past screen is shown, which does not change
-	view   wire.View
-	frame  vterm.Frame
-	screen render.Screen
+	p       *sub
+	shown   wire.Shown
+	since   uint64
+	started bool
+	past    bool // a past screen is shown, which does not change
+	view    wire.View
+	frame   vterm.Frame
+	screen  render.Screen
 }
 
-// show looks at the session and sends what the page does not have.
+// show reads the screen and sends what the page lacks.
 func (s *frames) show(view wire.View, changed bool, dirty time.Time) error {
 	p := s.p
 	if changed && (view.From != s.view.From || view.To != s.view.To || view.At != s.view.At || s.past) {
@@ -249,36 +252,36 @@ func (s *frames) show(view wire.View, changed bool, dirty time.Time) error {
 	var resumed map[int]bool
 	var err error
 	if s.past {
-		err = s.lookBack(&f)
+		err = s.emulatorAt(&f)
 	} else {
-		resumed, err = s.look(&f)
+		resumed, err = s.copyScreen(&f)
 	}
 	if errors.Is(err, session.ErrStopped) || p.ctx.Err() != nil {
 		return err
 	}
-	if err != nil { // the page may ask for another moment
-		v := p.c.complaint("err", err)
+	if err != nil { // the page may choose another moment
+		v := p.c.errorReply("err", err)
 		v.ID = p.id
-		return p.c.say(v)
+		return p.c.send(v)
 	}
 	f.State = string(p.e.Session.Status().State)
-	if late := time.Since(dirty).Milliseconds(); late >= lateFrom {
+	if late := time.Since(dirty).Milliseconds(); late >= lateThreshold {
 		f.Behind = late
 	}
 	return s.send(&f, resumed)
 }
 
-// lateFrom is from when on a page is told that it is behind, in ms.
-const lateFrom = 250
+// lateThreshold is the delay from which a page is reported to be behind, in ms.
+const lateThreshold = 250
 
-// look takes the screen as it is, or the rows of it that changed. resumed are the rows that changed since the page's
-// connection broke; nil: it has none.
-func (s *frames) look(f *wire.Frame) (resumed map[int]bool, err error) {
+// copyScreen copies the screen, or the rows that changed. resumed holds the rows that changed since the page's
+// connection broke, or nil if the page has no screen.
+func (s *frames) copyScreen(f *wire.Frame) (resumed map[int]bool, err error) {
 	p := s.p
-	set := p.c.srv.Host.Veil(p.c.ctx)
-	again := !s.begun && set.Empty() && s.view.Version > 0 && s.view.Epoch == epoch()
+	set := p.c.srv.Host.Redactor(p.c.ctx)
+	again := !s.started && set.Empty() && s.view.Version > 0 && s.view.Epoch == epoch()
 	var modes vterm.Modes
-	err = p.e.Session.Look(p.ctx, func(v session.View) {
+	err = p.e.Session.WithScreen(p.ctx, func(v session.View) {
 		modes = v.Modes
 		if again {
 			var delta vterm.Frame
@@ -293,15 +296,15 @@ func (s *frames) look(f *wire.Frame) (resumed map[int]bool, err error) {
 			v.Engine.Frame(&s.frame, vterm.Query{Since: s.since})
 			return
 		}
-		above := secrets.Above(v.Engine)
-		v.Engine.Frame(&s.frame, vterm.Query{}) // a secret may go on in rows that did not change
+		above := redact.Above(v.Engine)
+		v.Engine.Frame(&s.frame, vterm.Query{}) // a secret may continue in unchanged rows
 		set.Frame(&s.frame, above)
 	})
 	if err != nil {
 		return nil, err
 	}
 	p.showsImages(&s.frame)
-	s.since, s.begun = s.frame.Version, true
+	s.since, s.started = s.frame.Version, true
 	render.FromFrame(&s.screen, &s.frame)
 	f.Mouse, f.AppCursor, f.Bracketed, f.Kitty = mouseNames[modes.Mouse], modes.AppCursor, modes.BracketedPaste, modes.Kitty
 	return resumed, nil
@@ -311,14 +314,14 @@ var mouseNames = map[vterm.MouseTracking]string{
 	vterm.MouseX10: "press", vterm.MouseNormal: "click", vterm.MouseButton: "drag", vterm.MouseAny: "any",
 }
 
-// lookingBack bounds how many past screens are made at a time, of all pages: each may read megabytes.
-var lookingBack = make(chan struct{}, 2)
+// pastSlots bounds how many past screens are rebuilt at a time, of all pages: each may read megabytes.
+var pastSlots = make(chan struct{}, 2)
 
-// lookBack has a session looked at as it stood at a moment, which is an offset.
-func (c *conn) lookBack(ctx context.Context, e *registry.Handle, at string, look func(vterm.Engine)) (uint64, error) {
+// emulatorAt calls look with the emulator's state at an earlier offset, and returns that offset.
+func (c *conn) emulatorAt(ctx context.Context, e *registry.Handle, at string, look func(vterm.Engine)) (uint64, error) {
 	select {
-	case lookingBack <- struct{}{}:
-		defer func() { <-lookingBack }()
+	case pastSlots <- struct{}{}:
+		defer func() { <-pastSlots }()
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
@@ -326,32 +329,32 @@ func (c *conn) lookBack(ctx context.Context, e *registry.Handle, at string, look
 	if err != nil {
 		return 0, err
 	}
-	engine, err := e.Session.Past(ctx, off)
+	engine, err := e.Session.EmulatorAt(ctx, off)
 	if err == nil {
 		look(engine)
 	}
 	return off, err
 }
 
-// lookBack takes a past screen.
-func (s *frames) lookBack(f *wire.Frame) error {
+// emulatorAt fills f with the screen at an earlier offset.
+func (s *frames) emulatorAt(f *wire.Frame) error {
 	p := s.p
-	off, err := p.c.lookBack(p.ctx, p.e, s.view.At, func(engine vterm.Engine) {
-		above := secrets.Above(engine)
+	off, err := p.c.emulatorAt(p.ctx, p.e, s.view.At, func(engine vterm.Engine) {
+		above := redact.Above(engine)
 		engine.Frame(&s.frame, vterm.Query{})
-		p.c.srv.Host.Veil(p.c.ctx).Frame(&s.frame, above)
+		p.c.srv.Host.Redactor(p.c.ctx).Frame(&s.frame, above)
 	})
 	if err != nil {
 		return err
 	}
 	p.showsImages(&s.frame)
-	s.since, s.begun = 0, true
+	s.since, s.started = 0, true
 	render.FromFrame(&s.screen, &s.frame)
 	f.At = &off
 	return nil
 }
 
-// send writes a frame, and counts it as under way.
+// send writes a frame, and counts it as unacknowledged.
 func (s *frames) send(f *wire.Frame, resumed map[int]bool) error {
 	p := s.p
 	f.Thin = p.c.brief

@@ -12,18 +12,18 @@ import (
 func TestPaceOfFrames(t *testing.T) {
 	const rate = 50
 	begin := time.Unix(1_000_000, 0)
-	var p pace
+	var p frameTimer
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
-	p.waits(at(0))
-	p.waits(at(5))
+	p.noteChange(at(0))
+	p.noteChange(at(5))
 	if since := p.begin(at(10), rate); !since.Equal(at(0)) || !p.since.IsZero() {
 		t.Errorf("the frame has what came since %v, and %v waits", since, p.since)
 	}
-	p.waits(at(25)) // while it was made, or written
-	if want := at(10).Add(time.Second/rate - early); !p.next.Equal(want) {
+	p.noteChange(at(25)) // while it was made, or written
+	if want := at(10).Add(time.Second/rate - timerSlack); !p.next.Equal(want) {
 		t.Errorf("the next may be begun at %v, want %v", p.next, want)
 	}
-	if since := p.begin(p.next, 1); !since.Equal(at(25)) || p.next.Sub(at(28)) != time.Second-early {
+	if since := p.begin(p.next, 1); !since.Equal(at(25)) || p.next.Sub(at(28)) != time.Second-timerSlack {
 		t.Errorf("the frame has what came since %v, the next is begun at %v", since, p.next)
 	}
 }

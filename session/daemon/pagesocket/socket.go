@@ -1,13 +1,12 @@
 //go:build unix
 
-// Package pagesocket is the page's socket: all sessions that a page shows, over one connection
-// (docs/web-protocol.md). It makes frames and takes what is typed; who may see what and do what, its
-// host says.
+// Package pagesocket serves the web page's socket: one connection for all sessions that a page shows
+// (docs/web-protocol.md). It builds frames and types input; the Host decides what the caller may see and do.
 //
-// One goroutine reads what the page says, one tells it of sessions, and each subscription has one that shows its
-// session and, once something is typed, one that types. What is written goes through one lock; nobody queues: a page
-// that is slow gets the newest frame when it has drawn the one before, and of events, when it missed some, the lists
-// anew. Rows are 0-based; versions of screens count within an epoch, which is a daemon's life.
+// One goroutine reads the page's messages and one writes session events. Each subscription has a goroutine that sends
+// frames and, after the first input, one that types. A lock serializes writes, and nothing queues: a slow page receives
+// the newest frame after it acknowledged the previous one, and the full lists if it missed events. Rows are 0-based.
+// Screen versions count within an epoch, the lifetime of a daemon.
 package pagesocket
 
 import (
@@ -28,24 +27,26 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/access"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
 	"github.com/longterm-dev/longterm/session/daemon/registry"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/web"
 	"github.com/longterm-dev/longterm/session/web/wire"
 )
 
 // Bounds of a page's socket.
 const (
-	maxSockets  = 256              // at a time
-	writeTime   = 30 * time.Second // of one write: a page that never reads is cut off
-	tickEvery   = 20 * time.Second
-	deadAfter   = 90 * time.Second // nothing was heard, not even an answer to a ping
-	usualRate   = 2000             // messages a second
-	packFrom    = 512              // bytes from which a message is packed
-	listAtOnce  = 100              // sessions in a message
-	maxInFlight = 1 << 18          // bytes of frames that were not acknowledged, of all subscriptions but the first frame of each
+	maxSockets   = 256              // at a time
+	writeTime    = 30 * time.Second // of one write: a page that never reads is cut off
+	pingInterval = 20 * time.Second
+	// without any message from the page, including answers to pings, it counts as disconnected
+	deadAfter   = 90 * time.Second
+	defaultRate = 2000 // messages a second
+	packFrom    = 512  // size in bytes from which a message is compressed
+	listAtOnce  = 100  // sessions in one message of a list
+	// bytes of unacknowledged frames of all subscriptions, not counting the first frame of each
+	maxInFlight = 1 << 18
 )
 
 // Close codes of the page's socket.
@@ -57,32 +58,33 @@ const (
 
 var upgrader = websocket.Upgrader{
 	ReadBufferSize: 4096, WriteBufferSize: 4096, EnableCompression: true, Subprotocols: []string{web.Protocol},
-	CheckOrigin: func(*http.Request) bool { return true },                // the doors look at origins, and there is none at our own socket
+	// the HTTP server checks origins; the local socket has none
+	CheckOrigin: func(*http.Request) bool { return true },
 	Error:       func(http.ResponseWriter, *http.Request, int, error) {}, // Serve's caller answers
 }
 
-// Host is the half of the daemon that knows who asks, by the context, and what he may.
+// Host is the part of the daemon that knows the caller, by the context, and its rights.
 type Host interface {
-	// Grant is what who asks may do.
-	Grant(ctx context.Context) access.Grant
-	// Sessions are those that he sees, and Session is one of them.
+	// Grant returns what the caller may do.
+	Grant(ctx context.Context) apitoken.Grant
+	// Sessions returns the sessions that the caller may see, Session one of them.
 	Sessions(ctx context.Context) ([]api.Session, error)
 	Session(ctx context.Context, name string) (*registry.Handle, error)
-	// Approvals are what waits for a person.
+	// Approvals returns the approvals that wait for a user.
 	Approvals(ctx context.Context) ([]api.Approval, error)
-	// ShowsEvent says whether he sees what happened, and takes out of it what he does not.
+	// ShowsEvent reports whether the caller may see e, and removes the parts that it may not.
 	ShowsEvent(ctx context.Context, e *api.Event) bool
-	// Veil is what is masked for him; nil: nothing.
-	Veil(ctx context.Context) *secrets.Set
-	// Type types, by the rules. asked is told when a person has to allow it first, and is waited for.
+	// Veil returns the secrets to mask for the caller; nil if none.
+	Redactor(ctx context.Context) *redact.Set
+	// Type types by the rules. It calls asked when a user has to approve the input, and waits for the answer.
 	Type(ctx context.Context, e *registry.Handle, t session.Typing, asked func()) error
-	// Offset is where in a session's output a moment is.
+	// Offset returns the offset of a moment in a session's output.
 	Offset(ctx context.Context, e *registry.Handle, moment string) (uint64, error)
-	// Error is an error as it is told.
+	// Error converts an error to the form that clients receive.
 	Error(err error) *api.Error
 }
 
-// Sockets serves pages. The zero values of the bounds stand for the usual ones.
+// Sockets serves pages. Zero bounds mean the defaults.
 type Sockets struct {
 	Host     Host
 	Registry *registry.Registry
@@ -97,16 +99,16 @@ type Sockets struct {
 type conn struct {
 	srv *Sockets
 	ws  *websocket.Conn
-	ctx context.Context // of the request: who asks, for as long as that counts
-	end context.CancelCauseFunc
+	ctx context.Context         // context of the request: the caller, until its grant ends
+	end context.CancelCauseFunc // ends ctx
 
-	asked chan wanted // images; nil: none yet. Of who reads what the page says
+	imageRequests chan imageRequest // image requests; nil if none yet. Used by the reader
 
-	brief bool // the page reads thin frames and parts of sessions; set before there is a subscription
-	terse bool // and short messages; likewise
+	brief bool // the page supports partial frames and sessions; set before the first subscription
+	terse bool // the page supports short messages; set before the first subscription
 
-	asks    askings // of who tells of sessions
-	changes changes // likewise
+	inputs  inputFilter // used by the goroutine that writes events
+	changes changes     // likewise
 
 	inFlight atomic.Int64 // bytes
 	working  sync.WaitGroup
@@ -119,12 +121,13 @@ type conn struct {
 	subs   map[int]*sub
 }
 
-// epoch tells versions of screens of this daemon from those of the one before.
+// epoch identifies this daemon in screen versions, so that they differ from those of the previous daemon.
 var epoch = sync.OnceValue(func() string { return strings.ToLower(rand.Text()[:4]) })
 
-var errGone = errors.New("the page is gone")
+var errDisconnected = errors.New("page disconnected")
 
-// Serve makes a request a page's socket until either end is gone. An error is one that the request is answered with.
+// Serve upgrades a request to a page's socket and returns when either end closes it. The caller answers the request
+// with a returned error.
 func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	defer s.open.Add(-1)
 	if s.open.Add(1) > maxSockets {
@@ -142,47 +145,48 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	alive := func() { _ = ws.SetReadDeadline(time.Now().Add(deadAfter)) }
 	ws.SetPongHandler(func(string) error { alive(); return nil })
 	alive()
-	closing := sync.OnceFunc(func() { c.bye(context.Cause(ctx)) })
-	stop := context.AfterFunc(ctx, closing) // whatever the reason, the one who reads comes back
+	closing := sync.OnceFunc(func() { c.closeWith(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, closing) // ends the read in any case
 	defer stop()
 	c.listen(alive)
-	end(errGone)
+	end(errDisconnected)
 	closing()
 	c.working.Wait()
 	return nil
 }
 
-// bye tells the page why its socket ends, and closes it.
-func (c *conn) bye(cause error) {
-	code, text := websocket.CloseGoingAway, "the daemon is leaving"
+// closeWith sends the page the reason and closes the socket.
+func (c *conn) closeWith(cause error) {
+	code, text := websocket.CloseGoingAway, "daemon stopping"
 	switch {
-	case errors.Is(cause, access.ErrUnknown), errors.Is(cause, access.ErrExpired):
+	case errors.Is(cause, apitoken.ErrNotFound), errors.Is(cause, apitoken.ErrExpired):
 		code, text = CloseRevoked, cause.Error()
 	case errors.Is(cause, wire.ErrMessage):
-		code, text = CloseNonsense, "this is not a message"
+		code, text = CloseNonsense, "invalid message"
 	case errors.Is(cause, errLarge):
 		code, text = websocket.CloseMessageTooBig, cause.Error()
 	case errors.Is(cause, errFlood):
 		code, text = CloseFlood, cause.Error()
 	}
 	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(time.Second))
-	if code == CloseNonsense || code == CloseFlood || code == websocket.CloseMessageTooBig { // what was not read would have the system take the reason back
+	// unread data would make the system discard the reason
+	if code == CloseNonsense || code == CloseFlood || code == websocket.CloseMessageTooBig {
 		conn := c.ws.NetConn()
-		_ = conn.SetReadDeadline(time.Now().Add(byeTime))
+		_ = conn.SetReadDeadline(time.Now().Add(closeTime))
 		_, _ = io.CopyN(io.Discard, conn, 4*wire.MaxMessage)
 	}
 	_ = c.ws.Close()
 }
 
-// byeTime bounds how long a page that does harm is heard after it was told.
-const byeTime = 500 * time.Millisecond
+// closeTime bounds how long the socket reads on after an invalid message, so that the page receives the reason.
+const closeTime = 500 * time.Millisecond
 
 var (
 	errFlood = errors.New("too many messages")
 	errLarge = fmt.Errorf("a message has at most %d bytes", wire.MaxMessage)
 )
 
-// listen takes what the page says until it is gone.
+// listen handles the page's messages until the connection ends.
 func (c *conn) listen(alive func()) {
 	greeted, second, count := false, time.Time{}, 0
 	for {
@@ -197,7 +201,7 @@ func (c *conn) listen(alive func()) {
 		if now := time.Now(); now.Sub(second) >= time.Second {
 			second, count = now, 0
 		}
-		if count++; count > cmp.Or(c.srv.Rate, usualRate) {
+		if count++; count > cmp.Or(c.srv.Rate, defaultRate) {
 			c.end(errFlood)
 			return
 		}
@@ -209,15 +213,15 @@ func (c *conn) listen(alive func()) {
 		switch {
 		case m.T == "hello" && !greeted:
 			greeted, c.brief, c.terse = true, m.Brief, m.Brief && m.Terse
-			c.working.Go(func() { c.tell(m.After) })
+			c.working.Go(func() { c.writeEvents(m.After) })
 		case greeted:
-			c.take(&m)
+			c.handle(&m)
 		}
 	}
 }
 
-// read is the next message, of which no more is kept than it may have. The library's limit is none for that: it counts
-// what comes over the line, of a packed message a thousandth, and the page is told no reason.
+// read returns the next message, of limited size. The library's limit is not enough: it counts compressed bytes,
+// perhaps a thousandth of the message, and gives the page no reason.
 func (c *conn) read() (kind int, b []byte, err error) {
 	kind, r, err := c.ws.NextReader()
 	if err != nil {
@@ -229,8 +233,8 @@ func (c *conn) read() (kind int, b []byte, err error) {
 	return kind, b, err
 }
 
-// take does what a message asks for.
-func (c *conn) take(m *wire.Message) {
+// handle handles one message.
+func (c *conn) handle(m *wire.Message) {
 	switch m.T {
 	case "sub":
 		c.subscribe(m)
@@ -238,20 +242,21 @@ func (c *conn) take(m *wire.Message) {
 		c.drop(m.ID)
 	case "ack":
 		if p := c.sub(m.ID); p != nil {
-			p.acknowledged(m.N)
+			p.acknowledge(m.N)
 		}
 	case "img":
-		c.wantsImage(m)
+		c.requestImage(m)
 	case "key", "text", "paste", "mouse", "focus", "resize":
 		p := c.sub(m.ID)
 		if p == nil {
-			c.refuse(m, api.Errorf(api.CodeNotFound, "there is no subscription %d", m.ID))
+			c.refuse(m, api.Errorf(api.CodeNotFound, "subscription %d not found", m.ID))
 			return
 		}
 		p.input(m)
 	}
 }
 
+// sub returns a subscription, or nil.
 func (c *conn) sub(id int) *sub {
 	c.subsMu.Lock()
 	defer c.subsMu.Unlock()
@@ -269,7 +274,7 @@ func (c *conn) drop(id int) {
 	}
 }
 
-// write sends a message, which make appends; nothing where it appends nothing.
+// write sends the message that make appends, if any.
 func (c *conn) write(make func(dst []byte) []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -286,12 +291,12 @@ func (c *conn) write(make func(dst []byte) []byte) error {
 	}
 	err := c.ws.WriteMessage(websocket.TextMessage, b)
 	if err != nil {
-		c.end(errGone)
+		c.end(errDisconnected)
 	}
 	return err
 }
 
-func (c *conn) say(v any) error {
+func (c *conn) send(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -299,8 +304,8 @@ func (c *conn) say(v any) error {
 	return c.write(func(dst []byte) []byte { return append(dst, b...) })
 }
 
-// said is an answer or a complaint.
-type said struct {
+// reply is an answer or an error to the page.
+type reply struct {
 	T       string   `json:"t"`
 	Q       *int64   `json:"q,omitempty"`
 	ID      int      `json:"id,omitempty"`
@@ -309,19 +314,20 @@ type said struct {
 	Hint    string   `json:"hint,omitempty"`
 }
 
-func (c *conn) complaint(kind string, err error) said {
+// errorReply returns an error as a message.
+func (c *conn) errorReply(kind string, err error) reply {
 	e := c.srv.Host.Error(err)
-	return said{T: kind, Code: e.Code, Message: e.Message, Hint: e.Hint}
+	return reply{T: kind, Code: e.Code, Message: e.Message, Hint: e.Hint}
 }
 
-// refuse tells that a message was not done.
+// refuse reports that a message was rejected.
 func (c *conn) refuse(m *wire.Message, err error) {
-	v := c.complaint("err", err)
+	v := c.errorReply("err", err)
 	v.Q, v.ID = m.Q, m.ID
-	_ = c.say(v)
+	_ = c.send(v)
 }
 
-// hello is what the page is told first.
+// hello is the first message to the page.
 type hello struct {
 	T        string    `json:"t"`
 	Protocol int       `json:"protocol"`
@@ -337,8 +343,9 @@ type hello struct {
 	Now      time.Time `json:"now"`
 }
 
-// tell tells the page of sessions and approvals, from the lists or from the event it saw last, until it is gone.
-func (c *conn) tell(after uint64) {
+// writeEvents sends sessions, approvals and events until the connection ends. It starts with the lists, or after the
+// last event that the page saw.
+func (c *conn) writeEvents(after uint64) {
 	g := c.srv.Host.Grant(c.ctx)
 	l, newest := c.srv.Registry.Bus.Begin()
 	var missed []api.Event
@@ -347,9 +354,9 @@ func (c *conn) tell(after uint64) {
 		l, missed, newest = c.srv.Registry.Bus.Resume(after)
 	}
 	defer c.srv.Registry.Bus.Leave(l)
-	err := c.say(hello{
+	err := c.send(hello{
 		T: "hello", Protocol: 1, Build: c.srv.Build, Page: web.Embedded().Hash(), Epoch: epoch(), Seq: newest, Name: g.Name, May: g.Rights().Names(),
-		Session: g.Session, Label: g.Label, Masked: !c.srv.Host.Veil(c.ctx).Empty(), Now: time.Now(),
+		Session: g.Session, Label: g.Label, Masked: !c.srv.Host.Redactor(c.ctx).Empty(), Now: time.Now(),
 	})
 	if err == nil && after == 0 {
 		err = c.lists()
@@ -357,13 +364,13 @@ func (c *conn) tell(after uint64) {
 	for i := 0; err == nil && i < len(missed); i++ {
 		err = c.event(&missed[i])
 	}
-	tick := time.NewTicker(tickEvery)
+	tick := time.NewTicker(pingInterval)
 	defer tick.Stop()
-	calm := time.NewTimer(calmFor)
+	calm := time.NewTimer(clearDelay)
 	defer calm.Stop()
 	for err == nil {
-		if len(c.asks.held) > 0 {
-			calm.Reset(time.Until(c.asks.due))
+		if len(c.inputs.held) > 0 {
+			calm.Reset(time.Until(c.inputs.due))
 		}
 		select {
 		case <-c.ctx.Done():
@@ -375,10 +382,10 @@ func (c *conn) tell(after uint64) {
 			}
 			err = c.event(&e)
 		case <-calm.C:
-			err = c.tellAll(c.asks.release())
+			err = c.sendEvents(c.inputs.release())
 		case now := <-tick.C:
 			_ = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
-			err = c.say(struct {
+			err = c.send(struct {
 				T   string    `json:"t"`
 				Now time.Time `json:"now"`
 			}{"tick", now})
@@ -386,16 +393,16 @@ func (c *conn) tell(after uint64) {
 	}
 }
 
-// lists sends all sessions and what waits for a person.
+// lists sends all sessions and pending approvals.
 func (c *conn) lists() error {
-	c.asks.held = nil
-	c.asks.forget("")
+	c.inputs.held = nil
+	c.inputs.forget("")
 	c.changes.forget("")
 	list, err := c.srv.Host.Sessions(c.ctx)
 	if err != nil {
 		return err
 	}
-	veil := c.srv.Host.Veil(c.ctx)
+	veil := c.srv.Host.Redactor(c.ctx)
 	veil.Deep(&list)
 	type sessions struct {
 		T     string        `json:"t"`
@@ -405,7 +412,7 @@ func (c *conn) lists() error {
 	}
 	for first := true; first || len(list) > 0; first = false {
 		n := min(len(list), listAtOnce)
-		if err := c.say(sessions{"sessions", list[:n], first, n < len(list)}); err != nil {
+		if err := c.send(sessions{"sessions", list[:n], first, n < len(list)}); err != nil {
 			return err
 		}
 		list = list[n:]
@@ -415,13 +422,13 @@ func (c *conn) lists() error {
 		c.srv.Log.Warn("approvals for a page", "err", err)
 	}
 	veil.Deep(&asked)
-	return c.say(struct {
+	return c.send(struct {
 		T    string         `json:"t"`
 		List []api.Approval `json:"list"`
 	}{"approvals", asked})
 }
 
-// event tells of something that happened. What the page may see no more it is told is gone.
+// event reports an event. It reports a session as removed if the page may no longer see it.
 func (c *conn) event(e *api.Event) error {
 	if e.Kind == "lost" {
 		return c.lists()
@@ -433,33 +440,34 @@ func (c *conn) event(e *api.Event) error {
 		}
 		v = api.Event{Seq: e.Seq, Kind: "removed", Session: &api.Session{ID: e.Session.ID, Name: e.Session.Name, Argv: []string{}, Labels: map[string]string{}}}
 	}
-	c.srv.Host.Veil(c.ctx).Deep(&v)
+	c.srv.Host.Redactor(c.ctx).Deep(&v)
 	if c.brief && v.Kind == "input" && v.Session != nil {
-		return c.tellAll(c.asks.take(v, time.Now()))
+		return c.sendEvents(c.inputs.add(v, time.Now()))
 	}
-	if err := c.tellAll(c.asks.release()); err != nil {
+	if err := c.sendEvents(c.inputs.release()); err != nil {
 		return err
 	}
 	switch {
 	case v.Session == nil:
 	case v.Kind == "removed":
-		c.asks.forget(v.Session.ID)
+		c.inputs.forget(v.Session.ID)
 	default:
-		c.asks.note(&v)
+		c.inputs.note(&v)
 	}
-	return c.tellEvent(&v)
+	return c.writeEvent(&v)
 }
 
-func (c *conn) tellAll(all []api.Event) error {
+// sendEvents reports several events.
+func (c *conn) sendEvents(all []api.Event) error {
 	for i := range all {
-		if err := c.tellEvent(&all[i]); err != nil {
+		if err := c.writeEvent(&all[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropOf ends the subscriptions of a session, and says whether there were any.
+// dropOf ends the subscriptions of a session and reports whether any existed.
 func (c *conn) dropOf(session string) bool {
 	c.subsMu.Lock()
 	var of []int

@@ -9,39 +9,39 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/access"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/apitoken"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/web/wire"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// What waits to be typed into a session by a page: a program that reads nothing holds up this session's input alone. While a
-// person is asked whether a line may be run nothing waits: whoever answers, minutes later, allows that line, and what came
-// behind it would be run then, or be appended to the line that was refused.
+// Input from a page waits in a queue per session, so a program that does not read blocks its own session only. While an
+// approval for a line is open, nothing is queued: the user may answer minutes later, and input behind the line would
+// then run or be appended to the rejected line.
 const (
 	maxWaiting      = 4096
 	maxWaitingBytes = 4 << 20
 )
 
-// input queues what a page does with a session.
+// input queues a page's input for a session.
 func (p *sub) input(m *wire.Message) {
 	switch {
 	case !p.c.mayType():
-		p.c.refuse(m, api.Errorf(api.CodeDenied, "this login may only look").WithHint("a person makes one that may type, with `longterm web` or `longterm share --type`"))
+		p.c.refuse(m, api.Errorf(api.CodeDenied, "input rejected: this login is view-only").WithHint("create one that may type with `longterm web` or `longterm share --type`"))
 		return
-	case !p.e.Clients.Typed(p.seat, time.Now()):
-		p.c.refuse(m, api.Errorf(api.CodeDenied, "a person has this page look only").WithHint("`longterm clients S --type N` lets it type again"))
+	case !p.e.Clients.MayType(p.client, time.Now()):
+		p.c.refuse(m, api.Errorf(api.CodeDenied, "input rejected: a user made this page view-only").WithHint("`longterm clients S --type N` lets it type again"))
 		return
 	}
 	p.mu.Lock()
 	if p.typing == nil {
 		p.typing = make(chan wire.Message, maxWaiting)
 		typing := p.typing
-		p.c.working.Go(func() { p.types(typing) })
+		p.c.working.Go(func() { p.typeQueued(typing) })
 	}
-	full, asks := p.queued > maxWaitingBytes, p.asks && m.T != "resize"
+	full, asks := p.queued > maxWaitingBytes, p.inputPaused && m.T != "resize"
 	if !full && !asks {
 		select {
 		case p.typing <- *m:
@@ -52,18 +52,18 @@ func (p *sub) input(m *wire.Message) {
 	}
 	p.mu.Unlock()
 	if asks {
-		p.leaveOut(m)
+		p.rejectInput(m)
 	} else if full {
 		p.c.refuse(m, api.Errorf(api.CodeLimit, "the session does not take what is typed").WithHint("wait until its program reads again"))
 	}
 }
 
-// asked has nothing be typed that came behind the line that a person is asked about. What was queued is left out, but sizes.
-func (p *sub) asked(queue chan wire.Message) {
+// pauseInput rejects queued and further input, except sizes, while an approval is open.
+func (p *sub) pauseInput(queue chan wire.Message) {
 	p.mu.Lock()
-	p.asks = true
+	p.inputPaused = true
 	var left, sizes []wire.Message
-	for len(queue) > 0 { // who queues does so under the lock, and who takes is waiting
+	for len(queue) > 0 { // queueing needs the lock, and the only reader waits
 		m := <-queue
 		if m.T == "resize" {
 			sizes = append(sizes, m)
@@ -77,57 +77,59 @@ func (p *sub) asked(queue chan wire.Message) {
 	}
 	p.mu.Unlock()
 	for i := range left {
-		p.leaveOut(&left[i])
+		p.rejectInput(&left[i])
 	}
 }
 
-// answered has what is typed from here on be typed again.
-func (p *sub) answered() {
+// resumeInput accepts input again after the approval was answered.
+func (p *sub) resumeInput() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asks = false
+	p.inputPaused = false
 }
 
-// leaveOut says of what was typed that it was not, or, of what nobody typed, nothing.
-func (p *sub) leaveOut(m *wire.Message) {
+// rejectInput reports that input was not typed. It acknowledges focus and mouse events, which the user did not type.
+func (p *sub) rejectInput(m *wire.Message) {
 	if (m.T == "focus" || m.T == "mouse") && m.Q != nil {
-		p.took(*m.Q)
+		p.acknowledgeInput(*m.Q)
 		return
 	}
-	p.c.refuse(m, api.Errorf(api.CodeNeedsApproval, "this was not typed: a person is asked first whether the line before it may be run").
-		WithHint("type it again when that is answered"))
+	p.c.refuse(m, api.Errorf(api.CodeNeedsApproval, "input rejected: approval pending for the previous line").
+		WithHint("type it again after the answer"))
 }
 
-// mayType says whether who asks may type at all.
+// mayType reports whether the caller may type at all.
 func (c *conn) mayType() bool {
 	g := c.srv.Host.Grant(c.ctx)
-	return g.Rights()&access.Type != 0
+	return g.Rights()&apitoken.Type != 0
 }
 
-// types does what was queued, in order.
-func (p *sub) types(queue chan wire.Message) {
+// typeQueued types the queued input in order.
+func (p *sub) typeQueued(queue chan wire.Message) {
 	for {
 		select {
 		case <-p.ctx.Done():
 			return
 		case m := <-queue:
-			err := p.do(&m, func() { p.asked(queue) })
-			p.answered()
+			err := p.do(&m, func() { p.pauseInput(queue) })
+			p.resumeInput()
 			p.mu.Lock()
 			p.queued -= len(m.Text)
 			p.mu.Unlock()
 			switch {
-			case p.ctx.Err() != nil, m.U != "" && errors.Is(err, session.ErrStopped): // the page says it again to the next daemon
+			// the page sends it again to the next daemon
+			case p.ctx.Err() != nil, m.U != "" && errors.Is(err, session.ErrStopped):
 				return
 			case err != nil:
 				p.c.refuse(&m, err)
 			case m.Q != nil:
-				p.took(*m.Q)
+				p.acknowledgeInput(*m.Q)
 			}
 		}
 	}
 }
 
+// do types one message.
 func (p *sub) do(m *wire.Message, asked func()) error {
 	if m.T == "resize" {
 		cols, rows, err := m.Size()
@@ -147,14 +149,15 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 	if t.ID, err = m.Unique(); err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	t.Person = !actor.Of(p.ctx).IsAgent()
+	t.Person = !identity.Of(p.ctx).IsAgent()
 	if p.e.OnPipes() {
 		t = onPipes(t)
 	}
 	if t.ID == "" {
 		return p.c.srv.Host.Type(p.ctx, p.e, t, asked)
 	}
-	// The page comes back and says it again, which is not typed: so this is, as a whole. Nobody waits for it then.
+	// A page that reconnects sends its input again, and the duplicate is not typed. So this one is typed completely,
+	// even if the connection ends.
 	typed := make(chan error, 1)
 	go func() { typed <- p.c.srv.Host.Type(context.WithoutCancel(p.ctx), p.e, t, asked) }()
 	select {
@@ -165,7 +168,7 @@ func (p *sub) do(m *wire.Message, asked func()) error {
 	}
 }
 
-// onPipes has Enter end lines: on a pipe no terminal driver does that.
+// onPipes makes Enter end lines: on a pipe no terminal driver does that.
 func onPipes(t session.Typing) session.Typing {
 	encode := t.Encode
 	if encode == nil {
@@ -183,7 +186,7 @@ func onPipes(t session.Typing) session.Typing {
 	return t
 }
 
-// typingOf is what a message types. Keys and pastes become bytes where the terminal's modes are known.
+// typingOf converts a message to input. Keys and pastes are encoded later, with the terminal's modes.
 func typingOf(m *wire.Message) (session.Typing, error) {
 	var t session.Typing
 	switch m.T {

@@ -13,10 +13,10 @@ import (
 	"github.com/longterm-dev/longterm/session/output/progress"
 )
 
-// Newest stands for the number of a session's newest command.
+// Newest selects a session's newest command.
 const Newest = -1
 
-// task is something that runs in a session: a command of its shell, or its program (n 0).
+// task is a command of a session's shell, or its program (n 0).
 type task struct {
 	n            int
 	command, cwd string
@@ -33,21 +33,21 @@ type outcome struct {
 	signal string
 }
 
-// activity is the newest task of a session and what is known of it.
+// activity holds the newest task of a session and its progress.
 type activity struct {
-	mu      sync.Mutex
-	n       int
-	state   progress.State
-	at      time.Time // when state was
-	known   bool
-	running bool
-	over    int           // number of the newest command that ended
-	ends    chan outcome  // to the watcher of the task that runs
-	asked   chan struct{} // has it look now; nil: nobody reads
-	read    uint64        // up to where it has read
-	readers []reader      // wait for it
-	asleep  func()        // wakes it; nil: it is awake
-	person  bool          // it has waited for a person, or has the whole screen: how long it takes is up to them
+	mu           sync.Mutex
+	n            int // number of the newest task
+	state        progress.State
+	at           time.Time // time of state
+	known        bool      // state is set
+	running      bool
+	lastEnded    int           // number of the newest command that ended
+	ends         chan outcome  // receives the outcome for the running task's watcher
+	readRequests chan struct{} // requests that the watcher reads now; nil without a watcher
+	readTo       uint64        // offset up to which the watcher has read
+	readers      []reader      // callers that wait for readTo
+	wake         func()        // wakes a sleeping watcher; nil while it runs
+	interactive  bool          // it needed input or uses the whole screen, so its duration depends on the user
 }
 
 // reader waits until the output is read up to an offset.
@@ -56,13 +56,13 @@ type reader struct {
 	done chan struct{}
 }
 
-// lookTime bounds how long an answer waits until output is read, which may be behind a flood.
-const lookTime = 2 * followEvery
+// readTimeout bounds how long an answer waits until output is read, which may be behind a flood.
+const readTimeout = 2 * readInterval
 
-// upTo waits until the watcher of the newest task has read the output before an offset, and all of it if the task has ended:
-// a caller that saw a line on the screen finds it in the task's activity. It fails only with ctx.
-func (w *activity) upTo(ctx context.Context, end uint64) error {
-	done := w.ask(end)
+// awaitRead waits until the watcher of the newest task has read the output before an offset, and all of it if the task
+// has ended: a caller that saw a line on the screen finds it in the task's activity. It fails only with ctx.
+func (w *activity) awaitRead(ctx context.Context, end uint64) error {
+	done := w.requestRead(end)
 	if done == nil {
 		return nil
 	}
@@ -74,47 +74,47 @@ func (w *activity) upTo(ctx context.Context, end uint64) error {
 	}
 }
 
-// ask has the watcher look now, and is told when it has read up to an offset; nil: it has.
-func (w *activity) ask(end uint64) <-chan struct{} {
+// requestRead requests that the watcher reads up to end, and returns a channel that is closed when it has. It returns nil if it already has.
+func (w *activity) requestRead(end uint64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.asked == nil:
+	case w.readRequests == nil:
 		return nil
 	case w.ends == nil:
-		end = math.MaxUint64 // what is told at its end is awaited
-	case w.read >= end:
+		end = math.MaxUint64 // the end of the task is awaited too
+	case w.readTo >= end:
 		return nil
 	}
 	r := reader{upTo: end, done: make(chan struct{})}
 	w.readers = append(w.readers, r)
 	select {
-	case w.asked <- struct{}{}:
+	case w.readRequests <- struct{}{}:
 	default: // it is about to
 	}
 	return r.done
 }
 
-// looks is where the watcher of a task is asked to look at once.
-func (w *activity) looks() <-chan struct{} {
+// requests returns the channel by which the watcher of a task receives read requests.
+func (w *activity) requests() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.asked
+	return w.readRequests
 }
 
-// leaves notes that a task's watcher reads no more.
-func (w *activity) leaves(asks <-chan struct{}) {
+// watcherStopped records that a task's watcher has stopped.
+func (w *activity) watcherStopped(requests <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.asked == asks { // no newer task is watched
-		w.asked = nil
-		w.readLocked(w.read, false)
+	if w.readRequests == requests { // no newer task is watched
+		w.readRequests = nil
+		w.readLocked(w.readTo, false)
 	}
 }
 
-// readLocked lets those go on who wait for what is read by now, and all of them when nobody reads on.
+// readLocked records how far the watcher has read and releases the callers that waited for that, or all if on is false.
 func (w *activity) readLocked(to uint64, on bool) {
-	w.read = to
+	w.readTo = to
 	w.readers = slices.DeleteFunc(w.readers, func(r reader) bool {
 		if on && r.upTo > to {
 			return false
@@ -124,7 +124,7 @@ func (w *activity) readLocked(to uint64, on bool) {
 	})
 }
 
-// view is what clients see of the n-th command, or of the newest; nil: nothing is known.
+// view returns the activity of the n-th command, or of the newest, or nil if it is unknown.
 func (w *activity) view(n int) *api.Activity {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,25 +137,26 @@ func (w *activity) view(n int) *api.Activity {
 		s.Elapsed += since
 		s.ETA = max(s.ETA-since, 0)
 	}
-	s.HasETA = s.HasETA && (!w.person || s.Progress.Kind != progress.None)
+	s.HasETA = s.HasETA && (!w.interactive || s.Progress.Kind != progress.None)
 	return activityView(w.n, &s, w.running)
 }
 
-// takesPerson notes that the newest task is one that a person works with: an editor, a pager, a REPL, or one that asks. How
-// long it took before says nothing of how long it will.
-func (w *activity) takesPerson() {
+// setInteractive records that a user works with the newest task, such as an editor, a pager or a REPL, or that it needs
+// input. Durations of earlier runs then predict nothing.
+func (w *activity) setInteractive() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.person = w.running || !w.known
+	w.interactive = w.running || !w.known
 }
 
-// personal reports whether a person works with the newest task.
-func (w *activity) personal() bool {
+// isInteractive reports whether a user works with the newest task.
+func (w *activity) isInteractive() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.person
+	return w.interactive
 }
 
+// activityView returns progress in its API form.
 func activityView(n int, s *progress.State, running bool) *api.Activity {
 	a := &api.Activity{N: n, Running: running, Errors: s.Errors, Warnings: s.Warnings, ElapsedMS: s.Elapsed.Milliseconds(), Partial: s.Partial}
 	if p := s.Progress; p.Kind != progress.None {
@@ -171,7 +172,7 @@ func activityView(n int, s *progress.State, running bool) *api.Activity {
 	return a
 }
 
-// set notes how a task stands of which all is read up to an offset, unless a newer one runs.
+// set records a task's progress and how far its output was read, unless a newer task runs.
 func (w *activity) set(n int, s progress.State, at time.Time, running bool, read uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,11 +182,11 @@ func (w *activity) set(n int, s progress.State, at time.Time, running bool, read
 	}
 }
 
-// begins makes a task the newest; nil: it is over already.
-func (w *activity) begins(n int) <-chan outcome {
+// start makes a task the newest and returns the channel for its outcome, or nil if it has already ended.
+func (w *activity) start(n int) <-chan outcome {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n > 0 && n <= w.over {
+	if n > 0 && n <= w.lastEnded {
 		return nil
 	}
 	ends := make(chan outcome, 1)
@@ -193,16 +194,16 @@ func (w *activity) begins(n int) <-chan outcome {
 		close(w.ends) // its end was not seen
 		w.wakeLocked()
 	}
-	w.n, w.ends, w.known, w.person = n, ends, false, false
-	w.asked = make(chan struct{}, 1)
+	w.n, w.ends, w.known, w.interactive = n, ends, false, false
+	w.readRequests = make(chan struct{}, 1)
 	return ends
 }
 
-// ended tells the task's watcher.
-func (w *activity) ended(n int, how outcome) {
+// end reports a task's outcome to its watcher.
+func (w *activity) end(n int, how outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.over = max(w.over, n)
+	w.lastEnded = max(w.lastEnded, n)
 	if w.ends != nil && n == w.n {
 		w.ends <- how
 		w.ends = nil
@@ -210,31 +211,32 @@ func (w *activity) ended(n int, how outcome) {
 	}
 }
 
-// atEnd has the watcher that is told of its task's end by a channel woken by it, which has read up to an offset; not ok: the
-// task has ended.
-func (w *activity) atEnd(ends <-chan outcome, read uint64, wake func()) (ok bool) {
+// sleep sets the function that wakes the watcher of a task, which has read up to an offset. ok is false if the task has
+// ended.
+func (w *activity) sleep(ends <-chan outcome, read uint64, wake func()) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ends != ends {
 		return false
 	}
 	w.readLocked(read, true)
-	w.asleep = wake
+	w.wake = wake
 	return true
 }
 
-// awake says that the watcher is there again.
-func (w *activity) awake(ends <-chan outcome) {
+// watcherRuns records that the watcher runs again.
+func (w *activity) watcherRuns(ends <-chan outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ends == ends {
-		w.asleep = nil
+		w.wake = nil
 	}
 }
 
+// wakeLocked wakes a sleeping watcher. The caller holds mu.
 func (w *activity) wakeLocked() {
-	if w.asleep != nil {
-		go w.asleep()
-		w.asleep = nil
+	if w.wake != nil {
+		go w.wake()
+		w.wake = nil
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
 	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/progress"
@@ -26,7 +26,7 @@ func TestWork(t *testing.T) {
 	if w.view(Newest) != nil {
 		t.Error("something is known of nothing")
 	}
-	ends := w.begins(1)
+	ends := w.start(1)
 	now := time.Now()
 	w.set(1, progress.State{Errors: 2, ETA: time.Hour, HasETA: true, Progress: progress.Progress{Kind: progress.Normal, Fraction: 0.457, Current: 3, Total: 7}}, now.Add(-time.Minute), true, 0)
 	a := w.view(1)
@@ -36,11 +36,11 @@ func TestWork(t *testing.T) {
 	if a.ETAMS == nil || *a.ETAMS > (59*time.Minute).Milliseconds() || a.ElapsedMS < time.Minute.Milliseconds() {
 		t.Errorf("time does not pass: %+v", a)
 	}
-	w.ended(1, outcome{to: 9})
+	w.end(1, outcome{to: 9})
 	if how := <-ends; how.to != 9 {
 		t.Errorf("%+v", how)
 	}
-	second := w.begins(2)
+	second := w.start(2)
 	if w.view(Newest) != nil {
 		t.Error("the new command inherits from the old one")
 	}
@@ -49,21 +49,21 @@ func TestWork(t *testing.T) {
 	if a := w.view(Newest); a.N != 2 || a.Errors != 0 || w.view(1) != nil {
 		t.Errorf("%+v", a)
 	}
-	third := w.begins(3)
+	third := w.start(3)
 	if _, ok := <-second; ok {
 		t.Error("the second command's follower is not told that another one runs")
 	}
-	w.ended(2, outcome{}) // there is no listener any more
-	w.ended(3, outcome{to: 1})
+	w.end(2, outcome{}) // the listener has left
+	w.end(3, outcome{to: 1})
 	if how := <-third; how.to != 1 {
 		t.Errorf("%+v", how)
 	}
-	if w.begins(3) != nil {
+	if w.start(3) != nil {
 		t.Error("a command that is over begins")
 	}
 }
 
-// How long an editor, or what asks, took before says nothing of how long it will take; progress that it prints does.
+// The duration of an earlier editor or prompting program predicts nothing; printed progress does.
 //
 // FEATURES: R82
 func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
@@ -77,18 +77,18 @@ func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
 			t.Errorf("%s: %+v", when, a)
 		}
 	}
-	w.begins(1)
-	w.takesPerson() // before anything else is known of it
+	w.start(1)
+	w.setInteractive() // before anything else is known of it
 	w.set(1, past, time.Now(), true, 0)
 	estimates("an editor", false)
 	w.set(1, bar, time.Now(), true, 0)
 	estimates("it shows progress", true)
 	w.set(1, past, time.Now(), false, 0)
-	w.takesPerson() // the terminal is as the editor left it
-	w.begins(2)
+	w.setInteractive() // the terminal is as the editor left it
+	w.start(2)
 	w.set(2, past, time.Now(), true, 0)
 	estimates("the next command", true)
-	w.takesPerson()
+	w.setInteractive()
 	estimates("it asks", false)
 }
 
@@ -126,12 +126,12 @@ func TestFollowerNotifies(t *testing.T) {
 }
 
 // settingsOf are a configuration file's.
-func settingsOf(t *testing.T, file string) *settings.Settings {
+func settingsOf(t *testing.T, file string) *liveconfig.Settings {
 	t.Helper()
 	dir := t.TempDir()
 	dirs := paths.Dirs{State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config")}
 	if err := config.Write(dirs.ConfigFile(), []byte(file)); err != nil {
 		t.Fatal(err)
 	}
-	return settings.Open(dirs, slog.New(slog.DiscardHandler))
+	return liveconfig.Open(dirs, slog.New(slog.DiscardHandler))
 }

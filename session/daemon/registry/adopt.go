@@ -22,37 +22,37 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// adoption is how a daemon takes over what the one before it left. Its maps are filled while keepers
-// are asked, and read afterwards.
+// adoption adopts the sessions of the previous daemon. Its maps are filled while keepers are queried and only read
+// afterwards.
 type adoption struct {
-	reg    *Registry
-	kept   map[string]bool      // ids of the sessions that keepers had
-	silent map[string]bool      // keys of keepers that ran and did not answer
-	told   map[string]time.Time // since when keepers run that told what they have, by key
-	lost   []*Handle            // went down with their keeper or the machine
-	starts []func()             // begin what was adopted, once all is
-	unborn map[string]bool      // sessions that were recorded and did not come to be started
+	reg          *Registry
+	found        map[string]bool      // IDs of the sessions that keepers reported
+	unanswered   map[string]bool      // keys of running keepers that did not answer
+	keeperSince  map[string]time.Time // start times of the keepers that answered, by key
+	lost         []*Handle            // sessions that ended with their keeper or the machine
+	starts       []func()             // start the owners, once all sessions are adopted
+	neverStarted map[string]bool      // sessions that were recorded and never started
 }
 
-// fate is the outcome for a session that no keeper has.
-type fate string
+// adoptOutcome is the outcome for a session that no keeper has.
+type adoptOutcome string
 
 const (
-	asHistory fate = "history" // it ended, and was recorded
-	asLost    fate = "lost"    // it ran, and its end was not seen
-	asUnborn  fate = "unborn"  // it was recorded, and not started
-	asRead    fate = "read"    // temporary, and ended long enough ago for its result to have been read
+	asHistory      adoptOutcome = "history" // it ended, and its end is recorded
+	asLost         adoptOutcome = "lost"    // it ran, and its end was not observed
+	asNeverStarted adoptOutcome = "unborn"  // it was recorded, and never started
+	asRead         adoptOutcome = "read"    // temporary, and ended long enough ago for its result to have been read
 )
 
-// fateOf is what becomes of a session that no keeper has, by its record. Its own may be silent, and have it. A job's (which
-// is a call that asks for nothing else) was started, for all that is known, unless its keeper, which has run since, told that
-// it was not: one that died may have run it.
-func fateOf(r *store.Session, silent bool, since, now time.Time) fate {
+// adoptOutcomeOf returns the outcome for a recorded session that no keeper reports. silent means that its keeper did
+// not answer and may have it. A job's session counts as started, because a keeper that died may have run it, unless a
+// keeper that runs since before then reported otherwise.
+func adoptOutcomeOf(r *store.Session, silent bool, since, now time.Time) adoptOutcome {
 	unborn := r.State == string(session.Running) && r.PID == 0
 	told := !since.IsZero() && since.Before(r.Created)
 	switch {
 	case unborn && (r.Temporary || r.Call != "" && (told || r.Asked != "" && !silent)): // its caller asks again
-		return asUnborn
+		return asNeverStarted
 	case r.Temporary && !r.Ended.IsZero() && now.Sub(r.Ended) > TemporaryGrace:
 		return asRead
 	case r.State == string(session.Running), r.State == string(session.Lost):
@@ -69,40 +69,40 @@ func (h *Registry) Load(ctx context.Context) error {
 			h.log.Warn("remove what shells of removed sessions left", "err", err)
 		}
 	})
-	if moved := h.store.Recovered(); moved != "" {
+	if moved := h.store.RecoveredFrom(); moved != "" {
 		h.host.Notice("the database was corrupt; it was moved to %s and rebuilt from the sessions' directories; which commands and jobs there were is only known there", moved)
 	}
 	if err := h.findRemoved(); err != nil {
 		return err
 	}
-	_ = h.forgetAgain(ctx) // what still has its record is not read
+	_ = h.retryDelete(ctx) // what still has its record is not read
 	recs, err := h.store.Sessions(ctx)
 	if err != nil {
 		return err
 	}
 	known := map[string]bool{}
 	for _, r := range recs {
-		if known[r.ID] = true; h.unforgotten.has(r.ID) {
+		if known[r.ID] = true; h.undeleted.has(r.ID) {
 			continue
 		}
-		h.adoption.mustAdd(h.loaded(r))
+		h.adoption.mustAdd(h.handleFor(r))
 	}
-	return h.adoption.loadLost(ctx, known)
+	return h.adoption.loadUnrecorded(ctx, known)
 }
 
-// loaded is the handle of what is recorded of a session, with the end that could not be recorded, if there is one.
-func (h *Registry) loaded(rec store.Session) *Handle {
-	noted := store.TakeEnd(h.dirs.Session(rec.ID), &rec)
+// handleFor returns the handle of a recorded session, with the end that could not be recorded, if any.
+func (h *Registry) handleFor(rec store.Session) *Handle {
+	noted := store.ApplyEnd(h.dirs.Session(rec.ID), &rec)
 	e := NewHandle(rec)
-	if e.noted.Store(noted); noted {
+	if e.endNoted.Store(noted); noted {
 		h.saveLater(e, func(*store.Session) {})
 	}
 	return e
 }
 
-// loadLost records sessions that have a directory but no row: the database was lost,
+// loadUnrecorded records sessions that have a directory but no row: the database was lost,
 // or a daemon died between the two.
-func (a *adoption) loadLost(ctx context.Context, known map[string]bool) error {
+func (a *adoption) loadUnrecorded(ctx context.Context, known map[string]bool) error {
 	dirs, err := os.ReadDir(a.reg.dirs.Sessions())
 	if err != nil {
 		return fmt.Errorf("sessions' directories: %w", err)
@@ -113,18 +113,18 @@ func (a *adoption) loadLost(ctx context.Context, known map[string]bool) error {
 		}
 		rec, err := store.ReadManifest(filepath.Join(a.reg.dirs.Sessions(), dir.Name()))
 		if err != nil || rec.ID != dir.Name() {
-			a.reg.log.Warn("a session's directory without a usable manifest is left alone", "dir", dir.Name(), "err", err)
+			a.reg.log.Warn("session directory without a usable manifest skipped", "dir", dir.Name(), "err", err)
 			continue
 		}
 		if err := a.reg.store.CreateSession(ctx, rec); err != nil {
 			a.reg.log.Error("record a found session", "session", rec.ID, "err", err)
 		}
-		a.mustAdd(a.reg.loaded(rec))
+		a.mustAdd(a.reg.handleFor(rec))
 	}
 	return nil
 }
 
-// mustAdd adds a handle of an earlier daemon, under another name if its own is taken.
+// mustAdd adds a handle of an earlier daemon. It renames the session if its name is taken.
 func (a *adoption) mustAdd(e *Handle) {
 	if a.reg.add(e) != nil {
 		e.rec.Name += "-" + e.rec.ID[:min(8, len(e.rec.ID))]
@@ -132,8 +132,8 @@ func (a *adoption) mustAdd(e *Handle) {
 	}
 }
 
-// AdoptAll goes on with the sessions that keepers have, and makes history of the others. connect
-// makes the connection to a keeper; nil without an error: it was killed.
+// AdoptAll adopts the sessions that keepers have and loads the others as history. connect opens a connection to a
+// keeper; nil without an error means that it was killed.
 func (h *Registry) AdoptAll(ctx context.Context, keys []string, connect func(key string) (Keeper, error)) {
 	for _, key := range keys {
 		if err := h.adoption.adoptKeeper(ctx, key, connect); err != nil {
@@ -145,13 +145,13 @@ func (h *Registry) AdoptAll(ctx context.Context, keys []string, connect func(key
 			h.bind(e)
 		}
 	})
-	h.adoption.startAll() // before anything that takes long: a program whose ring nobody empties stands still
-	h.adoption.settle()
+	h.adoption.startAll() // first of all: a program blocks while its ring is full
+	h.adoption.finalizeUnadopted()
 	h.adoption.clearLeftovers()
 }
 
-// startAll begins what was adopted. Owners of thousands that replay their histories, and look at their programs, would have
-// each answer of a keeper wait for a processor: those who ask for any of them would wait for minutes.
+// startAll starts the owners of the adopted sessions. They wait until all keepers are queried, because thousands of
+// owners that replay and probe would delay each answer for minutes.
 func (a *adoption) startAll() {
 	for _, start := range a.starts {
 		start()
@@ -159,36 +159,36 @@ func (a *adoption) startAll() {
 	a.starts = nil
 }
 
-// adoptKeeper goes on with what one keeper has.
+// adoptKeeper adopts the sessions of one keeper.
 func (a *adoption) adoptKeeper(ctx context.Context, key string, connect func(key string) (Keeper, error)) error {
-	a.silent[key] = true
+	a.unanswered[key] = true
 	k, err := connect(key)
 	if err != nil {
 		return err
 	}
 	if k == nil {
-		a.silent[key] = false
+		a.unanswered[key] = false
 		return nil
 	}
 	kept, err := k.Link().List(ctx)
 	if err != nil {
 		return err
 	}
-	a.silent[key] = false
+	a.unanswered[key] = false
 	if age, err := sys.Age(int(k.Link().Hello().PID)); err == nil {
-		a.told[key] = time.Now().Add(-age)
+		a.keeperSince[key] = time.Now().Add(-age)
 	}
 	for _, s := range kept {
-		a.kept[s.ID] = true
-		if err := a.adoptKept(ctx, k, s); err != nil {
+		a.found[s.ID] = true
+		if err := a.adoptLive(ctx, k, s); err != nil {
 			a.reg.log.Error("session not adopted", "session", s.ID, "keeper", key, "err", err)
 		}
 	}
 	return nil
 }
 
-// adoptKept goes on with a session that a keeper has.
-func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) error {
+// adoptLive adopts one session that a keeper has.
+func (a *adoption) adoptLive(ctx context.Context, k Keeper, s *wire.Session) error {
 	e := a.reg.ByID(s.ID)
 	if e == nil { // its record was lost
 		rec := store.Session{
@@ -214,13 +214,13 @@ func (a *adoption) adoptKept(ctx context.Context, k Keeper, s *wire.Session) err
 	if err != nil {
 		return err
 	}
-	a.starts = append(a.starts, start, a.reg.watchers.again(ctx, e))
+	a.starts = append(a.starts, start, a.reg.watchers.resume(ctx, e))
 	return nil
 }
 
-// adopt goes on with a session that a keeper has; start begins its owner.
+// adopt adopts a live session; start starts its owner.
 func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper) (start func(), err error) {
-	a, err := askToAdopt(ctx, k, e.rec.ID)
+	a, err := requestAdoption(ctx, k, e.rec.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -228,11 +228,11 @@ func (h *Registry) adopt(ctx context.Context, e *Handle, k Keeper) (start func()
 		h.known.LearnEnv(env.All())
 	}
 	e.inherits = true
-	return h.take(e, k, a, h.openJournal(e.rec.ID))
+	return h.mapAdopted(e, k, a, h.openJournal(e.rec.ID))
 }
 
-// askToAdopt has a keeper hand a session's descriptors over.
-func askToAdopt(ctx context.Context, k Keeper, id string) (a *link.Adopted, err error) {
+// requestAdoption requests a session's descriptors from a keeper.
+func requestAdoption(ctx context.Context, k Keeper, id string) (a *link.Adopted, err error) {
 	err = k.Retry(ctx, func(l *link.Link) (err error) {
 		a, err = l.Adopt(ctx, id)
 		return err
@@ -240,9 +240,9 @@ func askToAdopt(ctx context.Context, k Keeper, id string) (a *link.Adopted, err 
 	return a, err
 }
 
-// take maps the ring of a session that was adopted and makes its owner, which start begins. What it is given is closed
-// when that fails.
-func (h *Registry) take(e *Handle, k Keeper, s *link.Adopted, j opened) (start func(), err error) {
+// mapAdopted maps the ring of an adopted session and creates its owner, which start starts. On failure it closes the
+// descriptors.
+func (h *Registry) mapAdopted(e *Handle, k Keeper, s *link.Adopted, j openedJournal) (start func(), err error) {
 	if j.err != nil {
 		s.Close()
 		return nil, j.err
@@ -274,7 +274,7 @@ func (h *Registry) take(e *Handle, k Keeper, s *link.Adopted, j opened) (start f
 	dev := &device{id: e.rec.ID, keeper: k, log: h.log, pty: input, pipe: s.Pipe, separate: s.Separate, cgroup: s.Cgroup}
 	dev.recorded = func(ctx context.Context) bool { return h.isRecorded(ctx, e) }
 	dev.keeperPID = int(k.Link().Hello().PID)
-	if start, err = h.begin(e, dev, r, j); err != nil {
+	if start, err = h.newOwner(e, dev, r, j); err != nil {
 		if input != nil {
 			_ = input.Close()
 		}
@@ -283,9 +283,8 @@ func (h *Registry) take(e *Handle, k Keeper, s *link.Adopted, j opened) (start f
 	return start, nil
 }
 
-// settle makes sessions that no keeper has what they are: history. One that was
-// running when it was last recorded is lost.
-func (a *adoption) settle() {
+// finalizeUnadopted turns sessions without a keeper into history. Those recorded as running become lost.
+func (a *adoption) finalizeUnadopted() {
 	a.reg.mu.RLock()
 	var rest []*Handle
 	for _, e := range a.reg.byid {
@@ -294,11 +293,11 @@ func (a *adoption) settle() {
 		}
 	}
 	a.reg.mu.RUnlock()
-	a.endLeftBehind(rest)
+	a.killOrphans(rest)
 	for _, e := range rest {
-		switch fateOf(&e.rec, a.silent[e.rec.Keeper], a.told[e.rec.Keeper], time.Now()) {
-		case asUnborn:
-			a.unborn[e.rec.ID] = true
+		switch adoptOutcomeOf(&e.rec, a.unanswered[e.rec.Keeper], a.keeperSince[e.rec.Keeper], time.Now()) {
+		case asNeverStarted:
+			a.neverStarted[e.rec.ID] = true
 			a.reg.forget(e)
 			continue
 		case asRead:
@@ -314,7 +313,7 @@ func (a *adoption) settle() {
 			a.lost = append(a.lost, e)
 		case asHistory:
 		}
-		if err := a.reg.beginHistory(e); err != nil {
+		if err := a.reg.newHistoryOwner(e); err != nil {
 			a.reg.log.Error("history not opened", "session", e.rec.ID, "err", err)
 			a.reg.drop(e)
 			continue
@@ -325,40 +324,41 @@ func (a *adoption) settle() {
 	}
 }
 
-// beginHistory makes an owner of what is only history. It is opened lazily: the owner starts at the first operation.
-func (h *Registry) beginHistory(e *Handle) error {
-	_, err := h.begin(e, nil, nil, h.openJournal(e.rec.ID))
+// newHistoryOwner creates the owner of an ended session. The owner starts at the first operation.
+func (h *Registry) newHistoryOwner(e *Handle) error {
+	_, err := h.newOwner(e, nil, nil, h.openJournal(e.rec.ID))
 	return err
 }
 
-// opened is a session's journal, or why it could not be opened.
-type opened struct {
+// openedJournal is a session's journal, or why it could not be opened.
+type openedJournal struct {
 	*journal.Journal
 	err error
 }
 
-// drop closes it, if it was opened, for who has no use for it.
-func (o opened) drop() {
+// drop closes an unused journal.
+func (o openedJournal) drop() {
 	if o.err == nil {
 		_ = o.Close() // nothing was written
 	}
 }
 
 // openJournal opens a session's journal.
-func (h *Registry) openJournal(id string) opened {
+func (h *Registry) openJournal(id string) openedJournal {
 	j, recovery, err := journal.Open(filepath.Join(h.dirs.Session(id), "journal"), journal.Options{})
 	if recovery.Reason != "" {
 		h.log.Warn("journal recovered", "session", id, "cut_bytes", recovery.Cut, "why", recovery.Reason, "pending", recovery.Pending)
 	}
-	return opened{j, err}
+	return openedJournal{j, err}
 }
 
-// begin makes a session's owner over its journal, and over a ring when its process lives; start begins it then. When it
-// fails the journal is closed.
-func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, j opened) (start func(), err error) {
+// newOwner creates a session's owner over its journal, and over a ring if its process lives; start starts it then. It
+// closes the journal on failure.
+func (h *Registry) newOwner(e *Handle, dev *device, r *ring.Ring, j openedJournal) (start func(), err error) {
 	if j.err != nil {
 		return nil, j.err
 	}
+	e.Clients.OnSeen(func(at time.Time) { h.recordSeen(e, at) })
 	dir := h.dirs.Session(e.rec.ID)
 	status := statusOf(&e.rec)
 	if status.LastOutput, err = j.LastOutput(); err != nil { // it may print again
@@ -368,15 +368,15 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, j opened) (start 
 		ID: e.rec.ID, Dir: dir, Ring: r, Journal: j.Journal, Engine: e.rec.Engine,
 		Options: vterm.Options{Cols: e.rec.Cols, Rows: e.rec.Rows, NewLine: e.rec.Pipe},
 		Status:  status, Log: h.log, Rebuilding: h.rebuilding,
-		Changed:  func(st session.Status, c session.Change) { h.changed(e, st, c) },
-		Notified: func(title, body string) { h.publishNotification(e, title, body) },
+		OnChange: func(st session.Status, c session.Change) { h.onChange(e, st, c) },
+		OnNotify: func(title, body string) { h.publishNotification(e, title, body) },
 
-		Shell: h.spawner.LaunchOf(e.rec.ID),
-		Nonce: takenNonce(dir),
-		Ran:   func(c session.Command) { h.ran(e, c) },
+		Shell:     h.spawner.LaunchOf(e.rec.ID),
+		Nonce:     importedNonce(dir),
+		OnCommand: func(c session.Command) { h.onCommand(e, c) },
 
-		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Awake: h.awake,
-		Known: h.known, Secrets: &answerer{h, e}, Fired: func(f session.Firing) { h.fired(e, f) },
+		Build: h.build, Crashed: h.crashed, Suspects: h.suspects, Emulators: h.emulators,
+		Known: h.known, Secrets: &answerer{h, e}, OnFiring: func(f session.Firing) { h.onFired(e, f) },
 		FrameInterval: h.conf.FrameInterval, Pace: h.pace,
 	}
 	if dev != nil {
@@ -403,7 +403,7 @@ func (h *Registry) begin(e *Handle, dev *device, r *ring.Ring, j opened) (start 
 	}, nil
 }
 
-// statusOf is what the record says of a session.
+// statusOf converts a record to a session status.
 func statusOf(r *store.Session) session.Status {
 	st := session.Status{
 		State: session.State(r.State), PID: r.PID, Cols: r.Cols, Rows: r.Rows, Title: r.Title,

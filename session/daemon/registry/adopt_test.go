@@ -22,31 +22,31 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// What becomes of a session that no keeper has follows from its record.
+// The outcome of a session without a keeper follows from its record.
 func TestFates(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	long, short := now.Add(-2*TemporaryGrace), now.Add(-TemporaryGrace/2)
 	for _, c := range []struct {
 		name string
 		rec  store.Session
-		want fate
-		told time.Duration // its keeper, which told what it has, runs since so long before it was recorded; 0: none told
+		want adoptOutcome
+		told time.Duration // how long before its recording the keeper that listed it has run; 0: none listed it
 	}{
 		{"ended", store.Session{State: "exited", Ended: long}, asHistory, 0},
 		{"ran", store.Session{State: "running", PID: 9}, asLost, 0},
 		{"ran, and was not started", store.Session{State: "running"}, asLost, 0},
 		{"lost before", store.Session{State: "lost", Ended: long}, asLost, 0},
 		{"of a call, ran", store.Session{State: "running", PID: 9, Call: "c1"}, asLost, 0},
-		{"of a call, not started", store.Session{State: "running", Call: "c1", Asked: "a"}, asUnborn, time.Hour},
+		{"of a call, not started", store.Session{State: "running", Call: "c1", Asked: "a"}, asNeverStarted, time.Hour},
 		{"temporary, ran", store.Session{State: "running", PID: 9, Temporary: true}, asLost, 0},
-		{"temporary, not started", store.Session{State: "running", Temporary: true}, asUnborn, 0},
+		{"temporary, not started", store.Session{State: "running", Temporary: true}, asNeverStarted, 0},
 		{"temporary, just ended", store.Session{State: "exited", Ended: short, Temporary: true}, asHistory, 0},
 		{"temporary, ended long ago", store.Session{State: "exited", Ended: long, Temporary: true}, asRead, 0},
 		{"temporary, lost long ago", store.Session{State: "lost", Ended: long, Temporary: true}, asRead, 0},
 		{"temporary, lost just now", store.Session{State: "lost", Ended: short, Temporary: true}, asLost, 0},
-		{"of a call, its keeper is dead", store.Session{State: "running", Call: "c1", Asked: "a"}, asUnborn, 0},
+		{"of a call, its keeper is dead", store.Session{State: "running", Call: "c1", Asked: "a"}, asNeverStarted, 0},
 		{"of a job, its keeper is dead", store.Session{State: "running", Call: "j1"}, asLost, 0},
-		{"of a job, not started", store.Session{State: "running", Call: "j1"}, asUnborn, time.Hour},
+		{"of a job, not started", store.Session{State: "running", Call: "j1"}, asNeverStarted, time.Hour},
 		{"of a job, its keeper is dead, and another one told", store.Session{State: "running", Call: "j1"}, asLost, -time.Second},
 		{"of a job, ran", store.Session{State: "running", PID: 9, Call: "j1"}, asLost, time.Hour},
 		{"of nobody, not started", store.Session{State: "running"}, asLost, time.Hour},
@@ -55,7 +55,7 @@ func TestFates(t *testing.T) {
 		if c.told != 0 {
 			c.rec.Created, since = now, now.Add(-c.told)
 		}
-		if got := fateOf(&c.rec, false, since, now); got != c.want {
+		if got := adoptOutcomeOf(&c.rec, false, since, now); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestFates(t *testing.T) {
 
 // A keeper that runs and does not answer may have what was started for a call.
 func TestFateUnderASilentKeeper(t *testing.T) {
-	if got := fateOf(&store.Session{State: "running", Call: "c1", Asked: "a"}, true, time.Time{}, time.Now()); got != asLost {
+	if got := adoptOutcomeOf(&store.Session{State: "running", Call: "c1", Asked: "a"}, true, time.Time{}, time.Now()); got != asLost {
 		t.Errorf("%s", got)
 	}
 }
@@ -79,7 +79,7 @@ func (h *host) KeeperFor(string) (Keeper, error)  { return nil, errors.New("no k
 func (h *host) Ran(_ *Handle, c *session.Command) { h.ran = append(h.ran, c.Number) }
 func (h *host) Leaving() bool                     { return h.leaving }
 func (h *host) Approvals(string) []string         { return nil }
-func (h *host) Removed(string)                    {}
+func (h *host) OnRemoved(string)                  {}
 func (h *host) Notice(format string, args ...any) {
 	h.notices = append(h.notices, fmt.Sprintf(format, args...))
 }
@@ -163,7 +163,7 @@ func TestSettleWithoutKeepers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(r.dirs.Session(foreign), "notes"), []byte("a person's"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.dirs.Session(foreign), "notes"), []byte("a user's"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -192,8 +192,8 @@ func TestSettleWithoutKeepers(t *testing.T) {
 	}
 }
 
-// A database that lost a session finds it by its manifest; a manifest that is none, or another's, is
-// left alone.
+// If the database lost a session, its manifest is used. A manifest that is invalid, or belongs to another session, is
+// not changed.
 func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
 	found, torn, other := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) {
@@ -228,7 +228,7 @@ func TestLoadFindsWhatTheDatabaseLost(t *testing.T) {
 }
 
 // Two sessions of one name, from before, are both there, one under another name.
-func TestLoadTellsNamesApart(t *testing.T) {
+func TestLoad_RenamesDuplicates(t *testing.T) {
 	a, b := uuid.NewString(), uuid.NewString()
 	r, _ := hosted(t, func(r *Registry) {
 		record(t, r, store.Session{ID: a, Name: "twice", State: "exited", Created: time.Now()})
@@ -260,16 +260,15 @@ func TestSilentKeeper(t *testing.T) {
 		}
 		return nil, errors.New("no answer")
 	})
-	if !r.adoption.silent["silent"] || r.adoption.silent["killed"] {
-		t.Errorf("%v", r.adoption.silent)
+	if !r.adoption.unanswered["silent"] || r.adoption.unanswered["killed"] {
+		t.Errorf("%v", r.adoption.unanswered)
 	}
 	if _, err := os.Stat(r.dirs.Session(half)); err != nil {
 		t.Errorf("what a silent keeper may have is gone: %v", err)
 	}
 }
 
-// A session is found by its id, its name, or the beginning of either; what is not found is said with
-// what it may have been.
+// A session is found by its id, its name, or a prefix of either. The error for an unknown one lists similar names.
 func TestResolve(t *testing.T) {
 	ids := []string{"11111111-aaaa", "11112222-bbbb", "33333333-cccc"}
 	r, _ := hosted(t, func(r *Registry) {

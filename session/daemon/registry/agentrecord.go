@@ -22,8 +22,8 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// agentRecord is what takes the conversation of a session's agent up again. It stands in the session's
-// directory for as long as the agent runs, and after that if the session ended with it.
+// agentRecord holds what is needed to resume an agent's conversation. Its file exists while the agent runs, and longer
+// if the session ended with it.
 type agentRecord struct {
 	Agent        string            `json:"agent"`
 	Argv         []string          `json:"argv"`
@@ -32,7 +32,7 @@ type agentRecord struct {
 	Conversation string            `json:"conversation,omitempty"`
 }
 
-// agentFile is its name; maxAgentFile bounds it.
+// agentFile is the name of an agentRecord's file; maxAgentFile bounds it, in bytes.
 const (
 	agentFile    = "agent.json"
 	maxAgentFile = 1 << 20
@@ -50,7 +50,7 @@ func (r *agentRecord) takeEnv(a *agentstate.Agent, env sys.Environ) {
 	}
 }
 
-// resume is the command that takes the conversation up again; nil: there is none.
+// resume returns the command that resumes the conversation, or nil.
 func (r *agentRecord) resume(a *agentstate.Agent) []string {
 	if r.Argv == nil && r.Conversation == "" {
 		return nil
@@ -58,88 +58,88 @@ func (r *agentRecord) resume(a *agentstate.Agent) []string {
 	return a.Command(r.Argv, r.Conversation)
 }
 
-// keepAgent writes down what takes an agent's conversation up again, if that has changed.
-func (h *Registry) keepAgent(e *Handle, r *agentRecord) {
-	if reflect.DeepEqual(e.keptAgent, r) || e.Temporary() {
+// saveAgent writes an agent's record to its file if it has changed.
+func (h *Registry) saveAgent(e *Handle, r *agentRecord) {
+	if reflect.DeepEqual(e.savedAgent, r) || e.Temporary() {
 		return
 	}
 	b, err := json.Marshal(r)
 	if err == nil {
-		e.manifest.Lock()
+		e.dirMu.Lock()
 		if !e.removed {
 			err = atomicfile.Write(filepath.Join(h.dirs.Session(e.rec.ID), agentFile), atomicfile.Options{Sync: atomicfile.Content}, b)
 		}
-		e.manifest.Unlock()
+		e.dirMu.Unlock()
 	}
 	if err != nil {
 		h.log.Warn("note an agent's conversation", "session", e.rec.ID, "err", err)
 		return
 	}
 	kept := *r
-	e.keptAgent = &kept
+	e.savedAgent = &kept
 }
 
-// forgetAgent removes what was written: the agent has ended by itself.
+// forgetAgent removes the record of an agent that ended by itself.
 func (h *Registry) forgetAgent(e *Handle) {
-	e.manifest.Lock()
-	defer e.manifest.Unlock()
+	e.dirMu.Lock()
+	defer e.dirMu.Unlock()
 	if err := os.Remove(filepath.Join(h.dirs.Session(e.rec.ID), agentFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("forget an agent's conversation", "session", e.rec.ID, "err", err)
 	}
 }
 
-// leftAgent is what a session's agent left; nil: nothing.
-func (h *Registry) leftAgent(e *Handle) (*agentstate.Agent, *agentRecord) {
+// recordedAgent returns the agent whose record a session has, or nil.
+func (h *Registry) recordedAgent(e *Handle) (*agentstate.Agent, *agentRecord) {
 	b, err := readSmall(filepath.Join(h.dirs.Session(e.rec.ID), agentFile), maxAgentFile)
 	if err != nil {
 		return nil, nil
 	}
 	var r agentRecord
 	if err := json.Unmarshal(b, &r); err != nil {
-		h.log.Warn("an agent's conversation is not known", "session", e.rec.ID, "err", err)
+		h.log.Warn("agent's conversation unknown", "session", e.rec.ID, "err", err)
 		return nil, nil
 	}
-	a := agentstate.Named(r.Agent)
+	a := agentstate.ByName(r.Agent)
 	if a == nil {
 		return nil, nil
 	}
 	return a, &r
 }
 
-// readSmall reads a file that is not larger than most.
-func readSmall(path string, most int64) ([]byte, error) {
+// readSmall reads a file of at most limit bytes.
+func readSmall(path string, limit int64) ([]byte, error) {
 	st, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil, err
-	case !st.Mode().IsRegular() || st.Size() > most:
+	case !st.Mode().IsRegular() || st.Size() > limit:
 		return nil, errors.New("no small file: " + path)
 	}
 	return os.ReadFile(path)
 }
 
-// identify finds which conversation the agent is in, by what its process shows.
+// identify finds the agent's conversation by its process.
 func (w *agentWatch) identify() {
-	w.asked = time.Now()
+	w.identified = time.Now()
 	if w.process.PID == 0 {
 		return
 	}
 	a := w.m.Agent()
-	id := w.idOfFile(a)
+	id := w.idFromFile(a)
 	if id == "" && a.Resume.Open != "" {
-		id = w.idOfOpen(a)
+		id = w.idFromOpenFiles(a)
 	}
 	if id == "" {
-		if w.kept.Conversation == "" {
-			w.kept.Conversation = a.ChosenID(w.kept.Argv)
+		if w.record.Conversation == "" {
+			w.record.Conversation = a.ChosenID(w.record.Argv)
 		}
 		return
 	}
-	w.own, w.kept.Conversation = id, id
+	w.conversation, w.record.Conversation = id, id
 }
 
-// idOfFile reads the file in which an agent notes its conversation.
-func (w *agentWatch) idOfFile(a *agentstate.Agent) string {
+// idFromFile reads the file in which an agent notes its conversation.
+func (w *agentWatch) idFromFile(a *agentstate.Agent) string {
 	env, err := sys.ReadEnviron(w.process.PID)
 	if err != nil {
 		return ""
@@ -155,8 +155,8 @@ func (w *agentWatch) idOfFile(a *agentstate.Agent) string {
 	return a.FileID(b)
 }
 
-// idOfOpen looks for a file of a conversation among those that the agent's processes have open.
-func (w *agentWatch) idOfOpen(a *agentstate.Agent) string {
+// idFromOpenFiles finds the conversation's file among the open files of the agent's processes.
+func (w *agentWatch) idFromOpenFiles(a *agentstate.Agent) string {
 	for _, pid := range append([]int{w.process.PID}, sys.Descendants(w.process.PID)...) {
 		fds, err := sys.Descriptors(pid)
 		if err != nil {
@@ -175,34 +175,32 @@ func (w *agentWatch) idOfOpen(a *agentstate.Agent) string {
 	return ""
 }
 
-// ResumesItself says that a session's own program was an agent whose conversation can go on.
+// ResumesItself reports whether the session's own program was an agent with a conversation that can resume.
 func (h *Registry) ResumesItself(e *Handle) bool {
-	_, left := h.leftAgent(e)
+	_, left := h.recordedAgent(e)
 	return left != nil && !e.Record().Shell && sameProgram(left.Argv, e.Record().Argv)
 }
 
-// sameProgram says that an agent is what a session was started with: by itself, or as what its first
-// line names.
+// sameProgram reports whether an agent is the program that a session was started with.
 func sameProgram(agent, started []string) bool {
 	a, b := agentstate.Identify(agent), agentstate.Identify(started)
 	return a != nil && a == b
 }
 
-// resumed is what is started in place of a session's own program to go on with its agent's conversation;
-// nil: that itself.
-func (h *Registry) resumed(e *Handle, req *api.Restore) []string {
+// resumeArgv returns the command that replaces a session's own program to resume its agent's conversation, or nil.
+func (h *Registry) resumeArgv(e *Handle, req *api.Restore) []string {
 	if req.Fresh || req.Shell || !h.ResumesItself(e) {
 		return nil
 	}
-	a, left := h.leftAgent(e)
+	a, left := h.recordedAgent(e)
 	req.Command = true
 	return a.Command(e.Record().Argv, left.Conversation)
 }
 
-// ResumeLine is the line that goes on with the conversation of the agent that ran in a session's shell
-// when it ended; empty: there was none.
+// ResumeLine returns the line that resumes the conversation of the agent that ran in a session's shell at its end, or
+// "".
 func (h *Registry) ResumeLine(e *Handle) string {
-	a, left := h.leftAgent(e)
+	a, left := h.recordedAgent(e)
 	if left == nil || !e.Record().Shell || e.Session.Status().State == session.Running {
 		return ""
 	}

@@ -12,38 +12,39 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/agentstate"
 	"github.com/longterm-dev/longterm/session/api"
-	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// seekAfter is when a task's processes are looked at for an agent: some are started by others.
-var seekAfter = []time.Duration{firstLook, time.Second, 3 * time.Second, 8 * time.Second, 20 * time.Second}
+// agentCheckTimes lists the times after a task's start at which its processes are checked for an agent, because some
+// agents are started by other programs.
+var agentCheckTimes = []time.Duration{watchDelay, time.Second, 3 * time.Second, 8 * time.Second, 20 * time.Second}
 
 const (
-	// agentLookEvery bounds how often an agent's screen is read; agentLookAtLeast is how often it is
-	// looked at though nothing changes.
-	agentLookEvery   = 150 * time.Millisecond
-	agentLookAtLeast = 2 * time.Second
-	// idEvery is how often it is asked which conversation an agent is in.
-	idEvery = 5 * time.Second
-	idFirst = time.Second // as long as that is not known
-	// outlived is how long a session lives on when its agent ended by itself.
-	outlived = 2 * time.Second
-	// maxHooks is how many events of an agent wait to be looked at.
+	// minAgentPoll is the shortest interval between reads of an agent's screen, maxAgentPoll the longest.
+	minAgentPoll = 150 * time.Millisecond
+	maxAgentPoll = 2 * time.Second
+	// idInterval is the interval between identifications of an agent's conversation.
+	idInterval      = 5 * time.Second
+	idFirstInterval = time.Second // idInterval until the conversation is known
+	// outliveTime is how long a session must live after its agent ended for that to count as the agent's own end.
+	outliveTime = 2 * time.Second
+	// maxHooks bounds the waiting events of an agent.
 	maxHooks = 64
 )
 
-// agentPlace is the agent that runs in a session, if one does.
-type agentPlace struct {
-	mu    sync.Mutex
-	watch *agentWatch
-	state *api.AgentState // nil: no agent, or none looked at yet
-	work  time.Time       // when it was last seen at work
+// agentSlot holds the agent that runs in a session, if any.
+type agentSlot struct {
+	mu       sync.Mutex
+	watch    *agentWatch
+	state    *api.AgentState // nil before the first agent
+	lastWork time.Time       // when it was last seen at work
 }
 
-func (p *agentPlace) get() *api.AgentState {
+// get returns the agent's state, or nil.
+func (p *agentSlot) get() *api.AgentState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state == nil {
@@ -53,11 +54,11 @@ func (p *agentPlace) get() *api.AgentState {
 	return &s
 }
 
-// AgentState is how the agent in the session gets on; nil: there is none.
+// AgentState returns the state of the session's agent, or nil if it has none.
 func (e *Handle) AgentState() *api.AgentState { return e.agent.get() }
 
-// AgentWorked is when the agent in the session was last seen at work, and how long after a paste an
-// Enter submits it; not ok: there is none.
+// AgentWorked returns when the session's agent last worked, and how long after a paste Enter submits it. ok is false if
+// the session has no agent.
 func (e *Handle) AgentWorked() (at time.Time, after time.Duration, ok bool) {
 	p := &e.agent
 	p.mu.Lock()
@@ -65,11 +66,11 @@ func (e *Handle) AgentWorked() (at time.Time, after time.Duration, ok bool) {
 	if p.watch == nil {
 		return at, 0, false
 	}
-	return p.work, time.Duration(p.watch.m.Agent().SubmitAfter) * time.Millisecond, true
+	return p.lastWork, time.Duration(p.watch.m.Agent().SubmitAfter) * time.Millisecond, true
 }
 
-// enter makes a watch the session's; false: there is one.
-func (p *agentPlace) enter(w *agentWatch) bool {
+// claim sets the session's watch and returns false if it already has one.
+func (p *agentSlot) claim(w *agentWatch) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.watch != nil {
@@ -79,36 +80,37 @@ func (p *agentPlace) enter(w *agentWatch) bool {
 	return true
 }
 
-func (p *agentPlace) leave() {
+// release removes the watch.
+func (p *agentSlot) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.watch, p.state, p.work = nil, nil, time.Time{}
+	p.watch, p.state, p.lastWork = nil, nil, time.Time{}
 }
 
-// set notes how the agent is, and says if listeners have to know.
-func (p *agentPlace) set(s api.AgentState, worked time.Time) (news bool) {
+// set records the agent's state and reports whether listeners need an event.
+func (p *agentSlot) set(s api.AgentState, worked time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.state
-	p.state, p.work = &s, worked
+	p.state, p.lastWork = &s, worked
 	return old == nil || old.State != s.State || old.Reason != s.Reason || old.Conversation != s.Conversation
 }
 
-// agentWatch follows the agent in a session, beside the session's owner.
+// agentWatch follows the agent in a session, on its own goroutine.
 type agentWatch struct {
-	reg     *Registry
-	e       *Handle
-	m       *agentstate.Machine
-	process sys.Process // zero: it is not known
-	hooks   chan agentstate.Hook
-	kept    agentRecord
-	own     string // the conversation as its process shows; events of others are not its
-	asked   time.Time
-	frame   vterm.Frame
+	reg          *Registry
+	e            *Handle
+	m            *agentstate.Machine
+	process      sys.Process // zero: unknown
+	hooks        chan agentstate.Hook
+	record       agentRecord
+	conversation string    // ID of the conversation that the process shows; events of others are ignored
+	identified   time.Time // time of the last identification
+	frame        vterm.Frame
 }
 
-// seek looks for an agent among the processes of a task, some times after it began, and follows it. Between the looks a timer
-// is all there is of it.
+// seek checks the processes of a task for an agent at several times after its start, and follows the agent. Between the
+// checks only a timer exists.
 func (w *watchers) seek(f *watcher, began time.Time, after []time.Duration) {
 	if len(after) == 0 {
 		return
@@ -129,17 +131,17 @@ func (w *watchers) seek(f *watcher, began time.Time, after []time.Duration) {
 
 func newAgentWatch(h *Registry, e *Handle, a *agentstate.Agent, p sys.Process, argv []string) *agentWatch {
 	w := &agentWatch{reg: h, e: e, m: agentstate.New(a), process: p, hooks: make(chan agentstate.Hook, maxHooks)}
-	w.kept = agentRecord{Agent: a.Name, Argv: argv}
+	w.record = agentRecord{Agent: a.Name, Argv: argv}
 	if p.PID != 0 {
-		w.kept.Cwd, _ = sys.Cwd(p.PID) // the session's, otherwise
+		w.record.Cwd, _ = sys.Cwd(p.PID) // the session's, otherwise
 		if env, err := sys.ReadEnviron(p.PID); err == nil {
-			w.kept.takeEnv(a, env)
+			w.record.takeEnv(a, env)
 		}
 	}
 	return w
 }
 
-// findAgent looks for an agent in the terminal's foreground.
+// findAgent returns the agent in the terminal's foreground, if any.
 func (e *Handle) findAgent() (*agentstate.Agent, sys.Process, []string) {
 	group, leader := e.Foreground(), e.Session.Status().PID
 	if group <= 0 || leader <= 0 {
@@ -147,7 +149,7 @@ func (e *Handle) findAgent() (*agentstate.Agent, sys.Process, []string) {
 	}
 	for _, pid := range append([]int{leader}, sys.Descendants(leader)...) {
 		st, err := sys.ReadStat(pid)
-		if err != nil || st.Group != group || st.Ended() {
+		if err != nil || st.Group != group || st.IsDead() {
 			continue
 		}
 		argv, err := sys.Cmdline(pid)
@@ -163,15 +165,15 @@ func (e *Handle) findAgent() (*agentstate.Agent, sys.Process, []string) {
 
 // followAgent follows an agent until it ends or ctx does, unless one is followed.
 func (h *Registry) followAgent(ctx context.Context, e *Handle, w *agentWatch) {
-	if !e.agent.enter(w) {
+	if !e.agent.claim(w) {
 		return
 	}
-	e.keptAgent = nil
-	_ = contain(h.log, "follow an agent", e.rec.ID, func() error { w.run(ctx); return nil }) // it is logged
-	w.gone()
+	e.savedAgent = nil
+	_ = recoverPanics(h.log, "follow an agent", e.rec.ID, func() error { w.run(ctx); return nil }) // it is logged
+	w.agentExited()
 }
 
-// AgentHook takes what an agent tells of itself.
+// AgentHook handles a report that an agent sends about itself.
 func (h *Registry) AgentHook(e *Handle, hook agentstate.Hook) (*api.AgentState, error) {
 	if st := e.Session.Status(); st.State != session.Running {
 		return nil, api.Errorf(api.CodeEnded, "session %s has ended", e.Record().Name)
@@ -180,7 +182,7 @@ func (h *Registry) AgentHook(e *Handle, hook agentstate.Hook) (*api.AgentState, 
 	e.agent.mu.Lock()
 	w := e.agent.watch
 	e.agent.mu.Unlock()
-	a := agentstate.Named(hook.Agent)
+	a := agentstate.ByName(hook.Agent)
 	if hook.Agent == "" && w != nil {
 		a = w.m.Agent()
 	}
@@ -203,22 +205,23 @@ func (h *Registry) AgentHook(e *Handle, hook agentstate.Hook) (*api.AgentState, 
 	if a == nil {
 		return nil, unknownAgent(hook.Agent)
 	}
-	if w.m.Agent() != a { // one that another has started: it is not who the person talks to
+	if w.m.Agent() != a { // a subagent, not the one that the user talks to
 		return was, nil
 	}
 	select {
 	case w.hooks <- hook:
-	default: // it is looked at all the same
+	default: // observed nevertheless
 	}
 	return was, nil
 }
 
+// unknownAgent returns the error for an unknown agent's name.
 func unknownAgent(name string) error {
 	return api.Errorf(api.CodeInvalid, "no agent is known by the name %q", name).
 		WithHint("name one of %s", strings.Join(agentstate.Names(), ", "))
 }
 
-// run looks whenever something changed, was told, or is due.
+// run observes the agent after changes, reports and delays.
 func (w *agentWatch) run(ctx context.Context) {
 	watch := w.e.Session.Watch()
 	defer watch.Close()
@@ -232,7 +235,7 @@ func (w *agentWatch) run(ctx context.Context) {
 		case <-watch.Done:
 			return
 		case h := <-w.hooks:
-			w.heard(&h)
+			w.handleEvent(&h)
 		case <-frames:
 			frames = nil // until the next look may be
 		case <-due.C:
@@ -241,15 +244,15 @@ func (w *agentWatch) run(ctx context.Context) {
 		if !w.lives() {
 			return
 		}
-		again := w.look(ctx)
+		again := w.poll(ctx)
 		if frames == nil {
-			again = agentLookEvery
+			again = minAgentPoll
 		}
-		due.Reset(max(agentLookEvery, again))
+		due.Reset(max(minAgentPoll, again))
 	}
 }
 
-// lives says that the agent has not ended.
+// lives reports whether the agent still runs.
 func (w *agentWatch) lives() bool {
 	st := w.e.Session.Status()
 	if st.State != session.Running {
@@ -261,60 +264,60 @@ func (w *agentWatch) lives() bool {
 	return st.Shell.Phase != "prompt"
 }
 
-// heard takes an event, unless it is of another conversation, as of an agent that this one has started.
-func (w *agentWatch) heard(h *agentstate.Hook) {
+// handleEvent handles an event of the agent, unless it belongs to another conversation, such as a subagent's.
+func (w *agentWatch) handleEvent(h *agentstate.Hook) {
 	w.identify()
-	if w.own != "" && h.Conversation != "" && h.Conversation != w.own {
+	if w.conversation != "" && h.Conversation != "" && h.Conversation != w.conversation {
 		return
 	}
 	if w.m.Hook(*h, time.Now()) && h.Conversation != "" {
-		w.kept.Conversation = h.Conversation
+		w.record.Conversation = h.Conversation
 	}
-	if h.Cwd != "" && w.kept.Cwd == "" {
-		w.kept.Cwd = h.Cwd
+	if h.Cwd != "" && w.record.Cwd == "" {
+		w.record.Cwd = h.Cwd
 	}
 }
 
-// look reads the screen and tells how the agent is.
-func (w *agentWatch) look(ctx context.Context) (again time.Duration) {
-	if since := time.Since(w.asked); since > idEvery || since > idFirst && w.kept.Conversation == "" {
+// poll reads the screen and publishes the agent's state. It returns the time until the next poll.
+func (w *agentWatch) poll(ctx context.Context) (next time.Duration) {
+	if since := time.Since(w.identified); since > idInterval || since > idFirstInterval && w.record.Conversation == "" {
 		w.identify()
 	}
 	var above []vterm.Line
-	if err := w.e.Session.Look(ctx, func(of session.View) {
-		above = masking.Above(of.Engine)
+	if err := w.e.Session.WithScreen(ctx, func(of session.View) {
+		above = redact.Above(of.Engine)
 		of.Engine.Frame(&w.frame, vterm.Query{})
 	}); err != nil {
-		return agentLookAtLeast
+		return maxAgentPoll
 	}
 	st := w.e.Session.Status()
 	rows := sinceRestored(rowsOf(&w.frame))
-	l := agentstate.Look{
+	l := agentstate.Observation{
 		Now: time.Now(), Waits: string(st.Needs.Kind), Output: st.LastOutput, Typed: st.LastTyped,
 		Screen: agentstate.Screen{Title: st.Title, Rows: rows},
 	}
-	v, again := w.m.Look(l)
+	v, next := w.m.Look(l)
 	state := api.AgentState{
-		Agent: w.m.Agent().Name, State: string(v.State), Reason: v.Reason, Source: string(v.Source), Evidence: w.shown(&v, rows, above),
-		Rules: v.Rules, Since: v.Since, Conversation: w.kept.Conversation,
+		Agent: w.m.Agent().Name, State: string(v.State), Reason: v.Reason, Source: string(v.Source), Evidence: w.redactedEvidence(&v, rows, above),
+		Rules: v.Rules, Since: v.Since, Conversation: w.record.Conversation,
 	}
-	if argv := w.kept.resume(w.m.Agent()); len(argv) > 0 {
+	if argv := w.record.resume(w.m.Agent()); len(argv) > 0 {
 		state.Resume = shellquote.Line(argv)
 	}
-	w.e.Session.AgentIs(session.AgentState{State: string(v.State), Sure: v.Sure, At: l.Now})
-	if w.e.agent.set(state, w.m.Worked()) {
+	w.e.Session.SetAgentState(session.AgentState{State: string(v.State), Sure: v.Confident, At: l.Now})
+	if w.e.agent.set(state, w.m.LastWorked()) {
 		w.publish()
 	}
-	w.reg.keepAgent(w.e, &w.kept)
-	if again == 0 || again > agentLookAtLeast {
-		again = agentLookAtLeast
+	w.reg.saveAgent(w.e, &w.record)
+	if next == 0 || next > maxAgentPoll {
+		next = maxAgentPoll
 	}
-	return again
+	return next
 }
 
-// shown is what tells how the agent is, without secrets for anybody: a row may have a part of one that goes on in the next
-// or began above, which nobody who is handed the row alone could know.
-func (w *agentWatch) shown(v *agentstate.Verdict, rows []string, above []vterm.Line) string {
+// redactedEvidence returns the text that shows the agent's state, without secrets. It masks the whole frame first,
+// because a secret may span rows.
+func (w *agentWatch) redactedEvidence(v *agentstate.Verdict, rows []string, above []vterm.Line) string {
 	set := w.reg.known.Set()
 	if v.Source == agentstate.FromScreen && !set.Empty() {
 		row := slices.IndexFunc(rows, func(row string) bool { return strings.TrimSpace(row) == v.Evidence })
@@ -325,21 +328,21 @@ func (w *agentWatch) shown(v *agentstate.Verdict, rows []string, above []vterm.L
 	return set.Text(v.Evidence)
 }
 
+// publish publishes the agent's state.
 func (w *agentWatch) publish() {
-	w.reg.tell(w.e, "agent", w.e.Session.Status)
+	w.reg.publishStatus(w.e, "agent", w.e.Session.Status)
 }
 
-// gone tells that there is no agent any more. What takes its conversation up again is kept when the
-// session went with it.
-func (w *agentWatch) gone() {
-	w.e.agent.leave()
-	w.e.Session.AgentIs(session.AgentState{})
+// agentExited records that the agent has ended. Its record stays if the session ended with it.
+func (w *agentWatch) agentExited() {
+	w.e.agent.release()
+	w.e.Session.SetAgentState(session.AgentState{})
 	w.publish()
-	if w.e.Record().Argv != nil && !slices.Equal(w.kept.Argv, w.e.Record().Argv) {
+	if w.e.Record().Argv != nil && !slices.Equal(w.record.Argv, w.e.Record().Argv) {
 		w.reg.watchers.run(func(ctx context.Context) {
 			select {
 			case <-ctx.Done():
-			case <-time.After(outlived):
+			case <-time.After(outliveTime):
 				if w.e.Session.Status().State == session.Running && w.e.agent.get() == nil {
 					w.reg.forgetAgent(w.e)
 				}
@@ -348,7 +351,7 @@ func (w *agentWatch) gone() {
 	}
 }
 
-// rowsOf is a frame as text.
+// rowsOf returns the text of a frame's rows.
 func rowsOf(f *vterm.Frame) []string {
 	rows := make([]string, f.Rows)
 	var b []byte
@@ -362,6 +365,7 @@ func rowsOf(f *vterm.Frame) []string {
 	return rows
 }
 
+// appendCells appends the text of a frame's line.
 func appendCells(b []byte, f *vterm.Frame, l *vterm.Line) []byte {
 	for _, c := range l.Cells {
 		b = f.AppendText(b, c)

@@ -10,17 +10,20 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// ran records a command that began or ended.
-func (h *Registry) ran(e *Handle, c session.Command) {
+// onCommand records the start or end of a command.
+func (h *Registry) onCommand(e *Handle, c session.Command) {
 	h.host.Ran(e, &c)
 	h.watchers.command(e, &c)
+	if !c.Running && h.sandboxOf(e).drafts != nil {
+		h.drafts.CommandEnded(h.Drafts(), h.log, e.rec.ID, int(c.Number))
+	}
 	if e.Record().Temporary {
 		return
 	}
@@ -38,7 +41,7 @@ func (h *Registry) ran(e *Handle, c session.Command) {
 	})
 }
 
-// CommandRecord is the record of a command of a session, without the values of secrets.
+// CommandRecord returns the record of a session's command, without secret values.
 func CommandRecord(id string, c *session.Command) store.Command {
 	r := store.Command{
 		Session: id, N: int(c.Number), Text: c.Text, Source: cmp.Or(c.By, string(c.TextSource)), State: store.CommandDone, Quality: string(c.Quality),
@@ -67,14 +70,14 @@ func CommandRecord(id string, c *session.Command) store.Command {
 	return r
 }
 
-// Who gives commands to shells besides people; session.ByExec is the third.
+// Sources of commands other than users; session.ByExec is the third.
 const (
 	byAgent   = "agent:"
 	ByProgram = "program"
 )
 
-// By names who types for an actor; empty: a person.
-func By(a actor.Actor, program bool) string {
+// By returns the source name of an actor, or "" for a user.
+func By(a identity.Actor, program bool) string {
 	switch {
 	case a.IsAgent():
 		return byAgent + a.Agent
@@ -84,8 +87,8 @@ func By(a actor.Actor, program bool) string {
 	return ""
 }
 
-// Typist is By for what is typed: of people it names who came by a token or from another host.
-func Typist(a actor.Actor, program bool) string {
+// Typist returns By for typed input. It also names users that came by a token or from another host.
+func Typist(a identity.Actor, program bool) string {
 	by := By(a, program)
 	switch {
 	case by != "":
@@ -97,7 +100,7 @@ func Typist(a actor.Actor, program bool) string {
 	return by
 }
 
-// RanBy is who gave a command to its shell; empty: the user at the keys of this machine, or it is not known.
+// RanBy returns the source of a command; empty: the user at this machine's keyboard, or unknown.
 func RanBy(r *store.Command) string {
 	if r.Source == session.ByExec || r.Source == ByProgram {
 		return r.Source
@@ -110,5 +113,5 @@ func RanBy(r *store.Command) string {
 	return ""
 }
 
-// Redacted stands for a secret's value.
+// Redacted replaces a secret's value.
 const Redacted = store.Redacted

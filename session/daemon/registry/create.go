@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
-	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -28,44 +28,44 @@ func (h *Registry) Create(ctx context.Context, n api.NewSession) (*Handle, error
 	return h.create(ctx, n, Call{}, func(*Handle) error { return nil })
 }
 
-// errReplacedMeanwhile is for who asked for something that the daemon's successor may have.
+// errReplacedMeanwhile returns the error for a request that the next daemon may have carried out.
 func errReplacedMeanwhile() error {
-	return api.Errorf(api.CodeUnavailable, "the daemon was replaced during the request").WithHint("look whether it was done before you repeat it")
+	return api.Errorf(api.CodeUnavailable, "the daemon was replaced during the request").WithHint("check whether it was done before you repeat it")
 }
 
-// Replaced is for who comes while the daemon leaves.
-func Replaced() error {
-	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
+// ErrReplaced returns the error for requests to a stopping daemon.
+func ErrReplaced() error {
+	return api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").Retryable()
 }
 
 // spawnTime bounds how long a keeper may take to start a process.
 const spawnTime = 30 * time.Second
 
-// CreateRecorded is create for a job, which has something of its own to record before the process is started.
+// CreateRecorded creates a job's session and calls record before the process is started.
 func (h *Registry) CreateRecorded(ctx context.Context, n api.NewSession, job string, record func(*Handle) error) (*Handle, error) {
 	return h.create(ctx, n, Call{ID: job, outlives: true}, record)
 }
 
-// create is Create for a call; the zero Call: it has no id. record is called before the process is started.
+// create creates the session of a call; a zero Call has no id. It calls record before the process is started.
 func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record func(*Handle) error) (*Handle, error) {
 	if h.host.Leaving() {
-		return nil, Replaced()
+		return nil, ErrReplaced()
 	}
-	agent := actor.Of(ctx).Agent
+	agent := identity.Of(ctx).Agent
 	n = spawn.WithMode(n, agent != "", &h.conf.Get().Shells)
 	if agent == "" {
 		n = h.spawner.WithAgentSocket(n)
 	}
-	n.Labels = ofHook(&n)
-	h.known.LearnEnv(masking.Pairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
-	if agent != "" {                                                          // what it runs asks on its behalf too
-		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], actor.Env+"="+agent)
+	n.Labels = labelsFor(&n)
+	h.known.LearnEnv(redact.Pairs(append(slices.Clone(n.Env), n.SetEnv...))) // before any of it is printed
+	if agent != "" {                                                         // what it runs asks on its behalf too
+		n.SetEnv = append(n.SetEnv[:len(n.SetEnv):len(n.SetEnv)], identity.Env+"="+agent)
 	}
 	plan, err := h.spawner.Plan(n)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.withinLimits(); err != nil {
+	if err := h.checkLimits(); err != nil {
 		return nil, err
 	}
 	plan.Record.Policy, plan.Record.Agent = n.Policy, agent
@@ -83,11 +83,11 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 		h.forget(e)
 		return nil, err
 	}
-	if ctx.Err() != nil { // its caller is gone
+	if ctx.Err() != nil { // the caller disconnected
 		h.forget(e)
 		return nil, ctx.Err()
 	}
-	wanted, over := h.whileWanted(ctx, of)
+	wanted, over := h.withCallerContext(ctx, of)
 	defer over()
 	start, err := h.spawn(wanted, e, k, plan)
 	if err != nil {
@@ -103,9 +103,9 @@ func (h *Registry) create(ctx context.Context, n api.NewSession, of Call, record
 	return e, nil
 }
 
-// ofHook are the labels of a session that is to be started: what a hook starts, or what that starts, is its own, so that what
-// comes of it runs no hook, which would do the same again.
-func ofHook(n *api.NewSession) map[string]string {
+// labelsFor returns the labels of a new session. What a hook starts, directly or not, carries the hook's label, so that
+// its events do not run hooks again.
+func labelsFor(n *api.NewSession) map[string]string {
 	if n.Labels[api.HookLabel] != "" {
 		return n.Labels
 	}
@@ -124,9 +124,10 @@ func ofHook(n *api.NewSession) map[string]string {
 	return labels
 }
 
-func (h *Registry) withinLimits() error {
+// checkLimits returns an error if no session can be started: too many sessions, or too few descriptors.
+func (h *Registry) checkLimits() error {
 	running := 0
-	for _, e := range h.unordered() {
+	for _, e := range h.snapshot() {
 		if e.Session.Status().State == session.Running {
 			running++
 		}
@@ -141,10 +142,10 @@ func (h *Registry) withinLimits() error {
 	return nil
 }
 
-// spareDescriptors are kept for clients' connections and files.
+// spareDescriptors are reserved for clients' connections and files.
 const spareDescriptors = 16
 
-// descriptorsLeft is how many files this process may still open.
+// descriptorsLeft returns how many more files this process may open.
 func descriptorsLeft() int {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
@@ -176,7 +177,7 @@ func (h *Registry) reserve(ctx context.Context, e *Handle, makeName bool) error 
 		}
 		e.rec.Name = base + "-" + strconv.Itoa(i)
 	}
-	full := h.forgetAgain(ctx) // their names are free
+	full := h.retryDelete(ctx) // their names are free
 	dir := h.dirs.Session(e.rec.ID)
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
@@ -192,23 +193,23 @@ func (h *Registry) reserve(ctx context.Context, e *Handle, makeName bool) error 
 	return nil
 }
 
-// answering is how long who asked for a session is given to take the answer.
-const answering = 3 * time.Millisecond
+// answerTime is the time given to the caller of a new session to receive the answer.
+const answerTime = 3 * time.Millisecond
 
-// beginLater has a new session's owner begin and its pid be recorded once who asked for it has the answer. Both are as much work
-// as all that is done before it, and would have the processors that its client needs to read it. Whoever wants something of the
-// owner has it begin at once, and the keeper knows the pid.
+// beginLater starts a new session's owner and records its pid shortly after the answer. Both take as much work as all
+// before, and would delay the client on a busy machine. An operation starts the owner earlier; the keeper knows the
+// pid.
 func (h *Registry) beginLater(e *Handle, start func()) {
 	h.writes.Go(func() {
-		time.Sleep(answering)
+		time.Sleep(answerTime)
 		start()
 		h.Save(e, func(*store.Session) {})
 	})
 }
 
-// whileWanted is a context that ends with its caller's: who goes before there is an answer finds no session later. A daemon that
-// leaves has its callers go, too, and its successor finds what was started. A job's is its job's: that ends it, or lets it go on.
-func (h *Registry) whileWanted(ctx context.Context, of Call) (wanted context.Context, over context.CancelFunc) {
+// withCallerContext returns a context that ends when the caller disconnects, so that no session appears later. It does
+// not end with a stopping daemon, whose successor finds the session, nor for jobs, which decide themselves.
+func (h *Registry) withCallerContext(ctx context.Context, of Call) (wanted context.Context, over context.CancelFunc) {
 	wanted, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if of.outlives {
 		return wanted, cancel
@@ -224,48 +225,48 @@ func (h *Registry) whileWanted(ctx context.Context, of Call) (wanted context.Con
 	}
 }
 
-// A keeper that is stopped (SIGSTOP) is connected to and written to all the same, and answers nothing.
+// A keeper that is stopped (SIGSTOP) accepts connections and requests, but does not answer.
 const (
-	keeperLate = 3 * time.Second // an answer is, and the keeper is looked at
-	keeperLook = 500 * time.Millisecond
-	// stoppedLooks is how often in a row it is seen stopped: one that a debugger has in its hands goes on soon.
-	stoppedLooks = 4
+	keeperLate          = 3 * time.Second // after this the keeper's process is checked
+	keeperCheckInterval = 500 * time.Millisecond
+	// stoppedChecks is the number of consecutive checks that must find it stopped: a debugger stops it only briefly.
+	stoppedChecks = 4
 )
 
-// unlessStopped is a context that ends when a process is stopped and stays so.
-func unlessStopped(ctx context.Context, pid func() int, isStopped func(pid int) bool) (goes context.Context, over context.CancelFunc) {
-	goes, cancel := context.WithCancelCause(ctx)
+// unlessStopped returns a context that ends if the process stays stopped.
+func unlessStopped(ctx context.Context, pid func() int, isStopped func(pid int) bool) (alive context.Context, over context.CancelFunc) {
+	alive, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(keeperLate, func() {
-		tick := time.NewTicker(keeperLook)
+		tick := time.NewTicker(keeperCheckInterval)
 		defer tick.Stop()
 		for stopped := 0; ; {
 			if stopped++; !isStopped(pid()) {
 				stopped = 0
 			}
-			if stopped == stoppedLooks {
+			if stopped == stoppedChecks {
 				cancel(keeperStopped(pid()))
 				return
 			}
 			select {
-			case <-goes.Done():
+			case <-alive.Done():
 				return
 			case <-tick.C:
 			}
 		}
 	})
-	return goes, func() {
+	return alive, func() {
 		late.Stop()
 		cancel(nil)
 	}
 }
 
-// isStopped says that a process is stopped by a signal.
+// isStopped reports whether a process is stopped by a signal.
 func isStopped(pid int) bool {
 	st, err := sys.ReadStat(pid)
 	return err == nil && st.State == 'T'
 }
 
-// stoppedOr is that the keeper is stopped, where that ended ctx; else an error.
+// stoppedOr returns the error for a stopped keeper if that ended ctx, otherwise err.
 func stoppedOr(ctx context.Context, err error) error {
 	var e *api.Error
 	if errors.As(context.Cause(ctx), &e) {
@@ -274,13 +275,13 @@ func stoppedOr(ctx context.Context, err error) error {
 	return err
 }
 
-// keeperStopped is no error that a client asks again after.
+// keeperStopped returns the error for a stopped keeper. Clients do not retry it.
 func keeperStopped(pid int) error {
-	return api.Errorf(api.CodeSpawn, "the keeper (process %d) is stopped, and starts nothing; the session was not started", pid).
-		WithHint("`kill -CONT %d` has it go on; to kill it would end its sessions", pid)
+	return api.Errorf(api.CodeSpawn, "session not started: keeper (process %d) is stopped", pid).
+		WithHint("resume it with `kill -CONT %d`; killing it would end its sessions", pid)
 }
 
-// spawn starts the process; start begins its owner. It ends with ctx: a process that comes all the same is ended.
+// spawn starts the process; start starts its owner. If ctx ends first, a process that appears later is killed.
 func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan) (start func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, spawnTime)
 	defer cancel()
@@ -288,11 +289,11 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	defer over()
 	old := h.ByID(e.rec.ID)
 	again := old != nil && old != e
-	if again { // what the keeper tells once it is started is told to e, which takes its place later
-		old.bequeath(e)
+	if again { // notices of the new process go to e, which replaces old later
+		old.redirectTo(e)
 	}
-	h.known.LearnEnv(masking.Pairs(p.Environ()))
-	opening := make(chan opened, 1) // while the keeper starts the process, which takes longer
+	h.known.LearnEnv(redact.Pairs(p.Environ()))
+	opening := make(chan openedJournal, 1) // while the keeper starts the process, which takes longer
 	go func() { opening <- h.openJournal(e.rec.ID) }()
 	adopted, err := h.spawner.Start(ctx, k, p)
 	j := <-opening
@@ -301,12 +302,12 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 		return nil, stoppedOr(ctx, err)
 	}
 	e.mu.Lock() // its first execution may be judged already
-	e.rec.Pipe, e.why = p.Record.Pipe, p.Why
+	e.rec.Pipe, e.modeReason = p.Record.Pipe, p.Why
 	e.mu.Unlock()
-	h.judgedAs(e, p.Executions, again)
-	e.box.Store(nil) // whoever looked before it was started
+	h.recordChecked(e, p.Executions, again)
+	e.box.Store(nil) // readers from before the start
 	if adopted == nil {
-		if adopted, err = askToAdopt(ctx, k, e.rec.ID); err != nil {
+		if adopted, err = requestAdoption(ctx, k, e.rec.ID); err != nil {
 			j.drop()
 			if !h.host.Leaving() {
 				spawn.Unspawn(k, e.rec.ID)
@@ -314,7 +315,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 			return nil, stoppedOr(ctx, p.NotAdopted(err))
 		}
 	}
-	if start, err = h.take(e, k, adopted, j); err != nil {
+	if start, err = h.mapAdopted(e, k, adopted, j); err != nil {
 		if h.host.Leaving() {
 			return nil, err
 		}
@@ -328,7 +329,7 @@ func (h *Registry) spawn(ctx context.Context, e *Handle, k Keeper, p *spawn.Plan
 	return start, nil
 }
 
-// forget undoes a reservation.
+// forget undoes reserve.
 func (h *Registry) forget(e *Handle) {
 	h.hide(e)
 	defer h.drop(e)
@@ -338,6 +339,11 @@ func (h *Registry) forget(e *Handle) {
 		h.log.Error("forget", "session", e.rec.ID, "err", err)
 	}
 	h.spawner.DropState(e.rec.ID)
+	if h.Drafts().Has(e.rec.ID) {
+		if _, err := h.Drafts().DropEmpty(ctx, e.rec.ID); err != nil {
+			h.log.Error("forget the draft", "session", e.rec.ID, "err", err)
+		}
+	}
 	if err := os.RemoveAll(h.dirs.Session(e.rec.ID)); err != nil {
 		h.log.Error("forget", "session", e.rec.ID, "err", err)
 	}

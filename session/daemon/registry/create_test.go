@@ -14,10 +14,11 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// What a new session goes on with does not compete with its answer, and is done all the same, before the daemon leaves at the latest.
+// What a new session does after its start does not delay the answer, and is done before the daemon leaves at the
+// latest.
 //
 // FEATURES: R90
-func TestOwnersBeginBehindTheAnswer(t *testing.T) {
+func TestOwners_StartAfterTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := testRegistry(t)
 		rec := store.Session{ID: "s", Name: "s", State: "running", Created: time.Now()}
@@ -46,8 +47,8 @@ func recordedPID(t *testing.T, r *Registry, id string) int {
 	return s.PID
 }
 
-// What is started is given up when who wanted it goes, and when the keeper is stopped, in seconds; not when the daemon leaves, or
-// the keeper is only slow.
+// A start is canceled within seconds when its caller disconnects, and when the keeper is stopped; not when the daemon
+// leaves, or the keeper is slow.
 //
 // FEATURES: R90
 func TestStartsAreGivenUp(t *testing.T) {
@@ -75,7 +76,7 @@ func TestStartsAreGivenUp(t *testing.T) {
 				if c.goes {
 					time.AfterFunc(time.Second, goes)
 				}
-				ctx, over := r.whileWanted(caller, Call{outlives: c.outlives})
+				ctx, over := r.withCallerContext(caller, Call{outlives: c.outlives})
 				defer over()
 				ctx, overToo := unlessStopped(ctx, func() int { return 7 }, isStopped)
 				defer overToo()
@@ -87,7 +88,7 @@ func TestStartsAreGivenUp(t *testing.T) {
 					t.Errorf("after %s: %v", took, context.Cause(ctx))
 				}
 				err := stoppedOr(ctx, errors.New("slow"))
-				if is := strings.Contains(err.Error(), "the keeper (process 7) is stopped"); is != (c.ends > time.Second) {
+				if is := strings.Contains(err.Error(), "keeper (process 7) is stopped"); is != (c.ends > time.Second) {
 					t.Errorf("%v", err)
 				}
 			})

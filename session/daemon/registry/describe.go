@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Describe is a session as clients see it.
+// Describe returns a session in its API form.
 func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	r := e.Record()
 	start, end := e.Session.OutputRange()
@@ -27,8 +27,10 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 		Output: api.Range{Start: start, End: end}, History: st.HistoryError, Quarantine: st.Quarantine, Temporary: r.Temporary,
 	}
 	a.Left, a.Started, a.Sandbox = e.leftover(), st.Started, h.Sandbox(e)
+	a.Draft = h.DraftOf(e, &st)
 	a.Approvals, a.Policy, a.Agent = h.host.Approvals(r.ID), r.Policy, r.Agent
 	a.Executions, a.RefusedCount = h.ExecutionsOf(e)
+	a.Ports, a.MorePorts = e.Ports()
 	if a.Labels == nil {
 		a.Labels = map[string]string{}
 	}
@@ -48,7 +50,7 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	if st.State == session.Running {
 		a.AgentIs = e.agent.get()
 	} else {
-		a.Stopped, a.RestartAt = r.Stopped, h.restarts.due(e)
+		a.Stopped, a.RestartAt = r.Stopped, h.restarts.dueAt(e)
 	}
 	if !st.LastOutput.IsZero() {
 		a.LastWrite = &st.LastOutput
@@ -68,17 +70,17 @@ func (h *Registry) Describe(e *Handle, st session.Status) api.Session {
 	return a
 }
 
-// NeedsOf is what a session's program waits for; nil: for nothing.
-func NeedsOf(st session.Status) *api.Needs {
+// NeedsOf returns the input that a session's program waits for, or nil.
+func NeedsOf(st session.Status) *api.InputRequest {
 	n := st.Needs
 	if n.Kind == "" || st.State != session.Running {
 		return nil
 	}
-	return &api.Needs{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since, Prompt: n.Repl}
+	return &api.InputRequest{Kind: string(n.Kind), Confidence: n.Confidence, Reason: n.Reason, Since: n.Since, Prompt: n.Repl}
 }
 
-// CurrentDir is what the program said (OSC 7), else what the kernel says of the
-// foreground process, else of the session's own, else where it was started.
+// CurrentDir returns the directory that the program reported (OSC 7), else that of the foreground process, else of the
+// session's own process, else the initial one.
 func (e *Handle) CurrentDir(st session.Status) string {
 	r := e.Record()
 	if st.State != session.Running || e.device == nil {
@@ -104,7 +106,7 @@ func (e *Handle) CurrentDir(st session.Status) string {
 // saveEnd records how a session ended. Owners call it.
 func (h *Registry) saveEnd(e *Handle, st session.Status) {
 	h.saveLater(e, func(r *store.Session) {
-		r.State, r.Ended, r.Title, r.Stopped = string(st.State), st.Ended, st.Title, e.toEnd.Load()
+		r.State, r.Ended, r.Title, r.Stopped = string(st.State), st.Ended, st.Title, e.endRequested.Load()
 		if st.Cwd != "" {
 			r.Cwd = st.Cwd
 		}
@@ -118,12 +120,13 @@ func (h *Registry) saveEnd(e *Handle, st session.Status) {
 	})
 }
 
-// asks has it recorded that a program asks a person, for those who are told also later. Where the output ends tells the
-// question from others, so that a daemon that finds it again tells of nothing new.
-func (h *Registry) asks(e *Handle, st *session.Status) {
-	if !asksAPerson(&st.Needs) {
+// recordNeedsInput records that a program needs a user's input, for readers that come later. The output offset
+// identifies the prompt, so that a restarted daemon does not record it again.
+func (h *Registry) recordNeedsInput(e *Handle, st *session.Status) {
+	if !needsUser(&st.Needs) {
 		return
 	}
+	e.promptAt.Store(st.Offset)
 	c := store.Completion{
 		Kind: store.OfInput, Session: e.rec.ID, Name: e.Record().Name, Ref: strconv.FormatUint(st.Offset, 10), State: string(st.Needs.Kind),
 		Text: h.Secrets().Text(st.Needs.Reason), At: st.Needs.Since, // it is kept, and handed to programs
@@ -132,12 +135,12 @@ func (h *Registry) asks(e *Handle, st *session.Status) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := h.store.AddCompletion(ctx, c); err != nil {
-			h.log.Error("record that a program asks", "session", c.Session, "err", err)
+			h.log.Error("record that a program needs input", "session", c.Session, "err", err)
 		}
 	})
 }
 
-// SignalName is a signal's name, else its number.
+// SignalName returns a signal's name, or its number if it has none.
 func SignalName(n int) string {
 	if name := nameOfSignal(n); name != "" {
 		return name

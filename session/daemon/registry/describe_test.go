@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -63,10 +63,10 @@ func testRegistry(t *testing.T) *Registry {
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	return New(Config{Dirs: dirs, Log: log, Store: st, Settings: settings.Open(dirs, log)})
+	return New(Config{Dirs: dirs, Log: log, Store: st, Settings: liveconfig.Open(dirs, log)})
 }
 
-// A session's manifest repeats its newest record, whoever changed it last, once the set of sessions has stopped.
+// After concurrent changes a session's manifest equals its newest record.
 //
 // FEATURES: R93
 func TestManifestsRepeatTheNewestRecord(t *testing.T) {

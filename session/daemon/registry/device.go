@@ -18,7 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/ring"
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
 // device is a session's terminal as the daemon reaches it: input and size through the
@@ -27,22 +27,23 @@ type device struct {
 	id       string
 	keeper   Keeper
 	log      *slog.Logger
-	pty      *terminal // or what writes to a pipe session's input; nil when that is gone
+	pty      *terminal // or the write end of a pipe session's input; nil once closed
 	pipe     bool
-	separate bool   // stdout and stderr are told apart
-	cgroup   string // the session's own, directory; empty: none
+	separate bool   // stdout and stderr are separate streams
+	cgroup   string // the session's own directory; empty if none
 
-	keeperPID int // the parent of what a session's processes left behind; 0: not known
+	keeperPID int // parent of the session's leftover processes; 0: unknown
 
-	// recorded returns when the session's record is written, or cannot be: the keeper keeps its exit status until then.
-	recorded  func(context.Context) bool
-	release   sync.Once
-	releasing sync.WaitGroup
-	kept      atomic.Bool // at the keeper, though it could be let go but for its record
+	// recorded returns when the session's record is written, or cannot be. Until then the keeper keeps the exit status.
+	recorded      func(context.Context) bool
+	release       sync.Once
+	releasing     sync.WaitGroup
+	heldForRecord atomic.Bool // the keeper keeps the session only until its record is written
 }
 
 var errNoInput = errors.New("the session runs on pipes and reads no input")
 
+// Write implements session.Device.
 func (d *device) Write(p []byte) (int, error) {
 	if d.pty == nil {
 		return 0, errNoInput
@@ -50,9 +51,10 @@ func (d *device) Write(p []byte) (int, error) {
 	return d.pty.Write(p)
 }
 
+// TryWrite implements session.Device: it writes without blocking and returns the number of bytes accepted.
 func (d *device) TryWrite(p []byte) int { return d.TryWriteNoted(p, func() {}) }
 
-// TryWriteNoted is TryWrite; note is called right before it.
+// TryWriteNoted is TryWrite, but calls note right before the write.
 func (d *device) TryWriteNoted(p []byte, note func()) int {
 	n := 0
 	if d.pty == nil {
@@ -60,14 +62,14 @@ func (d *device) TryWriteNoted(p []byte, note func()) int {
 	}
 	_ = d.control(func(fd int) (err error) {
 		note()
-		n, err = nowait.Write(fd, p)
+		n, err = rawio.Write(fd, p)
 		return err
 	})
 	return max(n, 0)
 }
 
-// TypePiece implements ring.Device, where there is a file; without one the queue writes (typing.pieces). What is typed out of it
-// is typed by sendfile, which moves the file's position by what the terminal took.
+// TypePiece implements ring.Device. It needs a file; without one the queue writes (typing.pieces). It uses sendfile,
+// which moves the file's position by the bytes that the terminal accepted.
 func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error) {
 	if d.pty == nil {
 		return 0, errNoInput
@@ -96,6 +98,7 @@ func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error)
 	return n, err
 }
 
+// SetWriteDeadline implements session.Device.
 func (d *device) SetWriteDeadline(t time.Time) error {
 	if d.pty == nil {
 		return errNoInput
@@ -111,6 +114,7 @@ func (d *device) closeInput(ctx context.Context) error {
 	return d.keeper.Link().CloseInput(ctx, d.id)
 }
 
+// Resize implements session.Device.
 func (d *device) Resize(cols, rows int) error {
 	if d.pipe {
 		return nil
@@ -118,7 +122,7 @@ func (d *device) Resize(cols, rows int) error {
 	return d.control(func(fd int) error { return sys.SetSize(fd, cols, rows) })
 }
 
-// foreground is the terminal's foreground process group; 0 when there is none.
+// foreground returns the terminal's foreground process group, or 0.
 func (d *device) foreground() int {
 	pgid := 0
 	if d.pipe || d.pty == nil {
@@ -139,41 +143,44 @@ func (d *device) Control(f func(fd int) error) error {
 	return d.control(f)
 }
 
+// control calls f with the terminal's descriptor.
 func (d *device) control(f func(fd int) error) error {
 	return d.pty.control(f)
 }
 
+// Resume implements session.Device: the keeper reads output again.
 func (d *device) Resume() {
 	if err := d.keeper.Link().Resume(d.id); err != nil {
 		d.log.Debug("resume", "session", d.id, "err", err) // it asks again when it is back
 	}
 }
 
-// Release runs aside: it must not hold the session's owner up. Only the first call does
-// something: a later one could hit a session that was restored under the same id.
+// Release releases the session at its keeper, without blocking the owner. Only the first call acts: a later one could
+// affect a session restored under the same id.
 func (d *device) Release() {
-	d.release.Do(func() { d.releasing.Go(d.letGo) })
+	d.release.Do(func() { d.releasing.Go(d.releaseAtKeeper) })
 }
 
-// released waits until the keeper has forgotten the session, whether or not its end is recorded.
-func (d *device) released() {
+// awaitRelease waits until the keeper has released the session, even if its end is not recorded.
+func (d *device) awaitRelease() {
 	d.Release()
 	d.releasing.Wait()
-	d.letGoKept()
+	d.releaseHeld()
 }
 
-func (d *device) letGo() {
+// releaseAtKeeper requests the release, once the record is written.
+func (d *device) releaseAtKeeper() {
 	if d.pty != nil {
 		defer d.pty.Close()
 	}
-	if d.kept.Store(true); d.isRecorded() { // else the next daemon is told the exit again
-		d.letGoKept()
+	if d.heldForRecord.Store(true); d.isRecorded() { // otherwise the next daemon receives the exit again
+		d.releaseHeld()
 	}
 }
 
-// letGoKept has the keeper forget a session that is kept for its record alone.
-func (d *device) letGoKept() {
-	if !d.kept.Swap(false) {
+// releaseHeld releases a session that the keeper keeps only for its record.
+func (d *device) releaseHeld() {
+	if !d.heldForRecord.Swap(false) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
@@ -187,6 +194,7 @@ func (d *device) letGoKept() {
 // recordTime bounds how long a session's record may take to be written.
 const recordTime = 30 * time.Second
 
+// isRecorded waits until the session's record is written, for at most recordTime, and reports whether it is.
 func (d *device) isRecorded() bool {
 	if d.recorded == nil {
 		return true
@@ -196,19 +204,19 @@ func (d *device) isRecorded() bool {
 	return d.recorded(ctx)
 }
 
-// terminal is what a session's input is written to. The keeper reads the session's output by the same description: a file of the
-// runtime's would have this process woken by all that a program prints or reads, for nothing. So it is no such file before a
+// terminal is the descriptor to which a session's input is written. The keeper reads output by the same file
+// description: in the runtime's poller it would wake this process for all output. So it joins the poller only when a
 // write has to wait.
 type terminal struct {
 	fd int
 
 	mu     sync.Mutex // guards the fields below
-	users  int        // of fd: what is asked about a program can take long, and nobody else waits for it
+	users  int        // users of fd: a probe can take long and must not block others
 	closed bool       // fd is closed, or will be by its last user
-	waiter *os.File   // for writes that wait; nil: none had to
+	waiter *os.File   // for blocking writes; nil if none so far
 }
 
-// newTerminal takes a file over.
+// newTerminal takes ownership of a file.
 func newTerminal(f *os.File) (*terminal, error) {
 	defer f.Close()
 	raw, err := f.SyscallConn()
@@ -225,7 +233,7 @@ func newTerminal(f *os.File) (*terminal, error) {
 	return &terminal{fd: fd}, nil
 }
 
-// control calls f with the descriptor, which stays open meanwhile.
+// control calls f with the descriptor, which stays open during the call.
 func (t *terminal) control(f func(fd int) error) error {
 	t.mu.Lock()
 	if t.closed {
@@ -234,12 +242,12 @@ func (t *terminal) control(f func(fd int) error) error {
 	}
 	t.users++
 	t.mu.Unlock()
-	defer t.used()
+	defer t.releaseUse()
 	return f(t.fd)
 }
 
-// used says that control has ended.
-func (t *terminal) used() {
+// releaseUse ends a call of control.
+func (t *terminal) releaseUse() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.users--; t.users == 0 && t.closed {
@@ -247,8 +255,8 @@ func (t *terminal) used() {
 	}
 }
 
-// waits is the file for writes that wait.
-func (t *terminal) waits() (*os.File, error) {
+// waitFile returns the file for blocking writes.
+func (t *terminal) waitFile() (*os.File, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -266,16 +274,16 @@ func (t *terminal) waits() (*os.File, error) {
 
 // Write writes all of p, waiting for the program to read.
 func (t *terminal) Write(p []byte) (int, error) {
-	f, err := t.waits()
+	f, err := t.waitFile()
 	if err != nil {
 		return 0, err
 	}
 	return f.Write(p)
 }
 
-// await calls f until it says that it is done, whenever something can be written.
+// await calls f whenever the terminal is writable, until f returns true.
 func (t *terminal) await(f func(fd uintptr) (done bool)) error {
-	file, err := t.waits()
+	file, err := t.waitFile()
 	if err != nil {
 		return err
 	}
@@ -288,7 +296,7 @@ func (t *terminal) await(f func(fd uintptr) (done bool)) error {
 
 // SetWriteDeadline ends writes that wait.
 func (t *terminal) SetWriteDeadline(at time.Time) error {
-	f, err := t.waits()
+	f, err := t.waitFile()
 	if err != nil {
 		return err
 	}

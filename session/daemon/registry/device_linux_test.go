@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// watched says whether this process is woken by what happens to a descriptor.
+// watched reports whether events of a descriptor wake this process.
 func watched(t *testing.T, fd int) bool {
 	t.Helper()
 	all, err := filepath.Glob("/proc/self/fdinfo/*")
@@ -22,7 +22,7 @@ func watched(t *testing.T, fd int) bool {
 		t.Fatal(all, err)
 	}
 	for _, name := range all {
-		info, _ := os.ReadFile(name) // one may have been closed meanwhile
+		info, _ := os.ReadFile(name) // one may have been closed since
 		for line := range strings.Lines(string(info)) {
 			if f := strings.Fields(line); len(f) > 1 && f[0] == "tfd:" && f[1] == strconv.Itoa(fd) {
 				return true
@@ -80,12 +80,12 @@ func TestTerminalIsNotWatched(t *testing.T) {
 	}
 }
 
-// A write waits for room until its deadline, or until the terminal is closed; then nothing is done with it any more.
+// A write waits for space until its deadline, or until the terminal is closed; then the terminal is not used again.
 func TestTerminalWriteWaits(t *testing.T) {
 	of, _ := openTerminal(t)
 	ends := make(chan error, 1)
 	write := func() {
-		_, err := of.Write(make([]byte, 1<<20)) // nobody reads: a terminal has room for a few thousand
+		_, err := of.Write(make([]byte, 1<<20)) // without a reader a terminal has space for a few thousand
 		ends <- err
 	}
 	go write()
@@ -113,7 +113,7 @@ func TestTerminalWriteWaits(t *testing.T) {
 	}
 }
 
-// Who closes a terminal does not wait for who asks it something, nor does who types.
+// Closing a terminal does not wait for queries of it or for input.
 func TestTerminalIsClosedInUse(t *testing.T) {
 	of, tty := openTerminal(t)
 	if err := of.control(func(fd int) error {

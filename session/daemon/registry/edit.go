@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Edit changes name and labels, all or nothing: what cannot be recorded is refused.
+// Edit changes name and labels, all or nothing: changes that cannot be recorded are rejected.
 func (h *Registry) Edit(e *Handle, edit api.Edit) error {
 	if err := spawn.CheckLabels(edit.Labels); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (h *Registry) Edit(e *Handle, edit api.Edit) error {
 			return err
 		}
 	}
-	_, err := h.putLocked(e, func(r *store.Session) { r.Name, r.Labels = name, labelled(r.Labels, edit.Labels) })
+	_, err := h.putLocked(e, func(r *store.Session) { r.Name, r.Labels = name, mergeLabels(r.Labels, edit.Labels) })
 	if err == nil {
 		h.dropName(e, was.Name)
 		return nil
@@ -45,8 +45,9 @@ func (h *Registry) Edit(e *Handle, edit api.Edit) error {
 	return spawn.StorageError(err, h.dirs.State)
 }
 
-// labelled are labels with changes; an empty value takes one away. It is a copy: others may hold the old ones.
-func labelled(old, changes map[string]string) map[string]string {
+// mergeLabels returns a copy of labels with changes applied; an empty value removes a label. Readers may hold the old
+// map.
+func mergeLabels(old, changes map[string]string) map[string]string {
 	labels := maps.Clone(old)
 	if labels == nil {
 		labels = map[string]string{}
@@ -59,7 +60,7 @@ func labelled(old, changes map[string]string) map[string]string {
 	return labels
 }
 
-// takeName makes a name mean a session, besides the one it has.
+// takeName gives a session another name in addition to its own.
 func (h *Registry) takeName(e *Handle, name string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +71,7 @@ func (h *Registry) takeName(e *Handle, name string) error {
 	return nil
 }
 
-// dropName has a name mean a session no more, unless it is the one it has.
+// dropName removes a former name of a session.
 func (h *Registry) dropName(e *Handle, name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

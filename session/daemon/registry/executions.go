@@ -20,36 +20,37 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// executionsFile, in a session's directory, says whether its executions are judged and what was refused last. The audit
-// trail has all.
+// executionsFile, in a session's directory, records whether its executions are checked and the last refusals. The audit
+// trail has all of them.
 const executionsFile = "executions.json"
 
-// keptRefusals are shown with a session.
-const keptRefusals = 20
+// maxRefusals bounds the refusals that are shown with a session.
+const maxRefusals = 20
 
-// execRecord is what is known of those in a session.
+// execRecord is the state of a session's execution checks.
 type execRecord struct {
 	mu      sync.Mutex
-	read    bool // from the file
+	loaded  bool // from the file
 	writing bool
-	kept    struct {
+	file    struct {
 		State        string        `json:"state"`
 		Count        int           `json:"count,omitempty"`
 		Refused      []api.Refused `json:"refused,omitempty"`
 		Unprivileged []string      `json:"unprivileged,omitempty"`
-		Agent        string        `json:"agent,omitempty"` // the first that gave a person's session lines or keys
+		Agent        string        `json:"agent,omitempty"` // the first agent that typed into a user's session
 	}
 	home string
 }
 
-// judgedAs notes, for a process that was just started, whether its executions are judged. again: the session had one before.
-func (h *Registry) judgedAs(e *Handle, state string, again bool) {
+// recordChecked records, for a process that was just started, whether its executions are checked. again means that the
+// session had a process before.
+func (h *Registry) recordChecked(e *Handle, state string, again bool) {
 	x := &e.execs
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.read = true
-	x.kept.State = state
-	if state == "" && x.kept.Agent == "" {
+	x.loaded = true
+	x.file.State = state
+	if state == "" && x.file.Agent == "" {
 		if !again {
 			return
 		}
@@ -58,49 +59,50 @@ func (h *Registry) judgedAs(e *Handle, state string, again bool) {
 		}
 		return
 	}
-	h.keepExecutions(e)
+	h.saveExecutions(e)
 }
 
+// executionsPath returns the path of executionsFile.
 func (h *Registry) executionsPath(e *Handle) string {
 	return filepath.Join(h.dirs.Session(e.rec.ID), executionsFile)
 }
 
-// lockExecutions reads the file first, once.
+// lockExecutions locks the record and reads its file at first use.
 func (h *Registry) lockExecutions(e *Handle) *execRecord {
 	x := &e.execs
 	x.mu.Lock()
-	if x.read || !e.ready.Load() {
+	if x.loaded || !e.ready.Load() {
 		return x
 	}
-	x.read = true
-	early := x.kept // refused before it was read
+	x.loaded = true
+	early := x.file // refused before it was read
 	b, err := os.ReadFile(h.executionsPath(e))
 	if err == nil {
-		x.kept.Refused = nil
-		err = json.Unmarshal(b, &x.kept)
-		x.kept.Count += early.Count
-		x.kept.Refused = append(x.kept.Refused, early.Refused...)
+		x.file.Refused = nil
+		err = json.Unmarshal(b, &x.file)
+		x.file.Count += early.Count
+		x.file.Refused = append(x.file.Refused, early.Refused...)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("executions of a session", "session", e.rec.ID, "err", err)
-		x.kept.State = "not judged: it is not known whether they are (" + executionsFile + " cannot be read)"
+		x.file.State = "not judged: it is not known whether they are (" + executionsFile + " cannot be read)"
 	}
 	return x
 }
 
-// keepExecutions has the file written, soon. Called with the lock held.
-func (h *Registry) keepExecutions(e *Handle) {
+// saveExecutions schedules a write of the file. The caller holds the lock.
+func (h *Registry) saveExecutions(e *Handle) {
 	x := &e.execs
 	if x.writing {
 		return
 	}
 	x.writing = true
 	h.writes.Go(func() {
-		e.manifest.Lock()
-		defer e.manifest.Unlock()
+		e.dirMu.Lock()
+		defer e.dirMu.Unlock()
 		x.mu.Lock()
 		x.writing = false
-		b, err := json.Marshal(&x.kept)
+		b, err := json.Marshal(&x.file)
 		x.mu.Unlock()
 		if err == nil && !e.removed {
 			err = atomicfile.Write(h.executionsPath(e), atomicfile.Options{}, b)
@@ -111,48 +113,48 @@ func (h *Registry) keepExecutions(e *Handle) {
 	})
 }
 
-// ExecutionsOf says whether a session's executions are judged, and how many were refused.
+// ExecutionsOf returns whether a session's executions are checked, and how many were refused.
 func (h *Registry) ExecutionsOf(e *Handle) (state string, refused int) {
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
-	state = x.kept.State
-	if state == api.ExecutionsJudged && len(x.kept.Unprivileged) > 0 {
-		state += "; without the rights of their owners: " + strings.Join(x.kept.Unprivileged, ", ")
+	state = x.file.State
+	if state == api.ExecutionsJudged && len(x.file.Unprivileged) > 0 {
+		state += "; without the rights of their owners: " + strings.Join(x.file.Unprivileged, ", ")
 	}
-	return state, x.kept.Count
+	return state, x.file.Count
 }
 
-// Judged says that a session's executions are judged: all its processes have the filter that has the kernel ask.
-func (h *Registry) Judged(e *Handle) bool {
+// IsChecked reports whether a session's executions are checked: all its processes have the seccomp filter.
+func (h *Registry) IsChecked(e *Handle) bool {
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
-	return x.kept.State == api.ExecutionsJudged
+	return x.file.State == api.ExecutionsJudged
 }
 
-// RefusedSince are executions in a session that were refused since then, as far as they are kept, oldest first.
+// RefusedSince returns the recorded refusals since then, oldest first.
 func (h *Registry) RefusedSince(e *Handle, since time.Time) []api.Refused {
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
-	i, _ := slices.BinarySearchFunc(x.kept.Refused, since, func(r api.Refused, t time.Time) int { return r.Time.Compare(t) })
-	return slices.Clone(x.kept.Refused[i:])
+	i, _ := slices.BinarySearchFunc(x.file.Refused, since, func(r api.Refused, t time.Time) int { return r.Time.Compare(t) })
+	return slices.Clone(x.file.Refused[i:])
 }
 
-// gone stands for the agent of a session that is not known any more: what it left behind is judged as an agent's.
-const gone = "(of a session that was removed)"
+// removedAgent is the label for the agent of a removed session: its leftover processes are judged as an agent's.
+const removedAgent = "(of a session that was removed)"
 
 // Subject implements executions.Sessions.
 func (h *Registry) Subject(id string) executions.Subject {
 	e := h.ByID(id)
 	if e == nil {
-		return executions.Subject{Agent: gone}
+		return executions.Subject{Agent: removedAgent}
 	}
 	rec := e.Record()
 	s := executions.Subject{Name: rec.Name, Labels: rec.Labels, Agent: rec.Agent, Policy: rec.Policy}
-	box := h.boxOf(e)
+	box := h.sandboxOf(e)
 	s.Programs, s.Differ = box.programs, box.differ
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
-	s.Agent = cmp.Or(s.Agent, x.kept.Agent)
+	s.Agent = cmp.Or(s.Agent, x.file.Agent)
 	if x.home == "" && e.ready.Load() {
 		if env, err := sys.ReadEnviron(e.Session.Status().PID); err == nil {
 			x.home, _ = env.Lookup("HOME")
@@ -164,23 +166,23 @@ func (h *Registry) Subject(id string) executions.Subject {
 	return s
 }
 
-// WorkedIn notes that an agent gives a session lines or keys. What it leaves behind there cannot be told from what a
-// person types: all that asks from the session asks as the agent from then on.
-func (h *Registry) WorkedIn(e *Handle, agent string) {
+// RecordAgentWork records that an agent sends lines or keys to a session. Its effects cannot be separated from the user's
+// input, so from then on all requests from the session count as the agent's.
+func (h *Registry) RecordAgentWork(e *Handle, agent string) {
 	if agent == "" || e.Record().Agent != "" || !e.ready.Load() {
 		return
 	}
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
-	if x.kept.Agent == "" {
-		x.kept.Agent = agent
-		h.keepExecutions(e)
+	if x.file.Agent == "" {
+		x.file.Agent = agent
+		h.saveExecutions(e)
 		h.writes.Go(func() { h.bind(e) })
 	}
 }
 
-// bind marks a session as bound at its keeper if the session is not a user's alone. The keeper then serves none of its processes:
-// they must use the daemon, which knows whose they are.
+// bind marks a session at its keeper if an agent or a policy is involved. The keeper then serves none of its processes:
+// they must use the daemon, which identifies them.
 func (h *Registry) bind(e *Handle) {
 	if e.device == nil || h.AgentOf(e) == "" && e.Record().Policy == "" && h.Sandbox(e) == nil {
 		return
@@ -190,17 +192,17 @@ func (h *Registry) bind(e *Handle) {
 	}
 }
 
-// AgentOf is the agent whose session it is, or that has worked in it; empty: it is a person's.
+// AgentOf returns the agent that owns a session or has worked in it; empty if none.
 func (h *Registry) AgentOf(e *Handle) string {
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
-	return cmp.Or(e.Record().Agent, x.kept.Agent)
+	return cmp.Or(e.Record().Agent, x.file.Agent)
 }
 
-// toldOf says that a process only tries the next directory of PATH: for the same words, of which the last that it tried was refused
-// for the same reason. Python's subprocess does.
-func (x *execRecord) toldOf(r *api.Refused) bool {
-	for _, o := range slices.Backward(x.kept.Refused) {
+// isRetryOf reports whether a refusal repeats the last one of its process with the next directory of PATH, as Python's
+// subprocess does.
+func (x *execRecord) isRetryOf(r *api.Refused) bool {
+	for _, o := range slices.Backward(x.file.Refused) {
 		if o.PID == r.PID {
 			return o.Path != r.Path && filepath.Base(o.Path) == filepath.Base(r.Path) && slices.Equal(o.Argv, r.Argv) &&
 				strings.ReplaceAll(o.Why, o.Path, r.Path) == r.Why
@@ -209,8 +211,8 @@ func (x *execRecord) toldOf(r *api.Refused) bool {
 	return false
 }
 
-// Refused implements executions.Sessions.
-func (h *Registry) Refused(id string, r api.Refused) {
+// RecordRefusal implements executions.Sessions.
+func (h *Registry) RecordRefusal(id string, r api.Refused) {
 	e := h.ByID(id)
 	h.log.Info("an execution was refused", "session", id, "path", r.Path, "why", r.Why)
 	if e == nil {
@@ -219,15 +221,15 @@ func (h *Registry) Refused(id string, r api.Refused) {
 	r.Time = time.Now()
 	ready := e.ready.Load()
 	x := h.lockExecutions(e)
-	if x.toldOf(&r) {
+	if x.isRetryOf(&r) {
 		x.mu.Unlock()
 		return
 	}
-	x.kept.Count++
-	x.kept.Refused = append(x.kept.Refused, r)
-	x.kept.Refused = x.kept.Refused[max(0, len(x.kept.Refused)-keptRefusals):]
+	x.file.Count++
+	x.file.Refused = append(x.file.Refused, r)
+	x.file.Refused = x.file.Refused[max(0, len(x.file.Refused)-maxRefusals):]
 	if ready {
-		h.keepExecutions(e)
+		h.saveExecutions(e)
 	}
 	x.mu.Unlock()
 	if !ready { // its session is just being started: what is written of it then has this too
@@ -237,21 +239,21 @@ func (h *Registry) Refused(id string, r api.Refused) {
 	h.Bus.Send(api.Event{Kind: "refused", Session: &view, Refused: &r})
 }
 
-// maxUnprivileged bounds the names that are kept.
+// maxUnprivileged bounds the stored paths of programs that lost the rights of their owner, per session.
 const maxUnprivileged = 8
 
-// Unprivileged implements executions.Sessions.
-func (h *Registry) Unprivileged(id, path string) {
+// RecordUnprivileged implements executions.Sessions.
+func (h *Registry) RecordUnprivileged(id, path string) {
 	e := h.ByID(id)
 	if e == nil || !e.ready.Load() {
 		return
 	}
 	x := h.lockExecutions(e)
 	defer x.mu.Unlock()
-	if len(x.kept.Unprivileged) >= maxUnprivileged || slices.Contains(x.kept.Unprivileged, path) {
+	if len(x.file.Unprivileged) >= maxUnprivileged || slices.Contains(x.file.Unprivileged, path) {
 		return
 	}
-	x.kept.Unprivileged = append(x.kept.Unprivileged, path)
-	h.keepExecutions(e)
+	x.file.Unprivileged = append(x.file.Unprivileged, path)
+	h.saveExecutions(e)
 	h.log.Info("a program runs without the rights of its owner, for executions are judged", "session", id, "path", path)
 }

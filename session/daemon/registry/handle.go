@@ -15,80 +15,85 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/events"
 	"github.com/longterm-dev/longterm/session/daemon/sizepolicy"
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Handle is a session as the registry knows it: its record, and what runs. Session and device are
-// set once, before ready; a handle that is not ready only holds its name.
+// Handle is a session in the registry: its record and its running parts. Session and device are set once, before ready;
+// a handle that is not ready only reserves its name.
 type Handle struct {
 	Session  *session.Session
-	device   *device // nil when the process is gone
+	device   *device // nil once the process has exited
 	inherits bool    // its program was started under another daemon
 	ready    atomic.Bool
 	Clients  sizepolicy.Clients // clients and whose size counts
-	activity activity           // the newest command, and how it gets on
+	activity activity           // progress of the newest command
 
-	telling sync.Mutex // held from describing it to publishing that, so that who is told last is told the newest
-	unasked bool       // it was told last that nothing is asked; under telling
+	// held from describing the session to publishing that, so that the newest state is published last
+	publishing    sync.Mutex
+	idlePublished bool // the last published state needs no input; guarded by publishing
 
-	secrets      secrets // of rules
+	secrets      secrets // secrets of response rules
 	Unintegrated Unintegrated
 
 	saving sync.Mutex // held while the record is written, so that the newest is last; before mu
 
-	cut atomic.Bool // markCut
+	outputTruncated atomic.Bool // an answer omitted output (MarkCut)
 
-	noted atomic.Bool // how it ended stands beside its record, which could not be written
+	endNoted atomic.Bool // its end is stored in a file, because its record could not be written
 
-	toEnd atomic.Bool // somebody has it ended: it is not started again by itself
+	endRequested atomic.Bool // a caller ends it: it is not restarted by policy
 
-	keeperLost atomic.Pointer[time.Time] // when its keeper died under it; nil: it did not
+	keeperLost atomic.Pointer[time.Time] // when its keeper died; nil if it lives
 
-	box atomic.Pointer[boxed] // nil: not looked for yet
+	box atomic.Pointer[sandboxInfo] // its sandbox; nil: not looked up yet
 
-	execs execRecord // what is known of executions in it
+	execs execRecord // its execution checks
 
-	bells  events.Bells // rung and not told of
-	unread *time.Timer  // when people are told that it waits for input; of its owner; nil: it never did
+	bells      events.Bells // bells not yet published
+	inputTimer *time.Timer  // pending input notification; used by the owner; nil before the first
 
-	rang time.Time // when people were last told that its program rang the bell; of its owner
+	lastBell time.Time // time of the last bell notification; used by the owner
 
-	agent     agentPlace   // the coding agent in it
-	keptAgent *agentRecord // as written; of the agent's watch
+	promptAt atomic.Uint64 // output offset at which the pending prompt was recorded; 0: unknown
 
-	manifest sync.Mutex // held while the session's directory is written to or removed; before mu
-	removed  bool       // guarded by manifest
+	ports atomic.Pointer[portList] // nil until SetPorts
 
-	mu     sync.Mutex
-	rec    store.Session
-	left   []sys.Process // what it left behind when it ended, once that was looked for
-	looked bool
-	why    string                   // its mode is not the one asked for
-	early  []func(*session.Session) // notices that came before s was there
-	heir   *Handle                  // the id's next process is this one's: notices are for it
+	agent      agentSlot    // the coding agent in it
+	savedAgent *agentRecord // record as written to disk; used by the agent's watch
+
+	dirMu   sync.Mutex // held while the session's directory is written to or removed; before mu
+	removed bool       // guarded by dirMu
+
+	mu             sync.Mutex
+	rec            store.Session
+	leftovers      []sys.Process // leftover processes, if leftoversKnown
+	leftoversKnown bool
+	modeReason     string                   // why the mode differs from the requested one
+	pendingNotices []func(*session.Session) // notices for the session, until it exists
+	successor      *Handle                  // the next handle with this ID, which receives the notices
 }
 
-// NewHandle is the handle of a session that only has a record yet.
+// NewHandle returns the handle of a session that only has a record.
 func NewHandle(rec store.Session) *Handle { return &Handle{rec: rec} }
 
-// Inherited says that its program was started under another daemon.
-func (e *Handle) Inherited() bool { return e.inherits }
+// IsInherited reports whether another daemon started the program.
+func (e *Handle) IsInherited() bool { return e.inherits }
 
-// LostBefore says that its keeper had died before a time: what ended then was ended for that, and how says nothing of it.
+// LostBefore reports whether its keeper died before t. Exit statuses after that are meaningless.
 func (e *Handle) LostBefore(t time.Time) bool {
 	lost := e.keeperLost.Load()
 	return lost != nil && lost.Before(t)
 }
 
-// Notify tells the session something, or keeps it until there is a session to tell.
+// Notify calls f with the session, at once or when the session is ready.
 func (e *Handle) Notify(f func(*session.Session)) {
 	e.mu.Lock()
-	heir := e.heir
+	heir := e.successor
 	if heir == nil && !e.ready.Load() {
-		e.early = append(e.early, f)
+		e.pendingNotices = append(e.pendingNotices, f)
 		e.mu.Unlock()
 		return
 	}
@@ -100,11 +105,11 @@ func (e *Handle) Notify(f func(*session.Session)) {
 	f(e.Session)
 }
 
-// bequeath has what is told from now on go to another handle of the same id.
-func (e *Handle) bequeath(heir *Handle) {
+// redirectTo redirects later notices to the next handle of the same ID.
+func (e *Handle) redirectTo(successor *Handle) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.heir = heir
+	e.successor = successor
 }
 
 // begin makes the handle ready with its session.
@@ -112,30 +117,30 @@ func (e *Handle) begin(s *session.Session, dev *device) {
 	e.mu.Lock()
 	e.Session, e.device = s, dev
 	e.ready.Store(true)
-	early := e.early
-	e.early = nil
+	early := e.pendingNotices
+	e.pendingNotices = nil
 	e.mu.Unlock()
 	for _, f := range early {
 		f(s)
 	}
 }
 
-// ID is the session's, for ever.
+// ID returns the session's permanent id.
 func (e *Handle) ID() string { return e.rec.ID }
 
-// Ready says that the session is there; else only its name is taken.
+// Ready reports whether the session exists; before that, only its name is reserved.
 func (e *Handle) Ready() bool { return e.ready.Load() }
 
-// Adopted says that a keeper had the session's process when this daemon took it up.
-func (e *Handle) Adopted() bool { return e.device != nil }
+// IsAdopted reports whether a keeper had the session's process when this daemon started.
+func (e *Handle) IsAdopted() bool { return e.device != nil }
 
-// OnPipes says that the session has pipes and no terminal.
+// OnPipes reports whether the session has pipes instead of a terminal.
 func (e *Handle) OnPipes() bool { return e.device != nil && e.device.pipe }
 
 // CloseInput ends a pipe session's standard input.
 func (e *Handle) CloseInput(ctx context.Context) error { return e.device.closeInput(ctx) }
 
-// Foreground is the terminal's foreground process group; 0 when there is none.
+// Foreground returns the terminal's foreground process group, or 0.
 func (e *Handle) Foreground() int {
 	if e.device == nil {
 		return 0
@@ -143,7 +148,7 @@ func (e *Handle) Foreground() int {
 	return e.device.foreground()
 }
 
-// Program is the name of the program that the session's own process is now; empty: it is not known.
+// Program returns the name of the program that the session's own process runs, or "".
 func (e *Handle) Program() string {
 	leader := e.Session.Leader()
 	if leader <= 0 {
@@ -152,7 +157,7 @@ func (e *Handle) Program() string {
 	return programName(leader)
 }
 
-// programName is the name of the file that a process executes; empty: it is not known.
+// programName returns the name of the file that a process executes, or "".
 func programName(pid int) string {
 	exe := strings.TrimSuffix(sys.Exe(pid), " (deleted)")
 	if exe == "" {
@@ -161,8 +166,7 @@ func programName(pid int) string {
 	return filepath.Base(exe)
 }
 
-// Readers are the names of the programs that have the terminal instead of the session's own process: they read
-// what is typed.
+// Readers returns the names of the programs that read the terminal instead of the session's own process.
 func (e *Handle) Readers() []string {
 	if group := e.Foreground(); group == e.Session.Leader() {
 		return nil
@@ -183,7 +187,7 @@ func (e *Handle) foregroundPIDs() (pids []int) {
 		return nil
 	}
 	for _, pid := range append([]int{group}, sys.Descendants(leader)...) { // whose list may miss one while others end
-		if st, err := sys.ReadStat(pid); err == nil && st.Group == group && !st.Ended() {
+		if st, err := sys.ReadStat(pid); err == nil && st.Group == group && !st.IsDead() {
 			pids = append(pids, pid)
 		}
 	}
@@ -194,17 +198,18 @@ func (e *Handle) foregroundPIDs() (pids []int) {
 func (e *Handle) HasNoStatus(prompt string) bool {
 	return slices.ContainsFunc(e.foregroundPIDs(), func(pid int) bool {
 		argv, err := sys.Cmdline(pid)
-		return err == nil && evidence.HasNoStatus(programName(pid), argv, prompt)
+		return err == nil && inputdetect.HasNoStatus(programName(pid), argv, prompt)
 	})
 }
 
-// maxReaders bounds the names of programs that read a terminal. manyReaders stands for those that are more: it is the name
-// of no program that is known, so that nothing is taken for code of the others only.
+// maxReaders bounds the names of programs that read a terminal. manyReaders replaces further names; it matches no known
+// program, so code is not attributed to the listed ones only.
 const (
 	maxReaders  = 8
 	manyReaders = "…"
 )
 
+// withReader adds a program's name to a list without duplicates, up to maxReaders.
 func withReader(names []string, name string) []string {
 	if len(names) >= maxReaders {
 		name = manyReaders
@@ -215,7 +220,7 @@ func withReader(names []string, name string) []string {
 	return append(names, name)
 }
 
-// Cgroup is what the session's cgroup tells; nil when it has none.
+// Cgroup returns the state of the session's cgroup, or nil.
 func (e *Handle) Cgroup() *api.Cgroup {
 	if e.device == nil {
 		return nil
@@ -223,49 +228,78 @@ func (e *Handle) Cgroup() *api.Cgroup {
 	return cgroupOf(e.device.cgroup)
 }
 
-// HasChildren says that the session's process has started others that live.
+// HasChildren reports whether the session's process has running children.
 func (e *Handle) HasChildren() bool {
-	children, _ := sys.Children(e.Session.Status().PID) // gone: it has none
+	children, _ := sys.Children(e.Session.Status().PID) // fails if the process has exited
 	return len(children) > 0
 }
 
-// Activity is how the n-th command gets on, or the newest; nil: nothing is known.
+// Activity returns the progress of the n-th command, or of the newest, or nil if it is unknown.
 func (e *Handle) Activity(n int) *api.Activity {
-	if e.Session != nil { // it is looked at with all that is told of it
-		if st := e.Session.Status(); st.State == session.Running && (st.Alt || st.Needs.Kind != evidence.None) {
-			e.activity.takesPerson()
+	if e.Session != nil { // checked on every read
+		if st := e.Session.Status(); st.State == session.Running && (st.Alt || st.Needs.Kind != inputdetect.None) {
+			e.activity.setInteractive()
 		}
 	}
 	return e.activity.view(n)
 }
 
-// Looked waits, for a moment at most, until Activity tells of what the session's program has printed by now.
-func (e *Handle) Looked(ctx context.Context) {
+// AwaitActivity waits a limited time until Activity covers the output printed so far.
+func (e *Handle) AwaitActivity(ctx context.Context) {
 	if e.Session != nil {
-		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		_ = e.activity.upTo(ctx, e.end()) // late output is missing in the activity
+		_ = e.activity.awaitRead(ctx, e.outputEnd()) // late output is missing in the activity
 	}
 }
 
 // ReadToEnd waits until the watcher of the newest task has read all output so far, and has left if the task has ended. It
 // fails only with ctx.
-func (e *Handle) ReadToEnd(ctx context.Context) error { return e.activity.upTo(ctx, e.end()) }
+func (e *Handle) ReadToEnd(ctx context.Context) error {
+	return e.activity.awaitRead(ctx, e.outputEnd())
+}
 
-// MarkCut notes that an answer had not all of the session's output: its caller may read the rest.
-func (e *Handle) MarkCut() { e.cut.Store(true) }
+// portList is where a session's processes accept connections.
+type portList struct {
+	list []api.Port
+	more int // number of further ports
+}
 
-// Record is the session's record, as it stands.
+// Ports returns the sockets on which the session's processes accept connections, as of the newest SetPorts, and how many
+// more it has. The caller must not change the list.
+func (e *Handle) Ports() (list []api.Port, more int) {
+	if p := e.ports.Load(); p != nil {
+		return p.list, p.more
+	}
+	return nil, 0
+}
+
+// SetPorts sets what Ports returns, and completes waits for ports. It keeps list.
+func (e *Handle) SetPorts(list []api.Port, more int) {
+	e.ports.Store(&portList{list, more})
+	var tcp []int
+	for i := range list {
+		if p := list[i].Port; p > 0 {
+			tcp = append(tcp, p)
+		}
+	}
+	e.Session.SetPorts(tcp)
+}
+
+// MarkCut records that an answer omitted output of the session: its caller may read the rest.
+func (e *Handle) MarkCut() { e.outputTruncated.Store(true) }
+
+// Record returns a copy of the session's record.
 func (e *Handle) Record() store.Session {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.rec
 }
 
-// Temporary says that the session goes when it has ended and was read.
+// Temporary reports whether the session is removed after it has ended and was read.
 func (e *Handle) Temporary() bool { return e.Record().Temporary }
 
-// ExitOf is an end as a keeper tells it.
+// ExitOf converts a keeper's exit message.
 func ExitOf(m *wire.Exited) session.Exit {
 	e := session.Exit{
 		Code: int(m.Code), Number: int(m.Signal), Time: time.Unix(0, m.Time),
@@ -284,8 +318,8 @@ func (e *Handle) Keep(h *Registry) {
 	}
 }
 
-// PoolLabel is the label of warm shells, with the key of what they were made for.
+// PoolLabel is the label of warm shells. Its value is the key of their configuration.
 const PoolLabel = "longterm.pool"
 
-// Pooled says that the session is a warm shell, ready or handed out.
-func (e *Handle) Pooled() bool { return e.Record().Labels[PoolLabel] != "" }
+// IsPooled reports whether the session is a warm shell, ready or in use.
+func (e *Handle) IsPooled() bool { return e.Record().Labels[PoolLabel] != "" }

@@ -86,7 +86,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// A session that is called as another one's id could not be asked for: that one is found first.
+// A session named like another one's id would be unreachable: the one with the name is found first.
 //
 // FEATURES: R85
 func TestNameThatIsAnothersID(t *testing.T) {
@@ -102,7 +102,7 @@ func TestNameThatIsAnothersID(t *testing.T) {
 	}
 }
 
-// What is removed is gone from memory, disk and database, and told.
+// A removed session leaves memory, disk and database, and the removal is published.
 func TestRemove(t *testing.T) {
 	r := histories(t, "a", "b")
 	l := r.Bus.Listen()
@@ -125,17 +125,17 @@ func TestRemove(t *testing.T) {
 	if event := <-l.C; event.Kind != "removed" || event.Session.Name != "a" {
 		t.Errorf("%+v", event)
 	}
-	if !r.forgotten.Load() {
+	if !r.removedAny.Load() {
 		t.Error("the database's log is not to be emptied")
 	}
-	r.Maintenance.emptyLog(t.Context())
-	if r.forgotten.Load() {
+	r.Maintenance.truncateLog(t.Context())
+	if r.removedAny.Load() {
 		t.Error("the database's log was not emptied")
 	}
 	r.RemoveEnded(e) // a second time does nothing
 }
 
-// Where the store fails the session is gone all the same, and stays so; its record goes later.
+// If the store fails the session is removed anyway, and stays so; its record is removed later.
 func TestRemoveWithoutAStore(t *testing.T) {
 	r := histories(t, "a")
 	e, err := r.Resolve("a")
@@ -148,7 +148,7 @@ func TestRemoveWithoutAStore(t *testing.T) {
 	if err := r.Remove(t.Context(), e, false); err != nil {
 		t.Errorf("%v", err)
 	}
-	if len(r.All()) != 0 || !r.unforgotten.has(e.ID()) {
+	if len(r.All()) != 0 || !r.undeleted.has(e.ID()) {
 		t.Error("it is still there")
 	}
 }
@@ -201,7 +201,7 @@ func TestRestoreThatFails(t *testing.T) {
 	}
 }
 
-// A process that ends before its handle stands where the old one's stood has ended all the same.
+// A process that ends before its handle replaces the old one has ended all the same.
 func TestNoticesForARestoredProcess(t *testing.T) {
 	r := histories(t, "a")
 	old, err := r.Resolve("a")
@@ -215,7 +215,7 @@ func TestNoticesForARestoredProcess(t *testing.T) {
 	}
 	told = nil
 	e := NewHandle(old.Record())
-	old.bequeath(e)
+	old.redirectTo(e)
 	if old.Notify(notice); told != nil {
 		t.Error("somebody is told before the new session is there")
 	}
@@ -254,8 +254,8 @@ func TestSecretsAreForgotten(t *testing.T) {
 	}
 }
 
-// Lines for a program that tells nothing take turns: one that does not wait is refused after a while,
-// one that waits does so for as long as its caller.
+// Lines for a silent program run one after the other: a call without waiting is rejected after a while, one that waits
+// does so as long as its caller.
 //
 // FEATURES: R16
 func TestTurnsOfUnintegratedPrograms(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/internal/throttle"
+	"github.com/longterm-dev/longterm/session/internal/cpulimit"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/store/journal"
 	"github.com/longterm-dev/longterm/store/search"
@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	// indexEvery is how often sessions are looked at for output that is not indexed, and
-	// indexAfter how long that must have rested, or
-	indexEvery = 2 * time.Second
-	indexAfter = time.Second
-	// indexBytes how much must have come.
+	// indexInterval is the interval between checks for unindexed output. Output is indexed after being idle for
+	// indexAfter.
+	indexInterval = 2 * time.Second
+	indexAfter    = time.Second
+	// indexBytes is the amount of output after which it is indexed at once.
 	indexBytes = 1 << 20
 	// indexShare is the part of a core that indexing in the background takes.
 	indexShare = 0.3
@@ -39,41 +39,41 @@ const (
 type Indexer struct {
 	reg *Registry
 
-	path    string
-	opened  atomic.Pointer[search.Index] // nil: it could not be opened yet
-	feeding chan struct{}                // has room while the index is not being fed
-	resting atomic.Bool                  // no other session is fed: everything ends, and the next daemon goes on
-	stale   atomic.Bool                  // something that was removed may be in it still
+	path     string
+	opened   atomic.Pointer[search.Index] // nil: not open
+	feeding  chan struct{}                // semaphore of 1: held while the index is fed
+	stopping atomic.Bool                  // stopping: no further session is indexed
+	stale    atomic.Bool                  // it may still hold removed output
 
-	mu   sync.Mutex
-	why  error                   // why it could not be opened yet
-	seen map[string]feedProgress // by session
+	mu       sync.Mutex
+	openErr  error                   // why it could not be opened yet
+	progress map[string]feedProgress // by session
 }
 
-// feedProgress is how far a session's output was read for the index.
+// feedProgress is how far a session's output is indexed.
 type feedProgress struct {
 	to      uint64      // offset after the last byte
 	indexed uint64      // offset up to which the index has lines
 	open    search.Line // unfinished line at the end, which is not indexed; To == From if none
 }
 
-// OpenIndex opens the index; search works without it as little as it must.
+// OpenIndex opens the search index. Without it, search reads all output.
 func (h *Registry) OpenIndex() {
-	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), seen: map[string]feedProgress{}, feeding: make(chan struct{}, 1)}
+	x := &Indexer{reg: h, path: filepath.Join(h.dirs.State, "search.db"), progress: map[string]feedProgress{}, feeding: make(chan struct{}, 1)}
 	h.Index = x
 	if x.open() != nil {
 		h.log.Warn(x.Problem())
 	}
 }
 
-// Problem is what people should know of the index now; "": nothing.
+// Problem returns what users should know about the index, or "".
 func (x *Indexer) Problem() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why == nil {
+	if x.openErr == nil {
 		return ""
 	}
-	return fmt.Sprintf("nothing can be searched: %v; put that right, and it goes on by itself", x.why)
+	return fmt.Sprintf("search unavailable: %v (retried automatically)", x.openErr)
 }
 
 // open opens the index, or notes why it cannot.
@@ -81,26 +81,26 @@ func (x *Indexer) open() error {
 	index, err := search.Open(x.path)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why = err; err == nil {
+	if x.openErr = err; err == nil {
 		x.opened.Store(index)
 	}
 	return err
 }
 
-// openAgain opens an index that could not be opened before. A disk that was full, say, is so for a while only.
-func (x *Indexer) openAgain(ctx context.Context) {
+// retryOpen retries to open the index, for example after a full disk.
+func (x *Indexer) retryOpen(ctx context.Context) {
 	if x.Usable() {
 		return
 	}
 	if x.open() == nil {
-		x.reg.log.Info("it can be searched again")
-		x.compare(ctx)
+		x.reg.log.Info("search available again")
+		x.removeStale(ctx)
 	}
 }
 
-// compare drops from the index what there is no history of any more: what was dropped while no index could be opened, or by a
-// daemon that came to no end with it. What is dropped from here on finds the index.
-func (x *Indexer) compare(ctx context.Context) {
+// removeStale removes sessions and output from the index that no longer exist: removed while it could not be opened, or
+// by a daemon that did not finish.
+func (x *Indexer) removeStale(ctx context.Context) {
 	index := x.opened.Load()
 	if index == nil {
 		return
@@ -126,18 +126,18 @@ func (x *Indexer) compare(ctx context.Context) {
 
 // run feeds until ctx ends.
 func (x *Indexer) run(ctx context.Context) {
-	t := x.reg.pace.Ticker(indexEvery)
+	t := x.reg.pace.Ticker(indexInterval)
 	defer t.Stop()
-	x.compare(ctx)
+	x.removeStale(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C():
 			t.Next()
-			x.openAgain(ctx)
+			x.retryOpen(ctx)
 			if x.stale.Load() {
-				x.compare(ctx)
+				x.removeStale(ctx)
 			}
 			x.sweep(ctx, false, func(e *Handle, rest uint64) bool {
 				return rest >= indexBytes || time.Since(e.Session.Status().LastOutput) >= indexAfter
@@ -146,7 +146,7 @@ func (x *Indexer) run(ctx context.Context) {
 	}
 }
 
-// close is called once nothing feeds any more.
+// close closes the index after the last feed.
 func (x *Indexer) close() {
 	x.feeding <- struct{}{}
 	if index := x.opened.Load(); index != nil {
@@ -154,16 +154,15 @@ func (x *Indexer) close() {
 	}
 }
 
-// Usable says whether there is an index.
+// Usable reports whether the index is open.
 func (x *Indexer) Usable() bool { return x.opened.Load() != nil }
 
-// CatchUp feeds all that was printed until ctx ends.
+// CatchUp indexes all output so far, until ctx ends.
 func (x *Indexer) CatchUp(ctx context.Context) {
 	x.sweep(ctx, true, func(*Handle, uint64) bool { return true })
 }
 
-// Search finds lines, newest first, also those that the index does not have yet. What was removed is not found, also where
-// the index could not drop it so far.
+// Search finds lines, newest first, including those not yet indexed. It skips removed output that the index still has.
 func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.Hit, error] {
 	meant := q.Within
 	q.Within = func(id string) bool { return x.reg.ByID(id) != nil && (meant == nil || meant(id)) }
@@ -175,27 +174,26 @@ func (x *Indexer) Search(ctx context.Context, q search.Query) iter.Seq2[search.H
 	return x.opened.Load().Search(ctx, q)
 }
 
-// sweep feeds what is due of every session. wanted: somebody waits for it.
+// sweep indexes the due output of every session. wanted means that a search waits for it.
 func (x *Indexer) sweep(ctx context.Context, wanted bool, due func(e *Handle, rest uint64) bool) {
 	for _, e := range x.reg.All() {
-		if ctx.Err() != nil || x.resting.Load() {
+		if ctx.Err() != nil || x.stopping.Load() {
 			return
 		}
 		x.mu.Lock()
-		seen := x.seen[e.rec.ID].to
+		seen := x.progress[e.rec.ID].to
 		x.mu.Unlock()
 		_, end := e.Session.OutputRange()
 		if end <= seen || e.Record().Temporary || !due(e, end-seen) {
 			continue
 		}
-		if err := contain(x.reg.log, "index for search", e.rec.ID, func() error { return x.feed(ctx, e, wanted) }); err != nil && ctx.Err() == nil {
+		if err := recoverPanics(x.reg.log, "index for search", e.rec.ID, func() error { return x.feed(ctx, e, wanted) }); err != nil && ctx.Err() == nil {
 			x.reg.log.Error("index for search", "session", e.rec.ID, "err", err)
 		}
 	}
 }
 
-// feed indexes what a session printed since the last time, unless it is being fed already:
-// that can take long.
+// feed indexes a session's new output, unless another call is doing that, which can take long.
 func (x *Indexer) feed(ctx context.Context, e *Handle, wanted bool) error {
 	index := x.opened.Load()
 	if index == nil {
@@ -207,20 +205,20 @@ func (x *Indexer) feed(ctx context.Context, e *Handle, wanted bool) error {
 	default:
 		return nil
 	}
-	from, err := index.Indexed(ctx, e.rec.ID)
+	from, err := index.IndexedTo(ctx, e.rec.ID)
 	if err != nil {
 		return err
 	}
 	start, end := e.Session.OutputRange()
 	f := newFeeder(x, e, max(from, start))
-	f.rest = func(ctx context.Context, took time.Duration) error {
-		return f.throttle.Rest(ctx, took, f.share(wanted))
+	f.throttleWait = func(ctx context.Context, took time.Duration) error {
+		return f.throttle.Pause(ctx, took, f.share(wanted))
 	}
 	f.emit = func(ctx context.Context, b search.Batch) error {
 		err := index.Add(ctx, b)
 		if err == nil {
 			from = max(from, b.To)
-			x.saw(e.rec.ID, feedProgress{to: b.To, indexed: from})
+			x.setProgress(e.rec.ID, feedProgress{to: b.To, indexed: from})
 		}
 		return err
 	}
@@ -230,32 +228,33 @@ func (x *Indexer) feed(ctx context.Context, e *Handle, wanted bool) error {
 	if err := f.read(ctx); err != nil {
 		return err
 	}
-	x.saw(e.rec.ID, feedProgress{end, from, f.unfinishedLine(time.Now())}) // more output brings that line up again
+	x.setProgress(e.rec.ID, feedProgress{end, from, f.unfinishedLine(time.Now())}) // more output brings that line up again
 	return nil
 }
 
-// saw notes up to where a session's output was fed, and the unfinished line there.
-func (x *Indexer) saw(id string, now feedProgress) {
+// setProgress records how far a session's output was indexed, and the unfinished line there.
+func (x *Indexer) setProgress(id string, now feedProgress) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if now.to >= x.seen[id].to {
-		x.seen[id] = now
+	if now.to >= x.progress[id].to {
+		x.progress[id] = now
 	}
 }
 
-// feeder makes lines of a session's output.
+// feeder splits a session's output into lines for the index.
 type feeder struct {
 	x        *Indexer
 	e        *Handle
 	commands []store.Command // by number, and so by offset
 	plain    plaintext.Writer
 	base     uint64 // offset of the plain text's first byte
-	pos      uint64 // offset after the newest byte
+	pos      uint64 // offset after the last byte read
 	batch    search.Batch
-	bytes    int // in the batch
-	throttle throttle.Throttle
-	emit     func(context.Context, search.Batch) error
-	rest     func(ctx context.Context, took time.Duration) error // pauses for other work; nil for a caller that waits
+	bytes    int // size of the batch
+	throttle cpulimit.Throttle
+	emit     func(context.Context, search.Batch) error // stores a batch
+	// waits, so that other work can run; nil for a caller that waits
+	throttleWait func(ctx context.Context, took time.Duration) error
 }
 
 // newFeeder returns a feeder of a session's output from an offset on.
@@ -268,8 +267,8 @@ func (f *feeder) share(wanted bool) float64 {
 	return shareOfIndexing(wanted, time.Since(f.e.Session.Status().LastOutput))
 }
 
-// shareOfIndexing is the part of a core for one session's output, whose last came so long ago: who prints comes first, but for
-// whoever waits for what is found.
+// shareOfIndexing returns the share of a core for indexing a session that was quiet for the given time. Programs that
+// print have priority unless a search waits.
 func shareOfIndexing(wanted bool, quiet time.Duration) float64 {
 	if !wanted && quiet < indexAfter {
 		return floodShare
@@ -277,6 +276,7 @@ func shareOfIndexing(wanted bool, quiet time.Duration) float64 {
 	return indexShare
 }
 
+// read reads the journal and emits its lines.
 func (f *feeder) read(ctx context.Context) error {
 	r := f.e.Session.Records(f.base)
 	defer r.Close()
@@ -293,27 +293,28 @@ func (f *feeder) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.take(ctx, &rec); err != nil {
+		if err := f.addRecord(ctx, &rec); err != nil {
 			return err
 		}
-		if f.rest == nil {
+		if f.throttleWait == nil {
 			continue
 		}
-		if err := f.rest(ctx, time.Since(began)); err != nil {
+		if err := f.throttleWait(ctx, time.Since(began)); err != nil {
 			return err
 		}
 	}
-	if f.e.Session.Status().State != session.Running { // no more will come to end the line
-		text, from, to := f.plain.Rest(nil)
+	if f.e.Session.Status().State != session.Running { // no further output completes the line
+		text, from, to := f.plain.AppendUnfinished(nil)
 		f.add(text, from, to, time.Now())
 	}
 	return f.flush(ctx)
 }
 
-func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
+// addRecord adds a journal record.
+func (f *feeder) addRecord(ctx context.Context, rec *journal.Record) error {
 	switch rec.Kind {
 	case journal.KindGap:
-		if rec.Lost > 0 { // what comes after it is another text
+		if rec.Lost > 0 { // the text after a gap does not continue the line
 			if err := f.flush(ctx); err != nil {
 				return err
 			}
@@ -333,6 +334,7 @@ func (f *feeder) take(ctx context.Context, rec *journal.Record) error {
 	return nil
 }
 
+// add adds a line of plain text.
 func (f *feeder) add(text []byte, from, to uint64, at time.Time) {
 	if len(text) > 0 {
 		from += f.base
@@ -344,7 +346,7 @@ func (f *feeder) add(text []byte, from, to uint64, at time.Time) {
 	f.bytes += len(text)
 }
 
-// commandAt is the number of the command that printed the byte at an offset; 0: none.
+// commandAt returns the number of the command that printed the byte at an offset, or 0.
 func (f *feeder) commandAt(off uint64) int {
 	i := sort.Search(len(f.commands), func(i int) bool { return f.commands[i].From > off }) - 1
 	if i < 0 || f.commands[i].To != 0 && f.commands[i].To <= off {
@@ -353,11 +355,12 @@ func (f *feeder) commandAt(off uint64) int {
 	return f.commands[i].N
 }
 
+// flush emits the batch.
 func (f *feeder) flush(ctx context.Context) error {
 	if len(f.batch.Lines) == 0 && f.batch.To == 0 {
 		return nil
 	}
-	if f.x.reg.ByID(f.e.rec.ID) == nil { // it was removed meanwhile
+	if f.x.reg.ByID(f.e.rec.ID) == nil { // already removed
 		return nil
 	}
 	err := f.emit(ctx, f.batch)
@@ -366,17 +369,17 @@ func (f *feeder) flush(ctx context.Context) error {
 	return err
 }
 
-// forget drops a session from the index. Where there is none yet, or it cannot be written, compare does.
+// forget removes a session from the index. If the index cannot be written, compare does it later.
 func (x *Indexer) forget(ctx context.Context, id string) {
 	x.mu.Lock()
-	delete(x.seen, id)
+	delete(x.progress, id)
 	x.mu.Unlock()
 	if index := x.opened.Load(); index != nil && index.Forget(ctx, id) != nil {
 		x.stale.Store(true)
 	}
 }
 
-// forgetBefore drops what a session printed before an offset from the index.
+// forgetBefore removes a session's output before an offset from the index.
 func (x *Indexer) forgetBefore(ctx context.Context, id string, off uint64) error {
 	if index := x.opened.Load(); index != nil {
 		return index.ForgetBefore(ctx, id, off)
@@ -387,15 +390,15 @@ func (x *Indexer) forgetBefore(ctx context.Context, id string, off uint64) error
 // errEnough stops a read whose reader has all that it needs.
 var errEnough = errors.New("enough")
 
-// readAllUnindexed yields the lines of sessions that are not indexed yet: output of the last seconds,
-// unfinished lines such as prompts, and all output of temporary sessions, which are never indexed.
+// readAllUnindexed yields lines that are not indexed: output of the last seconds, unfinished lines such as prompts, and
+// all output of temporary sessions, which are never indexed.
 func (x *Indexer) readAllUnindexed(ctx context.Context, indexed map[string]uint64, meant func(*Handle) bool) iter.Seq2[search.Batch, error] {
 	return func(yield func(search.Batch, error) bool) {
 		for _, e := range x.reg.All() {
 			if !meant(e) {
 				continue
 			}
-			err := contain(x.reg.log, "search", e.rec.ID, func() error {
+			err := recoverPanics(x.reg.log, "search", e.rec.ID, func() error {
 				return x.readUnindexed(ctx, e, indexed[e.rec.ID], func(b search.Batch) bool { return yield(b, nil) })
 			})
 			switch {
@@ -424,7 +427,7 @@ func (x *Indexer) readUnindexed(ctx context.Context, e *Handle, from uint64, tak
 		return nil
 	}
 	x.mu.Lock()
-	known := x.seen[e.rec.ID]
+	known := x.progress[e.rec.ID]
 	x.mu.Unlock()
 	if known.to >= end && known.indexed == from { // all but an unfinished line is indexed
 		if known.open.To <= known.open.From {
@@ -455,7 +458,7 @@ func (f *feeder) unfinishedLine(at time.Time) search.Line {
 	if f.e.Session.Status().State != session.Running {
 		return search.Line{}
 	}
-	text, from, to := f.plain.Rest(nil)
+	text, from, to := f.plain.AppendUnfinished(nil)
 	if len(text) == 0 || to <= from {
 		return search.Line{}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store/search"
 )
 
-// An index that could not be opened, as on a full disk, is opened when it can be, without a restart. What was removed meanwhile
-// is not found in it.
+// An index that could not be opened, as on a full disk, is opened once possible, without a restart. Sessions removed in
+// the meantime are not found in it.
 //
 // FEATURES: R92
 func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
@@ -33,8 +33,8 @@ func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
 		}
 	}
 	r.OpenIndex()
-	r.Index.openAgain(t.Context())
-	if p := r.Index.Problem(); r.Index.Usable() || !strings.Contains(p, "goes on by itself") {
+	r.Index.retryOpen(t.Context())
+	if p := r.Index.Problem(); r.Index.Usable() || !strings.Contains(p, "retried automatically") {
 		t.Fatalf("usable %v, problem %q", r.Index.Usable(), p)
 	}
 	if r.Index.forget(t.Context(), "gone"); r.Index.Usable() {
@@ -45,7 +45,7 @@ func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.Index.openAgain(t.Context())
+	r.Index.retryOpen(t.Context())
 	if p := r.Index.Problem(); !r.Index.Usable() || p != "" || len(h.notices) != 0 {
 		t.Fatalf("once it can be opened: usable %v, problem %q, and notices, which stay: %q", r.Index.Usable(), p, h.notices)
 	}
@@ -55,7 +55,7 @@ func TestIndexIsOpenedWhenItCanBe(t *testing.T) {
 	}
 }
 
-// fillIndex has the index know two sessions, of which one has a history still.
+// fillIndex indexes two sessions, of which one still has a history.
 func fillIndex(t *testing.T, r *Registry) {
 	t.Helper()
 	for id, text := range map[string]string{"gone": "needle one", "kept": "needle two"} {
@@ -89,7 +89,7 @@ func TestRemovedIsNotFound(t *testing.T) {
 	}
 }
 
-// foundIn are the sessions of which the index has the needle.
+// foundIn returns the sessions in which the index finds the needle.
 func foundIn(t *testing.T, r *Registry) string {
 	t.Helper()
 	return found(t, r.Index.opened.Load().Search(t.Context(), search.Query{Text: "needle", Limit: 10}))
@@ -116,15 +116,15 @@ func TestIndexIsComparedWithTheHistories(t *testing.T) {
 	r.OpenIndex()
 	fillIndex(t, r)
 	r.Index.close()
-	r.OpenIndex() // the next daemon's, which was told of nothing
+	r.OpenIndex() // the next daemon's, which got no event
 	defer r.Index.close()
-	r.Index.compare(t.Context())
+	r.Index.removeStale(t.Context())
 	if found := foundIn(t, r); found != "kept" {
 		t.Errorf("found in %q", found)
 	}
 }
 
-// What was dropped from the beginning of a history while the index was not told is dropped from it when they are compared.
+// Output dropped from the start of a history without the index's knowledge is dropped from it at the next comparison.
 //
 // FEATURES: R92
 func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
@@ -135,14 +135,14 @@ func TestIndexForgetsWhatHistoriesLost(t *testing.T) {
 	if err := r.Index.opened.Load().Add(t.Context(), search.Batch{Session: id, To: line.To, Lines: []search.Line{line}}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Index.compare(t.Context()); foundIn(t, r) != id {
+	if r.Index.removeStale(t.Context()); foundIn(t, r) != id {
 		t.Fatalf("before: found in %q", foundIn(t, r))
 	}
 	e := r.ByID(id)
 	if err := e.Session.Retain(time.Now(), journal.Retention{MaxBytes: 2 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	r.Index.compare(t.Context())
+	r.Index.removeStale(t.Context())
 	if start, _ := e.Session.OutputRange(); start == 0 || foundIn(t, r) != "" {
 		t.Errorf("the history begins at %d, found in %q", start, foundIn(t, r))
 	}
@@ -176,6 +176,6 @@ func TestSearch_FindsOutput_BeforeItIsIndexed(t *testing.T) {
 	<-r.Index.feeding
 	r.Index.CatchUp(t.Context())
 	found("once it was fed", 2)
-	clear(r.Index.seen) // another daemon's
+	clear(r.Index.progress) // another daemon's
 	found("after a restart", 2)
 }

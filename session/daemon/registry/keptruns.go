@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// keptRunTime is how long the session of a `run` that failed or was long is kept: users look for its output afterwards.
+// keptRunTime is how long the session of a failed or long `run` is kept, for users to read its output.
 const keptRunTime = 24 * time.Hour
 
 // maxKeptRuns bounds the number of kept sessions. A script may run a failing command in a loop.
@@ -22,7 +22,7 @@ const maxKeptRuns = 500
 // are too many.
 func (h *Registry) KeepRun(e *Handle) {
 	h.Save(e, func(r *store.Session) {
-		r.Temporary, r.Labels = false, labelled(r.Labels, map[string]string{api.KeptRunLabel: api.KeptRun})
+		r.Temporary, r.Labels = false, mergeLabels(r.Labels, map[string]string{api.KeptRunLabel: api.KeptRun})
 	})
 	kept := slices.DeleteFunc(h.All(), func(e *Handle) bool { return !e.KeptRun() })
 	for _, old := range kept[:max(0, len(kept)-maxKeptRuns)] {
@@ -35,7 +35,7 @@ func (e *Handle) KeptRun() bool { return e.Record().Labels[api.KeptRunLabel] != 
 
 // removeKeptRun removes the kept session of a command, unless it has leftover processes.
 func (h *Registry) removeKeptRun(e *Handle) {
-	if e.Session.Status().State == session.Running || len(h.NoteLeft(e)) > 0 {
+	if e.Session.Status().State == session.Running || len(h.RecordLeftovers(e)) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

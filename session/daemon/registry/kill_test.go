@@ -63,8 +63,8 @@ func TestRecycledPIDIsLeftAlone(t *testing.T) {
 	sys.SignalAll([]sys.Process{{PID: self.PID, Start: self.Start + 1}, {PID: self.PID}}, syscall.SIGKILL)
 }
 
-// A killed process whose end is not told in time hangs in the kernel only where it lives; else the session has still to take what
-// it printed, and that is said.
+// If a killed process's end is not reported in time, the error names the kernel only if the process lives. Otherwise
+// the session still reads its output, and the error says that.
 func TestUntoldEnd(t *testing.T) {
 	kept := store.Session{ID: uuid.NewString(), Name: "kept", State: "running", PID: 1 << 30, Argv: []string{"sh"}, Created: time.Now(), Started: time.Now()}
 	r, _ := hosted(t, func(r *Registry) { record(t, r, kept) })
@@ -79,11 +79,11 @@ func TestUntoldEnd(t *testing.T) {
 		says  string
 	}{
 		"it lives":            {self.PID, []sys.Process{self}, "did not end by SIGKILL"},
-		"it has ended":        {1 << 30, []sys.Process{{PID: 1 << 30, Start: 1}}, "has ended, but not all"},
-		"it was gone by then": {1 << 30, nil, "has ended, but not all"},
-		"only others live":    {1 << 30, []sys.Process{self}, "has ended, but not all"},
+		"it has ended":        {1 << 30, []sys.Process{{PID: 1 << 30, Start: 1}}, "has ended, but its output"},
+		"it was gone by then": {1 << 30, nil, "has ended, but its output"},
+		"only others live":    {1 << 30, []sys.Process{self}, "has ended, but its output"},
 	} {
-		if err := r.ByID(kept.ID).untold(over, c.pid, c.known); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := r.ByID(kept.ID).endError(over, c.pid, c.known); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

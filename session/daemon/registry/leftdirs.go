@@ -19,13 +19,12 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// removedSuffix marks directories of sessions that are being removed: a daemon that is killed
-// meanwhile leaves one that is not taken for a session.
+// removedSuffix marks directories of sessions that are being removed, so that a killed daemon leaves none that looks
+// like a session.
 const removedSuffix = ".removed"
 
-// clearLeftovers removes the directories that killed daemons left: of sessions half removed,
-// and of sessions half made, which have printed nothing. Called once it is known what keepers
-// have; what a silent one may have stays.
+// clearLeftovers removes directories of half-removed sessions, and of half-created ones without output, that killed
+// daemons left. Call it after the keepers were queried; it keeps what a silent keeper may have.
 func (a *adoption) clearLeftovers() {
 	root := a.reg.dirs.Sessions()
 	dirs, err := os.ReadDir(root)
@@ -33,7 +32,7 @@ func (a *adoption) clearLeftovers() {
 		a.reg.log.Error("look for directories left over", "err", err)
 		return
 	}
-	for _, silent := range a.silent {
+	for _, silent := range a.unanswered {
 		if silent {
 			return
 		}
@@ -41,7 +40,7 @@ func (a *adoption) clearLeftovers() {
 	for _, dir := range dirs {
 		path := filepath.Join(root, dir.Name())
 		id, removed := strings.CutSuffix(dir.Name(), removedSuffix)
-		if !removed && !a.isHalfMade(dir.Name(), path) || removed && a.reg.unforgotten.has(id) {
+		if !removed && !a.isHalfCreated(dir.Name(), path) || removed && a.reg.undeleted.has(id) {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {
@@ -52,8 +51,9 @@ func (a *adoption) clearLeftovers() {
 	}
 }
 
-func (a *adoption) isHalfMade(id, path string) bool {
-	if a.reg.ByID(id) != nil || a.kept[id] {
+// isHalfCreated reports whether a directory is of a session that was recorded without output.
+func (a *adoption) isHalfCreated(id, path string) bool {
+	if a.reg.ByID(id) != nil || a.found[id] {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(path, store.ManifestName)); !errors.Is(err, os.ErrNotExist) {
@@ -70,27 +70,27 @@ func (a *adoption) isHalfMade(id, path string) bool {
 	return j.End() == 0 && j.Close() == nil
 }
 
-// A session that is removed stays so on a disk that is full:
+// Removing a session also works on a full disk:
 //
-//	its directory gets the name of a removed one → its record → what is in the directory → [its record] → the directory
+//	rename its directory → delete its record → empty the directory → [delete the record] → delete the directory
 //
-// The new name needs no room and is what counts from then on. What was in the directory makes the room that the database needs
-// for taking a record out. Where that is refused all the same, the empty directory stays, and the record goes later: when
-// the next session is made, with maintenance, or when a daemon starts.
+// The rename needs no space and decides. Emptying the directory frees the space that the database needs to delete the
+// record. If that still fails, the empty directory stays, and the record is deleted later: at the next start of a
+// session, by maintenance, or by the next daemon.
 
-// unforgotten are sessions that were removed and whose records could not be.
-type unforgotten struct {
+// undeleted holds the IDs of removed sessions whose records could not be deleted.
+type undeleted struct {
 	mu  sync.Mutex
 	ids map[string]bool
 }
 
-func (u *unforgotten) has(id string) bool {
+func (u *undeleted) has(id string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.ids[id]
 }
 
-func (u *unforgotten) note(id string) {
+func (u *undeleted) note(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.ids == nil {
@@ -99,13 +99,13 @@ func (u *unforgotten) note(id string) {
 	u.ids[id] = true
 }
 
-func (u *unforgotten) drop(id string) {
+func (u *undeleted) drop(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.ids, id)
 }
 
-func (u *unforgotten) all() []string {
+func (u *undeleted) all() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Collect(maps.Keys(u.ids))
@@ -127,14 +127,14 @@ func (h *Registry) erase(ctx context.Context, id string) error {
 		kept = h.forgetRecord(ctx, id)
 	}
 	if kept != nil && os.MkdirAll(gone, 0o700) == nil {
-		h.unforgotten.note(id)
+		h.undeleted.note(id)
 		h.log.Warn("a removed session's record is removed later", "session", id, "err", kept)
 		return err
 	}
 	return errors.Join(err, kept, os.RemoveAll(gone))
 }
 
-// forgetRecord takes a session's record out of the database; nil: there is none.
+// forgetRecord deletes a session's record, if it exists.
 func (h *Registry) forgetRecord(ctx context.Context, id string) error {
 	if err := h.store.DeleteSession(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -142,7 +142,7 @@ func (h *Registry) forgetRecord(ctx context.Context, id string) error {
 	return nil
 }
 
-// emptyDir removes what is in a directory, if there is one.
+// emptyDir removes the contents of a directory, if it exists.
 func emptyDir(dir string) error {
 	all, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -154,21 +154,21 @@ func emptyDir(dir string) error {
 	return err
 }
 
-// forgetAgain tries to remove the records that could not be when their sessions were, and is why they still cannot be.
-func (h *Registry) forgetAgain(ctx context.Context) error {
-	for _, id := range h.unforgotten.all() {
+// retryDelete retries to delete the records of removed sessions, and returns the error of the first that fails.
+func (h *Registry) retryDelete(ctx context.Context) error {
+	for _, id := range h.undeleted.all() {
 		if err := h.forgetRecord(ctx, id); err != nil {
 			return err
 		}
 		if err := os.RemoveAll(h.dirs.Session(id) + removedSuffix); err != nil {
 			h.log.Error("remove a directory left over", "session", id, "err", err)
 		}
-		h.unforgotten.drop(id)
+		h.undeleted.drop(id)
 	}
 	return nil
 }
 
-// findRemoved notes the sessions whose removal a daemon before this one did not come to an end with.
+// findRemoved finds the sessions whose removal a previous daemon did not finish.
 func (h *Registry) findRemoved() error {
 	dirs, err := os.ReadDir(h.dirs.Sessions())
 	if err != nil {
@@ -176,7 +176,7 @@ func (h *Registry) findRemoved() error {
 	}
 	for _, dir := range dirs {
 		if id, ok := strings.CutSuffix(dir.Name(), removedSuffix); ok {
-			h.unforgotten.note(id)
+			h.undeleted.note(id)
 		}
 	}
 	return nil

@@ -33,8 +33,8 @@ func refuses(t *testing.T, r *Registry, what string) (room func()) {
 	return func() { run("DROP TRIGGER full") }
 }
 
-// A session that is removed while the database takes nothing is removed: it is in no list, also of the next daemon, its history is
-// gone, its name is free once there is room, and then its record is gone too.
+// A session removed while the database accepts no writes is removed: it is in no list, also of the next daemon, its
+// history is deleted, its name is free once there is space, and then its record is deleted too.
 //
 // FEATURES: R93
 func TestRemovedOnAFullDisk(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRemovedOnAFullDisk(t *testing.T) {
 	if err := r.Remove(t.Context(), r.ByID(id), false); err != nil {
 		t.Error(err)
 	}
-	if !r.unforgotten.has(id) {
+	if !r.undeleted.has(id) {
 		t.Error("its record is forgotten about")
 	}
 	if all, err := os.ReadDir(r.dirs.Session(id) + removedSuffix); err != nil || len(all) != 0 {

@@ -11,20 +11,20 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// ModeReason is why the session is on pipes, though that was not asked for; may be empty.
+// ModeReason returns why the session uses pipes without being asked to; may be empty.
 func (e *Handle) ModeReason() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.why
+	return e.modeReason
 }
 
-// cgroupOf is what a session's cgroup tells; nil when it has none.
+// cgroupOf returns the state of a session's cgroup, or nil.
 func cgroupOf(dir string) *api.Cgroup {
 	if dir == "" {
 		return nil
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return nil // everybody in it ended
+		return nil // all its processes have exited
 	}
 	c := &api.Cgroup{Path: dir, Memory: cgroupNumber(dir, "memory.current"), PIDs: cgroupNumber(dir, "pids.current")}
 	if c.PIDs == nil {
@@ -42,7 +42,7 @@ func cgroupOf(dir string) *api.Cgroup {
 	return c
 }
 
-// cgroupLimits are those in force; nil when there are none.
+// cgroupLimits returns the limits in force, or nil.
 func cgroupLimits(dir string) *api.Limits {
 	var l api.Limits
 	if n := cgroupNumber(dir, "memory.max"); n != nil {
@@ -63,6 +63,7 @@ func cgroupLimits(dir string) *api.Limits {
 	return &l
 }
 
+// cgroupFile returns the content of a cgroup's file, or "".
 func cgroupFile(dir, file string) string {
 	b, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {
@@ -71,7 +72,7 @@ func cgroupFile(dir, file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// cgroupNumber is nil for "max" and for what is not there.
+// cgroupNumber returns the number in a file, or nil for "max" and missing files.
 func cgroupNumber(dir, file string) *int64 {
 	n, err := strconv.ParseInt(cgroupFile(dir, file), 10, 64)
 	if err != nil {
@@ -80,7 +81,7 @@ func cgroupNumber(dir, file string) *int64 {
 	return &n
 }
 
-// cgroupMembers counts threads where the pids controller does not.
+// cgroupMembers counts threads if the pids controller is not available.
 func cgroupMembers(dir string) *int64 {
 	if _, err := os.Stat(filepath.Join(dir, "cgroup.threads")); err != nil {
 		return nil
@@ -89,8 +90,7 @@ func cgroupMembers(dir string) *int64 {
 	return &n
 }
 
-// killCgroup ends everybody in a session's cgroup at once, also when the keeper has let go
-// of the session already.
+// killCgroup kills all processes in a session's cgroup, also after its keeper released it.
 func killCgroup(e *Handle) {
 	if e.device != nil && e.device.cgroup != "" {
 		_ = os.WriteFile(filepath.Join(e.device.cgroup, "cgroup.kill"), []byte("1"), 0) // it may be gone

@@ -13,51 +13,53 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/internal/calm"
+	"github.com/longterm-dev/longterm/session/internal/memrelease"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// Budget is what history may take on disk. Zero fields are no limit.
+// Budget bounds the disk space of histories. Zero fields are no limit.
 type Budget struct {
 	SessionBytes int64         // of one session
-	SessionAge   time.Duration // of what a session printed
+	SessionAge   time.Duration // of a session's output
 	TotalBytes   int64         // of all sessions
 	Dead         int           // sessions that have ended
 	DeadAge      time.Duration // since they ended
 }
 
-// How often maintenance looks at things.
+// Intervals of maintenance.
 const (
-	tidyEvery   = time.Minute // histories over the budget
-	lookEvery   = time.Second // the configuration
-	compactRest = 10 * time.Second
-	calmEvery   = 5 * time.Second // memory that a burst left behind
-	calmLate    = time.Second / 4 // after all else that is done at rest
+	tidyInterval   = time.Minute // histories over the budget
+	configInterval = time.Second // between checks of the configuration
+	// between compactions
+	compactPause    = 10 * time.Second
+	releaseInterval = 5 * time.Second // between releases of memory after a burst
+	releaseDelay    = time.Second / 4 // delay of a release after other idle work
 )
 
-// KeptJobs is how many records of jobs are kept.
+// KeptJobs is the number of job records to keep.
 const KeptJobs = 5000
 
-// Maintenance looks after histories: syncs them, packs them, drops what is over the budget.
+// Maintenance maintains the histories: it syncs and compresses them and deletes what exceeds the budget.
 type Maintenance struct {
 	reg    *Registry
 	packed map[string]uint64 // by session: output when it was last packed
 }
 
+// run performs maintenance until ctx ends.
 func (m *Maintenance) run(ctx context.Context) {
 	conf := m.reg.conf
 	at := m.reg.pace
-	sync, tidy, pack := at.Ticker(conf.Get().Sync.Interval), at.Ticker(tidyEvery), at.Ticker(compactRest)
-	look, calmly := at.Ticker(lookEvery), at.LateTicker(calmEvery, calmLate)
-	var memory calm.Memory
-	var pages calm.Pages
+	sync, tidy, pack := at.Ticker(conf.Get().Sync.Interval), at.Ticker(tidyInterval), at.Ticker(compactPause)
+	look, calmly := at.Ticker(configInterval), at.LateTicker(releaseInterval, releaseDelay)
+	var memory memrelease.Memory
+	var pages memrelease.Pages
 	defer calmly.Stop()
 	defer look.Stop()
 	defer sync.Stop()
 	defer tidy.Stop()
 	defer pack.Stop()
-	m.noteAllLeft() // of sessions that ended under an earlier daemon
+	m.recordAllLeftovers() // of sessions that ended under an earlier daemon
 	for {
 		select {
 		case <-ctx.Done():
@@ -75,22 +77,22 @@ func (m *Maintenance) run(ctx context.Context) {
 			}
 		case <-calmly.C():
 			calmly.Next()
-			rests := at.Resting()
+			rests := at.IsIdle()
 			if rests {
-				calm.EndThreads(sys.Threads())
+				memrelease.EndThreads(sys.Threads())
 			}
-			if given := memory.Look(rests); pages.Due(sys.PageFaults(), given || rests) {
+			if given := memory.MaybeRelease(rests); pages.Due(sys.PageFaults(), given || rests) {
 				sys.LeaveOwnPages()
 			}
 		case <-pack.C():
 			pack.Next()
-			_ = m.reg.forgetAgain(ctx) // it was logged, and is tried again
+			_ = m.reg.retryDelete(ctx) // it was logged, and is tried again
 			m.pack(ctx)
-			m.emptyLog(ctx)
+			m.truncateLog(ctx)
 		case now := <-tidy.C():
 			tidy.Next()
-			m.noteAllLeft()
-			if err := m.reg.store.PruneJobs(ctx, KeptJobs); err != nil {
+			m.recordAllLeftovers()
+			if err := errors.Join(m.reg.store.PruneJobs(ctx, KeptJobs), m.reg.store.DropJobOutputs(ctx, now.Add(-keptRunTime))); err != nil {
 				m.reg.log.Error("forget old jobs", "err", err)
 			}
 			if _, err := m.Tidy(ctx, now, m.budget()); err != nil {
@@ -100,15 +102,16 @@ func (m *Maintenance) run(ctx context.Context) {
 	}
 }
 
+// sync writes the journals of idle sessions to the disk.
 func (m *Maintenance) sync(now time.Time) {
-	for _, e := range m.reg.unordered() {
+	for _, e := range m.reg.snapshot() {
 		if err := e.Session.Sync(now); err != nil {
 			m.reg.log.Error("sync a history", "session", e.rec.ID, "err", err)
 		}
 	}
 }
 
-// pack compacts the histories of sessions that rest, one after the other.
+// pack compresses the histories of idle sessions, one after the other.
 func (m *Maintenance) pack(ctx context.Context) {
 	packed := false
 	defer func() {
@@ -123,16 +126,16 @@ func (m *Maintenance) pack(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if m.packed[e.rec.ID] == end || time.Since(e.Session.Status().LastOutput) < compactRest || e.Record().Temporary {
+		if m.packed[e.rec.ID] == end || time.Since(e.Session.Status().LastOutput) < compactPause || e.Record().Temporary {
 			continue
 		}
-		e.manifest.Lock() // its directory is not removed meanwhile
+		e.dirMu.Lock() // keeps its directory from being removed
 		removed := e.removed
 		var err error
 		if !removed {
 			_, err = e.Session.Compact(ctx)
 		}
-		e.manifest.Unlock()
+		e.dirMu.Unlock()
 		if err != nil && ctx.Err() == nil {
 			m.reg.log.Error("pack a history", "session", e.rec.ID, "err", err)
 		}
@@ -140,13 +143,13 @@ func (m *Maintenance) pack(ctx context.Context) {
 	}
 }
 
+// budget returns the configured budget.
 func (m *Maintenance) budget() Budget {
 	r := m.reg.conf.Get().Retention
 	return Budget{SessionBytes: r.SessionBytes, SessionAge: r.SessionAge, TotalBytes: r.TotalBytes, Dead: r.Dead, DeadAge: r.DeadAge}
 }
 
-// Tidy drops what is over a budget: the oldest output of sessions, and ended sessions as a
-// whole.
+// Tidy deletes what exceeds a budget: the oldest output of sessions, and whole ended sessions.
 func (m *Maintenance) Tidy(ctx context.Context, now time.Time, b Budget) (api.Pruned, error) {
 	p := api.Pruned{Removed: []string{}, Cut: []string{}}
 	var usages []journal.Usage
@@ -190,21 +193,21 @@ func (m *Maintenance) Tidy(ctx context.Context, now time.Time, b Budget) (api.Pr
 		usages, entries[dir] = append(usages, after), e
 	}
 	for _, drop := range journal.Plan(now, usages, journal.Budget{MaxBytes: b.TotalBytes, MaxDead: b.Dead, MaxDeadAge: b.DeadAge}) {
-		if err := m.carryOut(ctx, now, entries[drop.Dir], drop, &p); err != nil {
+		if err := m.dropOne(ctx, now, entries[drop.Dir], drop, &p); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return p, errors.Join(errs...)
 }
 
-// carryOut drops one thing.
-func (m *Maintenance) carryOut(ctx context.Context, now time.Time, e *Handle, drop journal.Drop, p *api.Pruned) error {
+// dropOne deletes one part of the history.
+func (m *Maintenance) dropOne(ctx context.Context, now time.Time, e *Handle, drop journal.Drop, p *api.Pruned) error {
 	before, err := journal.Measure(drop.Dir)
 	if err != nil {
 		return err
 	}
 	name := e.Record().Name
-	if drop.Keep == 0 && len(m.reg.NoteLeft(e)) > 0 { // removing it would end them
+	if drop.Keep == 0 && len(m.reg.RecordLeftovers(e)) > 0 { // removing it would end them
 		return nil
 	}
 	if drop.Keep == 0 {
@@ -226,35 +229,34 @@ func (m *Maintenance) carryOut(ctx context.Context, now time.Time, e *Handle, dr
 	return err
 }
 
-// emptyLog leaves nothing of removed sessions, such as values that were given to them for
-// their environment, in the database's log.
-func (m *Maintenance) emptyLog(ctx context.Context) {
-	if !m.reg.forgotten.Swap(false) {
+// truncateLog removes traces of deleted sessions, such as values of their environment, from the database's log.
+func (m *Maintenance) truncateLog(ctx context.Context) {
+	if !m.reg.removedAny.Swap(false) {
 		return
 	}
 	if err := m.reg.store.ForgetRemoved(ctx); err != nil {
-		m.reg.forgotten.Store(true)
+		m.reg.removedAny.Store(true)
 		m.reg.log.Debug("the database's log still holds removed sessions", "err", err)
 	}
 }
 
-// noteAllLeft notes what is left behind of all ended sessions, with one look.
-func (m *Maintenance) noteAllLeft() {
+// recordAllLeftovers records the leftovers of all ended sessions with one process listing.
+func (m *Maintenance) recordAllLeftovers() {
 	var seen *sys.Table
 	for _, e := range m.reg.All() {
 		if e.Session.Status().State == session.Running {
 			continue
 		}
 		if e.device != nil && e.device.cgroup != "" { // which knows better
-			m.reg.NoteLeft(e)
+			m.reg.RecordLeftovers(e)
 			continue
 		}
 		if seen == nil {
-			seen = m.reg.walker.look()
+			seen = m.reg.scanner.scan()
 		}
 		left := sys.Living(seen.Of(0, e.rec.ID))
 		e.mu.Lock()
-		e.left, e.looked = left, true
+		e.leftovers, e.leftoversKnown = left, true
 		e.mu.Unlock()
 	}
 }

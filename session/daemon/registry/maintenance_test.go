@@ -21,7 +21,7 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// withHistory makes a session's record with so many segments of a MiB that hardly can be packed.
+// withHistory makes a session's record with a number of segments of 1 MiB that hardly compress.
 func withHistory(t *testing.T, r *Registry, name string, ended time.Time, segments int) string {
 	t.Helper()
 	id := uuid.NewString()
@@ -46,8 +46,8 @@ func withHistory(t *testing.T, r *Registry, name string, ended time.Time, segmen
 	return id
 }
 
-// Histories are kept within a budget: of one session the oldest output goes, and what is left can be read from
-// where it begins; of all together the oldest sessions go first; what is young enough stays.
+// Histories are kept within a budget: a session loses its oldest output, and the rest is readable from its start; over
+// all sessions the oldest go first. Recent ones stay.
 //
 // FEATURES: R37
 func TestHistoriesWithinABudget(t *testing.T) {
@@ -99,10 +99,11 @@ func TestHistoriesWithinABudget(t *testing.T) {
 	}
 }
 
-// A budget that cannot be kept for one session, whose directory is damaged, is kept for the others, and said.
+// A budget that cannot be applied to one session, whose directory is damaged, is applied to the others, and the error
+// is reported.
 //
 // FEATURES: R37
-func TestTidyGoesOnAfterErrors(t *testing.T) {
+func TestTidy_ContinuesAfterErrors(t *testing.T) {
 	now := time.Now()
 	var bad string
 	r, _ := hosted(t, func(r *Registry) {
@@ -114,7 +115,7 @@ func TestTidyGoesOnAfterErrors(t *testing.T) {
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dir, nil, 0o600); err != nil { // no directory any more
+	if err := os.WriteFile(dir, nil, 0o600); err != nil { // not a directory now
 		t.Fatal(err)
 	}
 	p, err := r.Maintenance.Tidy(t.Context(), now, Budget{SessionBytes: 1 << 20})
@@ -126,11 +127,10 @@ func TestTidyGoesOnAfterErrors(t *testing.T) {
 	}
 }
 
-// Histories of sessions that rest are packed once for what they have, those that are there only to be read not at
-// all; packed they say the same.
+// Histories of idle sessions are packed once, read-only ones not at all. Packed histories have the same content.
 //
 // FEATURES: R37
-func TestPackOfThoseThatRest(t *testing.T) {
+func TestPack_IdleSessionsOnce(t *testing.T) {
 	text := strings.Repeat("the same line again and again\r\n", 20_000)
 	var id, temporary string
 	r, _ := hosted(t, func(r *Registry) {
@@ -138,7 +138,8 @@ func TestPackOfThoseThatRest(t *testing.T) {
 			rec := store.Session{ID: uuid.NewString(), Name: fmt.Sprint("packed-", temp), State: "exited", Created: time.Now(), Ended: time.Now(), Temporary: temp}
 			record(t, r, rec)
 			j, _, err := journal.Open(filepath.Join(r.dirs.Session(rec.ID), "journal"), journal.Options{
-				Plain: true, SegmentBytes: 64 << 10, Now: func() time.Time { return time.Now().Add(-time.Hour) }, // it rests since then
+				// it is idle since then
+				Plain: true, SegmentBytes: 64 << 10, Now: func() time.Time { return time.Now().Add(-time.Hour) },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -208,14 +209,14 @@ func TestPackOfThoseThatRest(t *testing.T) {
 	if len(r.Maintenance.packed) != 0 {
 		t.Errorf("a removed session is remembered: %v", r.Maintenance.packed)
 	}
-	if !r.forgotten.Load() {
+	if !r.removedAny.Load() {
 		t.Fatal("nothing is to be forgotten")
 	}
-	if r.Maintenance.emptyLog(t.Context()); r.forgotten.Load() {
+	if r.Maintenance.truncateLog(t.Context()); r.removedAny.Load() {
 		t.Error("the database's log holds the removed session")
 	}
-	r.forgotten.Store(true)
-	if r.Maintenance.emptyLog(stopped); !r.forgotten.Load() {
+	r.removedAny.Store(true)
+	if r.Maintenance.truncateLog(stopped); !r.removedAny.Load() {
 		t.Error("what could not be done is forgotten")
 	}
 }

@@ -13,90 +13,89 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
-	"github.com/longterm-dev/longterm/session/internal/ladder"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/internal/killladder"
 	"github.com/longterm-dev/longterm/session/keeper"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// What a killed keeper leaves behind. Its programs do not end with it as long as the daemon
-// holds their terminals, and some would not end by the hang-up either. A session is called
-// lost, and may be started again, only once nothing of it runs any more.
+// A killed keeper leaves its sessions' programs running: the daemon holds their terminals, and some ignore the hang-up.
+// A session becomes lost, and may be restarted, only after all its processes have exited.
 
 // orphan is a session without a keeper whose processes may still run.
 type orphan struct {
 	id       string
-	pid      int // of its own process
+	pid      int // of the session's own process
 	started  time.Time
-	cgroups  []string // directories
-	live     *Handle  // nil: from the records, no process of ours holds its terminal
-	found    []sys.Process
+	cgroups  []string      // directories
+	live     *Handle       // handle whose terminal this daemon holds; nil: known only from records
+	found    []sys.Process // its processes at the last scan
 	handlers []sys.Process // processes that got the last signal and do not ignore it
 }
 
-// orphanPoll is how often the end of orphans is looked for.
+// orphanPoll is the interval between checks for the end of orphans.
 const orphanPoll = 10 * time.Millisecond
 
 // startTolerance is how far the clocks of a process's start and of our records may be apart.
 const startTolerance = 2 * time.Second
 
-// endOrphans ends all processes of sessions without a keeper, by the kill ladder, while it
-// takes what they print on their terminals, and hangs these up.
+// endOrphans kills all processes of sessions without a keeper by the kill ladder. While doing that it reads their terminals'
+// output, and hangs them up.
 func (h *Registry) endOrphans(ctx context.Context, list []*orphan) {
 	if len(list) == 0 {
 		return
 	}
 	defer func() {
 		for _, o := range list {
-			o.salvage(ctx)
+			o.drain(ctx)
 			o.hangUp()
 			o.removeCgroups()
 		}
 	}()
-	if h.walker.find(list); !anyLeft(list) {
+	if h.scanner.find(list); !anyLeft(list) {
 		return
 	}
-	if ended, _ := ladder.Climb(ctx, ladder.Lost(h.conf.GraceFor(actor.Actor{})), lostTarget{h, list}); ended {
+	if ended, _ := killladder.Climb(ctx, killladder.KillOrphans(h.conf.GraceFor(identity.Actor{})), lostTarget{h, list}); ended {
 		return
 	}
 	for _, o := range list {
-		for _, p := range o.left() {
+		for _, p := range o.living() {
 			h.log.Error("a process of a lost session does not end", "session", o.id, "pid", p.PID)
 		}
 	}
 }
 
-// lostTarget is all that runs of sessions without a keeper, for the kill ladder.
+// lostTarget is the processes of sessions without a keeper, for the kill ladder.
 type lostTarget struct {
 	h    *Registry
 	list []*orphan
 }
 
 // Send implements ladder.Target.
-func (t lostTarget) Send(_ context.Context, s ladder.Step) (ladder.Sent, error) {
+func (t lostTarget) Send(_ context.Context, s killladder.Step) (killladder.Sent, error) {
 	for _, o := range t.list {
 		o.signal(s)
 	}
 	if !anyHandlerLives(t.list) {
-		return ladder.Unheard, nil
+		return killladder.Unheard, nil
 	}
-	return ladder.Heard, nil
+	return killladder.Heard, nil
 }
 
-// Await implements ladder.Target: who was born meanwhile has not ended.
-func (t lostTarget) Await(ctx context.Context, s ladder.Step) bool {
+// Await implements killladder.Target. Processes that appeared since count as living.
+func (t lostTarget) Await(ctx context.Context, s killladder.Step) bool {
 	awaitOrphans(ctx, t.list, s)
-	t.h.walker.find(t.list)
+	t.h.scanner.find(t.list)
 	return !anyLeft(t.list)
 }
 
 // awaitOrphans waits until all processes that handle the step's signal have exited, for the step's time at most, and takes
 // their output.
-func awaitOrphans(ctx context.Context, list []*orphan, s ladder.Step) {
+func awaitOrphans(ctx context.Context, list []*orphan, s killladder.Step) {
 	deadline := time.Now().Add(s.Grace)
 	for {
 		for _, o := range list {
-			o.salvage(ctx)
+			o.drain(ctx)
 		}
 		if !anyHandlerLives(list) || !time.Now().Before(deadline) || ctx.Err() != nil {
 			return
@@ -113,18 +112,20 @@ func anyHandlerLives(list []*orphan) bool {
 	})
 }
 
+// anyLeft reports whether an orphan has a living process.
 func anyLeft(list []*orphan) bool {
-	return slices.ContainsFunc(list, func(o *orphan) bool { return len(o.left()) > 0 })
+	return slices.ContainsFunc(list, func(o *orphan) bool { return len(o.living()) > 0 })
 }
 
-// left are the processes found that have not ended.
-func (o *orphan) left() []sys.Process {
+// living returns the found processes that still live.
+func (o *orphan) living() []sys.Process {
 	o.found = sys.Living(o.found)
 	return o.found
 }
 
-func (o *orphan) signal(s ladder.Step) {
-	to, group := o.left(), 0
+// signal sends a step's signal to the found processes.
+func (o *orphan) signal(s killladder.Step) {
+	to, group := o.living(), 0
 	if s.Foreground {
 		if o.live != nil {
 			group = o.live.device.foreground()
@@ -152,22 +153,22 @@ func (o *orphan) signal(s ladder.Step) {
 	}
 }
 
-// salvage takes what the programs have printed since the keeper died.
-func (o *orphan) salvage(ctx context.Context) {
+// drain reads what the programs printed since the keeper died.
+func (o *orphan) drain(ctx context.Context) {
 	if o.live == nil {
 		return
 	}
-	_, _ = o.live.Session.Salvage(ctx, o.live.device.readRest) // an ended session has nothing left
+	_, _ = o.live.Session.DrainDeadTerminal(ctx, o.live.device.tryRead) // an ended session has nothing left
 }
 
-// hangUp closes the terminal: processes that still have it open get a SIGHUP and no more input.
+// hangUp closes the terminal: its processes get SIGHUP and no further input.
 func (o *orphan) hangUp() {
 	if o.live != nil && o.live.device.pty != nil {
 		_ = o.live.device.pty.Close()
 	}
 }
 
-// removeCgroups removes what would stay otherwise: the keeper's own goes with its last session.
+// removeCgroups removes the session's cgroups. The keeper would have done so.
 func (o *orphan) removeCgroups() {
 	for _, dir := range o.cgroups {
 		_ = os.Remove(dir)
@@ -175,8 +176,8 @@ func (o *orphan) removeCgroups() {
 	}
 }
 
-// readRest reads what a terminal holds, without waiting; 0 when that is nothing.
-func (d *device) readRest(p []byte) int {
+// tryRead reads from the terminal without waiting; 0 means nothing is available.
+func (d *device) tryRead(p []byte) int {
 	if d.pipe || d.pty == nil {
 		return 0
 	}
@@ -188,12 +189,10 @@ func (d *device) readRest(p []byte) int {
 	return max(n, 0)
 }
 
-// find adds the processes of all sessions in one walk over the system's: members of the
-// session's cgroup, carriers of its mark, and what belongs to its own process while that
-// lives. Numbers of processes are used again: one that did not start when the session did
-// is another's.
-func (w *walker) find(list []*orphan) {
-	seen := w.look()
+// find adds the processes of all sessions in one listing: members of the session's cgroup, carriers of its mark, and
+// descendants of its own process. Pids are reused, so a process counts only if its start time fits the session.
+func (w *scanner) find(list []*orphan) {
+	seen := w.scan()
 	for _, o := range list {
 		pid := 0
 		if started, ok := startOf(o.pid); ok && !o.started.IsZero() && started.Sub(o.started).Abs() <= startTolerance {
@@ -212,14 +211,15 @@ func (w *walker) find(list []*orphan) {
 	}
 }
 
+// add adds a process that belongs to the session.
 func (o *orphan) add(p sys.Process) {
 	if !slices.Contains(o.found, p) {
 		o.found = append(o.found, p)
 	}
 }
 
-// orphansOf are the sessions that a keeper held when it died. The terminals of those that
-// had ended before are hung up.
+// orphansOf returns the sessions that a keeper held when it died. It hangs up the terminals of those that had ended
+// before.
 func (h *Registry) orphansOf(key string) (orphans []*orphan, lost []*Handle) {
 	for _, e := range h.All() {
 		if e.device == nil || e.Record().Keeper != key {
@@ -239,13 +239,12 @@ func (h *Registry) orphansOf(key string) (orphans []*orphan, lost []*Handle) {
 	return orphans, lost
 }
 
-// endLeftBehind ends what sessions have left that ran when their keeper and the daemon died.
-// It returns before any of them is called lost. Those that a keeper has, or may have, are left
-// alone: a later daemon finds them.
-func (a *adoption) endLeftBehind(rest []*Handle) {
+// killOrphans kills the processes of sessions that ran when keeper and daemon died, before any of these becomes lost.
+// It skips sessions that a keeper has or may have; a later daemon finds them.
+func (a *adoption) killOrphans(rest []*Handle) {
 	var orphans []*orphan
 	for _, e := range rest {
-		if e.rec.State == string(session.Running) && !a.kept[e.rec.ID] && !a.silent[e.rec.Keeper] {
+		if e.rec.State == string(session.Running) && !a.found[e.rec.ID] && !a.unanswered[e.rec.Keeper] {
 			orphans = append(orphans, &orphan{
 				id: e.rec.ID, pid: e.rec.PID, started: e.rec.Started, cgroups: keeper.CgroupsOf(e.rec.ID),
 			})

@@ -15,15 +15,15 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Many who ask at once share a look that began after they asked.
+// Concurrent calls share a scan that started after them.
 //
 // FAULT: A26
 func TestLooksAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks, answered atomic.Int32
 		gate := make(chan struct{})
-		w := &walker{read: func() *sys.Table { looks.Add(1); <-gate; return &sys.Table{} }}
-		ask := func() { w.look(); answered.Add(1) }
+		w := &scanner{read: func() *sys.Table { looks.Add(1); <-gate; return &sys.Table{} }}
+		ask := func() { w.scan(); answered.Add(1) }
 		go ask()
 		synctest.Wait() // it is being looked for
 		for range 100 {
@@ -55,7 +55,7 @@ func TestProcessesOfASession(t *testing.T) {
 		t.Skip("needs sleep: ", err)
 	}
 	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
-	seen := lookAtProcesses()
+	seen := scanProcesses()
 	if all := seen.Of(0, "the-id"); len(all) != 1 || all[0].PID != cmd.Process.Pid || !all[0].Lives() {
 		t.Errorf("by its mark: %v, it is %d", all, cmd.Process.Pid)
 	}
@@ -73,7 +73,7 @@ func TestProcessesOfASession(t *testing.T) {
 	}
 }
 
-// What many sessions left behind is found by one look for all of them, and ended; one look more finds that it is.
+// The leftover processes of many sessions are found by one scan, and killed; a second scan confirms that.
 //
 // FEATURES: R16
 func TestOneLookForAll(t *testing.T) {
@@ -86,7 +86,7 @@ func TestOneLookForAll(t *testing.T) {
 	})
 	r.AdoptAll(t.Context(), nil, nil)
 	var looks atomic.Int32
-	r.walker.read = func() *sys.Table { looks.Add(1); return lookAtProcesses() }
+	r.scanner.read = func() *sys.Table { looks.Add(1); return scanProcesses() }
 	var list []*Handle
 	var left []*exec.Cmd
 	for _, id := range ids {

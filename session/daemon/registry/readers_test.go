@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Of a program too many to be named it is told that there is one.
+// If too many programs read a terminal, the result is that one exists, without a name.
 //
 // FEATURES: R62
 func TestManyReaders(t *testing.T) {

@@ -1,14 +1,14 @@
 //go:build unix
 
-// Package registry is the set of sessions: their records, what runs, and what is done beside them.
+// Package registry holds the daemon's sessions: their records, their processes, and the work around them.
 //
 //	create, restore → spawn → adopt → begin: a Handle with a session (package session) and its device
-//	a change of a session → record, event, activity; maintenance and the index look at all of them
+//	a session changes → record, event, activity; maintenance and the search index visit all sessions
 //
-// Everything about one session is done by that session's owner; what is called on an owner's
-// goroutine (changed, ran, fired) queues its writes and does not wait. The registry's lock guards its
-// maps and is never held while a session is asked; a handle's locks are saving or manifest, then mu.
-// It knows its daemon by four methods (Host), keepers by three (Keeper), and no request.
+// A session's owner goroutine does all work on it. Callbacks on that goroutine (changed, ran, fired) queue their writes
+// and do not wait. Watchers read command output on goroutines that exist only while output arrives. The registry's lock
+// guards its maps and is never held during a call to a session; a handle's locks are taken in the order saving or
+// manifest, then mu. The package knows its daemon by Host, keepers by Keeper, and no request.
 package registry
 
 import (
@@ -27,19 +27,20 @@ import (
 	"weak"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/daemon/drafts"
 	"github.com/longterm-dev/longterm/session/daemon/events"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/daemon/spawn"
 	"github.com/longterm-dev/longterm/session/daemon/writequeue"
-	"github.com/longterm-dev/longterm/session/evidence"
-	"github.com/longterm-dev/longterm/session/internal/pace"
-	"github.com/longterm-dev/longterm/session/internal/unwritten"
+	"github.com/longterm-dev/longterm/session/identity"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
+	"github.com/longterm-dev/longterm/session/internal/retryqueue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 	"github.com/longterm-dev/longterm/session/paths"
-	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/store"
@@ -51,138 +52,144 @@ type Registry struct {
 	build   string
 	log     *slog.Logger
 	store   *store.Store
-	conf    *settings.Settings
+	conf    *liveconfig.Settings
 	host    Host
-	crashed bool // the daemon before this one did
-	known   *masking.Vault
+	crashed bool          // the previous daemon crashed
+	known   *redact.Vault // known secret values
 	post    func(webhook.Notice) error
-	former  func() string
+	former  func() string // machine's name, if the fleet has replicas of an earlier machine of that name
 
 	// JobSession, if set, returns the session of a job, by the job's id or unique prefix, and whether the session was started
 	// for the job. id is "" if the job is unknown or has no session.
 	JobSession func(ref string) (id string, own bool)
 
 	Bus         events.Bus
-	pace        *pace.Pace
-	rebuilding  chan struct{}
+	pace        *idlepoll.Pace
+	rebuilding  chan struct{} // semaphore of owners that replay their journal
 	suspects    chan struct{}
-	awake       *session.Awake
-	writes      sync.WaitGroup // records on their way to the disk
-	restoring   sync.Mutex     // one restore at a time; before mu
-	adoption    adoption       // of what the daemon before left
-	restarts    restarts       // of what ended by itself
+	emulators   *session.EmulatorCache // emulators of ended sessions in memory
+	writes      sync.WaitGroup         // pending writes of records
+	restoring   sync.Mutex             // one restore at a time; before mu
+	adoption    adoption               // of the previous daemon's sessions
+	restarts    restarts               // of sessions that ended by themselves
 	Index       *Indexer
 	spawner     spawn.Spawner
-	walker      walker
-	records     writequeue.Queue                 // records of commands and sessions
-	manifests   manifests                        // sessions' own, which repeat them
-	unwritten   unwritten.Set[refused, struct{}] // of both, what the disk did not take
-	watchers    *watchers                        // read what commands print
+	scanner     scanner
+	records     writequeue.Queue                      // records of commands and sessions
+	drafts      drafts.Recorder                       // which command of a session changed which files
+	manifests   manifests                             // files in the sessions' directories that repeat their records
+	unwritten   retryqueue.Set[failedWrite, struct{}] // records and manifests whose write failed
+	watchers    *watchers                             // read what commands print
 	Maintenance *Maintenance
 	Terminals   events.Terminals // of attached clients
-	forgotten   atomic.Bool      // a session was removed since the database's log was emptied
-	starting    starting         // calls that start sessions now
-	unforgotten unforgotten      // removed sessions with a record still
+	removedAny  atomic.Bool      // a session was removed since the database's log was emptied
+	starting    starting         // calls that start sessions
+	undeleted   undeleted        // removed sessions whose record still exists
 
 	mu     sync.RWMutex
 	byid   map[string]*Handle
 	byname map[string]*Handle
-	bycall map[string]string // ids of sessions by those of the calls that started them
+	bycall map[string]string // session IDs, by ID of the call that started them
 }
 
-// endedAwake is how many ended sessions have their screens in memory.
-const endedAwake = 4
+// maxEndedEmulators bounds the emulators of ended sessions in memory.
+const maxEndedEmulators = 4
 
-// endTime bounds what is done when a session or its keeper has ended.
+// endTime limits the work after the end of a session or its keeper.
 const endTime = 2 * time.Second
 
-// ReconnectTime is how long a keeper may be away (it re-executes itself in an
-// upgrade) before its sessions count as lost.
+// ReconnectTime is how long a keeper may be unreachable (it re-executes itself in an upgrade) before its sessions count
+// as lost.
 const ReconnectTime = 5 * time.Second
 
-// Host is what the set of sessions needs of the daemon that it is in.
+// Host is the part of the daemon that the registry needs.
 type Host interface {
 	// KeeperFor returns the connection to a keeper, starting the keeper if need be.
 	KeeperFor(key string) (Keeper, error)
-	// Ran is told of a command that began or ended, on the session's goroutine.
+	// Ran is called when a command starts or ends, on the session's goroutine.
 	Ran(e *Handle, c *session.Command)
-	// Leaving says that the daemon ends: what it holds is its successor's.
+	// Leaving reports whether the daemon is stopping and its successor takes over.
 	Leaving() bool
-	// Approvals are the ids of those that commands in a session wait for. It does not wait.
+	// Approvals returns the ids of the approvals that commands in a session wait for. It does not wait.
 	Approvals(session string) []string
-	// Removed is told of a session that is not there any more.
-	Removed(session string)
-	// Notice records something that was mended and that people should know.
+	// OnRemoved is called after a session was removed.
+	OnRemoved(session string)
+	// Notice records a repair that users should know about.
 	Notice(format string, args ...any)
 }
 
-// Keeper is the connection to a keeper. It is made anew when the keeper is replaced.
+// Keeper is the connection to a keeper. It reconnects when the keeper is replaced.
 type Keeper interface {
 	spawn.Keeper
-	Key() string
+	Key() string // Key returns the keeper's placement key.
 }
 
-// registryConfig is what a set of sessions is made with.
+// Config holds the dependencies of a registry.
 type Config struct {
 	Dirs     paths.Dirs
 	Build    string
 	Log      *slog.Logger
 	Store    *store.Store
-	Settings *settings.Settings
-	Crashed  bool // the daemon before this one did
+	Settings *liveconfig.Settings
+	Crashed  bool // the previous daemon crashed
 	Host     Host
-	Known    *masking.Vault // values that are secret
-	// Again says whether a session's program may be started again by itself, and notes in req which file that is; nil: it may.
+	Known    *redact.Vault // known secret values
+	// Again decides whether a session's program may be restarted by policy, and stores in req which file that is; nil:
+	// always.
 	Again func(ctx context.Context, e *Handle, req *api.Restore) error
-	// Post takes what webhooks are to be told; nil: it is posted once, at once.
+	// Post queues notices for webhooks; nil: they are posted once, at once.
 	Post func(webhook.Notice) error
-	// Former is this machine's name in a fleet, if that has histories of another machine that had it before; nil: it has none.
+	// Former returns this machine's name in a fleet that has replicas of an earlier machine of that name; nil if none.
 	Former func() string
-	// Elsewhere says that the sessions are copies of another machine's: no process here is one of theirs, whatever id it has.
+	// Elsewhere means that the sessions are replicas of another machine's: no process here belongs to them.
 	Elsewhere bool
-	// Pace is how often things are looked at; nil: as often as while something happens.
-	Pace *pace.Pace
+	// Pace controls the polling intervals; nil: always the shortest.
+	Pace *idlepoll.Pace
 }
 
-// New is a set without sessions; Load reads those there are.
+// New returns an empty registry; Load reads the records.
 func New(c Config) *Registry {
 	h := &Registry{
 		dirs: c.Dirs, build: c.Build, log: c.Log, store: c.Store, conf: c.Settings, host: c.Host, crashed: c.Crashed, known: c.Known, post: c.Post, former: c.Former,
 		records: writequeue.Queue{Log: c.Log}, byid: map[string]*Handle{}, byname: map[string]*Handle{}, bycall: map[string]string{},
 		rebuilding: make(chan struct{}, 2), suspects: make(chan struct{}, 1),
-		spawner: spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
-		awake:   session.NewAwake(endedAwake),
-		pace:    cmp.Or(c.Pace, new(pace.Pace)),
+		spawner:   spawn.Spawner{Dirs: c.Dirs, Log: c.Log, Conf: c.Settings},
+		emulators: session.NewEmulatorCache(maxEndedEmulators),
+		pace:      cmp.Or(c.Pace, new(idlepoll.Pace)),
 	}
 	if c.Elsewhere {
-		h.walker.read = func() *sys.Table { return &sys.Table{} }
+		h.scanner.read = func() *sys.Table { return &sys.Table{} }
 	}
-	h.adoption = adoption{reg: h, kept: map[string]bool{}, silent: map[string]bool{}, told: map[string]time.Time{}, unborn: map[string]bool{}}
-	h.restarts = restarts{reg: h, may: c.Again, pause: map[string]time.Duration{}, at: map[*Handle]time.Time{}, ask: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+	h.adoption = adoption{reg: h, found: map[string]bool{}, unanswered: map[string]bool{}, keeperSince: map[string]time.Time{}, neverStarted: map[string]bool{}}
+	h.restarts = restarts{reg: h, check: c.Again, backoff: map[string]time.Duration{}, pending: map[*Handle]time.Time{}, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	h.watchers, h.Maintenance = newWatchers(h), &Maintenance{reg: h, packed: map[string]uint64{}}
 	return h
 }
 
-// WantedDir is where commands that are to be started leave a mark.
-func (h *Registry) WantedDir() string { return h.dirs.Wanted() }
+// Dirs returns the directories of the instance.
+func (h *Registry) Dirs() paths.Dirs { return h.dirs }
 
-// Secrets are the values that are known to be secret, as of now.
-func (h *Registry) Secrets() *masking.Set { return h.known.Set() }
+// PendingStartDir returns the directory with the marks of commands that are about to start.
+func (h *Registry) PendingStartDir() string { return h.dirs.PendingStarts() }
 
-// Flush waits until the records of what has happened are written.
+// Secrets returns the currently known secret values.
+func (h *Registry) Secrets() *redact.Set { return h.known.Set() }
+
+// Flush waits until all pending records are written.
 func (h *Registry) Flush(ctx context.Context) { h.records.Flush(ctx) }
 
-// WasUnborn says that the daemon before recorded a session and did not come to start it.
-func (h *Registry) WasUnborn(id string) bool { return h.adoption.unborn[id] }
+// WasNeverStarted reports whether the previous daemon recorded a session without starting it.
+func (h *Registry) WasNeverStarted(id string) bool { return h.adoption.neverStarted[id] }
 
-// ByID is a session's handle, ready or not; nil: there is none.
+// ByID returns a session's handle, ready or not, or nil.
 func (h *Registry) ByID(id string) *Handle {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.byid[id]
 }
 
-// LabelsOf are a session's labels, and whether it is there for more than one command or line; none, where it is not known any more.
+// LabelsOf returns a session's labels and whether it outlives one command or line. It returns none for unknown
+// sessions.
 func (h *Registry) LabelsOf(id string) (labels map[string]string, lasting bool) {
 	if e := h.ByID(id); e != nil {
 		r := e.Record()
@@ -191,7 +198,7 @@ func (h *Registry) LabelsOf(id string) (labels map[string]string, lasting bool) 
 	return nil, false
 }
 
-// add makes a handle known. The name must be free.
+// add adds a handle. The name must be free.
 func (h *Registry) add(e *Handle) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -205,7 +212,7 @@ func (h *Registry) add(e *Handle) error {
 	return nil
 }
 
-// takenLocked says that a name means another session than e: by its name, or as its whole id, which is looked for first.
+// takenLocked reports whether a name means another session than e, as its name or its full id, which has precedence.
 func (h *Registry) takenLocked(name string, e *Handle) bool {
 	other := h.byname[name]
 	if other == nil {
@@ -214,14 +221,15 @@ func (h *Registry) takenLocked(name string, e *Handle) bool {
 	return other != nil && other != e
 }
 
-// hide makes a handle unknown while what is left of it is removed. Its name stays taken
-// until drop: the database has it until then.
+// hide removes a handle from lookups during its removal. Its name stays reserved until drop, because the database has
+// it until then.
 func (h *Registry) hide(e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.hideLocked(e)
 }
 
+// hideLocked is hide. The caller holds mu.
 func (h *Registry) hideLocked(e *Handle) {
 	delete(h.byid, e.rec.ID)
 	if h.bycall[e.rec.Call] == e.rec.ID {
@@ -229,6 +237,7 @@ func (h *Registry) hideLocked(e *Handle) {
 	}
 }
 
+// drop releases the name of a removed session.
 func (h *Registry) drop(e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -238,8 +247,8 @@ func (h *Registry) drop(e *Handle) {
 	}
 }
 
-// unordered lists the sessions.
-func (h *Registry) unordered() []*Handle {
+// snapshot lists the sessions.
+func (h *Registry) snapshot() []*Handle {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	list := make([]*Handle, 0, len(h.byid))
@@ -253,9 +262,9 @@ func (h *Registry) unordered() []*Handle {
 
 // All lists the sessions, oldest first.
 func (h *Registry) All() []*Handle {
-	list := h.unordered()
+	list := h.snapshot()
 	slices.SortFunc(list, func(a, b *Handle) int {
-		// Both are set once, before a handle is known: no lock, no copy of the record.
+		// Both fields are constant once a handle is published: no lock or copy is needed.
 		if c := a.rec.Created.Compare(b.rec.Created); c != 0 {
 			return c
 		}
@@ -264,7 +273,7 @@ func (h *Registry) All() []*Handle {
 	return list
 }
 
-// Known are all sessions, those that are being started or read too, in no order.
+// Known returns all sessions in no order, including those being started or read.
 func (h *Registry) Known() []*Handle {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -281,6 +290,7 @@ func (h *Registry) ResolveToEnd(ref string) (*Handle, error) { return h.resolveR
 // minJobRef is the shortest prefix of a job's id that names a session, in bytes.
 const minJobRef = 4
 
+// resolveRef finds a session; endRequested restricts job IDs as in ResolveToEnd.
 func (h *Registry) resolveRef(ref string, toEnd bool) (*Handle, error) {
 	e, err := h.resolve(ref)
 	var missing *api.Error
@@ -291,7 +301,7 @@ func (h *Registry) resolveRef(ref string, toEnd bool) (*Handle, error) {
 		}
 		if id != "" && own {
 			return nil, api.Errorf(api.CodeNotFound, "the output of job %s was removed with its session", api.ShortID(ref)).
-				WithHint("`run` keeps what failed or was long for a day; give --keep to keep anything")
+				WithHint("`run` keeps sessions that failed, ran for 10s or printed 16 KiB for a day; --keep keeps the session in any case")
 		}
 	}
 	if errors.As(err, &missing) && missing.Code == api.CodeNotFound && h.former != nil {
@@ -302,6 +312,7 @@ func (h *Registry) resolveRef(ref string, toEnd bool) (*Handle, error) {
 	return e, err
 }
 
+// resolve finds a session by ID, name or unique prefix of either.
 func (h *Registry) resolve(ref string) (*Handle, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -325,7 +336,7 @@ func (h *Registry) resolve(ref string) (*Handle, error) {
 	switch len(found) {
 	case 0:
 		return nil, api.Errorf(api.CodeNotFound, "no session %q", ref).
-			WithHint("`longterm ls` lists the sessions%s", h.nearLocked(ref))
+			WithHint("`longterm ls` lists the sessions%s", h.suggestLocked(ref))
 	case 1:
 		for e := range found {
 			return e, nil
@@ -344,8 +355,8 @@ func (h *Registry) resolve(ref string) (*Handle, error) {
 		WithHint("give more of the name or id")
 }
 
-// nearLocked suggests a name that differs from ref by little.
-func (h *Registry) nearLocked(ref string) string {
+// suggestLocked returns a known name that differs little from ref, or "". The caller holds mu.
+func (h *Registry) suggestLocked(ref string) string {
 	for name := range h.byname {
 		if strings.EqualFold(name, ref) || strings.Contains(name, ref) && ref != "" {
 			return fmt.Sprintf("; did you mean %q?", name)
@@ -354,13 +365,14 @@ func (h *Registry) nearLocked(ref string) string {
 	return ""
 }
 
+// nameTaken returns the error for a name in use.
 func nameTaken(name string) error {
 	return api.Errorf(api.CodeNameTaken, "a session named %q exists", name).
-		WithHint("choose another name, or remove that one with `longterm rm %s`", name)
+		WithHint("choose another name, or remove it with `longterm rm %s`", name)
 }
 
-// changed is told of every change of a session's status, on its owner's goroutine.
-func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
+// onChange handles every change of a session's status, on its owner's goroutine.
+func (h *Registry) onChange(e *Handle, st session.Status, c session.Change) {
 	switch c {
 	case session.ChangeState:
 		h.saveEnd(e, st)
@@ -371,55 +383,56 @@ func (h *Registry) changed(e *Handle, st session.Status, c session.Change) {
 	case session.ChangeCwd:
 		h.saveLater(e, func(r *store.Session) { r.Cwd = st.Cwd })
 	case session.ChangeInput:
-		h.asks(e, &st)
-		h.tellWaiting(e, &st)
-	case session.ChangeInputAgain: // nobody is told anew but who has waited from here on, or was told of something else meanwhile
-		h.tellWaiting(e, &st)
-		if !e.toldUnasked() {
+		h.recordNeedsInput(e, &st)
+		h.notifyInput(e, &st)
+	// published only if the input was awaited since, or another state was published in between
+	case session.ChangeInputAgain:
+		h.notifyInput(e, &st)
+		if !e.lastPublishedIdle() {
 			return
 		}
 	case session.ChangeSize:
 		h.saveLater(e, func(r *store.Session) { r.Cols, r.Rows = st.Cols, st.Rows })
 	}
 	if c == session.ChangeBell {
-		h.tellBell(e, &st)
+		h.notifyBell(e, &st)
 		e.bells.Ring(func(n int) { h.publishBell(e, n) })
 		return
 	}
 	if c == session.ChangeState {
-		h.restarts.ended(e, st) // who is told that it ended is told, too, whether it comes back
+		h.restarts.onEnd(e, st) // the published end includes the pending restart
 	}
-	h.tell(e, eventKinds[c], func() session.Status { return st })
+	h.publishStatus(e, eventKinds[c], func() session.Status { return st })
 	if c == session.ChangeState && e.Temporary() {
 		h.removeSoon(e)
 	}
 }
 
-// tell publishes how a session is. Its owner and those who follow its task and its agent do so each on their own goroutine:
-// who describes it first publishes first.
-func (h *Registry) tell(e *Handle, kind string, st func() session.Status) {
-	e.telling.Lock()
-	defer e.telling.Unlock()
+// publishStatus publishes a session's state. The owner and the watchers of its task and agent call it on their own
+// goroutines; the lock keeps states in order.
+func (h *Registry) publishStatus(e *Handle, kind string, st func() session.Status) {
+	e.publishing.Lock()
+	defer e.publishing.Unlock()
 	s := st()
-	e.unasked = s.Needs.Kind == evidence.None && s.Shell.Phase != shell.PhasePrompt
+	e.idlePublished = s.Needs.Kind == inputdetect.None && s.Shell.Phase != shell.PhasePrompt
 	view := h.Describe(e, s)
 	h.Bus.Publish(kind, &view)
 }
 
-// toldUnasked reports whether it was told last that nothing is asked.
-func (e *Handle) toldUnasked() bool {
-	e.telling.Lock()
-	defer e.telling.Unlock()
-	return e.unasked
+// lastPublishedIdle reports whether the last published state needed no input.
+func (e *Handle) lastPublishedIdle() bool {
+	e.publishing.Lock()
+	defer e.publishing.Unlock()
+	return e.idlePublished
 }
 
-// removeSoon removes a temporary session that has ended when its time has passed.
+// removeSoon removes an ended temporary session after TemporaryGrace.
 func (h *Registry) removeSoon(e *Handle) {
-	inAWhile(TemporaryGrace, e, func(e *Handle) { e.Clients.IfEmpty(func() { h.RemoveEnded(e) }) })
+	afterDelay(TemporaryGrace, e, func(e *Handle) { e.Clients.IfEmpty(func() { h.RemoveEnded(e) }) })
 }
 
-// inAWhile has f called unless the session is removed before: who waits for it does not keep that in memory.
-func inAWhile(d time.Duration, e *Handle, f func(*Handle)) {
+// afterDelay calls f after a time unless the session was removed before. The timer does not keep the session in memory.
+func afterDelay(d time.Duration, e *Handle, f func(*Handle)) {
 	of := weak.Make(e)
 	time.AfterFunc(d, func() {
 		if e := of.Value(); e != nil {
@@ -428,10 +441,11 @@ func inAWhile(d time.Duration, e *Handle, f func(*Handle)) {
 	})
 }
 
-// TemporaryGrace is how long a temporary session stays after its end for callers who
-// started it to read the result. They remove it themselves when they have.
+// TemporaryGrace is how long a temporary session stays after its end, for its starter to read the result. Clients
+// remove it themselves after that.
 const TemporaryGrace = time.Minute
 
+// eventKinds maps changes of a session to kinds of events.
 var eventKinds = map[session.Change]string{
 	session.ChangeState: "state", session.ChangeSize: "size", session.ChangeTitle: "title",
 	session.ChangeCwd: "cwd", session.ChangeBell: "bell", session.ChangeAlt: "alt",
@@ -439,7 +453,7 @@ var eventKinds = map[session.Change]string{
 	session.ChangeCommand: "command", session.ChangeInput: "input", session.ChangeInputAgain: "input", session.ChangeQuarantine: "quarantine",
 }
 
-// KeeperLost ends what a keeper that died left running, and then marks its sessions.
+// KeeperLost ends the programs of a dead keeper and then marks its sessions.
 func (h *Registry) KeeperLost(key string) {
 	orphans, lost := h.orphansOf(key)
 	now := time.Now()
@@ -448,7 +462,7 @@ func (h *Registry) KeeperLost(key string) {
 	}
 	h.endOrphans(context.Background(), orphans)
 	for _, e := range lost {
-		e.Session.Lost()
+		e.Session.KeeperLost()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
@@ -460,20 +474,20 @@ func (h *Registry) KeeperLost(key string) {
 	h.restoreAll(again, lost)
 }
 
-// Resync goes on with the sessions of a keeper whose connection was made anew: their
-// rings are still mapped, but notices may have been missed.
+// Resync updates the sessions of a keeper after a reconnect: their rings are still mapped, but notices may have been
+// missed.
 func (h *Registry) Resync(k Keeper) {
 	for _, e := range h.All() {
 		if e.device == nil || e.Record().Keeper != k.Key() || e.Session.Status().State != session.Running {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), ReconnectTime)
-		a, err := k.Link().Adopt(ctx, e.Session.ID()) // has exit and close told again
+		a, err := k.Link().Adopt(ctx, e.Session.ID()) // repeats the notices of exit and close
 		cancel()
 		a.Close() // we have them already
 		if errors.Is(err, link.ErrNotFound) {
 			h.log.Error("the keeper lost a session", "session", e.Session.ID(), "err", err)
-			e.Session.Lost()
+			e.Session.KeeperLost()
 			continue
 		}
 		if err != nil { // the connection ended again: there will be another resync
@@ -485,7 +499,7 @@ func (h *Registry) Resync(k Keeper) {
 	}
 }
 
-// Start has what is done beside the sessions done: the index and maintenance. stop ends that and waits.
+// Start starts the index and maintenance. stop ends them and waits.
 func (h *Registry) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
@@ -514,28 +528,28 @@ func (h *Registry) StopAll() {
 	h.unwritten.Leave()
 	h.writes.Wait()
 	h.manifests.flush()
-	h.tryKept() // a last time
+	h.retryWrites() // a last time
 	h.writes.Wait()
 	h.manifests.flush()
 }
 
 // KillAll ends every running process and waits until all are recorded.
 func (h *Registry) KillAll() {
-	h.restarts.giveUp()
+	h.restarts.cancelAll()
 	if h.Index != nil {
-		h.Index.resting.Store(true)
+		h.Index.stopping.Store(true)
 	}
 	list := slices.DeleteFunc(h.All(), func(e *Handle) bool { return e.Session.Status().State != session.Running })
-	for i, err := range h.KillEach(context.Background(), list, h.conf.GraceFor(actor.Actor{})) { // each ends by itself
+	for i, err := range h.KillEach(context.Background(), list, h.conf.GraceFor(identity.Actor{})) { // each ends by itself
 		if err != nil {
 			h.log.Error("kill", "session", list[i].ID(), "err", err)
 		}
 	}
 }
 
-// contain runs what reads a session's output beside its owner. A panic there ends that, and
-// not the daemon.
-func contain(log *slog.Logger, what, id string, f func() error) (err error) {
+// recoverPanics runs f, which reads a session's output outside its owner. A panic ends f with an error, and not the
+// daemon.
+func recoverPanics(log *slog.Logger, what, id string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			log.Error("panic", "in", what, "session", id, "panic", r, "stack", string(debug.Stack()))
@@ -545,9 +559,18 @@ func contain(log *slog.Logger, what, id string, f func() error) (err error) {
 	return f()
 }
 
+// publishBell publishes n bells as one event.
 func (h *Registry) publishBell(e *Handle, n int) {
 	view := h.Describe(e, e.Session.Status())
 	h.Bus.Send(api.Event{Kind: "bell", Session: &view, Count: n})
+}
+
+// PublishPort publishes that a socket of a session was opened or closed.
+func (h *Registry) PublishPort(e *Handle, kind string, p api.Port) {
+	e.publishing.Lock() // keeps states in order
+	defer e.publishing.Unlock()
+	view := h.Describe(e, e.Session.Status())
+	h.Bus.Send(api.Event{Kind: kind, Session: &view, Port: &p})
 }
 
 // publishNotification publishes a program's notification.
@@ -556,7 +579,7 @@ func (h *Registry) publishNotification(e *Handle, title, body string) {
 	h.Bus.Send(api.Event{Kind: "notification", Session: &view, Title: title, Text: body})
 }
 
-// AnyRuns says whether a session has a process.
+// AnyRuns reports whether any session has a process.
 func (h *Registry) AnyRuns() bool {
 	for _, e := range h.All() {
 		if e.Session.Status().State == session.Running {

@@ -131,7 +131,7 @@ func TestEditsOutliveTheDaemon(t *testing.T) {
 	}
 }
 
-// How a session ended is what its record says; one that says nothing of its exit has none that counts as success.
+// The end of a session follows from its record. A record without an exit status does not count as success.
 func TestStatusOfRecords(t *testing.T) {
 	zero, at := 0, time.Unix(1e9, 0)
 	for _, c := range []struct {
@@ -167,8 +167,8 @@ func TestLeftAgents(t *testing.T) {
 	}
 	file := filepath.Join(r.dirs.Session(e.ID()), agentFile)
 	r.Save(e, func(rec *store.Session) { rec.Shell = true })
-	r.keepAgent(e, &agentRecord{Agent: "claude", Argv: []string{"claude"}, Conversation: "c1"})
-	if a, rec := r.leftAgent(e); a == nil || rec.Conversation != "c1" || a.Name != "claude" {
+	r.saveAgent(e, &agentRecord{Agent: "claude", Argv: []string{"claude"}, Conversation: "c1"})
+	if a, rec := r.recordedAgent(e); a == nil || rec.Conversation != "c1" || a.Name != "claude" {
 		t.Errorf("%+v, %+v", a, rec)
 	}
 	if line := r.ResumeLine(e); !strings.Contains(line, "c1") {
@@ -187,14 +187,14 @@ func TestLeftAgents(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if a, rec := r.leftAgent(e); a != nil {
+		if a, rec := r.recordedAgent(e); a != nil {
 			t.Errorf("%s: %+v", what, rec)
 		}
 		if line := r.ResumeLine(e); line != "" {
 			t.Errorf("%s: %q is to be run", what, line)
 		}
 	}
-	for range 2 { // the second time there is nothing
+	for range 2 { // the second call finds nothing
 		r.forgetAgent(e)
 		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%v", err)

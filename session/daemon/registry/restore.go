@@ -26,16 +26,15 @@ const (
 	restoreCommand = "command"
 )
 
-// Restore starts a session's process again under the same id. Its output goes on where
-// the old one's ended, below a dated line. The session is another handle from then on:
-// who watches the old one is told that it ended and finds the new one.
+// Restore starts a session's process again under the same id. New output follows the old below a dated line. The
+// session gets a new handle: watchers of the old one see its end and find the new one.
 func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*Handle, error) {
 	h.restoring.Lock() // two at once would both write to the journal
 	defer h.restoring.Unlock()
 	if h.ByID(old.rec.ID) != old || old.Session.Status().State == session.Running {
 		return nil, api.Errorf(api.CodeRunning, "session %s is running", old.Record().Name)
 	}
-	p, err := h.planAgain(old, &req)
+	p, err := h.planRestore(old, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +47,12 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	if err != nil && !anew {
 		return nil, err
 	}
-	if p.Numbers, err = h.numbers(ctx, p.Record.ID); err != nil {
+	if p.Numbers, err = h.nextCommandNumber(ctx, p.Record.ID); err != nil {
 		return nil, err
 	}
 	old.Session.Stop()
 	if old.device != nil {
-		old.device.released()
+		old.device.awaitRelease()
 	}
 	e := NewHandle(p.Record)
 	p.Base, err = h.divide(p.Record.ID, line)
@@ -66,13 +65,13 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	}
 	var start func()
 	if err == nil {
-		// The process may be there once it was asked for, whatever becomes of who wanted it.
+		// The keeper may start the process even after the caller disconnected.
 		start, err = h.spawn(context.WithoutCancel(ctx), e, k, p)
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.reopen(old))
 	}
-	_ = store.ForgetEnd(h.dirs.Session(e.rec.ID)) // of the process before; it says whose it is
+	_ = store.ForgetEnd(h.dirs.Session(e.rec.ID)) // belongs to the previous process
 	h.replace(old, e)
 	h.beginLater(e, start)
 	view := h.Describe(e, e.Session.Status())
@@ -80,22 +79,23 @@ func (h *Registry) Restore(ctx context.Context, old *Handle, req api.Restore) (*
 	return e, nil
 }
 
-func (h *Registry) planAgain(old *Handle, req *api.Restore) (*spawn.Plan, error) {
-	argv := h.resumed(old, req)
+// planRestore returns the plan of a restored session's process.
+func (h *Registry) planRestore(old *Handle, req *api.Restore) (*spawn.Plan, error) {
+	argv := h.resumeArgv(old, req)
 	return h.spawner.PlanAgain(old.Record(), old.Session.Status().Cwd, *req, argv)
 }
 
-// Again is what Restore would start, as a request that can be judged.
-func (h *Registry) Again(old *Handle, req api.Restore) (*api.NewSession, error) {
-	p, err := h.planAgain(old, &req)
+// RestoreRequest returns what Restore would start, as a request that can be judged.
+func (h *Registry) RestoreRequest(old *Handle, req api.Restore) (*api.NewSession, error) {
+	p, err := h.planRestore(old, &req)
 	if err != nil {
 		return nil, err
 	}
-	return p.Again(), nil
+	return p.Request(), nil
 }
 
-// numbers is how many numbers of commands a session's shells have had: those of the next one go on from there.
-func (h *Registry) numbers(ctx context.Context, id string) (uint64, error) {
+// nextCommandNumber returns how many command numbers a session's shells have used. The next shell continues there.
+func (h *Registry) nextCommandNumber(ctx context.Context, id string) (uint64, error) {
 	h.records.Flush(ctx)
 	list, err := h.store.Commands(ctx, store.CommandQuery{Session: id, Newest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
@@ -104,11 +104,11 @@ func (h *Registry) numbers(ctx context.Context, id string) (uint64, error) {
 	return uint64(max(0, list[0].N)), nil
 }
 
-// divider is what stands between the old output and the new: it ends every mode the old
-// programs left set, goes below what they printed and says when.
+// divider returns the text between old and new output: it resets the modes of the old programs, moves below their
+// output and shows the time.
 func divider(ctx context.Context, e *Handle) ([]byte, error) {
 	_, end := e.Session.OutputRange()
-	engine, err := e.Session.Past(ctx, end)
+	engine, err := e.Session.EmulatorAt(ctx, end)
 	if err != nil {
 		return dividingLine([]byte("\x1bc")), err
 	}
@@ -123,8 +123,8 @@ func divider(ctx context.Context, e *Handle) ([]byte, error) {
 	return dividingLine(appendBelow(b, &f)), nil
 }
 
-// appendBelow moves the cursor to the first row of a screen below which nothing stands, and makes one if there is none: a
-// program that draws in the middle of its picture leaves the cursor there.
+// appendBelow moves the cursor to the first empty row below the text, and scrolls if needed: a program may have left
+// the cursor in the middle.
 func appendBelow(b []byte, f *vterm.Frame) []byte {
 	row, used := f.Cursor.Row, false
 	for i, text := range rowsOf(f) {
@@ -138,12 +138,12 @@ func appendBelow(b []byte, f *vterm.Frame) []byte {
 	return b
 }
 
+// dividingLine appends the dated line between old and new output.
 func dividingLine(b []byte) []byte {
 	return append(b, "\x1b[2m"+restoredMark+time.Now().Format(time.DateTime)+restoredEnd+"\x1b[m\r\n"...)
 }
 
-// divide appends the line between old and new to a session's journal and returns where
-// the new output begins.
+// divide appends the divider to a session's journal and returns the offset of the new output.
 func (h *Registry) divide(id string, line []byte) (uint64, error) {
 	j, _, err := journal.Open(filepath.Join(h.dirs.Session(id), "journal"), journal.Options{})
 	if err != nil {
@@ -158,39 +158,39 @@ func (h *Registry) divide(id string, line []byte) (uint64, error) {
 // reopen makes a handle's history readable again after a restore that failed.
 func (h *Registry) reopen(old *Handle) error {
 	again := NewHandle(old.Record())
-	if err := h.beginHistory(again); err != nil {
+	if err := h.newHistoryOwner(again); err != nil {
 		return err
 	}
 	h.replace(old, again)
 	return nil
 }
 
-// replace puts one handle in another's place.
+// replace replaces one handle by another.
 func (h *Registry) replace(old, e *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.byid[e.rec.ID], h.byname[e.rec.Name] = e, e
 }
 
-// RestoreLost starts what was found lost when the daemon started, and is to come back by policy; and what was about to be
-// started again when the daemon before ended.
+// RestoreLost restarts, by policy, the sessions found lost at the daemon's start, and those whose restart was pending
+// in the previous daemon.
 func (h *Registry) RestoreLost(ctx context.Context) {
 	h.restoreAll(ctx, h.adoption.lost)
-	h.restarts.takeOver(h.All())
+	h.restarts.resumePending(h.All())
 }
 
-// restoreAll starts what went down with its keeper or the machine and is to come back by
-// policy. What is judged comes back when it was, which may take a person's answer.
+// restoreAll restarts, by policy, the sessions that ended with their keeper or the machine. Those that need approval
+// follow once it is given.
 func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
 	for _, e := range lost {
 		req := api.Restore{Shell: e.rec.Restore == restoreShell, Command: e.rec.Restore == restoreCommand}
 		switch {
 		case req.Shell == req.Command || ctx.Err() != nil:
-		case h.restarts.may != nil && (e.rec.Agent != "" || e.rec.Policy != ""):
-			h.restarts.ask(0, func() {
-				ctx := context.Background() // whoever has to be asked may take long
-				err := h.restarts.may(ctx, e, &req)
-				if h.host.Leaving() || e.toEnd.Load() || h.ByID(e.ID()) != e {
+		case h.restarts.check != nil && (e.rec.Agent != "" || e.rec.Policy != ""):
+			h.restarts.after(0, func() {
+				ctx := context.Background() // an approval may take long
+				err := h.restarts.check(ctx, e, &req)
+				if h.host.Leaving() || e.endRequested.Load() || h.ByID(e.ID()) != e {
 					return
 				}
 				h.restoreOne(ctx, e, req, err)
@@ -201,7 +201,7 @@ func (h *Registry) restoreAll(ctx context.Context, lost []*Handle) {
 	}
 }
 
-// restoreOne starts one of them, unless there is an error that says it may not be.
+// restoreOne restores one session, unless err forbids it.
 func (h *Registry) restoreOne(ctx context.Context, e *Handle, req api.Restore, err error) {
 	line := h.ResumeLine(e)
 	again := e
@@ -219,10 +219,10 @@ func (h *Registry) restoreOne(ctx context.Context, e *Handle, req api.Restore, e
 	}
 }
 
-// What stands between the screen that was left and the program that was started again.
+// The parts of the line between a screen and the restarted program's output.
 const restoredMark, restoredEnd = "── restored ", " ──"
 
-// sinceRestored is what a screen shows of the program that runs, without what one before it left above.
+// sinceRestored returns the rows of the running program, without those above the last divider.
 func sinceRestored(rows []string) []string {
 	for i := len(rows) - 1; i >= 0; i-- {
 		if at, is := strings.CutPrefix(rows[i], restoredMark); is && len(at) == len(time.DateTime)+len(restoredEnd) && strings.HasSuffix(at, restoredEnd) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
@@ -24,7 +24,7 @@ func (e *Handle) AddRules(ctx context.Context, in *api.RespondRules) ([]api.Resp
 	return attachedViews(added), err
 }
 
-// Rules lists the session's rules, in the order they are looked at.
+// Rules lists the session's rules in order of evaluation.
 func (e *Handle) Rules(ctx context.Context) ([]api.RespondAttached, error) {
 	rules, err := e.Session.Rules(ctx)
 	return attachedViews(rules), err
@@ -37,22 +37,22 @@ func (e *Handle) RemoveRules(ctx context.Context, names []string) ([]api.Respond
 	return attachedViews(removed), err
 }
 
-// Firings is what the session's rules did, oldest first.
+// Firings returns the matches of the session's rules, oldest first.
 func (e *Handle) Firings() ([]api.RespondFiring, error) {
 	list, err := e.Session.Firings()
 	return firingViews(list), err
 }
 
-// fired tells of what a rule did, on the session's goroutine.
-func (h *Registry) fired(e *Handle, f session.Firing) {
+// onFired publishes a rule's match, on the session's goroutine.
+func (h *Registry) onFired(e *Handle, f session.Firing) {
 	view, answer := h.Describe(e, e.Session.Status()), firingView(&f)
 	h.Bus.Send(api.Event{Kind: "respond", Session: &view, Answer: &answer})
 	if f.Error != "" {
-		h.log.Warn("a rule", "session", e.rec.ID, "rule", f.ID, "name", f.Name, "err", f.Error)
+		h.log.Warn("rule failed", "session", e.rec.ID, "rule", f.ID, "name", f.Name, "err", f.Error)
 	}
 }
 
-// ExecWithRules gives the shell a line and the rules that answer what it asks.
+// ExecWithRules submits a line to the shell with rules that answer its prompts.
 func (e *Handle) ExecWithRules(ctx context.Context, l session.Line, in *api.RespondRules) (*session.Run, error) {
 	var err error
 	if l.Rules, err = e.rulesOf(ctx, in); err != nil {
@@ -65,7 +65,7 @@ func (e *Handle) ExecWithRules(ctx context.Context, l session.Line, in *api.Resp
 	return r, err
 }
 
-// AnswersOf is what the rules given with a line did.
+// AnswersOf returns the matches of the rules given with a line.
 func (e *Handle) AnswersOf(ctx context.Context, r *session.Run) []api.RespondFiring {
 	if r == nil || len(r.Rules) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (e *Handle) AnswersOf(ctx context.Context, r *session.Run) []api.RespondFir
 	return firingViews(e.Session.FiringsOf(ctx, r))
 }
 
-// RulesOver forgets the secrets of the rules given with a line that has ended.
+// RulesOver drops the secrets of the rules given with a line that has ended.
 func (e *Handle) RulesOver(ctx context.Context, r *session.Run) {
 	if r != nil && len(r.Rules) > 0 {
 		e.secrets.release()
@@ -81,8 +81,8 @@ func (e *Handle) RulesOver(ctx context.Context, r *session.Run) {
 	}
 }
 
-// rulesOf checks the rules of a request and takes the values of its secrets, which are
-// kept until they are released and no rule refers to them. nil has none.
+// rulesOf checks the rules of a request and stores the values of their secrets until no rule refers to them. nil has no
+// rules.
 func (e *Handle) rulesOf(ctx context.Context, in *api.RespondRules) ([]respond.Rule, error) {
 	if in == nil {
 		return nil, nil
@@ -90,7 +90,7 @@ func (e *Handle) rulesOf(ctx context.Context, in *api.RespondRules) ([]respond.R
 	var rules []respond.Rule
 	for i := range in.Rules {
 		r := ruleOf(&in.Rules[i])
-		r.Veiled = actor.Of(ctx).IsAgent() // who may not see secrets could try them out
+		r.Redacted = identity.Of(ctx).IsAgent() // an agent could use rules to guess secrets
 		if in.Ordered {
 			r.After, r.Max = r.After || i > 0, max(r.Max, 1)
 		}
@@ -106,6 +106,7 @@ func (e *Handle) rulesOf(ctx context.Context, in *api.RespondRules) ([]respond.R
 	return rules, nil
 }
 
+// ruleOf converts a rule from its API form.
 func ruleOf(in *api.RespondRule) respond.Rule {
 	r := respond.Rule{
 		Name: in.Name, Text: in.Text, Regexp: in.Regexp, On: respond.Target(in.On), Max: in.Max,
@@ -121,6 +122,7 @@ func ruleOf(in *api.RespondRule) respond.Rule {
 	return r
 }
 
+// attachedViews returns rules in their API form.
 func attachedViews(rules []session.Rule) []api.RespondAttached {
 	list := make([]api.RespondAttached, 0, len(rules))
 	for i := range rules {
@@ -129,6 +131,7 @@ func attachedViews(rules []session.Rule) []api.RespondAttached {
 	return list
 }
 
+// attachedView returns a rule in its API form.
 func attachedView(r *session.Rule) api.RespondAttached {
 	v := api.RespondAttached{
 		ID: r.ID, Uses: r.Uses, Added: r.Added, Call: r.OfCall(), Failed: r.Failed,
@@ -143,6 +146,7 @@ func attachedView(r *session.Rule) api.RespondAttached {
 	return v
 }
 
+// replyViews returns replies in their API form.
 func replyViews(list []respond.Reply) []api.RespondReply {
 	var out []api.RespondReply
 	for _, r := range list {
@@ -151,6 +155,7 @@ func replyViews(list []respond.Reply) []api.RespondReply {
 	return out
 }
 
+// firingViews returns matches in their API form.
 func firingViews(list []session.Firing) []api.RespondFiring {
 	out := make([]api.RespondFiring, 0, len(list))
 	for i := range list {
@@ -159,6 +164,7 @@ func firingViews(list []session.Firing) []api.RespondFiring {
 	return out
 }
 
+// firingView returns a match in its API form.
 func firingView(f *session.Firing) api.RespondFiring {
 	return api.RespondFiring{
 		Time: f.Time, Rule: f.ID, Name: f.Name, On: string(f.On), Offset: f.Offset,

@@ -13,32 +13,36 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/session/respond/secret"
 	"github.com/longterm-dev/longterm/session/respond/shellcmd"
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// secrets are the values of a session's env: references. The environment is that of the
-// client who gave the rule; its values are kept here, in memory, and nowhere else.
+// secrets holds the values of a session's env: references. They come from the environment of the client that set the
+// rule and are kept in memory only.
 type secrets struct {
-	mu     sync.Mutex
-	values map[string]string // by reference
-	holds  int               // rules that are about to be attached
+	mu        sync.Mutex
+	values    map[string]string // by reference
+	attaching int               // number of rules that are being attached
 }
 
+// hold keeps all values until release.
 func (s *secrets) hold() { s.count(1) }
 
+// release ends a hold.
 func (s *secrets) release() { s.count(-1) }
 
+// count adds n to attaching.
 func (s *secrets) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.holds += n
+	s.attaching += n
 }
 
+// get returns a value by its reference.
 func (s *secrets) get(ref string) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,6 +50,7 @@ func (s *secrets) get(ref string) (string, bool) {
 	return v, ok
 }
 
+// put stores a value.
 func (s *secrets) put(ref, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +65,7 @@ func (s *secrets) keep(refs map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ref := range s.values {
-		if !refs[ref] && s.holds == 0 {
+		if !refs[ref] && s.attaching == 0 {
 			delete(s.values, ref)
 		}
 	}
@@ -77,7 +82,7 @@ func references(rules []respond.Rule, f func(ref string)) {
 	}
 }
 
-// takeSecrets keeps the values that rules need, and says which are missing.
+// takeSecrets stores the values that rules need and returns an error if one is missing.
 func (e *Handle) takeSecrets(rules []respond.Rule, values map[string]string) (err error) {
 	references(rules, func(ref string) {
 		kind, name, _ := strings.Cut(ref, ":")
@@ -90,13 +95,13 @@ func (e *Handle) takeSecrets(rules []respond.Rule, values map[string]string) (er
 				err = api.Errorf(api.CodeInvalid, "%s has no value", ref).WithHint("give it in secrets: the environment is the client's")
 			}
 		case kind == "file" && !filepath.IsAbs(name) && !strings.HasPrefix(name, "~/"):
-			err = api.Errorf(api.CodeInvalid, "%s: the path must be absolute or begin with ~/", ref)
+			err = api.Errorf(api.CodeInvalid, "%s: path must be absolute or start with ~/", ref)
 		}
 	})
 	return err
 }
 
-// pruneSecrets forgets values that no rule refers to any more.
+// pruneSecrets drops values that no rule refers to.
 func (e *Handle) pruneSecrets(ctx context.Context) {
 	rules, err := e.Session.Rules(ctx)
 	if err != nil {
@@ -109,19 +114,19 @@ func (e *Handle) pruneSecrets(ctx context.Context) {
 	e.secrets.keep(refs)
 }
 
-// answerer looks secrets up and runs hooks for a session's rules.
+// answerer resolves secrets and runs hooks for a session's rules.
 type answerer struct {
 	reg *Registry
 	e   *Handle
 }
 
-// asker is a context in which an agent that asks has the label that the session has.
-func (a *answerer) asker(ctx context.Context) context.Context {
-	who := actor.Of(ctx)
+// actorContext returns a context in which a requesting agent has the session's agent label.
+func (a *answerer) actorContext(ctx context.Context) context.Context {
+	who := identity.Of(ctx)
 	if label := a.reg.AgentOf(a.e); who.IsAgent() && label != "" {
 		who.Agent = label
 	}
-	return actor.With(ctx, who)
+	return identity.With(ctx, who)
 }
 
 // Secret implements session.SecretResolver.
@@ -134,18 +139,18 @@ func (a *answerer) Secret(ctx context.Context, ref string) ([]byte, error) {
 		return []byte(v), nil
 	}
 	r := secret.Resolver{Dir: a.dir()}
-	v, err := r.Resolve(a.asker(ctx), ref)
+	v, err := r.Resolve(a.actorContext(ctx), ref)
 	if err != nil {
 		return nil, fmt.Errorf("not sent: %w", err)
 	}
 	return v, nil
 }
 
-// hookTime bounds how long a hook may think.
+// hookTime bounds the run of a hook.
 const hookTime = 10 * time.Second
 
-// Hook implements session.SecretResolver. The match comes as LONGTERM_MATCH and on standard
-// input, groups as $1… and LONGTERM_CAPTURE_name: the output has no say in what is run.
+// Hook implements session.SecretResolver. The match is passed as LONGTERM_MATCH and on standard input, groups as $1…
+// and LONGTERM_CAPTURE_name, so output cannot change the command.
 func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "\x00", "") }
 	match := clean(h.Captures["0"])
@@ -167,15 +172,15 @@ func (a *answerer) Hook(ctx context.Context, h session.Hook) ([]byte, error) {
 		Line: h.Command, Args: args, Env: env, Dir: a.dir(), Stdin: strings.NewReader(match + "\n"),
 		Max: 64 << 10, Timeout: hookTime,
 	}
-	b, err := c.Run(a.asker(ctx))
+	b, err := c.Run(a.actorContext(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("the hook %q: %w", h.Command, err)
 	}
 	return b, nil
 }
 
-// dir is the directory of the session's own process, as the kernel knows it: what is
-// printed (OSC 7) has no say in where a command is looked for. Else the home directory.
+// dir returns the directory of the session's own process from the kernel, else the home directory. Printed directories
+// (OSC 7) must not affect where a command is looked up.
 func (a *answerer) dir() string {
 	if pid := a.e.Session.Status().PID; pid > 0 {
 		dir, err := sys.Cwd(pid)

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Who prints comes first: reading that is far behind takes less of a core.
+// Output of live sessions comes first: a reader that is far behind takes less of a core.
 func TestShareOfFollowing(t *testing.T) {
 	for _, s := range []struct {
 		behind uint64
 		prints bool
 		want   float64
-	}{{0, true, followShare}, {flood, true, followShare}, {flood + 1, true, floodShare}, {flood + 1, false, followShare}} {
+	}{{0, true, followShare}, {floodLag, true, followShare}, {floodLag + 1, true, floodShare}, {floodLag + 1, false, followShare}} {
 		if got := shareOfFollowing(s.behind, s.prints); got != s.want {
 			t.Errorf("%+v: %v", s, got)
 		}
 	}
 }
 
-// Once a task is over it is read to its end as any other is, however much of it is left.
+// After a task's end its remaining output is read at full speed, however much it is.
 func TestShareOfATaskThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, printed := printing(t)
@@ -30,14 +30,14 @@ func TestShareOfATaskThatEnds(t *testing.T) {
 		synctest.Wait()
 		f := &watcher{e: e}
 		for ending, want := range map[bool]float64{false: floodShare, true: followShare} {
-			if f.ending = ending; f.share(2*flood) != want {
-				t.Errorf("ending %v: %v", ending, f.share(2*flood))
+			if f.ending = ending; f.share(2*floodLag) != want {
+				t.Errorf("ending %v: %v", ending, f.share(2*floodLag))
 			}
 		}
 	})
 }
 
-// So does indexing, unless somebody waits for it.
+// Indexing has the same limit, unless a caller waits for it.
 func TestShareOfIndexing(t *testing.T) {
 	for _, s := range []struct {
 		wanted bool

@@ -17,7 +17,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// noTerminal is the device of a session that nobody types into.
+// noTerminal is the device of a session without input.
 type noTerminal struct{}
 
 func (noTerminal) Write(p []byte) (int, error)      { return len(p), nil }
@@ -70,7 +70,7 @@ func TestSilentTasks(t *testing.T) {
 			synctest.Wait()
 			e.activity.mu.Lock()
 			defer e.activity.mu.Unlock()
-			return e.activity.asleep != nil
+			return e.activity.wake != nil
 		}
 		w.follow(e, task{command: "make", began: time.Now()})
 		for i := range 3 {
@@ -88,7 +88,7 @@ func TestSilentTasks(t *testing.T) {
 			t.Fatal("a task that has fallen silent is followed")
 		}
 		began := time.Now()
-		e.activity.ended(0, outcome{at: began})
+		e.activity.end(0, outcome{at: began})
 		synctest.Wait()
 		if a := e.activity.view(0); a == nil || a.Running || a.Errors != 3 || !time.Now().Equal(began) {
 			t.Errorf("its end is not seen at once: %+v", a)
@@ -96,7 +96,7 @@ func TestSilentTasks(t *testing.T) {
 	})
 }
 
-// What has printed nothing yet is not followed either, but for the look at its earlier runs.
+// A task without output is not followed either, except to read its earlier runs.
 func TestMuteTasks(t *testing.T) {
 	r, _ := hosted(t, nil)
 	synctest.Test(t, func(t *testing.T) {
@@ -111,23 +111,23 @@ func TestMuteTasks(t *testing.T) {
 			synctest.Wait()
 			e.activity.mu.Lock()
 			defer e.activity.mu.Unlock()
-			return e.activity.asleep != nil
+			return e.activity.wake != nil
 		}
 		w.follow(e, task{command: "make", began: time.Now()})
-		if !after(firstLook+time.Millisecond) || e.activity.view(0) != nil {
+		if !after(watchDelay+time.Millisecond) || e.activity.view(0) != nil {
 			t.Errorf("it is followed, and known as %+v", e.activity.view(0))
 		}
-		if after(askPast-firstLook) || e.activity.view(0) == nil {
+		if after(pastDelay-watchDelay) || e.activity.view(0) == nil {
 			t.Errorf("its earlier runs are not looked up: %+v", e.activity.view(0))
 		}
-		if !after(2 * followEvery) {
+		if !after(2 * readInterval) {
 			t.Error("it is followed once they were")
 		}
 		printed("main.c:3:1: error: expected ';'\r\n")
-		if after(followEvery+time.Millisecond) || e.activity.view(0).Errors != 1 {
+		if after(readInterval+time.Millisecond) || e.activity.view(0).Errors != 1 {
 			t.Errorf("what it prints is not read: %+v", e.activity.view(0))
 		}
-		if after(silence / 2) {
+		if after(silenceTime / 2) {
 			t.Error("what printed just now is not followed")
 		}
 	})
@@ -146,7 +146,7 @@ func TestSilentTasksGiveWay(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		e.Session.Stop()
-		synctest.Wait() // until who sleeps is woken
+		synctest.Wait() // until the sleeper wakes
 		w.group.Wait()
 		e.activity.mu.Lock()
 		defer e.activity.mu.Unlock()
@@ -156,7 +156,7 @@ func TestSilentTasksGiveWay(t *testing.T) {
 	})
 }
 
-// What tasks printed under daemons before is read of one at a time; a task that has begun since is followed at once.
+// Output of tasks under earlier daemons is read one task at a time. A new task is followed at once.
 //
 // FEATURES: R82 R90
 func TestOneReadsThePastAtATime(t *testing.T) {
@@ -199,11 +199,11 @@ func TestOneReadsThePastAtATime(t *testing.T) {
 	})
 }
 
-// Who has seen a line on the screen and asks at once how the task is gets what that line says: also while nobody would look
-// for a while, of a task that has begun just now, that is silent, and whose end is being read.
+// A caller that saw a line on the screen and requests the task at once gets what that line reports: also between two
+// probes, of a new task, of a silent one, and of one whose end is being read.
 //
 // FEATURES: R82
-func TestLooksWhenAsked(t *testing.T) {
+func TestDescribe_ProbesOnRequest(t *testing.T) {
 	r, _ := hosted(t, nil)
 	synctest.Test(t, func(t *testing.T) {
 		e, printed := printing(t)
@@ -219,7 +219,7 @@ func TestLooksWhenAsked(t *testing.T) {
 			printed("main.c:3:1: error: expected ';'\r\n")
 			synctest.Wait() // it is on the screen
 			asked := time.Now()
-			e.Looked(t.Context())
+			e.AwaitActivity(t.Context())
 			if a := e.activity.view(0); a == nil || a.Errors != i+1 || !time.Now().Equal(asked) {
 				t.Fatalf("%d: after %v: %+v", i, time.Since(asked), a)
 			}
@@ -227,21 +227,21 @@ func TestLooksWhenAsked(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		printed("main.c:3:1: error: expected ';'\r\n")
 		synctest.Wait()
-		e.activity.ended(0, outcome{at: time.Now()})
-		e.Looked(t.Context())
+		e.activity.end(0, outcome{at: time.Now()})
+		e.AwaitActivity(t.Context())
 		if a := e.activity.view(0); a == nil || a.Running || a.Errors != 6 {
 			t.Fatalf("at its end: %+v", a)
 		}
-		if e.Looked(t.Context()); !time.Now().Equal(began.Add(time.Minute + 4*time.Millisecond)) {
+		if e.AwaitActivity(t.Context()); !time.Now().Equal(began.Add(time.Minute + 4*time.Millisecond)) {
 			t.Errorf("it took %v", time.Since(began))
 		}
 	})
 }
 
-// Nobody waits for a watcher that has left before its task's end, as it does when the session's owner stops.
+// A watcher that left before its task's end is not waited for, as when the session's owner stops.
 //
 // FEATURES: R82
-func TestNobodyLooks(t *testing.T) {
+func TestWatcher_LeavingBeforeTaskEnd(t *testing.T) {
 	r, _ := hosted(t, nil)
 	synctest.Test(t, func(t *testing.T) {
 		e, printed := printing(t)
@@ -255,14 +255,14 @@ func TestNobodyLooks(t *testing.T) {
 		time.Sleep(time.Second) // the watcher hears of it
 		synctest.Wait()
 		asked := time.Now()
-		e.activity.upTo(t.Context(), 1<<40)
+		e.activity.awaitRead(t.Context(), 1<<40)
 		if !time.Now().Equal(asked) {
 			t.Errorf("the answer waited for %v", time.Since(asked))
 		}
 	})
 }
 
-// ReadToEnd returns after a watcher has read the whole output, and at once if no watcher starts any more.
+// ReadToEnd returns after a watcher has read the whole output, and at once if no watcher starts later.
 //
 // FAULT: B23
 func TestReadToEnd(t *testing.T) {
@@ -276,7 +276,7 @@ func TestReadToEnd(t *testing.T) {
 			printed(fmt.Sprintf("[%d/4] CXX f%d.o\r\n", n+1, n+1))
 		}
 		synctest.Wait()
-		e.activity.ended(1, outcome{at: time.Now()})
+		e.activity.end(1, outcome{at: time.Now()})
 		if err := e.ReadToEnd(t.Context()); err != nil {
 			t.Fatal(err)
 		}

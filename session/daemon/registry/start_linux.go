@@ -9,7 +9,7 @@ import (
 // ClockTick is the resolution of processes' start times.
 const ClockTick = sys.Tick
 
-// startOf is when a process started.
+// startOf returns the start time of a process.
 func startOf(pid int) (time.Time, bool) {
 	age, err := sys.Age(pid)
 	return time.Now().Add(-age), err == nil

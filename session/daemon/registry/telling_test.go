@@ -12,13 +12,13 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/daemon/events"
-	"github.com/longterm-dev/longterm/session/evidence"
-	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// toldNow are the kinds of the events that came, with what was asked by each.
+// toldNow returns the kinds of the received events, with the prompt of each.
 func toldNow(l *events.Listener) (told []string) {
 	for len(l.C) > 0 {
 		e := <-l.C
@@ -31,9 +31,8 @@ func toldNow(l *events.Listener) (told []string) {
 	return told
 }
 
-// That a program asks for the same again is told to those who heard meanwhile, from an event of anything else, that it
-// asks for nothing; to nobody else.
-func TestAskedAgain(t *testing.T) {
+// A repeated prompt is published only to listeners that got an event in between without the prompt.
+func TestRepeatedPrompt_PublishedOnlyIfCleared(t *testing.T) {
 	r, _ := hosted(t, nil)
 	e, _ := printing(t)
 	defer e.Session.Stop()
@@ -41,7 +40,7 @@ func TestAskedAgain(t *testing.T) {
 	defer r.Bus.Leave(l)
 	nothing := session.Status{State: session.Running}
 	text := nothing
-	text.Needs = session.Needs{Kind: evidence.Text, Since: time.Now()}
+	text.Needs = session.Needs{Kind: inputdetect.Text, Since: time.Now()}
 	prompt := nothing
 	prompt.Shell = session.ShellStatus{Phase: shell.PhasePrompt}
 	for _, c := range []struct {
@@ -58,28 +57,29 @@ func TestAskedAgain(t *testing.T) {
 		{"at a prompt", prompt, session.ChangeShell, []string{"shell: nothing"}},
 		{"at the same prompt", prompt, session.ChangeInputAgain, nil},
 	} {
-		r.changed(e, c.st, c.c)
+		r.onChange(e, c.st, c.c)
 		if told := toldNow(l); !slices.Equal(told, c.told) {
 			t.Errorf("%s: told %q, want %q", c.name, told, c.told)
 		}
 	}
 }
 
-// What is told last is the newest: nobody else tells of a session from when it is described to when that is published.
-func TestToldInOrder(t *testing.T) {
+// The last published event is the newest: nothing else publishes a session between its description and its publication.
+func TestStatusEvents_InOrder(t *testing.T) {
 	r, _ := hosted(t, nil)
 	e, _ := printing(t)
 	defer e.Session.Stop()
-	r.tell(e, "shell", func() session.Status {
-		if e.telling.TryLock() {
-			e.telling.Unlock()
+	r.publishStatus(e, "shell", func() session.Status {
+		if e.publishing.TryLock() {
+			e.publishing.Unlock()
 			t.Error("another one can tell what it saw earlier")
 		}
 		return e.Session.Status()
 	})
 }
 
-// A program that ends before its session is there, as the keeper tells it, is over: nobody waits for its end any more.
+// A program that exits before its session is registered, as its keeper reports it, has ended: no caller keeps waiting
+// for its end.
 //
 // FEATURES: R82
 func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
@@ -95,12 +95,12 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 		s.Closed()
 		for ev := range l.C {
 			if ev.Kind == "state" {
-				return // whoever begins to wait for the end from here on waits for ever
+				return // a caller that starts to wait for the end from here on waits forever
 			}
 		}
 	})
 	dev := &device{id: rec.ID, keeper: &deadKeeper{}, log: r.log, pipe: true}
-	start, err := r.begin(e, dev, nil, r.openJournal(rec.ID))
+	start, err := r.newOwner(e, dev, nil, r.openJournal(rec.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,22 +112,23 @@ func TestProgramEndsBeforeItsSessionIsThere(t *testing.T) {
 	e.Session.Stop()
 }
 
-// What is kept of a question, for hooks and those who ask later, has no secrets.
+// The stored prompt, for hooks and later queries, has no secrets.
 //
 // FEATURES: R110
-func TestQuestionIsKeptWithoutSecrets(t *testing.T) {
+func TestStoredPrompt_HasNoSecrets(t *testing.T) {
 	r := testRegistry(t)
-	known, err := masking.NewVault(masking.NewKey(), nil, masking.Options{})
+	known, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	known.Learn("hunter22")
 	r.known = known
 	e := NewHandle(store.Session{ID: "1", Name: "one", State: "running"})
-	if _, err := r.store.Subscribe(t.Context(), store.Subscription{Name: "hook"}); err != nil { // nothing is kept for nobody
+	// without a listener nothing is stored
+	if _, err := r.store.Subscribe(t.Context(), store.Subscription{Name: "hook"}); err != nil {
 		t.Fatal(err)
 	}
-	r.asks(e, &session.Status{Needs: session.Needs{Kind: evidence.Confirm, Reason: `the text offers yes or no: "Keep hunter22? [y/N]"`, Since: time.Now()}})
+	r.recordNeedsInput(e, &session.Status{Needs: session.Needs{Kind: inputdetect.Confirm, Reason: `the text offers yes or no: "Keep hunter22? [y/N]"`, Since: time.Now()}})
 	r.writes.Wait()
 	kept, _, _, err := r.store.Completions(t.Context(), &store.Subscription{}, 0, 10)
 	if err != nil || len(kept) != 1 || kept[0].Text != `the text offers yes or no: "Keep ********? [y/N]"` {
@@ -135,7 +136,7 @@ func TestQuestionIsKeptWithoutSecrets(t *testing.T) {
 	}
 }
 
-// What was executed by a session's program before is no record of one that is started anew without being judged.
+// The record of executions of a session's earlier program does not apply to a restart without judgement.
 //
 // FEATURES: R107
 func TestRecordOfExecutionsGoesWithItsProgram(t *testing.T) {
@@ -146,7 +147,7 @@ func TestRecordOfExecutionsGoesWithItsProgram(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		r.judgedAs(e, "", again)
+		r.recordChecked(e, "", again)
 		if _, err := os.Stat(path); (err != nil) != again {
 			t.Errorf("again %t: %v", again, err)
 		}

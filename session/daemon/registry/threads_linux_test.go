@@ -6,19 +6,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/pace"
+	"github.com/longterm-dev/longterm/session/internal/idlepoll"
 	"github.com/longterm-dev/longterm/session/sessiontest/threads"
 )
 
-// Maintenance at rest ends the threads that a burst of waits in the kernel has left behind.
+// Idle maintenance ends the threads that a burst of blocking calls left.
 //
 // FEATURES: R90
 func TestThreadsOfABurstEnd(t *testing.T) {
 	const many = 40
 	r, _ := hosted(t, nil)
 	r.AdoptAll(t.Context(), nil, nil)
-	r.pace = &pace.Pace{After: time.Millisecond, Beat: 10 * time.Millisecond}
-	r.pace.MayRest(true)
+	r.pace = &idlepoll.Pace{After: time.Millisecond, Beat: 10 * time.Millisecond}
+	r.pace.AllowIdle(true)
 	left := threads.Burst(t, many)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -23,11 +23,11 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Owners of what keepers have begin once all of it is adopted, not one while others are asked for, also where a command runs
-// in the session; and they begin before the sessions that no keeper has are settled, which takes long.
+// Owners of the keepers' sessions start once all are adopted, not one by one, also if a command runs in the session;
+// and before the slow decisions about sessions without a keeper.
 //
 // FEATURES: R90
-func TestAdoptedBeginTogether(t *testing.T) {
+func TestOwners_StartAfterAllAdopted(t *testing.T) {
 	lost := store.Session{ID: uuid.NewString(), Name: "lost", State: "running", PID: 1 << 30, Argv: []string{"true"}, Created: time.Now()}
 	kept := store.Session{ID: uuid.NewString(), Name: "kept", State: "running", PID: 1 << 30, Argv: []string{"sh"}, Created: time.Now(), Started: time.Now()}
 	r, _ := hosted(t, func(r *Registry) {
@@ -62,7 +62,7 @@ func TestAdoptedBeginTogether(t *testing.T) {
 		}
 		asked = true
 		segments, err := os.ReadDir(filepath.Join(r.dirs.Session(kept.ID), "journal"))
-		if now := owners(); now > before || err != nil || len(segments) != 1 { // an owner writes one when it begins
+		if now := owners(); now > before || err != nil || len(segments) != 1 { // an owner writes one when it starts
 			t.Errorf("before all are adopted there are %d owners more, %d segments, %v", now-before, len(segments), err)
 		}
 		return nil, nil
@@ -77,7 +77,7 @@ func TestAdoptedBeginTogether(t *testing.T) {
 	}
 }
 
-// owners is how many goroutines sessions and those who follow their output have: what was begun, and may not have come to run.
+// owners counts the goroutines of sessions and followers: those that were started, even if they did not run yet.
 func owners() int {
 	buf := make([]byte, 4<<20)
 	all := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")

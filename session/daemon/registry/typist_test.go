@@ -6,32 +6,32 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Who typed a command is kept with it: an agent, a program, or of people those who came by a token or from another host;
-// the user at this machine is not named. Where the text of a command came from is nobody's name.
+// The author of a typed command is stored with it: an agent, a program, or a user that came by a token or from another
+// host. The user at this machine is not named.
 //
 // FEATURES: R119
 func TestTypist(t *testing.T) {
 	for _, c := range []struct {
-		by      actor.Actor
+		by      identity.Actor
 		program bool
 		want    string
 		person  bool
 	}{
-		{actor.Actor{UID: 1, PID: 2}, false, "", true},
-		{actor.Actor{Token: "ann's phone"}, false, "token:ann's phone", true},
-		{actor.Actor{Host: "ssh:ann@box"}, false, "host:ssh:ann@box", true},
-		{actor.Actor{Agent: "claude", Token: "k"}, false, "agent:claude", false},
-		{actor.Actor{Token: "k"}, true, "program", false},
+		{identity.Actor{UID: 1, PID: 2}, false, "", true},
+		{identity.Actor{Token: "ann's phone"}, false, "token:ann's phone", true},
+		{identity.Actor{Host: "ssh:ann@box"}, false, "host:ssh:ann@box", true},
+		{identity.Actor{Agent: "claude", Token: "k"}, false, "agent:claude", false},
+		{identity.Actor{Token: "k"}, true, "program", false},
 	} {
 		got := Typist(c.by, c.program)
 		ran := RanBy(&store.Command{Source: got})
-		if got != c.want || ran != c.want || (&api.Command{By: ran}).ByPerson() != c.person {
-			t.Errorf("%v: %q, kept as %q; want %q, a person %v", c.by, got, ran, c.want, c.person)
+		if got != c.want || ran != c.want || (&api.Command{By: ran}).TypedByUser() != c.person {
+			t.Errorf("%v: %q, kept as %q; want %q, a user %v", c.by, got, ran, c.want, c.person)
 		}
 	}
 	for source, want := range map[string]string{session.ByExec: session.ByExec, "mark": "", "echo": ""} {

@@ -11,21 +11,22 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// Unintegrated is what is known of a program that is given lines and tells nothing of itself: whose
-// turn it is to give it one, and what its lines may have made of its directory and environment.
+// Unintegrated tracks a program without shell integration that receives lines: the caller whose turn it is, and the
+// likely directory and environment after its lines.
 type Unintegrated struct {
 	once sync.Once
-	turn chan struct{} // has room while no line is given to it
+	turn chan struct{} // semaphore of 1: held by the caller whose line runs
 
 	mu    sync.Mutex
 	guess shell.Guess
 }
 
-// Patience is how long a program that does not wait for input gets to do so: it may just have been
-// started, or have answered.
+// Patience is how long a program that does not wait for input gets to do so: it may just have been started, or have
+// answered.
 const Patience = 2 * time.Second
 
-func (u *Unintegrated) taken() chan struct{} {
+// turnC returns turn, created at first use.
+func (u *Unintegrated) turnC() chan struct{} {
 	u.once.Do(func() { u.turn = make(chan struct{}, 1) })
 	return u.turn
 }
@@ -39,7 +40,7 @@ func (u *Unintegrated) Take(ctx context.Context, wait bool) error {
 		defer cancel()
 	}
 	select {
-	case u.taken() <- struct{}{}:
+	case u.turnC() <- struct{}{}:
 		return nil
 	case <-patience.Done():
 	}
@@ -50,24 +51,24 @@ func (u *Unintegrated) Take(ctx context.Context, wait bool) error {
 		WithHint("wait for it (--wait), or use `longterm send` and `longterm wait`")
 }
 
-// Give gives the turn to the next line.
-func (u *Unintegrated) Give() { <-u.taken() }
+// Give releases the turn to the next line.
+func (u *Unintegrated) Give() { <-u.turnC() }
 
-// Ran has a line change what the program may be like.
+// Ran updates the guess with a line.
 func (u *Unintegrated) Ran(line string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.guess = u.guess.After(line)
 }
 
-// Told takes what the program printed of itself when it was given a line.
-func (u *Unintegrated) Told(line, output string) {
+// ObserveOutput updates the guess with the output of a line.
+func (u *Unintegrated) ObserveOutput(line, output string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.guess = u.guess.Told(line, output)
+	u.guess = u.guess.Update(line, output)
 }
 
-// Guess is what the program may be like.
+// Guess returns the likely state of the program.
 func (u *Unintegrated) Guess() shell.Guess {
 	u.mu.Lock()
 	defer u.mu.Unlock()

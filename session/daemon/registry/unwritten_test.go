@@ -17,7 +17,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/internal/unwritten"
+	"github.com/longterm-dev/longterm/session/internal/retryqueue"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/store"
 )
@@ -32,7 +32,7 @@ func running(t *testing.T, labels map[string]string) (*Registry, *Handle) {
 		})
 	})
 	e := r.ByID(id)
-	if err := r.beginHistory(e); err != nil {
+	if err := r.newHistoryOwner(e); err != nil {
 		t.Fatal(err)
 	}
 	return r, e
@@ -47,8 +47,8 @@ func recorded(t *testing.T, r *Registry, e *Handle) store.Session {
 	return rec
 }
 
-// What ended while the disk took no record of it has ended for the next daemon, too, with all that is known of it, whether the one
-// before was killed, or left: nothing is started again that ended well, or that somebody ended.
+// A session that ended while the disk accepted no record has ended for the next daemon too, with all known details,
+// whether the daemon before was killed or left. A successful or killed session is not restarted.
 //
 // FEATURES: R90, R93, R123
 func TestEndOnAFullDisk(t *testing.T) {
@@ -67,7 +67,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 			r, e := running(t, map[string]string{api.RestartLabel: "always"})
 			r.restarts.stop() // it is about the next daemon
 			room := refuses(t, r, "UPDATE")
-			e.toEnd.Store(c.stop)
+			e.endRequested.Store(c.stop)
 			ended := time.Now().Round(0)
 			r.saveEnd(e, session.Status{State: session.Exited, Ended: ended, Exit: &c.exit})
 			r.Flush(t.Context())
@@ -92,7 +92,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 				}
 			}
 			room()
-			next.StopAll() // which tries it once more
+			next.StopAll() // which tries again
 			if rec := recorded(t, r, e); rec.State != string(session.Exited) || rec.Stopped != c.stop {
 				t.Errorf("once there is room: %+v", rec)
 			}
@@ -103,7 +103,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 	}
 }
 
-// What was refused, a record or a manifest, is written without anybody's doing once there is room.
+// A rejected record or manifest is written without further action once there is space.
 //
 // FEATURES: R93
 func TestRefusedRecordsAreTriedAgain(t *testing.T) {
@@ -112,12 +112,12 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 		room := refuses(t, r, "UPDATE")
 		r.saveEnd(e, session.Status{State: session.Exited, Ended: time.Now(), Exit: &session.Exit{}})
 		r.Flush(t.Context())
-		time.Sleep(3 * unwritten.Every)
+		time.Sleep(3 * retryqueue.Every)
 		if recorded(t, r, e).State != string(session.Running) || !isKept(r, e) {
 			t.Error("it is recorded without room")
 		}
 		room()
-		time.Sleep(unwritten.Every)
+		time.Sleep(retryqueue.Every)
 		synctest.Wait()
 		if recorded(t, r, e).State != string(session.Exited) || isKept(r, e) {
 			t.Error("it is not tried again")
@@ -125,7 +125,7 @@ func TestRefusedRecordsAreTriedAgain(t *testing.T) {
 		if rec, err := store.ReadManifest(r.dirs.Session(e.ID())); err != nil || rec.State != string(session.Exited) {
 			t.Errorf("its manifest: %+v, %v", rec, err)
 		}
-		if _, begin := r.unwritten.Note(refused{e: e}, struct{}{}); !begin {
+		if _, begin := r.unwritten.Note(failedWrite{e: e}, struct{}{}); !begin {
 			t.Error("nothing is left, and it is tried for ever")
 		}
 	})
@@ -150,7 +150,7 @@ func TestKeeperKeepsAnEndThatIsNowhere(t *testing.T) {
 	if room(); r.isRecorded(gone, e) {
 		t.Error("it was not waited for")
 	}
-	r.tryKept()
+	r.retryWrites()
 	if !r.isRecorded(t.Context(), e) || recorded(t, r, e).State != string(session.Exited) {
 		t.Error("it is not recorded once there is room")
 	}
@@ -159,7 +159,7 @@ func TestKeeperKeepsAnEndThatIsNowhere(t *testing.T) {
 	}
 }
 
-// counting is a keeper that counts what it is asked.
+// counting is a keeper that counts its requests.
 type counting struct {
 	deadKeeper
 	asked atomic.Int32
@@ -183,10 +183,10 @@ func TestLetGoOnceRecorded(t *testing.T) {
 			t.Errorf("%s: let go %d times before", name, n)
 		}
 		if wanted {
-			d.released()
+			d.awaitRelease()
 		}
 		for range 2 {
-			d.letGoKept()
+			d.releaseHeld()
 		}
 		if n := k.asked.Load(); n != 1 {
 			t.Errorf("%s: let go %d times", name, n)
@@ -227,8 +227,8 @@ func TestEditOnAFullDisk(t *testing.T) {
 	}
 }
 
-// isKept says that a session's record is not written as it stands.
+// isKept reports whether a session's record is unwritten.
 func isKept(r *Registry, e *Handle) bool {
-	_, kept := r.unwritten.Get(refused{e: e})
+	_, kept := r.unwritten.Get(failedWrite{e: e})
 	return kept
 }

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/daemon/writequeue"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/notify"
-	masking "github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Sender tells people of this set's sessions.
+// Sender returns the sender for notifications about these sessions.
 func (h *Registry) Sender() notify.Sender {
 	s := notify.Sender{Terminals: h.Terminals.Send, Post: h.post}
 	if h.known != nil {
@@ -24,58 +25,96 @@ func (h *Registry) Sender() notify.Sender {
 	return s
 }
 
-// tellWaiting has people told that a program waits for input, once it did so for some time: what is answered soon is
-// nothing to call anybody for. Owners call it.
-func (h *Registry) tellWaiting(e *Handle, st *session.Status) {
-	if e.unread != nil {
-		e.unread.Stop()
+// notifyInput schedules a notification that a program waits for input, unless it is answered soon. Owners call it.
+func (h *Registry) notifyInput(e *Handle, st *session.Status) {
+	if e.inputTimer != nil {
+		e.inputTimer.Stop()
 	}
 	n := h.conf.NotifyWaiting()
-	if !n.Any() || st.State != session.Running || !asksAPerson(&st.Needs) {
+	if !n.Any() || st.State != session.Running || !needsUser(&st.Needs) {
 		return
 	}
 	asked, offset := st.Needs, st.Offset
-	e.unread = time.AfterFunc(n.After, func() {
-		h.watchers.run(func(ctx context.Context) { h.tellStillWaiting(ctx, e, asked, offset) })
+	e.inputTimer = time.AfterFunc(n.After, func() {
+		h.watchers.run(func(ctx context.Context) { h.notifyIfStillWaiting(ctx, e, asked, offset) })
 	})
 }
 
-// asksAPerson says whether somebody is to answer: at the prompt of a program that takes commands nobody is asked.
-func asksAPerson(n *session.Needs) bool {
+// needsUser reports whether a user should answer. A prompt for commands does not count.
+func needsUser(n *session.Needs) bool {
 	if n.Repl {
 		return false
 	}
 	switch n.Kind {
-	case evidence.Password, evidence.Confirm, evidence.Menu, evidence.Text:
+	case inputdetect.Password, inputdetect.Confirm, inputdetect.Menu, inputdetect.Text:
 		return true
 	default:
 		return false
 	}
 }
 
-// tellStillWaiting tells it, if nothing has changed. A daemon that finds the same question again names it alike.
-func (h *Registry) tellStillWaiting(ctx context.Context, e *Handle, asked session.Needs, offset uint64) {
+// notifyIfStillWaiting sends the notification if the program waits for the same input. The offset identifies the prompt
+// across daemons.
+func (h *Registry) notifyIfStillWaiting(ctx context.Context, e *Handle, needs session.Needs, offset uint64) {
 	st, n := e.Session.Status(), h.conf.NotifyWaiting()
-	if !n.Any() || st.State != session.Running || st.Needs != asked || st.Offset != offset || e.Clients.Count() > 0 && !n.Attended {
+	if !n.Any() || st.State != session.Running || st.Needs != needs || st.Offset != offset || e.Clients.Count() > 0 && !n.Attended {
 		return
 	}
 	r := e.Record()
 	w := notify.Waiting{
-		Session: r.ID, Name: r.Name, Needs: string(asked.Kind), Command: st.Shell.Command, Cwd: e.CurrentDir(st), Since: asked.Since, Offset: offset,
+		Session: r.ID, Name: r.Name, Needs: string(needs.Kind), Command: st.Shell.Command, Cwd: e.CurrentDir(st), Since: needs.Since, Offset: offset,
 		Question: h.question(ctx, e),
 	}
 	sender := h.Sender()
 	if err := sender.SendWaiting(ctx, n, &w); err != nil && ctx.Err() == nil {
-		h.log.Warn("tell that a program waits for input", "session", r.ID, "err", err)
+		h.log.Warn("notify about input", "session", r.ID, "err", err)
 	}
 }
 
-// question is the line that the cursor stands on, or the last above it with text; secrets are masked as on screens.
+// Prompt is a question of a program.
+type Prompt struct {
+	Kind    inputdetect.Kind
+	Since   time.Time
+	Offset  uint64 // of the output; identifies the prompt, also for later daemons
+	Version uint64 // of the screen that shows it
+}
+
+// PromptOf returns the question that a session's program waits for the user to answer, if any.
+func (e *Handle) PromptOf(st *session.Status) (Prompt, bool) {
+	if st.State != session.Running || !needsUser(&st.Needs) {
+		return Prompt{}, false
+	}
+	p := Prompt{Kind: st.Needs.Kind, Since: st.Needs.Since, Offset: e.promptAt.Load(), Version: st.Version}
+	if p.Offset == 0 {
+		p.Offset = st.Offset
+	}
+	return p, true
+}
+
+// seenKey is the writequeue.Key.Command of records that a session was seen.
+const seenKey = -1
+
+// recordSeen records that a user's client came or left: what ended before is no news.
+func (h *Registry) recordSeen(e *Handle, at time.Time) {
+	id := e.rec.ID
+	h.records.Later(writequeue.Key{Session: id, Command: seenKey}, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := h.store.SawSession(ctx, id, at); err != nil {
+			h.log.Warn("record that a session was seen", "session", id, "err", err)
+		}
+	})
+}
+
+// Question returns the text of the line in which a program asks, with secrets masked.
+func (h *Registry) Question(ctx context.Context, e *Handle) string { return h.question(ctx, e) }
+
+// question returns the line at the cursor, or the last line with text above it, with secrets masked.
 func (h *Registry) question(ctx context.Context, e *Handle) string {
 	var f vterm.Frame
 	var above []vterm.Line
-	if err := e.Session.Look(ctx, func(v session.View) {
-		above = masking.Above(v.Engine)
+	if err := e.Session.WithScreen(ctx, func(v session.View) {
+		above = redact.Above(v.Engine)
 		v.Engine.Frame(&f, vterm.Query{})
 	}); err != nil {
 		return ""
@@ -84,7 +123,7 @@ func (h *Registry) question(ctx context.Context, e *Handle) string {
 	return lineAbove(&f, f.Cursor.Row)
 }
 
-// lineAbove is the last line with text that ends at a row or above it, with all its rows where it was wrapped.
+// lineAbove returns the last line with text at or above a row, joined if it was wrapped.
 func lineAbove(f *vterm.Frame, row int) (text string) {
 	for i := min(row, len(f.Lines)-1); i >= 0; i-- {
 		l := &f.Lines[i]
@@ -98,28 +137,28 @@ func lineAbove(f *vterm.Frame, row int) (text string) {
 	return strings.TrimSpace(text)
 }
 
-// rangEvery is how often people are told at most that a session's program rings.
-const rangEvery = time.Minute
+// bellInterval is the shortest time between bell notifications of a session.
+const bellInterval = time.Minute
 
-// tellBell has people told that a program rang the bell. A shell at its prompt rings for a key that it has no use for:
-// whoever pressed that knows. Owners call it.
-func (h *Registry) tellBell(e *Handle, st *session.Status) {
+// notifyBell sends a notification that a program rang the bell. It ignores a shell at its prompt, which rings for keys
+// that the user just pressed. Owners call it.
+func (h *Registry) notifyBell(e *Handle, st *session.Status) {
 	now := time.Now()
-	if !e.rang.IsZero() && now.Sub(e.rang) < rangEvery || st.State != session.Running || st.Shell.Phase == shell.PhasePrompt {
+	if !e.lastBell.IsZero() && now.Sub(e.lastBell) < bellInterval || st.State != session.Running || st.Shell.Phase == shell.PhasePrompt {
 		return
 	}
 	n := h.conf.NotifyBell()
 	if !n.Any() || e.Clients.Count() > 0 && !n.Attended {
 		return
 	}
-	e.rang = now
+	e.lastBell = now
 	is := *st
 	h.watchers.run(func(ctx context.Context) {
 		r := e.Record()
-		told := notify.Rang{Session: r.ID, Name: r.Name, Title: is.Title, Command: is.Shell.Command, Cwd: e.CurrentDir(is), Time: now}
+		told := notify.BellEvent{Session: r.ID, Name: r.Name, Title: is.Title, Command: is.Shell.Command, Cwd: e.CurrentDir(is), Time: now}
 		sender := h.Sender()
-		if err := sender.SendRang(ctx, n, &told); err != nil && ctx.Err() == nil {
-			h.log.Warn("tell that a program rang the bell", "session", r.ID, "err", err)
+		if err := sender.SendBell(ctx, n, &told); err != nil && ctx.Err() == nil {
+			h.log.Warn("notify about a bell", "session", r.ID, "err", err)
 		}
 	})
 }

@@ -10,65 +10,64 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session"
-	"github.com/longterm-dev/longterm/session/internal/throttle"
+	"github.com/longterm-dev/longterm/session/internal/cpulimit"
 	"github.com/longterm-dev/longterm/session/notify"
 	"github.com/longterm-dev/longterm/session/output/progress"
 	"github.com/longterm-dev/longterm/store"
 )
 
 const (
-	// firstLook is how long a command runs before anybody looks: most are over by then.
-	firstLook = 150 * time.Millisecond
-	// followEvery is how often what it printed is read and told, at most.
-	followEvery = 250 * time.Millisecond
-	// askPast is when its earlier runs are looked up.
-	askPast = 2 * time.Second
-	// followShare is the part of a core that reading one session takes, floodShare where it prints faster than is read: who
-	// prints comes first, and what is behind is read when that is over.
+	// watchDelay is how long a command runs before it is watched: most end sooner.
+	watchDelay = 150 * time.Millisecond
+	// readInterval is the shortest interval between reads of new output.
+	readInterval = 250 * time.Millisecond
+	// pastDelay is how long a command runs before the durations of its earlier runs are looked up.
+	pastDelay = 2 * time.Second
+	// followShare is the share of a core for reading one session, floodShare that for one that prints faster: programs
+	// have priority, and the rest is read afterwards.
 	followShare, floodShare = 0.25, 0.1
-	// flood is how far reading is behind then, in bytes.
-	flood = 4 << 20
-	// maxBehind is how far reading may be behind before some is left out, keepBehind what
-	// is read then, in bytes.
+	// floodLag is the unread output, in bytes, from which a program counts as printing faster than its watcher reads.
+	floodLag = 4 << 20
+	// maxBehind is how many bytes reading may lag before output is skipped; keepBehind is how much of its end is then
+	// read.
 	maxBehind, keepBehind = 64 << 20, 1 << 20
 )
 
-// watcher reads what a task prints. It reads as any client does, ring or journal: the
-// session's owner does nothing for it.
+// watcher reads a task's output from the ring or journal, like any client, at no cost to the session's owner.
 type watcher struct {
-	reg  *Registry
-	of   *watchers
-	e    *Handle
-	task task
-	ends <-chan outcome
-	asks <-chan struct{} // to look now
+	reg          *Registry
+	set          *watchers
+	e            *Handle
+	task         task
+	ends         <-chan outcome
+	readRequests <-chan struct{} // requests to read now
 
-	ctx    context.Context // until the task is over
+	ctx    context.Context // canceled when the task ends
 	cancel context.CancelFunc
-	asleep atomic.Bool // no goroutine follows, see sleep.go
+	asleep atomic.Bool // no goroutine follows the task (sleep.go)
 
-	m        *progress.Machine // nil: see machine
-	feed     *progress.Feed
-	begun    bool
-	usual    []time.Duration // how long the task took before,
-	asked    bool            // once that was looked up
-	pos      uint64
-	throttle throttle.Throttle
-	alone    bool           // it is its turn, see catchUp
-	ending   bool           // the task is over
-	told     progress.State // what listeners know
-	shown    bool           // that it runs
-	reported [2]any         // by OSC 9;4 before it began
+	m                *progress.Machine // progress detector; nil before the first output
+	feed             *progress.Feed
+	started          bool
+	past             []time.Duration // durations of earlier runs, if pastKnown
+	pastKnown        bool            // past was looked up
+	pos              uint64
+	throttle         cpulimit.Throttle
+	catchingUp       bool           // it reads output from before this daemon (catchUp)
+	ending           bool           // the task is over
+	published        progress.State // last published state
+	publishedRunning bool           // the task was published as running
+	reported         [2]any         // progress reported by OSC 9;4 before the task started
 }
 
-// run follows the task until it ends. silent: it has printed nothing for a while, and run is to be called again once there
-// is something to do (see sleep.go). It stands on its stack for as long as the task prints: it has no large variables,
-// which begin's and read's have.
+// run follows the task until it ends. If it returns silent, the task has printed nothing for a while and run is to be
+// called again when woken (sleep.go). run stays on the stack while the task prints, so it has no large variables; begin
+// and read have them.
 func (f *watcher) run(ctx context.Context) (silent bool) {
 	asked, over := false, false
-	if !f.begun {
+	if !f.started {
 		f.begin()
-		if asked, over = f.pause(ctx, firstLook); over {
+		if asked, over = f.pause(ctx, watchDelay); over {
 			return false
 		}
 		f.catchUp(ctx)
@@ -78,8 +77,8 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 	}
 	w := f.e.Session.Watch()
 	defer w.Close()
-	past := f.askPast()
-	idle := time.NewTimer(silence)
+	past := f.pastTimer()
+	idle := time.NewTimer(silenceTime)
 	defer idle.Stop()
 	for {
 		if !asked {
@@ -94,29 +93,30 @@ func (f *watcher) run(ctx context.Context) (silent bool) {
 			case <-idle.C:
 				return true
 			case <-past:
-				f.usual, f.asked = f.earlier(ctx), true
-				f.machine().Expect(f.usual)
-			case <-f.asks:
+				f.past, f.pastKnown = f.pastDurations(ctx), true
+				f.machine().Expect(f.past)
+			case <-f.readRequests:
 			case <-w.Output:
 			}
 		}
-		if end := f.e.end(); f.read(ctx, end) != nil {
+		if end := f.e.outputEnd(); f.read(ctx, end) != nil {
 			if ctx.Err() != nil {
 				return false
 			}
-			f.skip(end) // what cannot be read is left out; its end is told all the same
+			f.skip(end) // unreadable output is skipped; the end is reported nevertheless
 		}
 		f.show(time.Now())
-		if asked, over = f.pause(ctx, followEvery); over {
+		if asked, over = f.pause(ctx, readInterval); over {
 			return false
 		}
-		if !asked && f.asked && f.mute() && !closed(w.Done) {
+		if !asked && f.pastKnown && f.mute() && !closed(w.Done) {
 			return true
 		}
-		idle.Reset(silence)
+		idle.Reset(silenceTime)
 	}
 }
 
+// closed reports whether a channel is closed.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -126,57 +126,58 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// mute says that the task has printed nothing, ever.
-func (f *watcher) mute() bool { return f.pos == f.task.from && f.e.end() == f.pos }
+// mute reports whether the task has printed nothing so far.
+func (f *watcher) mute() bool { return f.pos == f.task.from && f.e.outputEnd() == f.pos }
 
-// askPast fires when earlier runs are to be looked up, once.
-func (f *watcher) askPast() <-chan time.Time {
-	if f.asked {
+// pastTimer returns a timer for looking up earlier runs, once.
+func (f *watcher) pastTimer() <-chan time.Time {
+	if f.pastKnown {
 		return nil
 	}
 	return time.After(f.pastIn())
 }
 
-// pastIn is in how long earlier runs are to be looked up.
-func (f *watcher) pastIn() time.Duration { return max(askPast-time.Since(f.task.began), 0) }
+// pastIn returns the time until earlier runs are looked up.
+func (f *watcher) pastIn() time.Duration { return max(pastDelay-time.Since(f.task.began), 0) }
 
+// begin prepares the watcher to read.
 func (f *watcher) begin() {
-	f.begun = true
+	f.started = true
 	st := f.e.Session.Status()
 	f.reported = reportedOf(&st)
-	f.e.Session.Progresses()
+	f.e.Session.ResetProgress()
 	f.pos = f.task.from
 }
 
-// machine is what reads the output. It is made when it is needed: what never prints needs none.
+// machine returns the progress detector. It is created at the first output.
 func (f *watcher) machine() *progress.Machine {
 	if f.m == nil {
-		f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began, Earlier: f.usual})
+		f.m = progress.New(progress.Start{Command: f.task.command, Time: f.task.began, Earlier: f.past})
 		f.feed = progress.NewFeed(f.m, f.pos)
 	}
 	return f.m
 }
 
-// pause waits. It reports if somebody asked meanwhile, which ends it, or the task ended, or ctx.
-func (f *watcher) pause(ctx context.Context, d time.Duration) (asked, over bool) {
+// pause waits for d. It reports whether a read request arrived, which ends it, or the task or ctx ended.
+func (f *watcher) pause(ctx context.Context, d time.Duration) (requested, over bool) {
 	select {
 	case <-ctx.Done():
 		return false, true
 	case how, ok := <-f.ends:
 		f.end(ctx, how, ok)
 		return false, true
-	case <-f.asks:
+	case <-f.readRequests:
 		return true, false
 	case <-time.After(d):
 		return false, false
 	}
 }
 
-// catchUp reads what the task printed under daemons before this one. One task's is read at a time, also of those that have ended
-// by then: hundreds of them would leave no processor to anybody else when a daemon begins. The one leaves all but its own.
+// catchUp reads the output from before this daemon. Only one task does so at a time, without a CPU limit: hundreds at
+// once would leave no processor to others at the daemon's start.
 func (f *watcher) catchUp(ctx context.Context) {
-	w := f.of
-	if !f.task.began.Before(w.since) || f.e.end() == f.pos {
+	w := f.set
+	if !f.task.began.Before(w.since) || f.e.outputEnd() == f.pos {
 		return
 	}
 	select {
@@ -185,17 +186,18 @@ func (f *watcher) catchUp(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	f.alone = true
-	defer func() { f.alone = false }()
-	_ = f.read(ctx, f.e.end()) // what cannot be read is left out at the next look
+	f.catchingUp = true
+	defer func() { f.catchingUp = false }()
+	_ = f.read(ctx, f.e.outputEnd()) // unreadable output is skipped at the next read
 }
 
-func (e *Handle) end() uint64 { _, end := e.Session.OutputRange(); return end }
+// outputEnd returns the offset after the session's output so far.
+func (e *Handle) outputEnd() uint64 { _, end := e.Session.OutputRange(); return end }
 
-// buffers are what watchers read into.
+// buffers pools the read buffers of watchers.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
-// read takes what was printed up to an offset.
+// read processes the output up to an offset.
 func (f *watcher) read(ctx context.Context, end uint64) error {
 	f.machine()
 	if end > f.pos+maxBehind {
@@ -215,8 +217,8 @@ func (f *watcher) read(ctx context.Context, end uint64) error {
 		if len(c.Data) == 0 && c.Next <= f.pos {
 			break
 		}
-		f.take(c, began)
-		if err := f.throttle.Rest(ctx, time.Since(began), f.share(end)); err != nil {
+		f.feedChunk(c, began)
+		if err := f.throttle.Pause(ctx, time.Since(began), f.share(end)); err != nil {
 			return err
 		}
 	}
@@ -224,104 +226,107 @@ func (f *watcher) read(ctx context.Context, end uint64) error {
 	return nil
 }
 
-// take feeds a piece of output.
-func (f *watcher) take(c session.Chunk, now time.Time) {
+// feedChunk feeds a piece of output to the progress detector.
+func (f *watcher) feedChunk(c session.Chunk, now time.Time) {
 	st := f.e.Session.Status()
 	if r := reportedOf(&st); r != f.reported {
-		f.m.Reported(st.Progress, st.Percent)
+		f.m.SetReported(st.Progress, st.Percent)
 	}
 	f.pos = c.Next
-	f.feed.Write(c.Data, now) // which leaves out what a full-screen program draws, however late it is read
+	f.feed.Write(c.Data, now) // omits the output of full-screen programs, however late it is read
 }
 
+// reportedOf returns the progress that a program reported.
 func reportedOf(st *session.Status) [2]any { return [2]any{st.Progress, st.Percent} }
 
+// skip continues at an offset without the output before it.
 func (f *watcher) skip(to uint64) {
-	f.m.Skipped()
+	f.m.NoteSkipped()
 	f.feed.Skip(to, f.e.Session.Status().Alt)
 	f.pos = to
 }
 
-// share is the part of a core that it may take now, to read up to an offset.
+// share returns the share of a core for reading up to an offset.
 func (f *watcher) share(end uint64) float64 {
-	if f.alone {
+	if f.catchingUp {
 		return 1
 	}
 	return shareOfFollowing(max(end, f.pos)-f.pos, !f.ending && time.Since(f.e.Session.Status().LastOutput) < indexAfter)
 }
 
-// shareOfFollowing is the part of a core for a task that is so many bytes ahead, and prints or does not.
+// shareOfFollowing returns the share of a core for a watcher that is behind by some bytes.
 func shareOfFollowing(behind uint64, prints bool) float64 {
-	if prints && behind > flood {
+	if prints && behind > floodLag {
 		return floodShare
 	}
 	return followShare
 }
 
-// show makes the state known, and tells listeners if there is news.
+// show records the state and publishes changes.
 func (f *watcher) show(now time.Time) {
-	if f.usual != nil && f.e.activity.personal() {
-		f.usual = nil
+	if f.past != nil && f.e.activity.isInteractive() {
+		f.past = nil
 		f.machine().Expect(nil)
 	}
 	s := f.machine().State(now)
 	f.e.activity.set(f.task.n, s, now, true, f.pos)
-	f.shown = true // with any event
-	if !news(&f.told, &s) {
+	f.publishedRunning = true // with any event
+	if !isNews(&f.published, &s) {
 		return
 	}
-	f.told = s
-	f.progressed(&s)
-	f.reg.tell(f.e, "progress", f.e.Session.Status)
+	f.published = s
+	f.reportProgress(&s)
+	f.reg.publishStatus(f.e, "progress", f.e.Session.Status)
 }
 
-// progressed tells who waits for progress of any kind.
-func (f *watcher) progressed(s *progress.State) {
+// reportProgress reports progress to waiting callers.
+func (f *watcher) reportProgress(s *progress.State) {
 	if p := &s.Progress; p.Kind != progress.None && p.Kind != progress.Indeterminate {
-		f.e.Session.Progressed(int(p.Fraction*100), f.pos)
+		f.e.Session.SetProgress(int(p.Fraction*100), f.pos)
 	}
 }
 
-// news reports if a state differs in what people look at.
-func news(old, s *progress.State) bool {
+// isNews reports whether a state differs visibly.
+func isNews(old, s *progress.State) bool {
 	a, b := old.Progress, s.Progress
 	return a.Kind != b.Kind || int(a.Fraction*100) != int(b.Fraction*100) || a.Current != b.Current || a.Label != b.Label ||
 		old.Errors != s.Errors || old.Warnings != s.Warnings || (old.First == nil) != (s.First == nil)
 }
 
-// end reads the rest and tells people who want to know.
+// end reads the remaining output and notifies users.
 func (f *watcher) end(ctx context.Context, how outcome, seen bool) {
 	if !seen {
 		return
 	}
 	f.ending = true
-	to := f.e.end()
+	to := f.e.outputEnd()
 	if how.to > 0 {
 		to = min(to, how.to)
 	}
 	if how.at.IsZero() || f.read(ctx, to) != nil {
 		if ctx.Err() == nil {
 			now := time.Now()
-			f.over(f.machine().State(now), now)
+			f.publishTaskEnd(f.machine().State(now), now)
 		}
 		return
 	}
 	f.feed.End(how.at)
 	s := f.machine().State(how.at)
-	f.progressed(&s)
-	f.over(s, how.at)
+	f.reportProgress(&s)
+	f.publishTaskEnd(s, how.at)
 	f.notify(ctx, &s, &how)
 }
 
-// over makes it known that the task runs no more. Whoever was told that it runs is told so: the events of its end and
-// of the prompt after it may have come before.
-func (f *watcher) over(s progress.State, at time.Time) {
+// publishTaskEnd publishes that the task has ended, if it was published as running: the events of its end and of the
+// next prompt may have come before.
+func (f *watcher) publishTaskEnd(s progress.State, at time.Time) {
 	f.e.activity.set(f.task.n, s, at, false, f.pos)
-	if f.shown || news(&f.told, &s) {
-		f.reg.tell(f.e, "progress", f.e.Session.Status)
+	if f.publishedRunning || isNews(&f.published, &s) {
+		f.reg.publishStatus(f.e, "progress", f.e.Session.Status)
 	}
 }
 
+// notify notifies users of the task's end, if it ran long enough.
 func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
 	n := f.reg.conf.Notify()
 	r := f.e.Record()
@@ -337,17 +342,17 @@ func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
 	}
 	sender := f.reg.Sender()
 	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
-		f.reg.log.Warn("tell that a command has finished", "session", r.ID, "err", err)
+		f.reg.log.Warn("notify about a finished command", "session", r.ID, "err", err)
 	}
 }
 
-// earlierRuns bounds how many records are looked at for earlier runs of a command.
+// earlierRuns bounds the records that are checked for earlier runs of a command.
 const earlierRuns = 64
 
-// earlier is how long a task took before, newest first: those that succeeded.
-func (f *watcher) earlier(ctx context.Context) []time.Duration {
+// pastDurations returns the durations of earlier successful runs of a task, newest first.
+func (f *watcher) pastDurations(ctx context.Context) []time.Duration {
 	if f.task.n == 0 {
-		return f.earlierPrograms()
+		return f.pastProgramDurations()
 	}
 	list, err := f.reg.store.Commands(ctx, store.CommandQuery{Text: f.task.command, Newest: true, Limit: earlierRuns})
 	if err != nil {
@@ -362,10 +367,11 @@ func (f *watcher) earlier(ctx context.Context) []time.Duration {
 	return took
 }
 
-// earlierPrograms is the same of sessions. Each new program asks: of thousands of sessions only those that count are put in order.
-func (f *watcher) earlierPrograms() []time.Duration {
+// pastProgramDurations returns pastDurations for sessions' own programs. Every new program calls it, so it sorts only the
+// matching sessions.
+func (f *watcher) pastProgramDurations() []time.Duration {
 	var runs []store.Session
-	for _, other := range f.reg.unordered() {
+	for _, other := range f.reg.snapshot() {
 		r := other.Record()
 		if other != f.e && r.ExitCode != nil && *r.ExitCode == 0 && r.Cwd == f.task.cwd && slices.Equal(r.Argv, f.task.argv) && r.Ended.After(r.Started) {
 			runs = append(runs, r)

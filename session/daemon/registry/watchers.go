@@ -14,11 +14,11 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// watchers are who reads what commands print, each on a goroutine of its own while there is something to read.
+// watchers reads the output of commands, each on a goroutine that exists while output arrives.
 type watchers struct {
 	reg   *Registry
 	since time.Time
-	// catching is whose turn it is to read what was printed under daemons before, see catchUp.
+	// held by the watcher that reads output from before this daemon (catchUp)
 	catching chan struct{}
 
 	mu     sync.Mutex
@@ -43,7 +43,7 @@ func (w *watchers) run(follow func(context.Context)) bool {
 	return !w.closed
 }
 
-// stop ends them and waits.
+// stop ends all watchers and waits.
 func (w *watchers) stop() {
 	w.mu.Lock()
 	w.closed = true
@@ -52,7 +52,7 @@ func (w *watchers) stop() {
 	w.group.Wait()
 }
 
-// command begins or ends to follow a command of a session's shell.
+// command starts or stops following a command of a session's shell.
 func (w *watchers) command(e *Handle, c *session.Command) {
 	n := int(c.Number)
 	if c.Running {
@@ -61,11 +61,11 @@ func (w *watchers) command(e *Handle, c *session.Command) {
 		}
 		return
 	}
-	e.activity.ended(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
+	e.activity.end(n, outcome{to: c.End, at: c.Command.Ended, exit: c.Exit})
 }
 
-// program awaits the end of what a session was started with, if it is no shell for a person; follow reads what it prints,
-// once the session is there, which may be told of the end at once.
+// program awaits the end of a session's program, unless it is an interactive shell. Call follow once the session
+// exists; the end may already have been reported.
 func (w *watchers) program(e *Handle, l *shell.Launch) (follow func()) {
 	r := e.Record()
 	if l != nil || len(r.Argv) == 0 || spawn.IsShell(r.Argv) {
@@ -74,7 +74,7 @@ func (w *watchers) program(e *Handle, l *shell.Launch) (follow func()) {
 	return w.begin(e, task{command: shellquote.Line(r.Argv), cwd: r.Cwd, argv: r.Argv, began: r.Started})
 }
 
-// programEnded is told of the end of a session.
+// programEnded handles the end of a session.
 func (e *Handle) programEnded(st session.Status) {
 	how := outcome{to: st.Offset, at: st.Ended}
 	if x := st.Exit; x != nil {
@@ -82,12 +82,12 @@ func (e *Handle) programEnded(st session.Status) {
 			how.exit = &x.Code
 		}
 	}
-	e.activity.ended(0, how)
+	e.activity.end(0, how)
 }
 
-// again awaits the end of the command that ran when the daemon before this one ended; follow reads what it prints,
-// which has the session begin.
-func (w *watchers) again(ctx context.Context, e *Handle) (follow func()) {
+// resume awaits the end of the command that ran when the previous daemon stopped; follow reads its output, which starts
+// the session's owner.
+func (w *watchers) resume(ctx context.Context, e *Handle) (follow func()) {
 	list, err := w.reg.store.Commands(ctx, store.CommandQuery{Session: e.rec.ID, Running: true, Newest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return func() {}
@@ -96,54 +96,53 @@ func (w *watchers) again(ctx context.Context, e *Handle) (follow func()) {
 	return w.begin(e, task{n: c.N, command: c.Text, cwd: c.Cwd, from: c.From, began: c.Started})
 }
 
-// follow reads what a task prints, in the background.
+// follow reads a task's output in the background.
 func (w *watchers) follow(e *Handle, j task) { w.begin(e, j)() }
 
 // begin awaits a task's end.
 func (w *watchers) begin(e *Handle, j task) (follow func()) {
-	ends := e.activity.begins(j.n)
+	ends := e.activity.start(j.n)
 	if ends == nil {
 		return func() {}
 	}
-	f := &watcher{reg: w.reg, of: w, e: e, task: j, ends: ends, asks: e.activity.looks()}
+	f := &watcher{reg: w.reg, set: w, e: e, task: j, ends: ends, readRequests: e.activity.requests()}
 	return func() {
 		f.start(func(ctx context.Context) {
 			f.ctx, f.cancel = context.WithCancel(ctx)
-			w.seek(f, time.Now(), seekAfter)
-			w.turn(f)
+			w.seek(f, time.Now(), agentCheckTimes)
+			w.runOnce(f)
 		})
 	}
 }
 
-// start runs follow on a goroutine of the watcher. After stop the watcher leaves at once, so that upTo does not
-// wait for it.
+// start runs follow on a goroutine of the watcher. After stop the watcher ends at once, so that awaitRead does not wait for
+// it.
 func (f *watcher) start(follow func(context.Context)) {
-	if !f.of.run(follow) {
-		f.e.activity.leaves(f.asks)
+	if !f.set.run(follow) {
+		f.e.activity.watcherStopped(f.readRequests)
 	}
 }
 
-// turn has a watcher do what there is to do, until its task is over or silent.
-func (w *watchers) turn(f *watcher) {
+// runOnce runs a watcher until its task has ended or is silent.
+func (w *watchers) runOnce(f *watcher) {
 	silent := false
-	_ = contain(w.reg.log, "follow a command's output", f.e.rec.ID, func() error { silent = f.run(f.ctx); return nil }) // it is logged
+	_ = recoverPanics(w.reg.log, "follow a command's output", f.e.rec.ID, func() error { silent = f.run(f.ctx); return nil }) // it is logged
 	if !silent {
 		f.cancel()
-		f.e.activity.leaves(f.asks)
+		f.e.activity.watcherStopped(f.readRequests)
 		return
 	}
-	f.sleep(func() { f.start(func(context.Context) { w.turn(f) }) })
+	f.sleep(func() { f.start(func(context.Context) { w.runOnce(f) }) })
 }
 
-// A program that prints nothing can run for days, and there may be thousands of them. After a while its watcher has no
-// goroutine and no machine any more, if that read nothing: output, the end of the task or of the session's owner has
-// it go on.
+// A silent program can run for days, and there may be thousands. Its watcher ends its goroutine and drops its detector;
+// output, the end of the task or the end of the owner resumes it.
 
-// silence is how long nothing is printed by then.
-const silence = 5 * time.Second
+// silenceTime is the time without output after which a watcher sleeps.
+const silenceTime = 5 * time.Second
 
-// sleep has wake called once there is something to do. The watcher is whoever's is woken as soon as it begins: its caller
-// touches it no more.
+// sleep calls wake at the next event. The watcher may run again as soon as sleep starts, so the caller must not touch
+// it afterwards.
 func (f *watcher) sleep(wake func()) {
 	if f.pos == f.task.from {
 		f.m, f.feed = nil, nil // nothing was read
@@ -151,17 +150,17 @@ func (f *watcher) sleep(wake func()) {
 	f.asleep.Store(true)
 	once := func() {
 		if f.asleep.CompareAndSwap(true, false) {
-			f.e.activity.awake(f.ends)
+			f.e.activity.watcherRuns(f.ends)
 			wake()
 		}
 	}
-	if !f.asked {
+	if !f.pastKnown {
 		time.AfterFunc(f.pastIn(), once)
 	}
 	s, read := f.e.Session, f.pos
-	over := !f.e.activity.atEnd(f.ends, read, once)
+	over := !f.e.activity.sleep(f.ends, read, once)
 	s.NextOutput(once)
-	if _, end := s.OutputRange(); over || end != read { // meanwhile
+	if _, end := s.OutputRange(); over || end != read { // changed in between
 		once()
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Who is there is listed as they came; one whom a person has look only types nothing and has no say in the size, until that
+// Who is there is listed as they came; one whom a user has look only types nothing and has no say in the size, until that
 // is taken back. Who came to look cannot be let type.
 //
 // FEATURES: R119
@@ -19,25 +19,25 @@ func TestSeen(t *testing.T) {
 	left := 0
 	a := st.Join(&Client{Cols: 80, Rows: 24, Is: Identity{Kind: "terminal", Terminal: "pts/1"}})
 	b := st.Join(&Client{Cols: 100, Rows: 30, Policy: Largest, Is: Identity{Kind: "viewer"}})
-	c := st.Join(&Client{Policy: None, Is: Identity{Kind: "page", Looks: true}})
-	st.MayDetach(a, func() { left++ })
+	c := st.Join(&Client{Policy: None, Is: Identity{Kind: "page", ViewOnly: true}})
+	st.OnDetach(a, func() { left++ })
 	st.Leave(gone)
-	if !st.Typed(b, now) || st.Typed(c, now) {
+	if !st.MayType(b, now) || st.MayType(c, now) {
 		t.Error("who may type and who may not")
 	}
 	for n, want := range map[int]bool{3: true, 1: false, 9: false} {
-		if _, known := st.Hold(n, true); known != want {
+		if _, known := st.SetViewOnly(n, true); known != want {
 			t.Errorf("client %d is known: %v", n, known)
 		}
 	}
-	if st.Typed(b, now.Add(time.Second)) || !st.Typed(a, time.Time{}) {
+	if st.MayType(b, now.Add(time.Second)) || !st.MayType(a, time.Time{}) {
 		t.Error("who looks only types")
 	}
 	if cols, _, ok := st.Size(); !ok || cols != 80 || st.Policy() != Latest {
 		t.Errorf("%d columns, %s: who looks only has a say", cols, st.Policy())
 	}
 	var got []int
-	for _, s := range st.Seen() {
+	for _, s := range st.List() {
 		got = append(got, s.N)
 		if s.N == 3 && (!s.Held || !s.Typed.Equal(now) || s.Kind != "viewer") || s.N == 2 && (s.Held || !s.Typed.IsZero() || s.Terminal != "pts/1") {
 			t.Errorf("%+v", s)
@@ -46,9 +46,9 @@ func TestSeen(t *testing.T) {
 	if !slices.Equal(got, []int{2, 3, 4}) {
 		t.Errorf("seen: %v", got)
 	}
-	st.Hold(3, false)
-	st.Hold(4, false)
-	if !st.Typed(b, now) || st.Typed(c, now) || st.Policy() != Largest {
+	st.SetViewOnly(3, false)
+	st.SetViewOnly(4, false)
+	if !st.MayType(b, now) || st.MayType(c, now) || st.Policy() != Largest {
 		t.Error("after that was taken back")
 	}
 	for n, want := range map[int][2]bool{2: {true, true}, 3: {true, false}, 9: {false, false}} {

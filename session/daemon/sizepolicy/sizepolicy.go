@@ -1,17 +1,20 @@
 //go:build unix
 
-// Package sizepolicy says which size a session should have, of the clients that look at it (R96), who those are and
-// which of them may type. It is a pure machine behind a lock: it knows sizes and turns, and sets none. Sizes are in cells.
+// Package sizepolicy tracks the clients that show a session and derives the size that the session should have (R96).
+//
+// It knows each client's identity, its size in cells, its size policy and whether it may type. Clients join, report
+// their activity and leave; Size returns the resulting size, and the caller resizes the terminal. The package has no
+// goroutine: a mutex guards the set.
 package sizepolicy
 
 import (
 	"sync"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// Policy says whose size a session takes (R96).
+// Policy selects the client whose size the session takes (R96).
 type Policy string
 
 // Size policies, by name.
@@ -19,67 +22,68 @@ const (
 	Latest   Policy = "latest"   // of the client that was active last
 	Largest  Policy = "largest"  // the most columns and rows of any client
 	Smallest Policy = "smallest" // the fewest of any client
-	Fixed    Policy = "fixed"    // clients have no say
-	None     Policy = "none"     // this client has no say
+	Fixed    Policy = "fixed"    // clients do not affect the size
+	None     Policy = "none"     // this client does not affect the size
 )
 
-// Policies are those a client can ask for.
+// Policies lists the values that a client can request.
 var Policies = []Policy{"", Latest, Largest, Smallest, Fixed, None}
 
-// Clients is the set of clients that look at a session. It is a pure machine behind a
-// lock: it says which size the session should have, and sets none. Of several policies
-// asked for, that of the client that came last counts, as long as it is there; then the
-// session's own.
+// Clients is the set of clients that show a session. It computes the session's size and leaves the resize to its
+// caller. If clients request policies, that of the client that joined last counts, for as long as it stays; otherwise
+// the session's own policy counts.
 type Clients struct {
 	mu      sync.Mutex
-	policy  Policy // the session's; empty: latest
+	policy  Policy // the session's own; latest if empty
 	clients map[*Client]struct{}
-	turn    uint64
-	numbers int // that clients were given
+	clock   uint64    // counts joins and activity
+	numbers int       // number of clients so far
+	seen    time.Time // when a user's client last joined or left
+	onSeen  func(time.Time)
 }
 
-// Client is one client's place. A seat without a size (0×0) only watches.
+// Client is one client of a session. A client without a size (0×0) only watches.
 type Client struct {
-	Cols, Rows int
-	Policy     Policy   // asked for; empty: any
-	silent     bool     // has no say, whatever its size
-	Inside     []string // ids of the session the client runs in, if any, and of those known to show that one
-	Is         Identity
-	n          int       // its number, of those that were ever here
-	held       bool      // a person has it look only
-	typed      time.Time // when it typed last
-	detach     func()    // has it leave; nil: it cannot be asked to
-	came       uint64    // turn
-	last       uint64    // turn of its last activity
+	Cols, Rows   int
+	Policy       Policy   // requested; empty if none
+	silent       bool     // never affects the size
+	Inside       []string // ids of the session that the client runs in, if any, and of those that show that session
+	Is           Identity
+	n            int       // number among all clients of the session so far
+	madeViewOnly bool      // a user made it view-only
+	typed        time.Time // time of its last input
+	detach       func()    // asks the client to leave; nil if it does not support that
+	joined       uint64    // clock value when it joined
+	lastActive   uint64    // clock value of its last activity
 }
 
-// Identity is who a client is, for people.
+// Identity describes a client to users.
 type Identity struct {
 	Kind     string // terminal, viewer or page
-	By       actor.Actor
-	Terminal string // that it runs on, as in pts/3; empty: none that is known
+	By       identity.Actor
+	Terminal string // terminal of the client, for example pts/3; empty if unknown
 	Since    time.Time
-	Looks    bool // it cannot type, whoever allows it
+	ViewOnly bool // attached as view-only
 }
 
-// Seen is a client as it is told of.
-type Seen struct {
+// Info is one entry of the list of clients.
+type Info struct {
 	Identity
 	N          int
-	Cols, Rows int // 0×0: it has no say
+	Cols, Rows int // 0×0: does not affect the size
 	Held       bool
-	Typed      time.Time // zero: it has not
+	Typed      time.Time // time of its last input; zero: none yet
 	Inside     []string
 }
 
-// SetPolicy changes whose size counts when no client asks for anything.
+// SetPolicy sets the policy that applies if no client requests one.
 func (st *Clients) SetPolicy(p Policy) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.policy = p
 }
 
-// Policy is whose size counts.
+// Policy returns the policy in effect.
 func (st *Clients) Policy() Policy {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -96,11 +100,43 @@ func (st *Clients) Join(s *Client) *Client {
 	if s.Policy == None {
 		s.Cols, s.Rows, s.Policy, s.silent = 0, 0, "", true
 	}
-	st.turn++
+	st.clock++
 	st.numbers++
-	s.came, s.last, s.n = st.turn, st.turn, st.numbers
+	s.joined, s.lastActive, s.n = st.clock, st.clock, st.numbers
 	st.clients[s] = struct{}{}
+	st.noteSeen(s)
 	return s
+}
+
+// OnSeen sets the function that is called when a client of a user comes or leaves. It must not block. Set it before any
+// client joins.
+func (st *Clients) OnSeen(f func(at time.Time)) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.onSeen = f
+}
+
+// noteSeen notes that client c came or left. The caller holds mu.
+func (st *Clients) noteSeen(c *Client) {
+	if c.Is.By.IsAgent() {
+		return
+	}
+	st.seen = time.Now()
+	if st.onSeen != nil {
+		st.onSeen(st.seen)
+	}
+}
+
+// SeenAt returns when a user's client last showed the session: now if one does, the zero time if none did yet.
+func (st *Clients) SeenAt(now time.Time) time.Time {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for c := range st.clients {
+		if !c.Is.By.IsAgent() {
+			return now
+		}
+	}
+	return st.seen
 }
 
 // ShownIn lists the sessions that clients of this one run in, or are shown in.
@@ -114,10 +150,11 @@ func (st *Clients) ShownIn() []string {
 	return ids
 }
 
+// policyLocked returns the policy in effect. The caller holds mu.
 func (st *Clients) policyLocked() Policy {
 	var newest *Client
 	for s := range st.clients {
-		if s.Policy != "" && !s.held && (newest == nil || s.came > newest.came) {
+		if s.Policy != "" && !s.madeViewOnly && (newest == nil || s.joined > newest.joined) {
 			newest = s
 		}
 	}
@@ -130,14 +167,14 @@ func (st *Clients) policyLocked() Policy {
 	return Latest
 }
 
-// MayDetach says how a client is had leave. detach does not wait.
-func (st *Clients) MayDetach(c *Client, detach func()) {
+// OnDetach sets the function that asks client c to leave. It must not block.
+func (st *Clients) OnDetach(c *Client, detach func()) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	c.detach = detach
 }
 
-// DetachOthers has every other client leave that can be asked to, and says how many those are.
+// DetachOthers asks every client except own to leave and returns how many support that.
 func (st *Clients) DetachOthers(own *Client) (n int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -150,10 +187,13 @@ func (st *Clients) DetachOthers(own *Client) (n int) {
 	return n
 }
 
-// Leave takes a client away, and says whether it was the last.
+// Leave removes a client and reports whether it was the last.
 func (st *Clients) Leave(s *Client) (empty bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if _, here := st.clients[s]; here {
+		st.noteSeen(s)
+	}
 	delete(st.clients, s)
 	return len(st.clients) == 0
 }
@@ -162,14 +202,14 @@ func (st *Clients) Leave(s *Client) (empty bool) {
 func (st *Clients) Active(s *Client, cols, rows int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.turn++
-	s.last = st.turn
+	st.clock++
+	s.lastActive = st.clock
 	if !s.silent && cols > 0 && rows > 0 {
 		s.Cols, s.Rows = cols, rows
 	}
 }
 
-// Count is how many clients there are.
+// Count returns the number of clients.
 func (st *Clients) Count() int {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -183,7 +223,7 @@ func (st *Clients) IfEmpty(f func()) {
 	}
 }
 
-// Size is the size the session should have; ok is false when no client has a say.
+// Size returns the size that the session should have. ok is false if no client affects it.
 func (st *Clients) Size() (cols, rows int, ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -193,7 +233,7 @@ func (st *Clients) Size() (cols, rows int, ok bool) {
 	}
 	var latest uint64
 	for s := range st.clients {
-		if s.Cols == 0 || s.Rows == 0 || s.held {
+		if s.Cols == 0 || s.Rows == 0 || s.madeViewOnly {
 			continue
 		}
 		switch {
@@ -203,10 +243,10 @@ func (st *Clients) Size() (cols, rows int, ok bool) {
 			cols, rows = max(cols, s.Cols), max(rows, s.Rows)
 		case policy == Smallest:
 			cols, rows = min(cols, s.Cols), min(rows, s.Rows)
-		case s.last > latest:
+		case s.lastActive > latest:
 			cols, rows = s.Cols, s.Rows
 		}
-		latest = max(latest, s.last)
+		latest = max(latest, s.lastActive)
 		ok = true
 	}
 	return cols, rows, ok

@@ -27,7 +27,7 @@ func TestSizePolicies(t *testing.T) {
 		}
 	}
 	older := st.Join(&Client{Policy: Smallest})
-	older.came = 0
+	older.joined = 0
 	if cols, rows, ok := st.Size(); ok {
 		t.Errorf("the policy of an older client counts: %d×%d", cols, rows)
 	}

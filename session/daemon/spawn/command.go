@@ -12,20 +12,19 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// commandOf is the argv to start: the one given, the user's shell for a line, or the
-// user's shell alone.
+// commandOf returns the argv to start: the given one, the user's shell for a line, or the plain shell.
 func commandOf(n api.NewSession, env []string) (argv []string, shell bool, err error) {
 	switch {
 	case len(n.Argv) > 0 && n.Line != "":
-		return nil, false, api.Errorf(api.CodeInvalid, "both argv and line are given").WithHint("give one of them")
+		return nil, false, api.Errorf(api.CodeInvalid, "both argv and line given").WithHint("use one of them")
 	case len(n.Argv) > 0:
 		if strings.TrimSpace(n.Argv[0]) == "" {
-			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program to run")
+			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program")
 		}
 		return n.Argv, false, nil
 	case n.Line != "":
 		if strings.TrimSpace(n.Line) == "" {
-			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program to run")
+			return nil, false, api.Errorf(api.CodeInvalid, "the command is empty").WithHint("name a program")
 		}
 		return []string{userShell(env), "-c", n.Line}, false, nil
 	default:
@@ -33,7 +32,7 @@ func commandOf(n api.NewSession, env []string) (argv []string, shell bool, err e
 	}
 }
 
-// userShell is $SHELL, else bash, else sh (R9).
+// userShell returns $SHELL, else bash, else sh (R9).
 func userShell(env []string) string {
 	if s := getenv(env, "SHELL"); s != "" {
 		if _, err := os.Stat(s); err == nil {
@@ -46,8 +45,8 @@ func userShell(env []string) string {
 	return "/bin/sh"
 }
 
-// ProgramOf is what a request has executed first, by the PATH and the SHELL that it brings, which are the caller's: where it is
-// found, and the file that it is, links resolved. Empty: there is none.
+// ProgramOf returns the program that a request executes first, by the caller's PATH and SHELL: where it is found, and
+// its file with links resolved. Both are empty if it is not found.
 func ProgramOf(n *api.NewSession) (found, file string) {
 	env := n.Env
 	if env == nil {
@@ -73,6 +72,7 @@ func ProgramOf(n *api.NewSession) (found, file string) {
 	return path, path
 }
 
+// checkCwd returns a start directory as an absolute path, or an error if no session can start there.
 func checkCwd(dir string) (string, error) {
 	if dir == "" {
 		home, err := os.UserHomeDir()
@@ -130,15 +130,16 @@ func lookPath(name string, env []string, dir string) (string, error) {
 	return "", noProgram(name, "check the name, or PATH, or give a path")
 }
 
-// noProgram says that there is no program of a name. One with blanks is a line that was given as one word.
+// noProgram returns the error for a missing program. A name with blanks is probably a line given as one word.
 func noProgram(name, hint string) error {
 	if words := strings.Fields(name); len(words) > 1 {
-		hint = "it is taken for the name of one program; give program and arguments as words of their own, without quotes around all of them, or the line to a shell: sh -c " +
+		hint = "this is one word; pass program and arguments as separate words, without quotes around all of them, or the line to a shell: sh -c " +
 			shellquote.Line([]string{name})
 	}
 	return api.Errorf(api.CodeNoProgram, "%s: command not found", name).WithHint("%s", hint)
 }
 
+// executable returns an error unless p is an executable file.
 func executable(p, name string) error {
 	st, err := os.Stat(p)
 	switch {

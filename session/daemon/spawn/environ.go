@@ -10,6 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
+// getenv returns a variable's value in env, or "".
 func getenv(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- { // the last one counts
 		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
@@ -19,26 +20,25 @@ func getenv(env []string, name string) string {
 	return ""
 }
 
-// notOurs are variables that describe the terminal longterm was started in, which is
-// not the one the child gets.
-var notOurs = []string{
+// outerTerminalVars describe the terminal in which longterm was started, which is not the session's.
+var outerTerminalVars = []string{
 	"TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID", "COLUMNS", "LINES", "TERMCAP", "TERM_SESSION_ID",
 	"ZELLIJ", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "KITTY_WINDOW_ID", "KITTY_PID", "KITTY_LISTEN_ON",
 	"WEZTERM_PANE", "WEZTERM_UNIX_SOCKET", "VTE_VERSION", "ITERM_SESSION_ID", "ALACRITTY_WINDOW_ID",
 	"KONSOLE_VERSION", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
 }
 
-// ours are variables that describe the terminal the child gets.
-func ours(id string) map[string]string {
+// terminalVars returns the variables that describe the session's terminal.
+func terminalVars(id string) map[string]string {
 	return map[string]string{
 		"TERM": "xterm-256color", "COLORTERM": "truecolor", "TERM_PROGRAM": "longterm", "LONGTERM_SESSION": id,
 	}
 }
 
-// childEnv is the environment of a session's process. What was given for this session alone (again in given) is passed
-// on whatever it is named.
+// childEnv returns the environment of a session's process. Variables in given, which were set for this session alone,
+// are passed on regardless of their names.
 func childEnv(env []string, id, cwd string, given ...string) []string {
-	set := ours(id)
+	set := terminalVars(id)
 	set["PWD"] = cwd
 	var out []string
 	at := map[string]int{}
@@ -52,7 +52,7 @@ func childEnv(env []string, id, cwd string, given ...string) []string {
 	}
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
-		if ok && name != "" && (!slices.Contains(notOurs, name) || slices.Contains(given, kv)) {
+		if ok && name != "" && (!slices.Contains(outerTerminalVars, name) || slices.Contains(given, kv)) {
 			put(name, value)
 		}
 	}
@@ -62,14 +62,12 @@ func childEnv(env []string, id, cwd string, given ...string) []string {
 	return out
 }
 
-// ofItsTime are variables that describe the login or the moment a shell ran in, not what was
-// done in it.
-var ofItsTime = []string{
+// loginVars describe the login or moment of a shell, and are not restored.
+var loginVars = []string{
 	"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_SESSION_ID", "SHLVL", "PWD", "OLDPWD", "_",
 }
 
-// lastEnv is what a session's shell exported at its last prompt, as far as it was kept: what
-// was changed in it, without secrets; nothing when that is not known.
+// lastEnv returns the variables that a session's shell had changed and exported at its last prompt, without secrets.
 func (s *Spawner) lastEnv(id string) []string {
 	last := session.LastEnv(s.Dirs.Session(id))
 	if l := s.LaunchOf(id); l != nil && l.StateDir != "" {
@@ -81,7 +79,7 @@ func (s *Spawner) lastEnv(id string) []string {
 	}
 	var env []string
 	for name, value := range last {
-		if value != nil && !strings.HasPrefix(name, "SSH_") && !strings.HasPrefix(name, "LONGTERM_") && !slices.Contains(ofItsTime, name) {
+		if value != nil && !strings.HasPrefix(name, "SSH_") && !strings.HasPrefix(name, "LONGTERM_") && !slices.Contains(loginVars, name) {
 			env = append(env, name+"="+*value)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// judge has what a session executes judged, where the configuration says so, and our own executable started in the place
-// of a program that something is put on.
+// judge enables execution checks if the configuration requires them. Our own executable then starts in place of the
+// program and sets up the checks.
 func (s *Spawner) judge(k Keeper, p *Plan) error {
 	conf := s.Conf.Get().Policy
 	if conf.Executions == config.ExecutionsAlways || conf.Executions == config.ExecutionsAgents && p.isBound() {
@@ -52,8 +52,8 @@ func (s *Spawner) judge(k Keeper, p *Plan) error {
 	return nil
 }
 
-// pin has nothing but the file be started that was judged, as it was then. A sandbox may have a PATH of its own, which finds
-// another.
+// pin makes sure that only the judged file is started, unchanged. A sandbox may have another PATH, which finds another
+// file.
 func (p *Plan) pin(judged api.JudgedFile) error {
 	if judged.ID == "" {
 		return nil
@@ -62,12 +62,12 @@ func (p *Plan) pin(judged api.JudgedFile) error {
 	if err != nil {
 		real = p.path
 	}
-	if real != judged.Path && p.box != nil {
+	if real != judged.Path && p.sandbox != nil {
 		return nil
 	}
 	if real != judged.Path || sys.FileID(p.path) != judged.ID {
-		return api.Errorf(api.CodeDenied, "Blocked: %s is another file now than when it was judged", p.path).
-			WithHint("look what has changed it, and start it again: it is judged anew")
+		return api.Errorf(api.CodeDenied, "Blocked: %s has changed since it was judged", p.path).
+			WithHint("check what changed it and start it again")
 	}
 	p.spec.File = judged.ID
 	return nil
@@ -90,8 +90,8 @@ func (s *Spawner) linkFirst(id, path string) (string, error) {
 	return link, nil
 }
 
-// judged is what came of it.
-func (p *Plan) judged(spawned *wire.Spawned) error {
+// executionDecision records whether executions are checked, and returns an error if they must be and are not.
+func (p *Plan) executionDecision(spawned *wire.Spawned) error {
 	if p.spec.Executions == "" {
 		return nil
 	}
@@ -109,25 +109,26 @@ func (p *Plan) judged(spawned *wire.Spawned) error {
 		why = "the keeper has no listener"
 	}
 	if p.spec.Executions == confine.ExecutionsRequired {
-		return notJudged(why)
+		return notChecked(why)
 	}
 	p.Executions = "not judged: " + why
 	return nil
 }
 
-func notJudged(why string) error {
-	return api.Errorf(api.CodeUnavailable, "executions in the session cannot be judged, and policy.require_executions says that they must: %s", why).
-		WithHint("run `longterm doctor`; or `longterm config set policy.require_executions false` to start it all the same")
+// notChecked returns the error for required execution checks that are unavailable.
+func notChecked(why string) error {
+	return api.Errorf(api.CodeUnavailable, "executions cannot be checked, but policy.require_executions is set: %s", why).
+		WithHint("run `longterm doctor`, or start it without checks after `longterm config set policy.require_executions false`")
 }
 
-// named is an error of a start by way of our own executable, about the program that was meant.
-func (p *Plan) named(err error) error {
+// withProgramName replaces our own executable in a start error by the intended program.
+func (p *Plan) withProgramName(err error) error {
 	var failed *link.SpawnError
 	if !p.shim || !errors.As(err, &failed) {
 		return err
 	}
 	if p.spec.Executions == confine.ExecutionsRequired && confine.IsUnjudged(failed.Message) {
-		return notJudged(failed.Message)
+		return notChecked(failed.Message)
 	}
 	failed.Path = p.spec.Path
 	return err

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// launchFile, in a session's directory, says how its shell was integrated: a later daemon
-// needs it to read the shell's marks. It holds the nonce; it has mode 0600 as all there.
+// launchFile, in a session's directory, records how its shell was integrated. A later daemon needs it to read the
+// shell's marks. It holds the nonce and, like all files there, has mode 0600.
 const launchFile = "launch.json"
 
 // launchRecord is the file's content.
@@ -30,8 +30,7 @@ type launchRecord struct {
 	Argv     []string      `json:"argv,omitempty"`
 }
 
-// integrate has a shell that is about to start tell of its commands. What cannot be
-// integrated starts as it is.
+// integrate adds command marks to a shell that is about to start. Other programs start unchanged.
 func (s *Spawner) integrate(id string, p *Plan) error {
 	if p.plain || p.pipe || !s.Conf.Get().Shells.Integration || shell.Detect(p.argv) == shell.Unknown {
 		return nil
@@ -60,7 +59,7 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(s.Dirs.Session(id), launchFile), atomicfile.Options{}, b)
 	}
-	// The state of a shell before this one says nothing about it.
+	// The state of an earlier shell does not apply.
 	if rmErr := os.Remove(filepath.Join(s.Dirs.Session(id), "shell.json")); !errors.Is(rmErr, os.ErrNotExist) {
 		err = errors.Join(err, rmErr)
 	}
@@ -70,7 +69,7 @@ func (s *Spawner) integrate(id string, p *Plan) error {
 	return nil
 }
 
-// IsShell says that a command is a shell for a person: restoring it runs nothing again.
+// IsShell reports whether a command is an interactive shell: restoring it repeats no command.
 func IsShell(argv []string) bool { return shell.Detect(argv) != shell.Unknown && isInteractive(argv) }
 
 // plainOptions are options of shells that neither name a file nor hold a command.
@@ -78,11 +77,11 @@ var plainOptions = []string{
 	"-i", "-l", "-il", "-li", "-f", "-N", "--interactive", "--login", "--norc", "--noprofile", "--no-rcs", "--no-config", "--posix",
 }
 
-// shellDirs are where a shell of that name is one; the first is PATH's choice.
+// shellDirs are the directories in which a shell's name means that shell; "" means the PATH.
 var shellDirs = []string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
 
-// ShellAlone is the argv of a line that does nothing but start a shell, as zsh or bash -l do; nil: it is another one.
-// Started so, and not by the user's shell in between, the shell tells of its commands.
+// ShellAlone returns the argv of a line that only starts a shell, such as zsh or bash -l, or nil. Started directly
+// instead of by the user's shell, that shell can be integrated.
 func ShellAlone(line string) []string {
 	argv := strings.Fields(line)
 	if len(argv) > 1 && argv[0] == "exec" {
@@ -91,7 +90,8 @@ func ShellAlone(line string) []string {
 	if len(argv) == 0 || shell.Detect(argv) == shell.Unknown {
 		return nil
 	}
-	if dir, _ := filepath.Split(argv[0]); !slices.Contains(shellDirs, dir) || strings.Contains(argv[0], `\`) { // of another place: who knows what it is
+	// elsewhere it may be any program
+	if dir, _ := filepath.Split(argv[0]); !slices.Contains(shellDirs, dir) || strings.Contains(argv[0], `\`) {
 		return nil
 	}
 	for _, a := range argv[1:] {
@@ -102,7 +102,7 @@ func ShellAlone(line string) []string {
 	return argv
 }
 
-// isInteractive says that a shell was started without a command or script.
+// isInteractive reports whether a shell was started without a command or script.
 func isInteractive(argv []string) bool {
 	for _, a := range argv[1:] {
 		if a == "" || a[0] != '-' && a[0] != '+' || a == "-c" {
@@ -112,25 +112,25 @@ func isInteractive(argv []string) bool {
 	return true
 }
 
-// DropState removes what a session's shell left for the session: it is not asked for any more.
-// What a restored shell is given is in the session's own state, without secrets.
+// DropState removes the files that a session's shell wrote for longterm. A restored shell uses the session's own state,
+// which has no secrets.
 func (s *Spawner) DropState(id string) {
 	l := s.LaunchOf(id)
 	if l == nil || l.StateDir == "" {
 		return
 	}
 	var err error
-	for _, name := range []string{"environ", "history", "trap", "nonce"} {
+	for _, name := range []string{"environ", "history", "trap", "nonce", "shadowed"} {
 		if rmErr := os.Remove(filepath.Join(l.StateDir, name)); !errors.Is(rmErr, os.ErrNotExist) {
 			err = errors.Join(err, rmErr)
 		}
 	}
 	if err = errors.Join(err, shell.RemoveMemoryDir(l.StateDir)); err != nil {
-		s.Log.Warn("remove what a shell left", "session", id, "err", err)
+		s.Log.Warn("remove a shell's state", "session", id, "err", err)
 	}
 }
 
-// LaunchOf is how a session's shell was started; nil: it is none, or that is not known.
+// LaunchOf returns how a session's shell was started, or nil if it has none or that is unknown.
 func (s *Spawner) LaunchOf(id string) *shell.Launch {
 	b, err := os.ReadFile(filepath.Join(s.Dirs.Session(id), launchFile))
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Spawner) LaunchOf(id string) *shell.Launch {
 	}
 	var r launchRecord
 	if err := json.Unmarshal(b, &r); err != nil {
-		s.Log.Warn("how the shell was started is not known", "session", id, "err", err)
+		s.Log.Warn("shell launch record not readable", "session", id, "err", err)
 		return nil
 	}
 	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd, Numbers: r.Numbers, Argv: r.Argv}

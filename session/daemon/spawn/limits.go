@@ -8,8 +8,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// limit takes limits over as the keeper wants them.
-func (p *Plan) limit(l *api.Limits) error {
+// setLimits sets the limits in the keeper's units.
+func (p *Plan) setLimits(l *api.Limits) error {
 	if l == nil {
 		return nil
 	}
@@ -21,4 +21,5 @@ func (p *Plan) limit(l *api.Limits) error {
 	return nil
 }
 
-func (p *Plan) limited() bool { return p.memory > 0 || p.cpu > 0 || p.pids > 0 }
+// hasLimits reports whether any limit is set.
+func (p *Plan) hasLimits() bool { return p.memory > 0 || p.cpu > 0 || p.pids > 0 }

@@ -11,15 +11,13 @@ import (
 	"github.com/longterm-dev/longterm/session/config"
 )
 
-// ForAgents is what the sessions of agents have in their environment, unless it is set for them: what they
-// run has no pager that waits for a key, and no colours.
+// ForAgents are default variables of agents' sessions: pagers do not wait for a key, and programs print no colours.
 var ForAgents = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "NO_COLOR=1"}
 
-// minimal are the variables of a minimal environment; LC_* too.
-var minimal = []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_RUNTIME_DIR"}
+// minimalVars are the variables of a minimal environment; LC_* too.
+var minimalVars = []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_RUNTIME_DIR"}
 
-// WithMode is a request whose environment is what its mode leaves of it. An agent's has the mode of the
-// configuration where it names none.
+// WithMode applies a request's environment mode. For agents the default is the mode of the configuration.
 func WithMode(n api.NewSession, agent bool, conf *config.Shells) api.NewSession {
 	mode := n.EnvMode
 	if agent {
@@ -42,7 +40,7 @@ func WithMode(n api.NewSession, agent bool, conf *config.Shells) api.NewSession 
 	n.Env = []string{} // not nil, which is all
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains(minimal, name) || strings.HasPrefix(name, "LC_") || slices.Contains(listed, name) {
+		if slices.Contains(minimalVars, name) || strings.HasPrefix(name, "LC_") || slices.Contains(listed, name) {
 			n.Env = append(n.Env, kv)
 		}
 	}
@@ -52,8 +50,8 @@ func WithMode(n api.NewSession, agent bool, conf *config.Shells) api.NewSession 
 // sshAgent names the socket of an ssh agent.
 const sshAgent = "SSH_AUTH_SOCK"
 
-// WithAgentSocket is a person's request whose session reaches the ssh agent of who attached last, where the configuration
-// wants that and nothing else is asked for. Sessions under other rules, or in a sandbox, reach none in this way.
+// WithAgentSocket connects a user's session to the ssh agent of the client that attached last, if the configuration
+// enables it and the request allows it. Sessions with a policy or in a sandbox get none.
 func (s *Spawner) WithAgentSocket(n api.NewSession) api.NewSession {
 	full := n.EnvMode == "" || n.EnvMode == config.EnvFull
 	if !s.Conf.Get().Shells.SSHAgent || !full || n.Policy != "" || n.Sandbox != "" || n.Temporary || getenv(n.SetEnv, sshAgent) != "" {
@@ -61,9 +59,9 @@ func (s *Spawner) WithAgentSocket(n api.NewSession) api.NewSession {
 	}
 	link := s.Dirs.AgentSocket()
 	if own := getenv(n.Env, sshAgent); own != "" {
-		if _, err := os.Stat(link); err != nil { // it leads nowhere: until somebody attaches, to who started this
+		if _, err := os.Stat(link); err != nil { // dangling: use the caller's until a client attaches
 			if err := s.Dirs.LinkAgentSocket(own); err != nil {
-				s.Log.Warn("an ssh agent is not passed on", "err", err)
+				s.Log.Warn("link the ssh agent", "err", err)
 			}
 		}
 	}

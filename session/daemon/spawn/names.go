@@ -11,8 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// isName reports whether a name has the form of names: letters, digits and _ first,
-// and . : @ + - after that.
+// isName reports whether a name is valid: first a letter, digit or _, then also . : @ + and -.
 func isName(name string) bool {
 	for i, r := range name {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || i > 0 && strings.ContainsRune(".:@+-", r) {
@@ -23,7 +22,7 @@ func isName(name string) bool {
 	return name != ""
 }
 
-// CheckName refuses what cannot be a session's name.
+// CheckName returns an error for an invalid session name.
 func CheckName(name string) error {
 	if len(name) > 128 || !isName(name) {
 		return api.Errorf(api.CodeInvalid, "session name %q", name).
@@ -32,7 +31,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckLabels refuses what cannot be labels.
+// CheckLabels returns an error for invalid labels.
 func CheckLabels(labels map[string]string) error {
 	for k, v := range labels {
 		if !isName(k) || len(k) > 128 || len(v) > 1024 || !utf8.ValidString(v) || strings.ContainsFunc(v, isUnprintable) {
@@ -43,9 +42,10 @@ func CheckLabels(labels map[string]string) error {
 	return nil
 }
 
+// isUnprintable reports whether a rune must not be in a name or label.
 func isUnprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// program is the word of a line that says what it runs: the first behind the variables that are set for it.
+// program returns the word of a line that names its program: the first after variable assignments.
 func program(words []string) string {
 	for i := 0; i < len(words); i++ {
 		name, value, set := strings.Cut(words[i], "=")

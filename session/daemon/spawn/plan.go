@@ -1,12 +1,12 @@
 //go:build unix
 
-// Package spawn says how a session's process is started, and has a keeper start it: the program, its
-// environment, directory, limits and size, and how a shell is made to tell of its commands.
+// Package spawn plans how a session's process starts and starts it through a keeper: program, environment, directory,
+// limits, size, sandbox, and the integration of shells.
 //
-//	request or record → Plan → integrated shell → keeper
+//	request or record → Plan → integrated shell → sandbox → execution checks → keeper
 //
-// It knows directories, the configuration and the keeper's protocol, and neither the set of sessions
-// nor a running one. Memory is in bytes, CPU in thousandths of a core, sizes are in cells.
+// It depends on directories, the configuration and the keeper's protocol, not on the registry or a running session. It
+// runs on the goroutines of its callers. Memory is in bytes, CPU in thousandths of a core, sizes in cells.
 package spawn
 
 import (
@@ -21,49 +21,51 @@ import (
 	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/confine"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/store"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Spawner says how a session's process is started, and has a keeper start it.
+// Spawner plans and starts sessions' processes.
 type Spawner struct {
 	Dirs paths.Dirs
 	Log  *slog.Logger
-	Conf *settings.Settings
+	Conf *liveconfig.Settings
 }
 
 // Default size of a session, in cells.
 const defaultCols, defaultRows = 80, 24
 
-// Plan is what create decided.
+// Plan describes the process of a new session, with all defaults applied.
 type Plan struct {
 	Record            store.Session
 	path              string // of the executable
 	env               []string
 	pipe              bool
-	input             bool   // with pipe
-	fallback          bool   // pipe, if there is no terminal
+	input             bool   // with pipe: standard input is a pipe
+	fallback          bool   // use pipes if no terminal is available
 	memory, cpu, pids uint64 // limits, as the keeper takes them; 0: none
 	umask             uint64 // as the keeper takes it
-	Base              uint64 // offset its output begins at
-	Numbers           uint64 // that its commands have already: those of a shell before
-	// argv is what is started: the record's, or how a shell loads the integration.
-	argv  []string
-	plain bool   // no integration
-	Why   string // it is on pipes, though that was not asked for
-	box   *box   // the sandbox that it is started in; nil: none
-	spec  confine.Spec
-	shim  bool // our own executable is started in its place, which puts spec on itself first
-	// Executions is whether they are judged, once it was started: "judged", "not judged: WHY", or empty where they need not be.
+	Base              uint64 // offset of the first output
+	Numbers           uint64 // command numbers used by the session's earlier shells
+	// argv is what is started: the record's argv, or the command that loads the shell integration.
+	argv    []string
+	plain   bool         // no integration
+	Why     string       // why it uses pipes although a terminal was requested
+	sandbox *sandboxPlan // sandbox; nil if none
+	// newDraft is set once a draft was created for this start.
+	newDraft bool
+	spec     confine.Spec
+	shim     bool // start our own executable in its place, which applies spec to itself first
+	// Executions is set after the start: "judged", "not judged: WHY", or empty if checks are not required.
 	Executions string
 }
 
-// Plan decides what is started for a request, with everything that it leaves out.
+// Plan returns what to start for a request, with all defaults.
 func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	p := &Plan{pipe: n.Pipe, input: n.Stdin, fallback: n.PipeFallback, env: n.Env, plain: n.Plain}
-	if err := p.limit(n.Limits); err != nil {
+	if err := p.setLimits(n.Limits); err != nil {
 		return nil, err
 	}
 	if mask, err := strconv.ParseUint(n.Umask, 8, 12); err == nil {
@@ -72,13 +74,8 @@ func (s *Spawner) Plan(n api.NewSession) (*Plan, error) {
 	if p.env == nil {
 		p.env = os.Environ()
 	}
-	if n.OnDifference != "" && n.Sandbox == "" {
-		return nil, api.Errorf(api.CodeInvalid, "on_difference is of a sandbox, and none is asked for").WithHint("name a profile (--sandbox), or leave it out")
-	}
-	if n.Sandbox != "" {
-		if err := s.enter(p, n.Sandbox, n.OnDifference, n.Limits); err != nil {
-			return nil, err
-		}
+	if err := s.enterRequested(p, &n); err != nil {
+		return nil, err
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], n.SetEnv...)
 	shells := s.Conf.Get().Shells

@@ -14,21 +14,20 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// PlanAgain says what to start for a session that ended: what it was started with, or argv in its place if
-// there is one.
+// PlanAgain returns what to start for an ended session: its original program, or argv instead if not nil.
 func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv []string) (*Plan, error) {
 	p := &Plan{pipe: rec.Pipe, env: req.Env}
 	if p.env == nil {
 		p.env = os.Environ()
 	}
-	if err := s.again(p, rec.ID); err != nil {
+	if err := s.restoreSandbox(p, rec.ID); err != nil {
 		return nil, err
 	}
 	p.env = append(p.env[:len(p.env):len(p.env)], rec.Env...)
 	p.env = append(p.env, s.lastEnv(rec.ID)...)
 	switch {
 	case req.Shell && req.Command:
-		return nil, api.Errorf(api.CodeInvalid, "both shell and command are asked for").WithHint("choose one")
+		return nil, api.Errorf(api.CodeInvalid, "both shell and command requested").WithHint("choose one")
 	case req.Shell && !rec.Shell:
 		rec.Argv, rec.Shell = []string{userShell(p.env)}, true
 	case !rec.Shell && !req.Command:
@@ -39,8 +38,8 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 		cwd = rec.Cwd
 	}
 	rec.Cwd = existing(cwd)
-	if p.box != nil && !sandbox.Inside(rec.Cwd, p.box.cwd) {
-		rec.Cwd = p.box.cwd
+	if p.sandbox != nil && !sandbox.Inside(rec.Cwd, p.sandbox.cwd) {
+		rec.Cwd = p.sandbox.cwd
 	}
 	if err := CheckStart(rec.Cwd, s.Conf.Get().Policy.Roots); err != nil {
 		return nil, err
@@ -62,15 +61,15 @@ func (s *Spawner) PlanAgain(rec store.Session, cwd string, req api.Restore, argv
 	return p, s.checkSandbox(p)
 }
 
-// Again is what a plan starts, as a request that can be judged.
-func (p *Plan) Again() *api.NewSession {
+// Request returns a plan as a request that can be judged.
+func (p *Plan) Request() *api.NewSession {
 	r := &p.Record
 	return &api.NewSession{
-		Name: r.Name, Labels: r.Labels, Argv: p.argv, Cwd: r.Cwd, Pipe: r.Pipe, Env: p.env, SetEnv: r.Env, Asking: api.Asking{Policy: r.Policy},
+		Name: r.Name, Labels: r.Labels, Argv: p.argv, Cwd: r.Cwd, Pipe: r.Pipe, Env: p.env, SetEnv: r.Env, ApprovalOptions: api.ApprovalOptions{Policy: r.Policy},
 	}
 }
 
-// existing is the directory, or the nearest one above it that is still there.
+// existing returns a directory, or its nearest existing parent.
 func existing(dir string) string {
 	for {
 		if st, err := os.Stat(dir); err == nil && st.IsDir() || dir == filepath.Dir(dir) {

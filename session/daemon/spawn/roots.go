@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// CheckStart says that a session may not start in a directory, which is the user's where none is named: it does
-// not lie in one of the roots. Symbolic links are resolved, of both. No roots are no limit.
+// CheckStart returns an error if a session may not start in a directory because it is outside of the roots. An empty
+// dir means the home directory. Links are resolved. Without roots all directories are allowed.
 func CheckStart(dir string, roots []string) error {
 	if len(roots) == 0 {
 		return nil

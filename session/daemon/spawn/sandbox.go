@@ -3,6 +3,7 @@
 package spawn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,22 +22,23 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// sandboxFile, in a session's directory, says in which sandbox it was started: it is started again in that, and asked
-// about it long after. It has mode 0600 as all there.
+// sandboxFile, in a session's directory, records its sandbox for restarts and later queries. Like all files there, it
+// has mode 0600.
 const sandboxFile = "sandbox.json"
 
-// box is the sandbox that a process is started in.
-type box struct {
+// sandboxPlan is the sandbox in which a process is started.
+type sandboxPlan struct {
 	profile sandbox.Profile
 	level   sandbox.Level
-	have    sandbox.Have
-	cwd     string // what $CWD of the profile is
+	have    sandbox.Have // mechanisms of this machine
+	cwd     string       // value of $CWD in the profile
 	report  *sandbox.Report
-	differ  string // on_difference that was asked for instead of the profile's
+	differ  string   // requested on_difference, overrides the profile's
+	drafts  []string // directories that are written as drafts
 }
 
-// haveHere is what this machine has for sandboxes.
-func haveHere() sandbox.Have {
+// detectCapabilities returns the sandbox mechanisms of this machine.
+func detectCapabilities() sandbox.Have {
 	h := sandbox.Have{Landlock: confine.LandlockABI(), Userns: confine.ProbeNamespaces(), Tool: map[sandbox.Level]string{}}
 	for _, l := range []sandbox.Level{sandbox.Bwrap, sandbox.Docker, sandbox.Podman} {
 		if path, err := exec.LookPath(string(l)); err == nil {
@@ -46,34 +48,40 @@ func haveHere() sandbox.Have {
 	return h
 }
 
-// boxOf is the sandbox of a profile, at the level it gets here.
-func (s *Spawner) boxOf(name string) (*box, error) {
+// sandboxFor returns the sandbox of a profile, at the level available here.
+func (s *Spawner) sandboxFor(name string, drafts ...string) (*sandboxPlan, error) {
 	file, wrong, err := sandbox.LoadFor(s.Dirs.SandboxFile(), name)
 	if err != nil {
 		return nil, sandboxError(err)
 	}
 	if wrong != nil {
-		s.Log.Warn("only built-in sandbox profiles can be had", "err", wrong)
+		s.Log.Warn("only built-in sandbox profiles available", "err", wrong)
 	}
-	b := &box{have: haveHere()}
-	if b.profile, err = file.Profile(name); err == nil {
+	b := &sandboxPlan{have: detectCapabilities(), drafts: drafts}
+	b.profile, err = file.Profile(name)
+	switch {
+	case err != nil:
+	case drafts != nil:
+		b.level, err = b.profile.ChooseDraft(b.have)
+	default:
 		b.level, err = b.profile.Choose(b.have)
 	}
 	return b, sandboxError(err)
 }
 
-// toolAnswers bounds how long docker and podman take to say that they are there.
-const toolAnswers = 30 * time.Second
+// toolTimeout limits the wait for docker and podman.
+const toolTimeout = 30 * time.Second
 
-// answers says why the service behind a level cannot be had: docker's program is often there where its daemon is not.
-func (b *box) answers(env []string) error {
+// checkService returns why the service behind a level is unavailable: docker's client is often installed without a
+// running daemon.
+func (b *sandboxPlan) checkService(env []string) error {
 	if b.level != sandbox.Docker && b.level != sandbox.Podman {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), toolAnswers)
+	ctx, cancel := context.WithTimeout(context.Background(), toolTimeout)
 	defer cancel()
 	ask := exec.CommandContext(ctx, b.have.Tool[b.level], "version")
-	ask.Env, ask.WaitDelay = env, time.Second // which service it is env says
+	ask.Env, ask.WaitDelay = env, time.Second // env selects the service
 	said, err := ask.CombinedOutput()
 	if err == nil {
 		return nil
@@ -85,7 +93,7 @@ func (b *box) answers(env []string) error {
 	return &sandbox.LevelError{Level: b.level, Why: why, What: "start its service, or take another level; nothing was started"}
 }
 
-// sandboxError says what to do about it, too.
+// sandboxError converts an error and adds a hint.
 func sandboxError(err error) error {
 	if err == nil {
 		return nil
@@ -102,58 +110,78 @@ func sandboxError(err error) error {
 	return e.WithHint("nothing was started; put it right, or start without a sandbox")
 }
 
-// enter has a plan be of a session in a sandbox.
-func (s *Spawner) enter(p *Plan, name, onDifference string, limits *api.Limits) (err error) {
-	if p.box, err = s.boxOf(name); err != nil {
+// enterRequested puts a planned session into the sandbox of its request, if it requests one or a draft.
+func (s *Spawner) enterRequested(p *Plan, n *api.NewSession) error {
+	name := n.Sandbox
+	if len(n.Draft) > 0 {
+		name = cmp.Or(name, draftProfile)
+	}
+	switch {
+	case name == "" && n.OnDifference != "":
+		return api.Errorf(api.CodeInvalid, "on_difference requires a sandbox").WithHint("name a profile (--sandbox), or omit on_difference")
+	case name == "":
+		return nil
+	}
+	dirs, err := s.draftDirs(n, p.env)
+	if err != nil {
 		return err
 	}
-	pr := &p.box.profile
-	if p.box.differ = onDifference; onDifference != "" {
+	return s.enter(p, name, n.OnDifference, n.Limits, dirs...)
+}
+
+// enter puts a planned session into a sandbox, with drafts of some directories.
+func (s *Spawner) enter(p *Plan, name, onDifference string, limits *api.Limits, drafts ...string) (err error) {
+	if p.sandbox, err = s.sandboxFor(name, drafts...); err != nil {
+		return err
+	}
+	pr := &p.sandbox.profile
+	if p.sandbox.differ = onDifference; onDifference != "" {
 		pr.OnDiffer = onDifference
 	}
 	p.env = pr.Environ(p.env)
-	if err := p.box.answers(p.env); err != nil {
+	if err := p.sandbox.checkService(p.env); err != nil {
 		return sandboxError(err)
 	}
 	if limits == nil && (pr.Memory > 0 || pr.CPU > 0 || pr.PIDs > 0) {
-		return p.limit(&api.Limits{Memory: pr.Memory, CPU: pr.CPU, PIDs: pr.PIDs})
+		return p.setLimits(&api.Limits{Memory: pr.Memory, CPU: pr.CPU, PIDs: pr.PIDs})
 	}
 	return nil
 }
 
-// observe has what a program does written down. It is in no sandbox then, and executions go unjudged, so that it is for
-// persons only.
+// observe records what a program accesses. The program runs without sandbox and execution checks, so only users may do
+// that.
 func (s *Spawner) observe(p *Plan, file string) error {
 	if file == "" {
 		return nil
 	}
 	conf := s.Conf.Get().Policy
 	switch {
-	case p.box != nil:
-		return api.Errorf(api.CodeInvalid, "a run is observed or in a sandbox, not both").WithHint("leave one of them out")
+	case p.sandbox != nil:
+		return api.Errorf(api.CodeInvalid, "a run cannot be both observed and sandboxed").WithHint("omit one of them")
 	case !filepath.IsAbs(file):
 		return api.Errorf(api.CodeInvalid, "%s is not absolute", file).WithHint("name a file by its whole path")
 	case p.Record.Agent != "" || p.Record.Policy != "" || conf.Executions == config.ExecutionsAlways || conf.RequireExecutions:
-		return api.Errorf(api.CodeInvalid, "what is judged while it runs cannot be observed: there is one listener").
-			WithHint("observe it as a person, without --agent and --policy")
+		return api.Errorf(api.CodeInvalid, "sessions with execution checks cannot be observed").
+			WithHint("observe it as a user, without --agent and --policy")
 	}
 	p.shim, p.spec.Observe = true, &confine.Observe{File: file}
 	return nil
 }
 
-// place is where a session's program starts. Longterm's own directories are hidden but for what the session's shell reads
-// and leaves.
+// place returns the directories of a session's sandbox. Longterm's own directories are hidden, except those that the
+// session's shell uses, and the files that are put into the session.
 func (s *Spawner) place(p *Plan) sandbox.Place {
 	at := sandbox.Place{
-		Home: getenv(p.env, "HOME"), Cwd: p.box.cwd, Own: []string{s.Dirs.Config, s.Dirs.State, s.Dirs.Run}, Runtime: getenv(p.env, "XDG_RUNTIME_DIR"),
+		Home: getenv(p.env, "HOME"), Cwd: p.sandbox.cwd, Draft: p.sandbox.drafts, Own: []string{s.Dirs.Config, s.Dirs.State, s.Dirs.Run}, Runtime: getenv(p.env, "XDG_RUNTIME_DIR"),
 	}
 	if !filepath.IsAbs(at.Home) {
 		at.Home, _ = os.UserHomeDir()
 	}
 	dir := s.Dirs.Session(p.Record.ID)
-	if p.box.level == sandbox.Landlock && p.box.profile.Tmp {
+	if p.sandbox.level == sandbox.Landlock && p.sandbox.profile.Tmp {
 		at.Kept = append(at.Kept, filepath.Join(dir, "tmp"))
 	}
+	at.Needed = append(at.Needed, s.Dirs.SessionFiles(p.Record.ID))
 	if l := s.LaunchOf(p.Record.ID); l != nil {
 		at.Needed = append(at.Needed, filepath.Join(dir, "shell"))
 		if l.StateDir != "" {
@@ -163,25 +191,30 @@ func (s *Spawner) place(p *Plan) sandbox.Place {
 	return at
 }
 
-// checkSandbox finds what is wrong before anything is recorded.
+// checkSandbox reports errors of the sandbox before anything is stored.
 func (s *Spawner) checkSandbox(p *Plan) error {
-	if p.box == nil {
+	if p.sandbox == nil {
 		return nil
 	}
-	if p.box.cwd == "" {
-		p.box.cwd = p.Record.Cwd
+	if p.sandbox.cwd == "" {
+		p.sandbox.cwd = p.Record.Cwd
 	}
-	_, err := p.box.profile.Resolve(s.place(p))
-	return sandboxError(err)
+	if _, err := p.sandbox.profile.Resolve(s.place(p)); err != nil || p.sandbox.drafts == nil {
+		return sandboxError(err)
+	}
+	return s.checkDrafts()
 }
 
 // confine puts the process that is about to be started into its sandbox.
 func (s *Spawner) confine(p *Plan) error {
-	if p.box == nil {
+	if p.sandbox == nil {
 		return nil
 	}
-	b := p.box
-	if b.level == sandbox.Landlock && b.profile.Tmp { // where /tmp cannot be its own there is another one
+	b := p.sandbox
+	if err := os.MkdirAll(s.Dirs.SessionFiles(p.Record.ID), 0o700); err != nil {
+		return StorageError(err, s.Dirs.State)
+	}
+	if b.level == sandbox.Landlock && b.profile.Tmp { // without a private /tmp, use another directory
 		tmp := filepath.Join(s.Dirs.Session(p.Record.ID), "tmp")
 		if err := os.MkdirAll(tmp, 0o700); err != nil {
 			return StorageError(err, s.Dirs.State)
@@ -194,12 +227,15 @@ func (s *Spawner) confine(p *Plan) error {
 	if err != nil {
 		return sandboxError(err)
 	}
+	if err := s.mountDrafts(p, rules); err != nil {
+		return err
+	}
 	b.report = rules.Report(b.level, b.have)
 	b.report.OnDiffer = b.differ
 	switch b.level {
 	case sandbox.Landlock, sandbox.Userns:
 		p.shim = true
-		err = rules.Confine(&p.spec, b.level, s.serve(p))
+		err = rules.Confine(&p.spec, b.level, s.proxySettings(p))
 	default:
 		p.argv, err = rules.Command(b.level, &b.profile, append([]string{p.path}, p.argv[1:]...), p.env)
 		p.path, p.spec.File = b.have.Tool[b.level], "" // which executes it
@@ -217,31 +253,35 @@ func (s *Spawner) confine(p *Plan) error {
 	return nil
 }
 
-// serve is what the process outside of a sandbox is told, which lets it out to listed hosts.
-func (s *Spawner) serve(p *Plan) sandbox.Serve {
-	v := sandbox.Serve{Session: p.Record.ID, Profile: p.box.profile.Name, File: s.Dirs.SandboxFile()}
-	if p.box.profile.OnDiffer == "ask" {
+// proxySettings returns the parameters of the proxy that connects a sandbox to listed hosts.
+func (s *Spawner) proxySettings(p *Plan) sandbox.Serve {
+	v := sandbox.Serve{Session: p.Record.ID, Profile: p.sandbox.profile.Name, File: s.Dirs.SandboxFile()}
+	if p.sandbox.profile.OnDiffer == "ask" {
 		v.Ask = s.Dirs.Socket()
 	}
 	return v
 }
 
-// again has a session that is started again be in the sandbox that it was in.
-func (s *Spawner) again(p *Plan, id string) error {
+// restoreSandbox plans a restored session in its original sandbox.
+func (s *Spawner) restoreSandbox(p *Plan, id string) error {
 	r, err := s.SandboxOf(id)
 	if err != nil || r == nil {
 		return err
 	}
-	if err := s.enter(p, r.Profile, r.OnDiffer, nil); err != nil {
+	var drafts []string
+	if r.Rules != nil {
+		drafts = r.Rules.DraftDirs()
+	}
+	if err := s.enter(p, r.Profile, r.OnDiffer, nil, drafts...); err != nil {
 		return err
 	}
-	if r.Rules != nil { // what its programs said of their directory since changes nothing
-		p.box.cwd = r.Rules.Cwd
+	if r.Rules != nil { // ignores the directory that its programs reported
+		p.sandbox.cwd = r.Rules.Cwd
 	}
 	return nil
 }
 
-// SandboxOf is the sandbox that a session was started in; nil: none. With an error nobody knows.
+// SandboxOf returns the sandbox in which a session was started, or nil. An error means that it is unknown.
 func (s *Spawner) SandboxOf(id string) (*sandbox.Report, error) {
 	text, err := os.ReadFile(filepath.Join(s.Dirs.Session(id), sandboxFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -252,13 +292,13 @@ func (s *Spawner) SandboxOf(id string) (*sandbox.Report, error) {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil {
-		return nil, api.Errorf(api.CodeStorage, "the sandbox of the session is not known: %v", err).
-			WithHint("it is not started again without one; start another session")
+		return nil, api.Errorf(api.CodeStorage, "sandbox of the session unknown: %v", err).
+			WithHint("it cannot restart without its sandbox; start another session")
 	}
 	return &r, nil
 }
 
-// CheckWithin refuses what asks for a sandbox that a session was not started in.
+// CheckWithin rejects requests for a sandbox other than the session's.
 func (s *Spawner) CheckWithin(id, name, profile, onDifference string) error {
 	if profile == "" && onDifference == "" {
 		return nil
@@ -268,13 +308,13 @@ func (s *Spawner) CheckWithin(id, name, profile, onDifference string) error {
 		return err
 	}
 	if onDifference != "" && (r == nil || r.Rules == nil || r.Rules.Ask != (onDifference == "ask")) {
-		return api.Errorf(api.CodeInvalid, "session %s is in no sandbox that answers what its profile does not list with %q", name, onDifference).
-			WithHint("start one that does: longterm new --sandbox PROFILE --on-difference %s", onDifference)
+		return api.Errorf(api.CodeInvalid, "session %s is not in a sandbox with on_difference %q", name, onDifference).
+			WithHint("start one with `longterm new --sandbox PROFILE --on-difference %s`", onDifference)
 	}
 	if profile == "" {
 		return nil
 	}
-	b, err := s.boxOf(profile)
+	b, err := s.sandboxFor(profile)
 	if err != nil {
 		return err
 	}
@@ -282,7 +322,7 @@ func (s *Spawner) CheckWithin(id, name, profile, onDifference string) error {
 	if r == nil || r.Rules == nil {
 		return api.Errorf(api.CodeInvalid, "session %s is in no sandbox", name).WithHint(hint, profile)
 	}
-	p := &Plan{box: b, env: []string{"HOME=" + r.Rules.Home}}
+	p := &Plan{sandbox: b, env: []string{"HOME=" + r.Rules.Home}}
 	b.cwd, p.Record.ID = r.Rules.Cwd, id
 	asked, err := b.profile.Resolve(s.place(p))
 	if err != nil {
@@ -296,19 +336,19 @@ func (s *Spawner) CheckWithin(id, name, profile, onDifference string) error {
 	return nil
 }
 
-// ViewOf is a sandbox as clients see it.
+// ViewOf converts a sandbox report to its API form.
 func ViewOf(r *sandbox.Report) *api.Sandbox {
 	if r == nil {
 		return nil
 	}
 	return &api.Sandbox{
 		Profile: r.Profile, Level: string(r.Level), Network: string(r.Network), Hosts: slices.Clone(r.Hosts), Summary: r.Summary,
-		Holds: r.Holds, NotHeld: r.NotHeld, OnDifference: differs(r),
+		Holds: r.Enforced, NotHeld: r.NotEnforced, OnDifference: differenceAction(r),
 	}
 }
 
-// differs is what a sandbox does with what its profile does not list; empty: it is not known.
-func differs(r *sandbox.Report) string {
+// differenceAction returns what a sandbox does with programs outside its profile, or "" if unknown.
+func differenceAction(r *sandbox.Report) string {
 	switch {
 	case r.Rules == nil:
 		return r.OnDiffer

@@ -14,14 +14,14 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// SpawnKeeper is what a process is started by.
+// Keeper starts processes.
 type Keeper interface {
 	Link() *link.Link
-	// Retry has f ask the keeper, and ask again when the connection was replaced meanwhile.
+	// Retry calls f, and again if the connection to the keeper was replaced during the call.
 	Retry(ctx context.Context, f func(*link.Link) error) error
 }
 
-// request is what the keeper is asked for.
+// request returns the keeper's spawn request.
 func (p *Plan) request() wire.Spawn {
 	return wire.Spawn{
 		ID: p.Record.ID, Path: p.path, Argv: p.argv, Env: p.env, Dir: p.Record.Cwd,
@@ -31,8 +31,10 @@ func (p *Plan) request() wire.Spawn {
 	}
 }
 
-// isBound reports whether it is not a user's session alone.
-func (p *Plan) isBound() bool { return p.Record.Agent != "" || p.Record.Policy != "" || p.box != nil }
+// isBound reports whether the session is an agent's, or has a policy or a sandbox (wire.Bound).
+func (p *Plan) isBound() bool {
+	return p.Record.Agent != "" || p.Record.Policy != "" || p.sandbox != nil
+}
 
 // noTerminal reports whether a session could not be started because no PTY is free.
 func noTerminal(err error) (why string, ok bool) {
@@ -43,18 +45,18 @@ func noTerminal(err error) (why string, ok bool) {
 	return se.Message, true
 }
 
-// outlives says that a program may run on, or have run, without the keeper that started it: no terminal of its is hung up, or
-// it is started by way of our own executable, which takes a while.
-func outlives(m *wire.Spawn) bool { return m.Pipe || m.Shim }
+// mayOutliveKeeper reports whether a program may run, or have run, without the keeper that started it: it has no
+// terminal that hangs up, or it starts through our own executable, which takes time.
+func mayOutliveKeeper(m *wire.Spawn) bool { return m.Pipe || m.Shim }
 
-// spawnAt has the keeper start a process. A keeper that was replaced while it was asked may
-// have done so already: one that executed another binary, which is the same process, says so; another one knows nothing of it.
+// spawnAt starts a process at the keeper. A keeper that was replaced during the call may have started it already: after an
+// exec into another binary it is the same process and reports that; a new keeper does not know.
 func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, a *link.Adopted, err error) {
 	again, asked := false, int64(0)
 	err = k.Retry(ctx, func(l *link.Link) (err error) {
 		if pid := l.Hello().PID; asked != 0 && pid != asked {
 			return mayHaveRun()
-		} else if outlives(&m) {
+		} else if mayOutliveKeeper(&m) {
 			asked = pid
 		}
 		s, a, err = l.SpawnAdopted(ctx, m)
@@ -67,10 +69,10 @@ func spawnAt(ctx context.Context, k Keeper, m wire.Spawn) (s *wire.Spawned, a *l
 	return s, a, err
 }
 
-// unspawnTime bounds ending a process that is not to be.
+// unspawnTime bounds Unspawn.
 const unspawnTime = 2 * time.Second
 
-// Unspawn ends a process that is not to be, whether it was started or is about to.
+// Unspawn ends a process whose start was canceled, also if it starts later.
 func Unspawn(k Keeper, id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), unspawnTime)
 	defer cancel()
@@ -79,8 +81,8 @@ func Unspawn(k Keeper, id string) {
 	_ = l.Release(ctx, id)
 }
 
-// Start has the keeper start the process. When it fails and ctx has ended, the process may have come
-// all the same, and is ended. nil without an error: it was started, and is to be adopted.
+// Start starts the process at the keeper. If it fails and ctx has ended, a process that appears later is killed. It
+// returns nil without an error if the process was started and must be adopted.
 func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) (*link.Adopted, error) {
 	if err := s.integrate(p.Record.ID, p); err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) (*link.Adopted, 
 		return nil, err
 	}
 	if err := s.judge(k, p); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.dropNewDraft(p))
 	}
 	spawned, adopted, err := spawnAt(ctx, k, p.request())
 	if why, ok := noTerminal(err); ok && p.fallback {
@@ -100,9 +102,12 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) (*link.Adopted, 
 		if ctx.Err() != nil { // it may come yet
 			Unspawn(k, p.Record.ID)
 		}
-		return nil, p.failed(p.named(err))
+		if dropErr := s.dropNewDraft(p); dropErr != nil {
+			s.Log.Error("drop the draft of a session that did not start", "session", p.Record.ID, "err", dropErr)
+		}
+		return nil, p.startError(p.withProgramName(err))
 	}
-	if err := p.startedAs(spawned); err != nil {
+	if err := p.checkSettings(spawned); err != nil {
 		adopted.Close()
 		Unspawn(k, p.Record.ID)
 		return nil, err
@@ -110,36 +115,36 @@ func (s *Spawner) Start(ctx context.Context, k Keeper, p *Plan) (*link.Adopted, 
 	return adopted, nil
 }
 
-// startedAs says what is missing in what the keeper started: an older one knows less.
-func (p *Plan) startedAs(spawned *wire.Spawned) error {
+// checkSettings returns an error if the keeper did not apply all settings, because it is older.
+func (p *Plan) checkSettings(spawned *wire.Spawned) error {
 	lacks := ""
 	switch {
-	case p.limited() && !spawned.Limited:
+	case p.hasLimits() && !spawned.Limited:
 		lacks = "sets no limits"
-	case p.box != nil && p.shim && !spawned.Shim:
+	case p.sandbox != nil && p.shim && !spawned.Shim:
 		lacks = "starts nothing in a sandbox"
 	case spawned.Base != p.Base:
-		lacks = "cannot go on with a session's history"
+		lacks = "cannot continue a session's history"
 	}
-	if err := p.judged(spawned); err != nil || lacks == "" {
+	if err := p.executionDecision(spawned); err != nil || lacks == "" {
 		return err
 	}
 	return api.Errorf(api.CodeUnavailable, "the keeper is of an older version and %s", lacks).
-		WithHint("run `longterm daemon upgrade`; sessions go on")
+		WithHint("run `longterm daemon upgrade`; sessions continue")
 }
 
-// Environ is what the process is started with.
+// Environ returns the environment of the process.
 func (p *Plan) Environ() []string { return p.env }
 
-// failed is what to tell of an error of the keeper that was to start the process.
-func (p *Plan) failed(err error) error {
-	if m := p.request(); errors.Is(err, link.ErrUnanswered) && outlives(&m) {
+// startError returns the error for a failed start.
+func (p *Plan) startError(err error) error {
+	if m := p.request(); errors.Is(err, link.ErrUnanswered) && mayOutliveKeeper(&m) {
 		return mayHaveRun()
 	}
 	return spawnError(err)
 }
 
-// NotAdopted is what to tell when the process was started, and could not be adopted.
+// NotAdopted returns the error for a started process that could not be adopted.
 func (p *Plan) NotAdopted(err error) error {
 	if errors.Is(err, link.ErrLost) {
 		return mayHaveRun()
@@ -147,18 +152,20 @@ func (p *Plan) NotAdopted(err error) error {
 	return spawnError(err)
 }
 
+// mayHaveRun returns the error for a process that may have run before its keeper was lost.
 func mayHaveRun() error {
-	return api.Errorf(api.CodeUnavailable, "the keeper went away while the program was being started: it may have run, and may run still").
+	return api.Errorf(api.CodeUnavailable, "keeper lost during the start; the program may have run and may still run").
 		WithHint("look whether it did (`ps`) before you start it again")
 }
 
+// spawnError converts a keeper's error to an API error.
 func spawnError(err error) error {
 	var told *api.Error
 	if errors.As(err, &told) {
 		return err
 	}
 	if errors.Is(err, link.ErrLost) {
-		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err).WithHint("try again").AgainSoon()
+		return api.Errorf(api.CodeUnavailable, "the keeper did not start it: %v", err).WithHint("try again").Retryable()
 	}
 	if errors.Is(err, link.ErrNoCgroup) {
 		return api.Errorf(api.CodeUnavailable, "%v", err).
@@ -182,17 +189,17 @@ func spawnError(err error) error {
 	return e
 }
 
-// NoDescriptors says that this process can open no more files.
+// NoDescriptors returns the error for too many open files.
 func NoDescriptors(err error) error {
 	return api.Errorf(api.CodeLimit, "no room for another session: %v", err).
-		WithHint("end some sessions, or raise the limit (ulimit -n) and start longterm anew")
+		WithHint("end some sessions, or raise the limit (ulimit -n) and restart longterm")
 }
 
-// StorageError says that a session cannot be recorded below a directory.
+// StorageError returns the error for a session that cannot be stored below a directory.
 func StorageError(err error, dir string) error {
-	e := api.Errorf(api.CodeStorage, "the session cannot be recorded: %v", err)
+	e := api.Errorf(api.CodeStorage, "session not stored: %v", err)
 	if errors.Is(err, syscall.ENOSPC) {
-		return e.WithHint("%s is on it; `longterm rm` and `longterm prune` drop history, which makes room", dir)
+		return e.WithHint("%s is on that disk; free space with `longterm rm` and `longterm prune`", dir)
 	}
-	return e.WithHint("make room in, or make writable, %s", dir)
+	return e.WithHint("free space in %s or make it writable", dir)
 }

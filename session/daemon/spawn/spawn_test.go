@@ -12,7 +12,7 @@ import (
 )
 
 // FEATURES: R3
-func TestNoTerminalIsToldFromOtherErrors(t *testing.T) {
+func TestNoTerminalError_IsDistinct(t *testing.T) {
 	for _, c := range []struct {
 		err error
 		no  bool
@@ -45,15 +45,15 @@ func TestSpawnRequest(t *testing.T) {
 // FEATURES: R97
 func TestLimits(t *testing.T) {
 	var p Plan
-	if err := p.limit(&api.Limits{Memory: 2 << 30, CPU: 1.5, PIDs: 500}); err != nil || p.memory != 2<<30 || p.cpu != 1500 || p.pids != 500 || !p.limited() {
+	if err := p.setLimits(&api.Limits{Memory: 2 << 30, CPU: 1.5, PIDs: 500}); err != nil || p.memory != 2<<30 || p.cpu != 1500 || p.pids != 500 || !p.hasLimits() {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, l := range []api.Limits{{Memory: -1}, {CPU: -1}, {PIDs: -1}, {CPU: 0.001}} {
-		if err := new(Plan).limit(&l); err == nil {
+		if err := new(Plan).setLimits(&l); err == nil {
 			t.Errorf("%+v is accepted", l)
 		}
 	}
-	if err := new(Plan).limit(nil); err != nil {
+	if err := new(Plan).setLimits(nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session/api"
-	"github.com/longterm-dev/longterm/session/daemon/settings"
+	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
 	"github.com/longterm-dev/longterm/session/keeper/link"
 	"github.com/longterm-dev/longterm/session/paths"
 	"github.com/longterm-dev/longterm/session/sandbox"
@@ -27,7 +27,7 @@ func testSpawner(t *testing.T) *Spawner {
 	dir := t.TempDir()
 	dirs := paths.Dirs{Run: filepath.Join(dir, "r"), State: filepath.Join(dir, "s"), Config: filepath.Join(dir, "c")}
 	log := slog.New(slog.DiscardHandler)
-	return &Spawner{Dirs: dirs, Log: log, Conf: settings.Open(dirs, log)}
+	return &Spawner{Dirs: dirs, Log: log, Conf: liveconfig.Open(dirs, log)}
 }
 
 // What a request leaves out has its default; what it says is in the record and in what is asked of the
@@ -108,7 +108,7 @@ func TestPlanAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if judged := p.Again().Argv; !slices.Equal(judged, resume) || !slices.Equal(p.argv, resume) || !slices.Equal(p.Record.Argv, command.Argv) {
+	if judged := p.Request().Argv; !slices.Equal(judged, resume) || !slices.Equal(p.argv, resume) || !slices.Equal(p.Record.Argv, command.Argv) {
 		t.Errorf("%q is judged, %q starts, %q is recorded", judged, p.argv, p.Record.Argv)
 	}
 }
@@ -205,7 +205,7 @@ func TestRecordsOfStartAreReplaced(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash")
 	}
-	boxed := &Plan{Record: shell.Record, box: &box{level: sandbox.Landlock, cwd: "/"}, path: "/bin/true", argv: []string{"true"}}
+	boxed := &Plan{Record: shell.Record, sandbox: &sandboxPlan{level: sandbox.Landlock, cwd: "/"}, path: "/bin/true", argv: []string{"true"}}
 	for name, write := range map[string]func() error{
 		launchFile:  func() error { return s.integrate(shell.Record.ID, shell) },
 		sandboxFile: func() error { return s.confine(boxed) },
@@ -248,7 +248,7 @@ func TestKeeperDiesWithUnansweredSpawn(t *testing.T) {
 	} {
 		p := &Plan{pipe: c.pipe, shim: c.shim}
 		var e *api.Error
-		if err := p.failed(c.err); !errors.As(err, &e) || e.Retry != c.again || e.Code != api.CodeUnavailable || !c.again && !strings.Contains(e.Message, "may have run") {
+		if err := p.startError(c.err); !errors.As(err, &e) || e.Retry != c.again || e.Code != api.CodeUnavailable || !c.again && !strings.Contains(e.Message, "may have run") {
 			t.Errorf("%s: %+v", c.name, err)
 		}
 	}

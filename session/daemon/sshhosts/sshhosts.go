@@ -1,9 +1,8 @@
 //go:build unix
 
-// Package sshhosts has the daemon reach the hosts that the configuration names (hosts.names), over ssh, for the page in the
-// browser: by the links that verbs use too (session/hosts). Nothing is connected before somebody asks for a host's
-// sessions or its page. Nobody is asked for a password, and nothing is installed there: a host for which that would be
-// needed cannot be reached from here.
+// Package sshhosts connects the daemon to the configured ssh hosts (hosts.names) for the web page, with the links that
+// the CLI uses too (session/hosts). It connects when a client requests a host's sessions or page, not before. It never
+// prompts for a password and installs nothing, so hosts that need that are unreachable from here.
 package sshhosts
 
 import (
@@ -16,12 +15,12 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/client"
 	"github.com/longterm-dev/longterm/session/config"
-	"github.com/longterm-dev/longterm/session/daemon/member"
+	"github.com/longterm-dev/longterm/session/daemon/fleetmember"
 	"github.com/longterm-dev/longterm/session/hosts"
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// Hosts are those hosts. Any goroutine may use them; the zero value has none.
+// Hosts is the set of configured hosts. It is safe for concurrent use; the zero value has none.
 type Hosts struct {
 	Settings func() *config.Settings
 	Dirs     paths.Dirs
@@ -30,15 +29,15 @@ type Hosts struct {
 	Mask     func(string) string // secrets in command lines
 }
 
-// listTime bounds how long a host is waited for.
+// listTime bounds the wait for a host's list of sessions.
 const listTime = 20 * time.Second
 
-// List are the hosts, with what is known of them here; none is asked.
+// List returns the hosts with their known state; it connects to none.
 func (h *Hosts) List() []api.SSHHost {
 	list := []api.SSHHost{}
 	for _, name := range h.names() {
 		v := api.SSHHost{Host: name, State: "idle"}
-		if w, err := h.way(name); err == nil && w.Runs() {
+		if w, err := h.settingsOf(name); err == nil && w.Runs() {
 			v.State = "connected"
 		}
 		list = append(list, v)
@@ -46,6 +45,7 @@ func (h *Hosts) List() []api.SSHHost {
 	return list
 }
 
+// names returns the names of the configured hosts.
 func (h *Hosts) names() []string {
 	if h.Settings == nil || h.LinkArgv == nil {
 		return nil
@@ -53,8 +53,8 @@ func (h *Hosts) names() []string {
 	return h.Settings().Hosts.Names
 }
 
-// way is the way to a host that the configuration names: whoever has the page gets no ssh to any other.
-func (h *Hosts) way(name string) (*hosts.Way, error) {
+// settingsOf returns the connection settings of a configured host: the page cannot reach other hosts.
+func (h *Hosts) settingsOf(name string) (*hosts.Way, error) {
 	if names := h.names(); !slices.Contains(names, name) {
 		return nil, api.Errorf(api.CodeNotFound, "%.60q is not among hosts.names", name).
 			WithHint("`longterm config set hosts.names %s%.60s` adds it", strings.Join(append(slices.Clone(names), ""), " "), name)
@@ -67,9 +67,9 @@ func (h *Hosts) way(name string) (*hosts.Way, error) {
 	return &hosts.Way{Target: t, SSH: hosts.SSH{Argv: s.SSH, Keep: s.Keep, Dir: h.Dirs.Hosts()}, LinkArgv: h.LinkArgv, Log: h.Dirs.KeeperLog()}, nil
 }
 
-// Dial is a connection to the daemon of a host.
+// Dial connects to the daemon of a host.
 func (h *Hosts) Dial(ctx context.Context, name string) (net.Conn, error) {
-	w, err := h.way(name)
+	w, err := h.settingsOf(name)
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +82,9 @@ func (h *Hosts) Dial(ctx context.Context, name string) (net.Conn, error) {
 	return w.Dial(ctx)
 }
 
-// Sessions are the sessions of a host, as lists of several hosts have them.
+// Sessions returns the sessions of a host, in the form of fleet lists.
 func (h *Hosts) Sessions(ctx context.Context, name string) ([]api.FleetSession, error) {
-	w, err := h.way(name)
+	w, err := h.settingsOf(name)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (h *Hosts) Sessions(ctx context.Context, name string) ([]api.FleetSession, 
 	}
 	list := make([]api.FleetSession, len(all))
 	for i := range all {
-		list[i] = member.View(&all[i], h.Mask)
+		list[i] = fleetmember.View(&all[i], h.Mask)
 		list[i].Host = name
 	}
 	return list, nil

@@ -14,15 +14,16 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// Hooks of the configuration are subscriptions whose names nobody can choose. What they are for and run is in the
-// configuration; the store has how far they are, and under which uid.
+// Hooks of the configuration are subscriptions with reserved names. The configuration holds their events and commands;
+// the store holds their cursors, under their uid.
 
 const configuredPrefix = "config:"
 
+// isConfigured reports whether a subscription belongs to a hook of the configuration.
 func isConfigured(name string) bool { return strings.HasPrefix(name, configuredPrefix) }
 
-// Follow has the hooks of the configuration run as it changes, and for events, until these or the set come to an end.
-// Where hooks says that they are not known, those that run stay.
+// Follow runs the hooks of the configuration and applies its changes, for each event, until the events or the set end.
+// If hooks reports known false, the running ones stay.
 func (s *Set) Follow(events <-chan api.Event, hooks func() (list []config.Hook, known bool)) {
 	configure := func() {
 		list, known := hooks()
@@ -30,7 +31,7 @@ func (s *Set) Follow(events <-chan api.Event, hooks func() (list []config.Hook, 
 			return
 		}
 		if err := s.Configure(s.ctx, list); err != nil && s.ctx.Err() == nil {
-			s.log.Error("have the configuration's hooks run", "err", err)
+			s.log.Error("start the configured hooks", "err", err)
 		}
 	}
 	configure()
@@ -53,8 +54,8 @@ func (s *Set) Follow(events <-chan api.Event, hooks func() (list []config.Hook, 
 	})
 }
 
-// Configure has the hooks of the configuration run, and ends those that are not there any more. One of a name that was
-// there goes on where it was. Its calls come one after the other.
+// Configure starts the hooks of the configuration and stops those that were removed. A hook with a known name continues
+// at its cursor. Calls must not overlap.
 func (s *Set) Configure(ctx context.Context, hooks []config.Hook) error {
 	all, err := s.store.Subscriptions(ctx)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Set) Configure(ctx context.Context, hooks []config.Hook) error {
 		if sub == nil {
 			now := time.Now()
 			made, err := s.store.Subscribe(ctx, store.Subscription{
-				Name: name, UID: newUID(), Hook: does(of), Created: now, Seen: now,
+				Name: name, UID: newUID(), Hook: actionText(of), Created: now, Seen: now,
 			})
 			if err != nil {
 				return err
@@ -94,12 +95,12 @@ func (s *Set) Configure(ctx context.Context, hooks []config.Hook) error {
 	return nil
 }
 
-// runsAs says that a hook runs already, and as it is to be.
-func (s *Set) runsAs(uid string, of *config.Hook) bool {
+// runsAs reports whether a hook already runs with this configuration.
+func (s *Set) runsAs(uid string, conf *config.Hook) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.hooks[uid]
-	return h != nil && h.of != nil && sameHook(h.of, of)
+	return h != nil && h.conf != nil && sameHook(h.conf, conf)
 }
 
 func sameHook(a, b *config.Hook) bool {
@@ -107,7 +108,7 @@ func sameHook(a, b *config.Hook) bool {
 		slices.Equal(a.Run, b.Run) && slices.Equal(a.Session, b.Session) && slices.Equal(a.Label, b.Label)
 }
 
-// Hear runs the configured hooks that an event is for which is not kept. It never blocks.
+// Hear runs the configured hooks for an event that is not stored. It never blocks.
 func (s *Set) Hear(e *api.Event) {
 	if e.Session == nil || e.Session.Temporary || e.Session.Labels[hookLabel] != "" {
 		return
@@ -129,7 +130,7 @@ func (s *Set) Hear(e *api.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.hooks {
-		if h.of == nil || !slices.Contains(h.of.On, c.Kind) || !h.of.Of(c.Name, e.Session.Labels) {
+		if h.conf == nil || !slices.Contains(h.conf.On, c.Kind) || !h.conf.Of(c.Name, e.Session.Labels) {
 			continue
 		}
 		select {
@@ -140,37 +141,38 @@ func (s *Set) Hear(e *api.Event) {
 	}
 }
 
-// wants says if a hook is run for a completion.
-func (s *Set) wants(ctx context.Context, h *hook, c *store.Completion) bool {
+// runsFor reports whether a completion runs hook h.
+func (s *Set) runsFor(ctx context.Context, h *hook, c *store.Completion) bool {
 	var labels map[string]string
 	lasting := false
 	if s.Labels != nil && c.Session != "" {
 		labels, lasting = s.Labels(c.Session)
 	}
-	if c.Kind == store.OfJob && !lasting { // a session that is gone has told of itself, where it lasted
-		lasting = s.told(ctx, c.Session)
+	if c.Kind == store.OfJob && !lasting { // an ended session that lasted has completions itself
+		lasting = s.hasSessionCompletions(ctx, c.Session)
 	}
 	if labels[hookLabel] != "" || c.Kind == store.OfApproval && s.ownApproval(ctx, c.Ref) {
 		return false
 	}
-	if h.of == nil {
+	if h.conf == nil {
 		return true
 	}
-	return slices.ContainsFunc(h.of.On, func(on string) bool { return happened(on, c, lasting) }) && h.of.Of(c.Name, labels) && !s.limited(h, c.At)
+	return slices.ContainsFunc(h.conf.On, func(on string) bool { return matchesEvent(on, c, lasting) }) && h.conf.Of(c.Name, labels) && !s.rateLimited(h, c.At)
 }
 
-// told says if a session's end, or that of a command of its shell, is a completion besides those of its jobs.
-func (s *Set) told(ctx context.Context, session string) bool {
+// hasSessionCompletions reports whether the end of a session, or of a command of its shell, is a completion apart from
+// those of its jobs.
+func (s *Set) hasSessionCompletions(ctx context.Context, session string) bool {
 	is, err := s.store.HasCompletionOf(ctx, session, store.OfSession, store.OfCommand)
 	if err != nil && ctx.Err() == nil {
-		s.log.Error("look for what a session told", "session", session, "err", err)
+		s.log.Error("read a session's completions", "session", session, "err", err)
 	}
 	return is
 }
 
-// happened says if a completion is an event of the configuration. A job in a lasting session is a command of its shell,
-// or the session, which are told of by themselves.
-func happened(on string, c *store.Completion, lasting bool) bool {
+// matchesEvent reports whether a completion is the given event of the configuration. A job in a lasting session does
+// not count as an end: its command or session has its own completion.
+func matchesEvent(on string, c *store.Completion, lasting bool) bool {
 	ended := c.Kind == store.OfSession || c.Kind == store.OfCommand || c.Kind == store.OfJob && !lasting
 	well := c.Signal == "" && c.State != "lost"
 	switch on {
@@ -186,7 +188,7 @@ func happened(on string, c *store.Completion, lasting bool) bool {
 	return c.Kind == on
 }
 
-// ownApproval says if an approval is one that a hook needs itself.
+// ownApproval reports whether the approval was requested for a hook's own job.
 func (s *Set) ownApproval(ctx context.Context, id string) bool {
 	s.mu.Lock()
 	var jobs []string
@@ -201,10 +203,10 @@ func (s *Set) ownApproval(ctx context.Context, id string) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked[id]
+	return s.hookApprovals[id]
 }
 
-// noteApproval keeps which approval a hook's job asked for, if any.
+// noteApproval records the approval that a hook's job requested, if any.
 func (s *Set) noteApproval(ctx context.Context, job string) {
 	a, err := s.store.ApprovalOf(ctx, job)
 	if err != nil {
@@ -212,13 +214,13 @@ func (s *Set) noteApproval(ctx context.Context, job string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.asked) >= maxAsked {
-		clear(s.asked)
+	if len(s.hookApprovals) >= maxHookApprovals {
+		clear(s.hookApprovals)
 	}
-	s.asked[approvalID(a.N)] = true
+	s.hookApprovals[approvalID(a.N)] = true
 }
 
-// maxAsked bounds the approvals of hooks that are remembered.
-const maxAsked = 4096
+// maxHookApprovals bounds the remembered approvals of hooks.
+const maxHookApprovals = 4096
 
 func approvalID(n int64) string { return "A" + strconv.FormatInt(n, 10) }

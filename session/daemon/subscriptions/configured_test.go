@@ -232,7 +232,7 @@ func (s *script) RunHook(context.Context, api.Run) (api.Result, error) { return 
 // Events that are not kept run the hooks that are for them, but for those of what hooks run.
 //
 // FEATURES: R119
-func TestEventsThatAreNotKept(t *testing.T) {
+func TestUnstoredEvents_RunTheirHooks(t *testing.T) {
 	r := newRuns(well)
 	s, _, _ := daemon(t, filepath.Join(t.TempDir(), "longterm.db"), r)
 	configure(t, s, config.Hook{Name: "one", On: []string{"bell", "new"}, Session: []string{"a"}, Run: []string{"tell"}, Timeout: time.Minute})
@@ -329,7 +329,7 @@ func TestHappened(t *testing.T) {
 	} {
 		var got []string
 		for _, e := range config.HookEvents {
-			if happened(e.Name, &c.c, c.lasting) {
+			if matchesEvent(e.Name, &c.c, c.lasting) {
 				got = append(got, e.Name)
 				if !slices.Contains(e.Kinds, c.c.Kind) {
 					t.Errorf("%s is never read for %s", c.c.Kind, e.Name)

@@ -12,63 +12,63 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/config"
+	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/shellquote"
 	"github.com/longterm-dev/longterm/store"
 )
 
 const (
-	// hookTime is how long a hook may run that no configuration says it of; then it is ended.
+	// hookTime limits a hook whose configuration sets no timeout.
 	hookTime = 5 * time.Minute
-	// hookBatch is how many completions a hook's runner reads at once.
+	// hookBatch is the number of completions read at once.
 	hookBatch = 64
-	// againAfter is the pause after a trouble that is none of the hook's.
-	againAfter = time.Second
-	// liveQueue is how many events that are not kept wait for a hook that runs.
+	// retryDelay is the pause after an error that the hook did not cause.
+	retryDelay = time.Second
+	// liveQueue bounds the unstored events that wait for a running hook.
 	liveQueue = 64
 )
 
-// hookLabel marks sessions for whose events no hook is run: each would be the cause of another.
+// hookLabel marks sessions whose events run no hooks, to prevent loops.
 const hookLabel = api.HookLabel
 
-// hook is one that runs: of a subscription, or of the configuration.
+// hook is a running hook, of a subscription or of the configuration.
 type hook struct {
-	sub  store.Subscription // its runner's
-	of   *config.Hook       // nil: a subscription's line
+	sub  store.Subscription // holds the hook's cursor
+	conf *config.Hook       // nil: a subscription's line
 	stop context.CancelFunc
-	done chan struct{} // closed when its runner has ended
-	live chan api.Completion
-	last time.Time // of what it was last run for
+	done chan struct{}       // closed when its runner has ended
+	live chan api.Completion // unstored events to run for
+	last time.Time           // time of the event of its last run
 
 	// Guarded by Set.mu:
 	job     string // the newest
-	skipped int    // not run for, by its limit
+	skipped int    // completions skipped by its rate limit
 	failure *api.HookFailure
 }
 
-// startHook has a subscription's hook run for its completions, if it has one.
+// startHook starts the hook of a subscription, if it has one.
 func (s *Set) startHook(sub *store.Subscription) {
 	if sub.Hook != "" && !isConfigured(sub.Name) {
 		s.start(sub, nil)
 	}
 }
 
-// start has a hook run; one of the same subscription that runs is left to it.
-func (s *Set) start(sub *store.Subscription, of *config.Hook) {
+// start runs a hook. It returns if one of the same subscription already runs.
+func (s *Set) start(sub *store.Subscription, conf *config.Hook) {
 	if s.ctx.Err() != nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.hooks[sub.UID]
-	if before != nil && before.of == nil {
+	if before != nil && before.conf == nil {
 		return
 	}
-	// A hook is a person's: who may make one is decided before it comes here.
-	ctx, stop := context.WithCancel(actor.With(s.ctx, actor.Actor{UID: os.Getuid()}))
-	h := &hook{sub: *sub, of: of, stop: stop, done: make(chan struct{}), live: make(chan api.Completion, liveQueue)}
+	// A hook runs as the user: its creation was authorized before.
+	ctx, stop := context.WithCancel(identity.With(s.ctx, identity.Actor{UID: os.Getuid()}))
+	h := &hook{sub: *sub, conf: conf, stop: stop, done: make(chan struct{}), live: make(chan api.Completion, liveQueue)}
 	s.hooks[sub.UID] = h
 	s.work.Go(func() {
 		defer close(h.done)
@@ -82,18 +82,18 @@ func (s *Set) start(sub *store.Subscription, of *config.Hook) {
 	})
 }
 
-// runHooks runs a hook for one completion after the other, until the subscription or the daemon is gone.
+// runHooks runs a hook for one completion after another, until the subscription is removed or the daemon stops.
 func (s *Set) runHooks(ctx context.Context, h *hook) {
 	sub := &h.sub
-	if h.of != nil {
-		sub.Kinds = h.of.Kinds()
+	if h.conf != nil {
+		sub.Kinds = h.conf.Kinds()
 	}
 	for ctx.Err() == nil {
 		grown := s.next() // before it is looked
 		list, upTo, err := s.pending(ctx, h)
 		passed := uint64(0)
 		for i := range list {
-			if !s.wants(ctx, h, &list[i]) {
+			if !s.runsFor(ctx, h, &list[i]) {
 				passed = list[i].Seq
 				continue
 			}
@@ -105,7 +105,7 @@ func (s *Set) runHooks(ctx context.Context, h *hook) {
 		if err == nil && len(list) == 0 && upTo > sub.Cursor+store.KeptCompletions/2 {
 			passed = upTo // of others, which are dropped some time
 		}
-		if passed > sub.Cursor { // also before a trouble: what was left out is not counted again
+		if passed > sub.Cursor { // also before an error, so that skipped completions are not counted twice
 			err = errors.Join(err, s.acknowledge(ctx, sub, passed, 0))
 		}
 		var gone *api.Error
@@ -129,9 +129,9 @@ func (s *Set) runHooks(ctx context.Context, h *hook) {
 	}
 }
 
-// pending are completions that the hook has not seen.
+// pending returns the completions that the hook has not handled.
 func (s *Set) pending(ctx context.Context, h *hook) (list []store.Completion, upTo uint64, err error) {
-	if h.of != nil && len(h.sub.Kinds) == 0 { // only of events that are not kept
+	if h.conf != nil && len(h.sub.Kinds) == 0 { // only of events that are not kept
 		upTo, err = s.store.NewestCompletion(ctx)
 		return nil, upTo, err
 	}
@@ -139,9 +139,9 @@ func (s *Set) pending(ctx context.Context, h *hook) (list []store.Completion, up
 	return list, upTo, err
 }
 
-// runLive runs a hook for an event that is not kept: once, or not at all.
+// runLive runs a hook for an unstored event, at most once.
 func (s *Set) runLive(ctx context.Context, h *hook, c api.Completion) {
-	if s.limited(h, c.At) {
+	if s.rateLimited(h, c.At) {
 		return
 	}
 	err := s.act(ctx, h, fmt.Sprintf("hook-%s-e%d", h.sub.UID, c.Seq), c, h.sub.Cursor)
@@ -153,8 +153,9 @@ func (s *Set) runLive(ctx context.Context, h *hook, c api.Completion) {
 	}
 }
 
+// pause waits for retryDelay, or until ctx ends.
 func pause(ctx context.Context) {
-	t := time.NewTimer(againAfter)
+	t := time.NewTimer(retryDelay)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -162,12 +163,12 @@ func pause(ctx context.Context) {
 	}
 }
 
-// limited says that a hook is not run now, since it was run a short time ago; it is counted.
-func (s *Set) limited(h *hook, at time.Time) bool {
-	if h.of == nil || h.of.Every == 0 {
+// rateLimited reports whether a hook is skipped because it ran less than its interval ago, and counts that.
+func (s *Set) rateLimited(h *hook, at time.Time) bool {
+	if h.conf == nil || h.conf.Every == 0 {
 		return false
 	}
-	if since := at.Sub(h.last); !h.last.IsZero() && since >= 0 && since < h.of.Every {
+	if since := at.Sub(h.last); !h.last.IsZero() && since >= 0 && since < h.conf.Every {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		h.skipped++
@@ -176,8 +177,9 @@ func (s *Set) limited(h *hook, at time.Time) bool {
 	return false
 }
 
-// runHook runs a hook for a completion, to its end, and acknowledges up to a cursor. A daemon that leaves meanwhile has
-// decided nothing: the next one finds the job by its id. How the hook ends is counted and no reason to run it again.
+// runHook runs a hook for one completion, waits for its end and acknowledges up to cursor. If the daemon stops
+// meanwhile, nothing is acknowledged: the next daemon finds the job by its id. A hook that fails is counted and not
+// retried.
 func (s *Set) runHook(ctx context.Context, h *hook, job string, c api.Completion, cursor uint64) error {
 	x, err := request(h, job, &c)
 	if err != nil {
@@ -201,7 +203,7 @@ func (s *Set) runHook(ctx context.Context, h *hook, job string, c api.Completion
 	if why := whyFailed(&r, err, x.TimeoutMS); why != "" {
 		failed = 1
 		s.log.Warn("a hook failed", "subscription", h.sub.Name, "job", x.Job, "state", r.State, "message", r.Message, "err", err)
-		s.failed(h, &c, api.HookFailure{Name: h.sub.Name, Job: x.Job, At: time.Now(), Reason: why})
+		s.recordFailure(h, &c, api.HookFailure{Name: h.sub.Name, Job: x.Job, At: time.Now(), Reason: why})
 	} else {
 		s.mu.Lock()
 		h.failure = nil
@@ -210,8 +212,8 @@ func (s *Set) runHook(ctx context.Context, h *hook, job string, c api.Completion
 	return s.acknowledge(context.WithoutCancel(ctx), &h.sub, cursor, failed)
 }
 
-// failed keeps and tells that a hook failed.
-func (s *Set) failed(h *hook, c *api.Completion, f api.HookFailure) {
+// recordFailure stores and publishes the failure of a hook.
+func (s *Set) recordFailure(h *hook, c *api.Completion, f api.HookFailure) {
 	f.On, f.Session = c.Kind, c.Session
 	s.mu.Lock()
 	h.failure = &f
@@ -221,7 +223,7 @@ func (s *Set) failed(h *hook, c *api.Completion, f api.HookFailure) {
 	}
 }
 
-// whyFailed says why a hook's run is none that went well; empty: it went well.
+// whyFailed returns why a hook's run failed, or "" if it succeeded.
 func whyFailed(r *api.Result, err error, limitMS *int64) string {
 	switch {
 	case err != nil:
@@ -231,32 +233,32 @@ func whyFailed(r *api.Result, err error, limitMS *int64) string {
 	case r.ExitCode != nil && *r.ExitCode == 0:
 		return ""
 	case r.ExitCode != nil:
-		return fmt.Sprintf("it ended with status %d%s", *r.ExitCode, lastWords(r))
+		return fmt.Sprintf("it ended with status %d%s", *r.ExitCode, lastLine(r))
 	case r.Signal != "":
-		return "it was ended by " + r.Signal + lastWords(r)
+		return "it was ended by " + r.Signal + lastLine(r)
 	case r.Message != "":
 		return r.State + ": " + r.Message
 	}
 	return r.State
 }
 
-// maxWords bounds what is told of a hook's own complaint, in bytes.
-const maxWords = 200
+// maxQuoted bounds the part of a hook's output that its failure quotes, in bytes.
+const maxQuoted = 200
 
-// lastWords is the end of what a hook that failed printed.
-func lastWords(r *api.Result) string {
+// lastLine returns the last line that a failed hook printed.
+func lastLine(r *api.Result) string {
 	text := strings.TrimSpace(r.Output)
 	if text == "" {
 		return ""
 	}
 	text = text[strings.LastIndexByte(text, '\n')+1:]
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + "…"
+	if len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 	}
 	return ": " + text
 }
 
-// request is what runs a hook for a completion.
+// request builds the job that runs a hook for a completion.
 func request(h *hook, job string, c *api.Completion) (api.Run, error) {
 	about, err := json.Marshal(c)
 	if err != nil {
@@ -270,12 +272,12 @@ func request(h *hook, job string, c *api.Completion) (api.Run, error) {
 			SetEnv: []string{"LONGTERM_COMPLETION=" + string(about), "LONGTERM_SUBSCRIPTION=" + h.sub.Name, api.HookEnv + "=" + h.sub.Name},
 		},
 	}
-	if h.of == nil {
+	if h.conf == nil {
 		return x, nil
 	}
-	limit = h.of.Timeout.Milliseconds()
-	// The line is built of quoted words alone, so that rules see all of what is run.
-	x.Line, x.Argv = "", []string{"/bin/sh", "-c", `printf '%s\n' "$LONGTERM_COMPLETION" | ` + shellquote.Line(h.of.Run)}
+	limit = h.conf.Timeout.Milliseconds()
+	// The line consists of quoted words only, so that rules see every program that it runs.
+	x.Line, x.Argv = "", []string{"/bin/sh", "-c", `printf '%s\n' "$LONGTERM_COMPLETION" | ` + shellquote.Line(h.conf.Run)}
 	x.SetEnv = append(x.SetEnv, "LONGTERM_EVENT="+c.Kind, "LONGTERM_EVENT_SESSION="+c.Session, "LONGTERM_EVENT_NAME="+c.Name,
 		"LONGTERM_EVENT_STATE="+c.State, "LONGTERM_EVENT_EXIT="+exitText(c.ExitCode), "LONGTERM_EVENT_TEXT="+c.Text)
 	return x, nil

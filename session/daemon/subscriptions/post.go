@@ -14,9 +14,9 @@ import (
 	"github.com/longterm-dev/longterm/store"
 )
 
-// act does what a hook is there for, and acknowledges up to a cursor: it runs a program, or posts.
+// act performs a hook's action, runs a program or posts, and acknowledges up to a cursor.
 func (s *Set) act(ctx context.Context, h *hook, job string, c api.Completion, cursor uint64) error {
-	if h.of == nil || h.of.Webhook == "" {
+	if h.conf == nil || h.conf.Webhook == "" {
 		return s.runHook(ctx, h, job, c, cursor)
 	}
 	n, err := h.notice(job, c, s.Mask)
@@ -29,25 +29,27 @@ func (s *Set) act(ctx context.Context, h *hook, job string, c api.Completion, cu
 	return s.acknowledge(context.WithoutCancel(ctx), &h.sub, cursor, 0)
 }
 
-// does is what a hook of the configuration does, for people. The address is a secret but for its host.
-func does(of *config.Hook) string {
-	if of.Webhook != "" {
-		return "post to " + webhook.Host(of.Webhook)
+// actionText describes the action of a configured hook. It shows only the host of a webhook, as the address is a
+// secret.
+func actionText(conf *config.Hook) string {
+	if conf.Webhook != "" {
+		return "post to " + webhook.Host(conf.Webhook)
 	}
-	return shellquote.Line(of.Run)
+	return shellquote.Line(conf.Run)
 }
 
-// notice is what is posted of a completion. Asked for anew after a daemon's end it has the same key, and is not posted twice.
+// notice builds the notice posted for a completion. The key stays the same after a restart of the daemon, so it is
+// posted once.
 func (h *hook) notice(key string, c api.Completion, mask func(string) string) (webhook.Notice, error) {
-	if h.of.Brief {
+	if h.conf.Brief {
 		c.Text = ""
 	}
 	if mask != nil {
 		c.Name, c.Text = mask(c.Name), mask(c.Text)
 	}
-	event, how := told(&c)
+	event, how := eventText(&c)
 	n := webhook.Notice{
-		URL: h.of.Webhook, Format: webhook.Format(h.of.Format), Key: key, Event: event, Title: webhook.OneLine(c.Name+": "+how, 120), Text: c.Text,
+		URL: h.conf.Webhook, Format: webhook.Format(h.conf.Format), Key: key, Event: event, Title: webhook.OneLine(c.Name+": "+how, 120), Text: c.Text,
 		Urgent: c.Kind == store.OfInput || c.Kind == store.OfApproval, At: c.At,
 	}
 	if c.Name == "" {
@@ -60,17 +62,17 @@ func (h *hook) notice(key string, c api.Completion, mask func(string) string) (w
 	n.Data, err = json.Marshal(struct {
 		Hook       string         `json:"hook"`
 		Completion api.Completion `json:"completion"`
-	}{h.of.Name, c})
+	}{h.conf.Name, c})
 	return n, err
 }
 
-// told is a completion's event, by the names that alerts have, and how it is put in a few words.
-func told(c *api.Completion) (event, how string) {
+// eventText returns a completion's event, by the names that alerts use, and a short description.
+func eventText(c *api.Completion) (event, how string) {
 	switch c.Kind {
 	case store.OfInput:
 		return c.Kind, "waits for input (" + c.State + ")"
 	case store.OfApproval:
-		return c.Kind, "something has to be allowed"
+		return c.Kind, "approval required"
 	case store.OfSession, store.OfCommand, store.OfJob:
 	case "agent":
 		return c.Kind, "agent " + c.State

@@ -109,11 +109,11 @@ func TestNoticesOfHooks(t *testing.T) {
 		{api.Completion{Kind: "command", Name: "a", ExitCode: &two, Text: "make"}, true, "failed", "a: failed (2)|a: failed (2)"},
 		{api.Completion{Kind: "job", Name: "a", Signal: "SIGKILL"}, false, "failed", "a: ended by SIGKILL|a: ended by SIGKILL"},
 		{api.Completion{Kind: "job", State: "lost", ExitCode: &no}, false, "failed", "longterm: ended, how is not known|longterm: ended, how is not known"},
-		{api.Completion{Kind: "approval", Name: "a", Text: "rm -r x"}, false, "approval", "a: something has to be allowed|rm -r x"},
+		{api.Completion{Kind: "approval", Name: "a", Text: "rm -r x"}, false, "approval", "a: approval required|rm -r x"},
 		{api.Completion{Kind: "agent", Name: "a", State: "idle"}, false, "agent", "a: agent idle|a: agent idle"},
 		{api.Completion{Kind: "bell", Name: "a\x1b\n", Text: "t"}, false, "bell", "a  : bell|t"},
 	} {
-		h := &hook{of: &config.Hook{Brief: c.brief}}
+		h := &hook{conf: &config.Hook{Brief: c.brief}}
 		n, err := h.notice("k", c.c, nil)
 		if err != nil || n.Event != c.event || n.Title+"|"+n.Text != c.says || c.brief && strings.Contains(string(n.Data), "make") {
 			t.Errorf("%+v: %+v, %v", c.c, n, err)

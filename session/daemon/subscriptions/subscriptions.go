@@ -1,13 +1,14 @@
 //go:build unix
 
-// Package subscriptions tells of completions to those who are to miss none: what ended or wants a person is read from
-// the database, where it stands since its record does, and comes again until it is acknowledged.
+// Package subscriptions delivers completions reliably. A completion records that a session, command or job ended or
+// that a program needs a user.
 //
-//	a record changes → the store has a completion → watch: newer ones? → who waits in Read; hooks
+//	a record changes → the store adds a completion → watch finds newer ones → waiting readers; hooks
 //
-// A reader gets each completion at least once until it acknowledges it, and never after. A hook is a job with an id
-// made of the completion's: asked for again after the daemon was killed, it is the same job, so it runs once.
-// What wakes the waiting is a hint only; cursors and completions are in the store. The lock guards two maps.
+// A reader receives each completion at least once until it acknowledges it, and never afterwards. A hook runs as a job
+// whose id derives from the completion's, so a restarted daemon finds the same job and the hook runs once. Cursors and
+// completions are in the store; the wake-ups in memory are hints only. One goroutine watches the store, one runs per
+// hook; the lock guards the set's maps.
 package subscriptions
 
 import (
@@ -28,30 +29,29 @@ import (
 )
 
 const (
-	// maxSubscriptions bounds those there are.
+	// maxSubscriptions bounds the number of subscriptions.
 	maxSubscriptions = 256
-	// unreadTime is when a subscription without a hook is forgotten that nobody reads.
+	// unreadTime is the age at which an unread subscription without a hook is removed.
 	unreadTime = 30 * 24 * time.Hour
-	// seenEvery is how often it is written down that a subscription was read.
-	seenEvery = time.Hour
+	// seenInterval is the shortest interval between writes of when a subscription was last read.
+	seenInterval = time.Hour
 
 	defaultLimit = 100
 )
 
-// Runner runs a command as a job and gives its end; asked with a job's id again, it runs nothing twice. An error with
-// Retry says that nothing was decided.
+// Runner runs a command as a job and returns its result. A repeated call with the same job id runs nothing twice. An
+// error with Retry means that the outcome is open.
 type Runner interface {
 	RunHook(ctx context.Context, x api.Run) (api.Result, error)
 }
 
-// Set is all subscriptions.
+// Set holds all subscriptions.
 type Set struct {
-	// Labels gives a session's labels, as long as it is known, and whether it outlives its command; Tell tells of a hook
-	// that failed; Mask takes secrets out of what is posted. Each may be absent, and is set before Start.
+	// Labels returns the labels of a known session and whether it outlives its command; optional. Set it before Start.
 	Labels func(session string) (labels map[string]string, lasting bool)
-	Tell   func(api.Event)
-	Mask   func(string) string
-	// Post takes what webhooks of hooks are to be told, and posts it some time.
+	Tell   func(api.Event)     // Tell publishes the failure of a hook; optional. Set it before Start.
+	Mask   func(string) string // Mask redacts secrets in posted text; optional. Set it before Start.
+	// Post queues a notice for a webhook.
 	Post func(webhook.Notice) error
 
 	store *store.Store
@@ -61,24 +61,24 @@ type Set struct {
 	ctx    context.Context // ends when the daemon leaves
 	stop   context.CancelFunc
 	work   sync.WaitGroup
-	signal chan struct{}
+	signal chan struct{} // receives when the store has newer completions
 
-	mu      sync.Mutex
-	grown   chan struct{}     // closed when there are newer completions
-	awaited bool              // somebody may wait for that
-	readers map[string]string // who reads, by uid
-	hooks   map[string]*hook  // those that run, by uid
-	asked   map[string]bool   // approvals that hooks needed
+	mu            sync.Mutex
+	newer         chan struct{}     // closed when there are newer completions
+	awaited       bool              // a reader may wait for newer
+	readers       map[string]string // active reader, by uid
+	hooks         map[string]*hook  // those that run, by uid
+	hookApprovals map[string]bool   // IDs of approvals that hooks needed
 }
 
-// New is the set of those in a store. Nothing is run before Start.
+// New returns the set of subscriptions in a store. Hooks run after Start.
 func New(st *store.Store, run Runner, log *slog.Logger) *Set {
 	s := &Set{
-		store: st, run: run, log: log, signal: make(chan struct{}, 1), grown: make(chan struct{}),
-		readers: map[string]string{}, hooks: map[string]*hook{}, asked: map[string]bool{},
+		store: st, run: run, log: log, signal: make(chan struct{}, 1), newer: make(chan struct{}),
+		readers: map[string]string{}, hooks: map[string]*hook{}, hookApprovals: map[string]bool{},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	st.Changed = func() {
+	st.OnChange = func() {
 		select {
 		case s.signal <- struct{}{}:
 		default:
@@ -87,7 +87,7 @@ func New(st *store.Store, run Runner, log *slog.Logger) *Set {
 	return s
 }
 
-// Start has hooks run, and who waits told.
+// Start starts the hooks and the notification of waiting readers.
 func (s *Set) Start() error {
 	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 	defer cancel()
@@ -105,13 +105,13 @@ func (s *Set) Start() error {
 	return nil
 }
 
-// Close ends waits and hooks; what hooks run goes on, and is known again by the next daemon.
+// Close ends waits and hooks. Jobs of hooks continue; the next daemon finds them.
 func (s *Set) Close() {
 	s.stop()
 	s.work.Wait()
 }
 
-// watch wakes who waits when there are newer completions.
+// watch wakes waiting readers when newer completions exist.
 func (s *Set) watch() {
 	var seen uint64
 	for {
@@ -135,21 +135,21 @@ func (s *Set) watch() {
 		}
 		seen = newest
 		s.mu.Lock()
-		close(s.grown)
-		s.grown, s.awaited = make(chan struct{}), false
+		close(s.newer)
+		s.newer, s.awaited = make(chan struct{}), false
 		s.mu.Unlock()
 	}
 }
 
-// next is closed when there is something newer than what can be read now.
+// next returns a channel that is closed when the store gets newer completions.
 func (s *Set) next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.awaited = true
-	return s.grown
+	return s.newer
 }
 
-// Put makes a subscription that begins now; one that is there stays as it is, and has to be the same.
+// Put creates a subscription that starts now. An existing one stays as it is and must have the same settings.
 func (s *Set) Put(ctx context.Context, name, session string, n api.NewSubscription) (api.Subscription, error) {
 	if err := checkName(name); err != nil {
 		return api.Subscription{}, err
@@ -167,7 +167,7 @@ func (s *Set) Put(ctx context.Context, name, session string, n api.NewSubscripti
 		}
 		if !slices.Equal(all[i].Kinds, kinds) || all[i].Session != session || all[i].Hook != n.Hook {
 			return api.Subscription{}, api.Errorf(api.CodeNameTaken, "there is a subscription %q, of other things", name).
-				WithHint("choose another name, or remove that one with `longterm events rm %s`", name)
+				WithHint("choose another name, or remove it with `longterm events rm %s`", name)
 		}
 		return s.view(ctx, &all[i])
 	}
@@ -179,7 +179,7 @@ func (s *Set) Put(ctx context.Context, name, session string, n api.NewSubscripti
 	made, err := s.store.Subscribe(ctx, store.Subscription{
 		Name: name, UID: newUID(), Kinds: kinds, Session: session, Hook: n.Hook, Created: now, Seen: now,
 	})
-	if errors.Is(err, store.ErrSubscribed) { // somebody else did meanwhile
+	if errors.Is(err, store.ErrSubscribed) { // another client created it first
 		return s.Put(ctx, name, session, n)
 	}
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *Set) Put(ctx context.Context, name, session string, n api.NewSubscripti
 	return s.view(ctx, &made)
 }
 
-// newUID tells a subscription from one of the same name before; it is part of the ids of jobs.
+// newUID returns an id that distinguishes subscriptions of the same name. It is part of the job ids.
 func newUID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -226,7 +226,7 @@ func (s *Set) List(ctx context.Context) ([]api.Subscription, error) {
 	return list, nil
 }
 
-// Remove forgets a subscription; what its hook runs goes on.
+// Remove deletes a subscription. The running job of its hook continues.
 func (s *Set) Remove(ctx context.Context, name string) error {
 	if isConfigured(name) {
 		return api.Errorf(api.CodeInvalid, "%s is a hook of the configuration", name).
@@ -235,7 +235,7 @@ func (s *Set) Remove(ctx context.Context, name string) error {
 	return s.remove(ctx, name)
 }
 
-// acknowledgedByItself refuses to acknowledge for a hook of the configuration: it would miss what it is not run for yet.
+// acknowledgedByItself rejects acknowledgements for a configured hook, which would skip pending runs.
 func acknowledgedByItself(name string) error {
 	if !isConfigured(name) {
 		return nil
@@ -259,8 +259,8 @@ func (s *Set) remove(ctx context.Context, name string) error {
 	}
 	delete(s.hooks, sub.UID)
 	delete(s.readers, sub.UID)
-	close(s.grown) // who waits finds it gone
-	s.grown = make(chan struct{})
+	close(s.newer) // waiting readers find it removed
+	s.newer = make(chan struct{})
 	return nil
 }
 
@@ -272,12 +272,12 @@ func (s *Set) get(ctx context.Context, name string) (store.Subscription, error) 
 func noSubscription(name string, err error) error {
 	if errors.Is(err, store.ErrNoSubscription) {
 		return api.Errorf(api.CodeNotFound, "no subscription %q", name).
-			WithHint("make it with `longterm events --subscription %s`; it begins then", name)
+			WithHint("create it with `longterm events --subscription %s`; it starts with the next completion", name)
 	}
 	return err
 }
 
-// Read gives what a subscription has not acknowledged, once there is some or the time is over.
+// Read returns unacknowledged completions, after waiting for some up to the given time.
 func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (api.Completions, error) {
 	if in.Ack > 0 {
 		if err := acknowledgedByItself(name); err != nil {
@@ -291,7 +291,7 @@ func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (ap
 	if err := s.readAs(&sub, in.Reader, in.Take); err != nil {
 		return api.Completions{}, err
 	}
-	if in.Ack > sub.Cursor || time.Since(sub.Seen) > seenEvery {
+	if in.Ack > sub.Cursor || time.Since(sub.Seen) > seenInterval {
 		if err := s.acknowledge(ctx, &sub, in.Ack, 0); err != nil {
 			return api.Completions{}, err
 		}
@@ -333,12 +333,12 @@ func (s *Set) Read(ctx context.Context, name string, in api.ReadCompletions) (ap
 		case <-ctx.Done():
 			return out, ctx.Err()
 		case <-s.ctx.Done():
-			return out, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").AgainSoon()
+			return out, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").WithHint("ask again").Retryable()
 		}
 	}
 }
 
-// readAs has somebody read a subscription, unless another one does.
+// readAs makes reader the active one of a subscription, unless another reader is active and take is false.
 func (s *Set) readAs(sub *store.Subscription, reader string, take bool) error {
 	if reader == "" {
 		return nil
@@ -350,8 +350,8 @@ func (s *Set) readAs(sub *store.Subscription, reader string, take bool) error {
 	case now == "" || take:
 		s.readers[sub.UID] = reader
 		if now != "" {
-			close(s.grown) // who was it before is refused at once
-			s.grown = make(chan struct{})
+			close(s.newer) // rejects the previous reader at once
+			s.newer = make(chan struct{})
 		}
 	default:
 		return api.Errorf(api.CodeStale, "another reader has taken the subscription %q", sub.Name).
@@ -384,7 +384,7 @@ func (s *Set) acknowledge(ctx context.Context, sub *store.Subscription, cursor u
 		return noSubscription(sub.Name, err)
 	}
 	now, err := s.get(ctx, sub.Name)
-	if err == nil && now.UID == sub.UID { // of a configured hook the store knows no more
+	if err == nil && now.UID == sub.UID { // a configured hook has no cursor in the store
 		sub.Cursor, sub.Failed, sub.Seen = now.Cursor, now.Failed, now.Seen
 	}
 	return err
@@ -400,14 +400,14 @@ func (s *Set) view(ctx context.Context, sub *store.Subscription) (api.Subscripti
 	defer s.mu.Unlock()
 	if h := s.hooks[sub.UID]; h != nil {
 		v.Skipped, v.Failure = h.skipped, h.failure
-		if h.of != nil {
-			v.Kinds, v.Hook = slices.Clone(h.of.On), does(h.of)
+		if h.conf != nil {
+			v.Kinds, v.Hook = slices.Clone(h.conf.On), actionText(h.conf)
 		}
 	}
 	return v, err
 }
 
-// view is a completion as clients see it.
+// view converts a completion to its API form.
 func view(c *store.Completion) api.Completion {
 	v := api.Completion{
 		Seq: c.Seq, Kind: c.Kind, Session: c.Session, Name: c.Name, State: c.State, ExitCode: c.ExitCode, Signal: c.Signal,
@@ -424,7 +424,7 @@ func view(c *store.Completion) api.Completion {
 	return v
 }
 
-// hookJob is the id of the job that a subscription's hook is for a completion.
+// hookJob returns the id of the job that runs a subscription's hook for a completion.
 func hookJob(sub *store.Subscription, seq uint64) string {
 	return fmt.Sprintf("hook-%s-%d", sub.UID, seq)
 }

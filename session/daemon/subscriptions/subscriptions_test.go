@@ -263,7 +263,7 @@ func TestHooks(t *testing.T) {
 	first := &runner{run: func(x *api.Run) (api.Result, error) {
 		if strings.HasSuffix(x.Job, "-3") {
 			close(leaving)
-			return api.Result{}, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").AgainSoon()
+			return api.Result{}, api.Errorf(api.CodeUnavailable, "the daemon is being replaced").Retryable()
 		}
 		if strings.HasSuffix(x.Job, "-2") {
 			return api.Result{}, api.Errorf(api.CodeDenied, "not allowed")
@@ -331,7 +331,7 @@ func TestBounds(t *testing.T) {
 // The store is asked for newer completions only where somebody waits for them: it tells of each of its writes.
 //
 // FEATURES: R101
-func TestNobodyWaits(t *testing.T) {
+func TestStoreQuery_Skipped_WhenNoWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, st, gone := daemon(t, filepath.Join(t.TempDir(), "db"), &runner{})
 		defer gone()
@@ -342,13 +342,13 @@ func TestNobodyWaits(t *testing.T) {
 		if err := st.Close(); err != nil { // who asks it fails, which is logged
 			t.Fatal(err)
 		}
-		st.Changed()
+		st.OnChange()
 		synctest.Wait()
 		if failed.Len() > 0 {
 			t.Errorf("it was asked for nobody: %s", &failed)
 		}
 		s.next()
-		st.Changed()
+		st.OnChange()
 		synctest.Wait()
 		if failed.Len() == 0 {
 			t.Error("it was not asked for who waits")

@@ -1,10 +1,10 @@
 //go:build unix
 
-// Package writequeue has records written in the order in which they were queued, beside those who
-// must not wait for a database. It knows what is written by its key alone.
+// Package writequeue writes records in order, on a goroutine that exists while records wait, for callers that must not
+// wait for the database. It identifies records by key only.
 //
-// Later never blocks. Two writes of one key are one, the newer, in the place of the older; Flush
-// waits for what was queued before. The bound counts commands' records, not bytes.
+// Later never blocks. A newer write replaces a waiting one of the same key, in its place. Flush waits for the writes
+// queued before it. The bound counts records of commands, not bytes.
 package writequeue
 
 import (
@@ -13,20 +13,19 @@ import (
 	"sync"
 )
 
-// maxQueuedWrites bounds the records of commands that wait for the database. Sessions' own
-// records are one each and are not counted.
+// maxQueued bounds the command records that wait for the database. Sessions' own records are one each and are not
+// counted.
 const maxQueued = 10000
 
-// writeKey names what is written: two writes of the same are one, the newer.
+// Key identifies a write: of two with the same key only the newer is done.
 type Key struct {
 	Session string
 	Command int // 0: the session itself
 }
 
-// writeQueue writes records, so that sessions' owners need not wait for the database: a
-// foreign lock can hold it up for seconds. Writes are done in the order in which their keys
-// were first queued. When too many commands wait, the oldest is given up, counted and logged:
-// it stays in the session's journal. The goroutine exists only while there is something to do.
+// Queue writes records, so that sessions' owners do not wait for the database, which a foreign lock can block for
+// seconds. Writes are done in the order in which their keys were first queued. If too many commands wait, the oldest is
+// dropped, counted and logged: it stays in the session's journal. The goroutine exists only while writes wait.
 type Queue struct {
 	Log *slog.Logger
 
@@ -35,15 +34,15 @@ type Queue struct {
 	pending  map[Key]func()
 	commands int // in pending
 	dropped  int
-	added    uint64     // to order
-	done     uint64     // of those
+	added    uint64     // number of keys added to order so far
+	done     uint64     // number of them that are written
 	barriers []*barrier // oldest first
 	busy     bool
 }
 
-// barrier is a caller who waits for what was queued before.
+// barrier is a waiting call of Flush.
 type barrier struct {
-	at uint64 // of done
+	at uint64 // value of Queue.done at which it is released
 	c  chan struct{}
 }
 
@@ -66,7 +65,7 @@ func (q *Queue) Later(key Key, f func()) {
 	}
 }
 
-// makeRoomLocked gives up the oldest command where there are too many.
+// makeRoomLocked drops the oldest command record if too many wait.
 func (q *Queue) makeRoomLocked(key Key) {
 	if key.Command == 0 {
 		return
@@ -79,13 +78,14 @@ func (q *Queue) makeRoomLocked(key Key) {
 			delete(q.pending, k) // its place in order stays
 			q.commands--
 			if q.dropped++; q.dropped == 1 {
-				q.Log.Error("the database is too slow; the oldest records of commands are given up", "waiting", maxQueued)
+				q.Log.Error("database too slow; dropping the oldest command records", "waiting", maxQueued)
 			}
 			return
 		}
 	}
 }
 
+// work performs writes until none is pending.
 func (q *Queue) work() {
 	for {
 		f := q.next()
@@ -94,7 +94,7 @@ func (q *Queue) work() {
 		}
 		f()
 		q.mu.Lock()
-		q.passLocked()
+		q.countDoneLocked()
 		q.mu.Unlock()
 	}
 }
@@ -108,7 +108,7 @@ func (q *Queue) next() func() {
 		q.order = q.order[1:]
 		f := q.pending[key]
 		if f == nil { // given up
-			q.passLocked()
+			q.countDoneLocked()
 			continue
 		}
 		delete(q.pending, key)
@@ -124,8 +124,8 @@ func (q *Queue) next() func() {
 	return nil
 }
 
-// passLocked counts a write that is done.
-func (q *Queue) passLocked() {
+// countDoneLocked counts a completed write and releases barriers.
+func (q *Queue) countDoneLocked() {
 	q.done++
 	for len(q.barriers) > 0 && q.barriers[0].at <= q.done {
 		close(q.barriers[0].c)
@@ -133,10 +133,10 @@ func (q *Queue) passLocked() {
 	}
 }
 
-// Flush waits until what has been queued is written, so that readers see what just happened.
+// Flush waits until all writes queued so far are done, so that readers see them.
 func (q *Queue) Flush(ctx context.Context) {
 	q.mu.Lock()
-	if !q.busy || q.done == q.added { // its goroutine is about to end, and passes nothing any more
+	if !q.busy || q.done == q.added { // its goroutine is about to end and writes nothing more
 		q.mu.Unlock()
 		return
 	}

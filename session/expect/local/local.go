@@ -18,9 +18,9 @@ import (
 
 // Driver is an expect.Driver whose programs run inside this process (program.Start).
 type Driver struct {
-	// Cmd is what a Spawn begins with: directory, environment, size, engine.
+	// Cmd holds defaults for Spawn: directory, environment, size, engine.
 	Cmd program.Cmd
-	// Secret fetches the value of a reference; nil: there are no secrets.
+	// Secret returns the value of a reference. If nil, secrets are not supported.
 	Secret func(ctx context.Context, ref string) ([]byte, error)
 
 	p *program.Program
@@ -28,9 +28,9 @@ type Driver struct {
 
 var _ expect.Driver = (*Driver)(nil)
 
-var errNotStarted = errors.New("nothing was started; a script begins with spawn")
+var errNotStarted = errors.New("no program started: start with spawn")
 
-// Program is the one that was started last; nil: none was.
+// Program returns the program that was started last, or nil.
 func (d *Driver) Program() *program.Program { return d.p }
 
 // Close ends the program.
@@ -127,8 +127,7 @@ func (d *Driver) Look(context.Context) (expect.View, error) {
 	return v, nil
 }
 
-// cwd is where the program is: as it said itself, or as the kernel says where that can be
-// asked.
+// cwd returns the program's directory: as it reported it, or as the kernel knows it.
 func cwd(st *session.Status) string {
 	if st.Cwd != "" {
 		return st.Cwd

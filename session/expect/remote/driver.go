@@ -32,21 +32,20 @@ type Driver struct {
 	living bool     // the session is not ours
 }
 
-// Options say how a driver starts programs.
+// Options configure how a driver starts programs.
 type Options struct {
 	// New is what every session is started with; the script adds to it.
 	New api.NewSession
-	// Secret finds what a reference stands for.
+	// Secret returns the value of a reference.
 	Secret func(ctx context.Context, ref string) ([]byte, error)
-	// Started is told of each session that is started.
+	// Started receives each session that is started.
 	Started func(api.Session)
 }
 
 // NewDriver makes a driver that starts programs in new sessions.
 func NewDriver(c *client.Client, o Options) *Driver { return &Driver{c: c, o: o} }
 
-// Join has the driver talk to a session that lives. What stands in its last line counts
-// as not read yet.
+// Join makes the driver use an existing session. Its last line counts as unread.
 func (d *Driver) Join(ctx context.Context, s *client.Session) error {
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -67,7 +66,7 @@ func (d *Driver) Join(ctx context.Context, s *client.Session) error {
 	return nil
 }
 
-// begin makes a session the one talked to.
+// begin makes a session the current one.
 func (d *Driver) begin(ctx context.Context, s *client.Session, from uint64, cols int) {
 	if d.talk != nil {
 		d.talk.Close()
@@ -75,27 +74,27 @@ func (d *Driver) begin(ctx context.Context, s *client.Session, from uint64, cols
 	d.s, d.cols = s, cols
 	d.x = &reader{x: respond.NewExpecter(0)}
 	d.x.x.Size(cols)
-	d.talk = Begin(context.WithoutCancel(ctx), s, from, d.x)
+	d.talk = Follow(context.WithoutCancel(ctx), s, from, d.x)
 }
 
-// Close ends following. The sessions stay: Begun names them.
+// Close stops following the output. The sessions continue; Started returns their ids.
 func (d *Driver) Close() {
 	if d.talk != nil {
 		d.talk.Close()
 	}
 }
 
-// Begun are the ids of the sessions that were started.
-func (d *Driver) Begun() []string { return d.begun }
+// Started returns the ids of the started sessions.
+func (d *Driver) Started() []string { return d.begun }
 
 // reader reads the output as a script does.
 type reader struct{ x *respond.Expecter }
 
 func (r *reader) Output(off uint64, data []byte) { r.x.Output(time.Now(), off, data) }
 
-func (r *reader) Typed(in respond.Input, echo respond.EchoState) {
+func (r *reader) OnInput(in respond.Input, echo respond.EchoState) {
 	r.x.Echo(echo)
-	r.x.Typed(in)
+	r.x.HandleInput(in)
 }
 
 // Spawn implements expect.Driver.
@@ -121,7 +120,7 @@ func (d *Driver) Spawn(ctx context.Context, p expect.Spawn) error {
 		n.Rows = p.Rows
 	}
 	if len(d.begun) > 0 {
-		n.Name = "" // it is the first one's
+		n.Name = "" // the first one has the name
 	}
 	info, err := d.c.NewSession(ctx, n)
 	if err != nil {
@@ -135,7 +134,7 @@ func (d *Driver) Spawn(ctx context.Context, p expect.Spawn) error {
 	return nil
 }
 
-var errNothing = errors.New("there is no program to talk to; begin with spawn, or name a session")
+var errNothing = errors.New("no program: start with spawn, or name a session")
 
 // Type implements expect.Driver.
 func (d *Driver) Type(ctx context.Context, in expect.Input) error {
@@ -169,7 +168,7 @@ const secretGrace = 3 * time.Second
 // typeSecret waits until the terminal does not echo: that makes no output.
 func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
 	if d.o.Secret == nil {
-		return fmt.Errorf("%s: nobody here can look that up", in.Value)
+		return fmt.Errorf("%s: secrets are not available here", in.Value)
 	}
 	value, err := d.o.Secret(ctx, in.Value)
 	if err != nil {
@@ -206,7 +205,7 @@ func (d *Driver) Expect(ctx context.Context, patterns []expect.Pattern) (expect.
 		var m expect.Match
 		var done bool
 		var pause <-chan time.Time
-		change, talkErr := d.talk.Locked(func(ended bool) {
+		change, talkErr := d.talk.WithLock(func(ended bool) {
 			m, done, err = w.look(d.x.x, ended)
 			if at, waits := d.x.x.Next(); waits {
 				pause = time.After(time.Until(at))
@@ -273,7 +272,7 @@ func (d *Driver) Look(ctx context.Context) (expect.View, error) {
 	return v, err
 }
 
-// Exit is how a session stands, without its screen.
+// Exit returns the state of a session, without its screen.
 func Exit(ctx context.Context, s *client.Session) (expect.View, error) {
 	info, err := s.Info(ctx)
 	v := expect.View{Cwd: info.Cwd, Exited: info.State != "running"}

@@ -1,11 +1,10 @@
 //go:build unix
 
-// Package remote drives sessions of the daemon for scripts and records of people.
+// Package remote drives sessions of the daemon for scripts and recordings.
 //
-// A Talk follows one session's output from an offset and mixes into it what is typed
-// through it, where it was typed: an answer tells the offset of the output at that
-// moment. What others type meanwhile is not known to it. It goes on over a restart of
-// the daemon.
+// A Talk follows one session's output from an offset. It inserts the input that is typed through it at its place in the
+// output: each answer to input has the output offset of that moment. It does not see input of others. It continues over
+// a restart of the daemon.
 package remote
 
 import (
@@ -22,10 +21,10 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// Listener is told of a talk, in order. Its methods are called one at a time.
+// Listener receives the events of a Talk, in order. Its methods are called one at a time.
 type Listener interface {
 	Output(offset uint64, data []byte)
-	Typed(in respond.Input, echo respond.EchoState)
+	OnInput(in respond.Input, echo respond.EchoState)
 }
 
 // Talk is a session that is followed and typed into.
@@ -36,7 +35,7 @@ type Talk struct {
 	over chan struct{} // closed when following has ended
 
 	mu     sync.Mutex
-	at     uint64 // offset up to which to was told
+	at     uint64 // offset up to which output was passed to to
 	ahead  []chunk
 	typed  []typed
 	typing int // inputs under way: where they belong is not known yet
@@ -57,8 +56,8 @@ type typed struct {
 	echo respond.EchoState
 }
 
-// Begin follows a session from an offset on until Close.
-func Begin(ctx context.Context, s *client.Session, from uint64, to Listener) *Talk {
+// Follow starts to follow a session from an offset on. Close ends it.
+func Follow(ctx context.Context, s *client.Session, from uint64, to Listener) *Talk {
 	ctx, stop := context.WithCancel(ctx)
 	t := &Talk{s: s, to: to, stop: stop, at: from, over: make(chan struct{}), change: make(chan struct{})}
 	go t.follow(ctx, from)
@@ -76,7 +75,7 @@ const (
 	retryTime = 20 * time.Millisecond
 )
 
-// follow takes the output until there is no more.
+// follow reads the output until its end.
 func (t *Talk) follow(ctx context.Context, from uint64) {
 	defer close(t.over)
 	var away time.Time
@@ -109,24 +108,24 @@ func (t *Talk) add(c chunk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ahead = append(t.ahead, c)
-	t.tell()
+	t.deliver()
 }
 
 func (t *Talk) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended, t.err = true, err
-	t.tell()
-	t.changed()
+	t.deliver()
+	t.signalChange()
 }
 
-func (t *Talk) changed() {
+func (t *Talk) signalChange() {
 	close(t.change)
 	t.change = make(chan struct{})
 }
 
-// tell hands on what is known, in order, unless it is not known where input belongs.
-func (t *Talk) tell() {
+// deliver passes the known events on, in order, unless the place of some input is still unknown.
+func (t *Talk) deliver() {
 	if t.typing > 0 {
 		return
 	}
@@ -134,7 +133,7 @@ func (t *Talk) tell() {
 		if len(t.typed) > 0 && (t.typed[0].off <= t.at || t.ended && len(t.ahead) == 0) {
 			x := t.typed[0]
 			t.typed = t.typed[1:]
-			t.to.Typed(x.in, x.echo)
+			t.to.OnInput(x.in, x.echo)
 			continue
 		}
 		if len(t.ahead) == 0 {
@@ -151,10 +150,10 @@ func (t *Talk) tell() {
 			t.ahead = t.ahead[1:]
 		}
 	}
-	t.changed()
+	t.signalChange()
 }
 
-// Type types something. data is what it stands for, for the listener: nil of a secret.
+// Type types input. data are its bytes, for the listener; nil for a secret.
 func (t *Talk) Type(ctx context.Context, in api.Input, data []byte) error {
 	t.mu.Lock()
 	t.typing++
@@ -167,13 +166,13 @@ func (t *Talk) Type(ctx context.Context, in api.Input, data []byte) error {
 	if err == nil {
 		t.typed = append(t.typed, typed{r.Cursor, respond.Input{Data: data, Secret: in.Secret}, respond.EchoState(r.Echo)})
 	}
-	t.tell()
+	t.deliver()
 	return err
 }
 
-// Locked calls f between two calls of the listener, and tells whether output has ended,
-// and what to wait for until anything changes.
-func (t *Talk) Locked(f func(ended bool)) (change <-chan struct{}, err error) {
+// WithLock calls f between two calls of the listener. f receives whether output has ended. change is closed at the next
+// event.
+func (t *Talk) WithLock(f func(ended bool)) (change <-chan struct{}, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f(t.ended && len(t.ahead) == 0)

@@ -17,13 +17,13 @@ func (h *heard) Output(off uint64, data []byte) {
 	h.list = append(h.list, fmt.Sprintf("%d %s", off, data))
 }
 
-func (h *heard) Typed(in respond.Input, echo respond.EchoState) {
+func (h *heard) OnInput(in respond.Input, echo respond.EchoState) {
 	h.list = append(h.list, fmt.Sprintf("typed %s %s", in.Data, echo))
 }
 
 // What is typed is told where it was typed, whenever that gets known.
 // FEATURES: R51, R55
-func TestTypedIsToldInItsPlace(t *testing.T) {
+func TestInput_ReportedAtItsOffset(t *testing.T) {
 	say := func(s string) func(*Talk, *uint64) {
 		return func(t *Talk, off *uint64) {
 			t.add(chunk{*off, []byte(s)})
@@ -34,7 +34,7 @@ func TestTypedIsToldInItsPlace(t *testing.T) {
 		return func(t *Talk, _ *uint64) {
 			t.typing--
 			t.typed = append(t.typed, typed{off, respond.Input{Data: []byte(s)}, respond.EchoOn})
-			t.tell()
+			t.deliver()
 		}
 	}
 	typing := func(t *Talk, _ *uint64) { t.typing++ }

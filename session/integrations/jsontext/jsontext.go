@@ -106,8 +106,8 @@ func Elements(v *hujson.Value) []hujson.Value {
 // IsArray reports whether v is an array.
 func IsArray(v *hujson.Value) bool { return v.Value.Kind() == '[' }
 
-// HasComments reports whether v is an object or array that holds nothing but comments.
-func HasComments(v *hujson.Value) bool {
+// HasOnlyComments reports whether v is an object or array that holds nothing but comments.
+func HasOnlyComments(v *hujson.Value) bool {
 	l := listOf(v)
 	return l != nil && l.len() == 0 && strings.TrimSpace(string(*l.after())) != ""
 }

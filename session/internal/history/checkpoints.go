@@ -13,13 +13,13 @@ import (
 const (
 	// CheckpointBytes is the output after which a checkpoint is due, and a screen is kept.
 	CheckpointBytes = 8 << 20
-	// CheckpointQuiet is how long output rests before a checkpoint is due.
+	// CheckpointQuiet is the pause in the output after which a checkpoint is due.
 	CheckpointQuiet = 2 * time.Second
 )
 
-// Checkpoints says when the next checkpoint is due. A snapshot holds the scrollback, so
-// it can be much larger than the output since the last one: what is written stays in
-// proportion to what was printed, and so does what a restart has to replay.
+// Checkpoints decides when the next checkpoint is due. A snapshot includes the scrollback, so it can be much larger
+// than the output since the last one. The bytes written stay in proportion to the output, and so does the output that a
+// restart must replay.
 type Checkpoints struct {
 	at    uint64 // offset of the newest one
 	size  uint64 // of the newest one, bytes
@@ -29,11 +29,11 @@ type Checkpoints struct {
 // Wrote notes the newest checkpoint.
 func (c *Checkpoints) Wrote(at, size uint64) { c.at, c.size = at, size }
 
-// Size is the size of the newest one.
+// Size returns the size of the newest checkpoint.
 func (c *Checkpoints) Size() uint64 { return c.size }
 
-// Worth reports whether so much was printed since the newest checkpoint that another
-// is worth its size: a sixteenth of it at rest, twice as much in a flood, which is replayed within 0.1 s.
+// Worth reports whether enough output came since the newest checkpoint to justify a new one: a sixteenth of its size
+// after a pause, or twice its size in a flood, which is replayed within 0.1 s.
 func (c *Checkpoints) Worth(off uint64, flood bool) bool {
 	grown := off - c.at
 	if flood {
@@ -66,27 +66,26 @@ func (c *Checkpoints) C() <-chan time.Time {
 	return c.timer.C
 }
 
-// Stop has no checkpoint be due until more is printed.
+// Stop makes no checkpoint due until there is more output.
 func (c *Checkpoints) Stop() { c.timer = nil }
 
-// Screens keeps the screen, without scrollback, every so often: what time travel begins
-// with.
+// Screens saves the screen, without scrollback, at intervals: time travel starts from them.
 type Screens struct {
 	mu     sync.Mutex // readers are on other goroutines
 	series *checkpoint.Series
 	at     uint64 // offset of the newest one; the owner's
 }
 
-// NewScreens is the series of screens in a session's directory.
+// NewScreens returns the series of screens in a session's directory.
 func NewScreens(dir string) *Screens {
 	return &Screens{series: checkpoint.NewSeries(dir, checkpoint.SeriesOptions{})}
 }
 
-// Due says that enough was printed since the newest one.
+// Due reports whether enough output came since the newest screen.
 func (sc *Screens) Due(off uint64) bool { return off-sc.at >= CheckpointBytes }
 
-// Taken notes that a screen was taken, which Keep is about to add.
-func (sc *Screens) Taken(off uint64) { sc.at = off }
+// MarkTaken notes that a screen was taken, which Keep is about to add.
+func (sc *Screens) MarkTaken(off uint64) { sc.at = off }
 
 // Keep adds a screen, on any goroutine.
 func (sc *Screens) Keep(c checkpoint.Checkpoint) error {
@@ -95,7 +94,7 @@ func (sc *Screens) Keep(c checkpoint.Checkpoint) error {
 	return errors.Join(sc.series.Add(c), sc.series.Thin(c.Offset))
 }
 
-// DropBefore drops the screens of output that is not kept any more.
+// DropBefore drops the screens of removed output.
 func (sc *Screens) DropBefore(off uint64) error {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -108,14 +107,14 @@ func (sc *Screens) nearest(until uint64) (checkpoint.Checkpoint, error) {
 	return sc.series.Nearest(until)
 }
 
-// Past makes emulators stand where they stood.
+// Past restores emulators to earlier states.
 type Past struct {
 	Journal *journal.Journal
-	Dir     string // of checkpoint and screens; empty: there are none
+	Dir     string // directory of checkpoint and screens, or ""
 	Engine  string // name of the emulator
 	Screens *Screens
-	// Unused is told of a checkpoint that is not used: that of another emulator or another journal,
-	// or why it cannot be read, as there may be none.
+	// Unused receives the reason why a checkpoint is not used: it belongs to another emulator or journal, or cannot be
+	// read, for example as it does not exist.
 	Unused func(engine string, err error)
 
 	seen time.Time // when what was restored was taken
@@ -145,8 +144,8 @@ func (p *Past) Restore(engine vterm.Engine, until uint64) (from, size uint64) {
 	return c.Offset, uint64(len(c.Snapshot))
 }
 
-// nearestScreen is the nearest kept screen that is after have and not after until. It
-// comes without scrollback: where a full checkpoint is near that is better.
+// nearestScreen returns the nearest saved screen after have and not after until. It has no scrollback, so a full
+// checkpoint nearby is preferable.
 func (p *Past) nearestScreen(until, have uint64) (c checkpoint.Checkpoint, ok bool) {
 	if p.Dir == "" {
 		return c, false

@@ -1,13 +1,13 @@
-// Package history is what is kept of a session's output, and how it is shown again.
+// Package history records a session's output and restores earlier screens from it.
 //
-//	ring ─▶ Recorder ─▶ journal (marks say of which stream output is) ─▶ Past ─▶ an emulator of back then
+//	ring ─▶ Recorder ─▶ journal (marks have the streams of output) ─▶ Past ─▶ emulator at an earlier offset
 //	emulator ─▶ Checkpoints (when) ─▶ checkpoint, Screens (one per 8 MiB of output)
 //
-// Recorder is the journal's writing end. It belongs to the session's owner, as Checkpoints does: a byte
-// is journalled once and at its own offset, before it may be overwritten in the ring; what could not be
-// journalled is caught up with later, or becomes a counted gap. Streams, Screens, Past and RingReader may
-// be used from any goroutine; their locks guard their own fields and nothing else.
+// Recorder is the writing end of the journal. Like Checkpoints it belongs to the session's owner. It journals each byte
+// once and at its own offset, before the ring may overwrite it. Bytes that could not be journaled are written later, or
+// become a counted gap. Streams, Screens, Past and RingReader may be used from any goroutine; their locks guard their
+// own fields only.
 //
-// Nothing here knows what a session is: who is told of failures is the owner's business. Offsets count
-// the bytes the program ever printed; sizes are bytes.
+// This package knows nothing of sessions: the owner reports failures. Offsets count all bytes that the program has
+// printed; sizes are bytes.
 package history

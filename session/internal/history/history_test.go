@@ -75,7 +75,7 @@ func TestEachByteOnce(t *testing.T) {
 	}
 }
 
-// What could not be journalled is caught up with from the ring; what was given up meanwhile is a gap.
+// What could not be journaled is caught up with from the ring; what was given up meanwhile is a gap.
 //
 // FAULT: C1
 func TestRetry(t *testing.T) {
@@ -102,7 +102,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// Once what cannot be journalled fills most of the ring it is given up.
+// Once what cannot be journaled fills most of the ring it is given up.
 //
 // FAULT: C1
 func TestMakeRoom(t *testing.T) {
@@ -134,7 +134,7 @@ func TestStreams(t *testing.T) {
 		n := copy(rg.RoomFor(ring.Stream(i%2)), text)
 		rg.PublishAs(ring.Stream(i%2), n)
 		off := r.Done()
-		if err := r.Output(off, rg.Unread(off, n)); err != nil {
+		if err := r.Output(off, rg.BytesAt(off, n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestStreams(t *testing.T) {
 	if got, err = other.Runs(j, 2, 15); err != nil || !slices.Equal(got, want) {
 		t.Errorf("of the journal: %v, %v", got, err)
 	}
-	if end, apart := r.Known(); end != 15 || !apart || !r.Apart() {
+	if end, apart := r.Known(); end != 15 || !apart || !r.HasStreams() {
 		t.Errorf("known up to %d, %v", end, apart)
 	}
 }
@@ -249,7 +249,7 @@ func TestPast(t *testing.T) {
 	if sc.Due(CheckpointBytes-1) || !sc.Due(CheckpointBytes) {
 		t.Error("a screen is kept for each so many bytes")
 	}
-	sc.Taken(kept.Offset)
+	sc.MarkTaken(kept.Offset)
 	if err := sc.Keep(kept); err != nil || sc.Due(CheckpointBytes) {
 		t.Error(err)
 	}

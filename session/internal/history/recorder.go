@@ -9,36 +9,35 @@ import (
 type Recorder struct {
 	Streams
 	journal *journal.Journal
-	done    uint64 // offset up to which output is journalled, or given up
+	done    uint64 // offset up to which output is journaled, or given up
 	failing bool   // the last append failed
 }
 
-// Begin has a recorder write a journal of what comes from a ring; nil: nothing comes.
+// Begin starts to record a ring's output in a journal. A nil ring has no output.
 func (r *Recorder) Begin(j *journal.Journal, from *ring.Ring) {
 	r.journal = j
-	r.ring, r.apart = from, from != nil && from.Separated()
+	r.ring, r.apart = from, from != nil && from.IsSeparated()
 }
 
-// StandAt is called when it is known where the journal ends.
+// StandAt sets the offset of the journal's end, once known.
 func (r *Recorder) StandAt(off uint64) {
 	r.done = off
 	r.Forget(off)
 }
 
-// Detach gives up the ring.
+// Detach releases the ring.
 func (r *Recorder) Detach() { r.ring = nil }
 
-// Done is the offset up to which output is journalled, or given up: it may be overwritten in the ring.
+// Done returns the offset up to which output is journaled or abandoned: the ring may overwrite it.
 func (r *Recorder) Done() uint64 { return r.done }
 
-// Failing says that the last append failed. Output is not journalled before Retry has worked.
+// Failing reports whether the last append failed. Output is not journaled before Retry succeeds.
 func (r *Recorder) Failing() bool { return r.failing }
 
 // Fail notes that the journal cannot be written.
 func (r *Recorder) Fail() { r.failing = true }
 
-// Output journals p, the bytes at off, unless the journal fails, and remembers of which streams it is.
-// They must be in the ring.
+// Output journals p, the bytes at off, unless the journal fails, and remembers their streams. They must be in the ring.
 func (r *Recorder) Output(off uint64, p []byte) (err error) {
 	if !r.failing {
 		if err = r.Append(off, p); err != nil {
@@ -47,13 +46,13 @@ func (r *Recorder) Output(off uint64, p []byte) (err error) {
 			r.done = off + uint64(len(p))
 		}
 	}
-	r.took(off, len(p))
+	r.record(off, len(p))
 	return err
 }
 
-// Append appends p, the bytes at off, after what is to be said of their streams. The
-// journal has each byte once and at its own offset, whatever its owner believes: what it has
-// is left out, what it does not reach is a counted gap.
+// Append appends p, the bytes at off, after a mark for their streams. The journal has each byte once and at its own
+// offset, independent of the owner's state: bytes that it has are skipped, and bytes that it misses become a counted
+// gap.
 func (r *Recorder) Append(off uint64, p []byte) error {
 	if end := r.journal.End(); end > off {
 		have := min(end-off, uint64(len(p)))
@@ -82,7 +81,7 @@ func (r *Recorder) reach(off uint64) error {
 	return r.journal.AppendGap(off - end)
 }
 
-// Skip goes on at an offset that the journal does not reach: what is between is a counted gap.
+// Skip continues at an offset beyond the journal's end; the bytes between become a counted gap.
 func (r *Recorder) Skip(off uint64) (err error) {
 	if err = r.reach(off); err != nil {
 		r.failing = true
@@ -99,7 +98,7 @@ func (r *Recorder) Retry(off uint64) (gap uint64, ok bool) {
 		return 0, false
 	}
 	for r.done < off {
-		p := r.ring.Unread(r.done, r.Piece(int(off-r.done)))
+		p := r.ring.BytesAt(r.done, r.Piece(int(off-r.done)))
 		if err := r.Append(r.done, p); err != nil {
 			return 0, false
 		}
@@ -109,8 +108,8 @@ func (r *Recorder) Retry(off uint64) (gap uint64, ok bool) {
 	return r.done - end, true
 }
 
-// MakeRoom keeps the program going while the journal fails: once what could not be journalled up to
-// an offset fills three quarters of the ring, it is given up and counted as a gap.
+// MakeRoom keeps the program running while the journal fails, as on a full disk: no backpressure; once the output up to
+// off that could not be journaled fills three quarters of the ring, it is dropped and counted as a gap.
 func (r *Recorder) MakeRoom(off uint64) {
 	if off-r.done > uint64(r.ring.Cap())/4*3 || off > r.done && r.ring.LogUsed() > 75 {
 		r.done = off
@@ -127,8 +126,7 @@ func (r *Recorder) Mark(mark []byte) error {
 	return err
 }
 
-// Leave ends what the newest mark says of streams: the next owner may be of a version that
-// writes none.
+// Leave ends the range of the newest streams mark: the next owner may have a version that writes none.
 func (r *Recorder) Leave() error {
 	if !r.marked || r.failing || r.ring == nil {
 		return nil

@@ -10,9 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// At makes an emulator stand as one stood after off bytes of output, from the nearest checkpoint or
-// screen and the journal. read reads output that is not in the journal yet, from an offset on; nothing:
-// there is no more.
+// At restores an emulator to its state after off bytes of output, from the nearest checkpoint or screen and the
+// journal. read reads output that is not in the journal yet, from an offset on; it returns no data at the end.
 func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read func(from uint64, buf []byte) (p []byte, next uint64, err error)) error {
 	from, size := p.Restore(engine, off)
 	if screen, ok := p.nearestScreen(off, from+CheckpointBytes); ok {
@@ -22,7 +21,7 @@ func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read fun
 			from, size = p.Restore(engine, off)
 		}
 	}
-	if size == 0 { // nothing to begin with: the size is the journal's to tell
+	if size == 0 { // without a snapshot the size comes from the journal
 		if cols, rows, err := p.Journal.SizeAt(from); err == nil && cols > 0 {
 			engine.Resize(cols, rows)
 		}
@@ -34,7 +33,8 @@ func (p *Past) At(ctx context.Context, engine vterm.Engine, off uint64, read fun
 	return replayRest(ctx, engine, max(from, at), off, read)
 }
 
-// replayRest feeds what is not in the journal yet. next is where it goes on, which may be further than p is long: some may be lost.
+// replayRest feeds the output that is not in the journal yet. next is the offset to continue at, which is beyond p if
+// output was lost.
 func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, read func(uint64, []byte) (p []byte, next uint64, err error)) error {
 	buf := make([]byte, 64<<10)
 	for from < until {
@@ -48,7 +48,7 @@ func replayRest(ctx context.Context, engine vterm.Engine, from, until uint64, re
 		if next <= from {
 			return nil
 		}
-		if past := max(next, until) - until; past > 0 { // it begins later than it was asked for
+		if past := max(next, until) - until; past > 0 { // starts later than requested
 			b = b[:uint64(len(b))-min(past, uint64(len(b)))]
 		}
 		_, _ = engine.Write(b) // never fails

@@ -10,17 +10,16 @@ import (
 // ErrNoRoom is returned by Fill for a ring that is full.
 var ErrNoRoom = errors.New("the ring is full")
 
-// RingReader lets followers read the ring beside the owner. The lock keeps the mapping alive
-// while it is read.
+// RingReader lets followers read the ring concurrently with the owner. The lock keeps the mapping alive during a read.
 type RingReader struct {
 	mu   sync.RWMutex
 	ring *ring.Ring
 }
 
-// Open has the reader read a ring; nil: there is none.
+// Open makes the reader read a ring, which may be nil.
 func (t *RingReader) Open(r *ring.Ring) { t.ring = r }
 
-// Read reads output from an offset on. not ok: the ring does not have it, or there is none.
+// Read reads output from an offset on. ok is false if the ring does not have it, or is closed.
 func (t *RingReader) Read(off uint64, dst []byte) (n int, head uint64, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -31,8 +30,8 @@ func (t *RingReader) Read(off uint64, dst []byte) (n int, head uint64, ok bool) 
 	return n, t.ring.Head(), ok
 }
 
-// Kept is the offset from which on the ring has what was printed: what is before was given back. not ok: there is none.
-func (t *RingReader) Kept() (off uint64, ok bool) {
+// OldestOffset returns the oldest offset in the ring. ok is false if the ring is closed.
+func (t *RingReader) OldestOffset() (off uint64, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if t.ring == nil {
@@ -48,8 +47,8 @@ func (t *RingReader) Close() {
 	t.ring = nil
 }
 
-// Fill is for a ring that is written in this very process: f writes into a prefix of room and returns
-// how long that is, and it is published. Readers are kept out meanwhile.
+// Fill writes to a ring whose writer is in this process: f fills a prefix of room and returns its length, which is then
+// published. Readers are locked out during the call.
 func (t *RingReader) Fill(r *ring.Ring, f func(room []byte) (int, error)) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

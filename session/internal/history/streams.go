@@ -10,9 +10,9 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// Stdout and stderr of a session on two pipes. The ring says which bytes are which, the
-// journal keeps it: a mark before the output it speaks of. An owner that was killed between the
-// two finds the bytes in the ring still, and the ring's log with them.
+// Streams separates stdout and stderr of a session on two pipes. The ring has the stream of each byte, and the journal
+// has a mark before the output that it describes. If an owner was killed between the two writes, the ring still has the
+// bytes and its log of streams.
 
 // Stream is where output came from.
 type Stream uint8
@@ -38,13 +38,13 @@ const (
 	MarkBytes = 64 << 10
 	// MarkReach is how far before a byte the mark that speaks of it can be.
 	MarkReach = 2 * MarkBytes
-	// maxChanges bounds what is kept in memory for those who follow; others ask the journal.
+	// maxChanges bounds the changes in memory, for followers; other readers use the journal.
 	maxChanges = 4096
 	// MaxRuns bounds the runs of one answer.
 	MaxRuns = 1024
 )
 
-// change says that the output from at on is of a stream.
+// change is the start of output of a stream.
 type change struct {
 	at     uint64
 	stream Stream
@@ -53,12 +53,12 @@ type change struct {
 // Streams is what is known of the streams of a session's output.
 type Streams struct {
 	ring  *ring.Ring
-	apart bool // the ring tells them apart
+	apart bool // the ring separates the streams
 
 	// The owner's, about the journal.
 	marked  bool   // there is a mark of this owner
 	at      uint64 // offset of the newest one
-	current Stream // what goes on after it
+	current Stream // stream of the output after it
 	runs    []ring.Run
 
 	mu      sync.Mutex
@@ -67,10 +67,10 @@ type Streams struct {
 	end     uint64
 }
 
-// Apart says that stdout and stderr are told apart.
-func (st *Streams) Apart() bool { return st.apart }
+// HasStreams reports whether stdout and stderr are separate.
+func (st *Streams) HasStreams() bool { return st.apart }
 
-// Forget gives up what is known of the output before an offset, where more of it begins.
+// Forget drops the streams of the output before an offset, where new output starts.
 func (st *Streams) Forget(off uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -85,14 +85,14 @@ func (st *Streams) Piece(n int) int {
 	return n
 }
 
-// of is what the n bytes at off are. They must be in the ring.
+// of returns the streams of the n bytes at off. They must be in the ring.
 func (st *Streams) of(off uint64, n int) (runs []ring.Run, known bool) {
 	st.runs, known = st.ring.Runs(st.runs[:0], off, off+uint64(n))
 	return st.runs, known
 }
 
-// took is told of output in the order it comes, and remembers what it is.
-func (st *Streams) took(off uint64, n int) {
+// record remembers the streams of consecutive output.
+func (st *Streams) record(off uint64, n int) {
 	if !st.apart {
 		return
 	}
@@ -124,8 +124,7 @@ func (st *Streams) changeTo(off uint64, s Stream) {
 	}
 }
 
-// mark writes a mark where the newest one does not say what the n bytes at off are,
-// or is too far back to be found.
+// mark writes a mark, unless the newest one covers the n bytes at off and is near enough to be found.
 func (r *Recorder) mark(off uint64, n int) error {
 	st := &r.Streams
 	runs, known := st.of(off, n)
@@ -144,8 +143,8 @@ func (r *Recorder) mark(off uint64, n int) error {
 	return nil
 }
 
-// Runs is what the output in [from, to) is, in order: one run of Merged when that is
-// not known. What is not remembered is read from a journal.
+// Runs returns the stream runs of the output in [from, to), in order, or one run of Merged if they are unknown. Runs
+// that are not in memory are read from a journal.
 func (st *Streams) Runs(j *journal.Journal, from, to uint64) ([]StreamRun, error) {
 	if runs, ok := st.recent(from, to); ok {
 		return runs, nil
@@ -157,7 +156,7 @@ func (st *Streams) Runs(j *journal.Journal, from, to uint64) ([]StreamRun, error
 	return runsOf(changes, from, to), nil
 }
 
-// recent is Runs for what is remembered.
+// recent returns the runs that are in memory.
 func (st *Streams) recent(from, to uint64) ([]StreamRun, bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -186,7 +185,7 @@ func pastChanges(j *journal.Journal, from, to uint64) ([]change, error) {
 	}
 }
 
-// appendMarked adds what a mark says; it counts more than what an earlier one says.
+// appendMarked appends a mark's changes, which replace later ones of earlier marks.
 func appendMarked(changes []change, rec *journal.Record) []change {
 	m, err := journal.DecodeStreams(rec.Data)
 	if err != nil {
@@ -235,7 +234,7 @@ func runsOf(changes []change, from, to uint64) []StreamRun {
 	return runs
 }
 
-// Known is the end of the output whose streams can be told.
+// Known returns the end of the output with known streams.
 func (st *Streams) Known() (uint64, bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

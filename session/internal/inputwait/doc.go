@@ -1,11 +1,10 @@
-// Package inputwait finds out whether a program that has fallen silent waits for a person, and for what.
+// Package inputwait detects whether a silent program waits for a user's input, and for which kind.
 //
-// Schedule says when a silent program is looked at. At a look Machine puts together what the kernel tells
-// (Host.Probe), what stands around the cursor (Host.Screen) and what the shell tells (Host.View), has
-// package evidence classify it, and tells what counts: a question that may be on its way still, or a wait
-// that what was typed has ended, has to be found again.
+// Schedule decides when a silent program is probed. In a probe, Machine combines the kernel's state (Host.Probe), the
+// text around the cursor (Host.Screen) and the shell's state (Host.View), and lets package inputdetect classify them.
+// Then it decides what counts: if the prompt's text may still be in transit, or input may have ended the wait already,
+// the result must be found again.
 //
-// The machine is pure and belongs to the session's owner, who has the timer, asks the kernel and shows what
-// was found. Rows are named by ids, as the history of the emulator counts them; offsets count the bytes the
-// program ever printed.
+// The machine is pure and belongs to the session's owner, which has the timer, probes the kernel and publishes the
+// findings. Rows have the ids of the emulator's history. Offsets count all bytes that the program has printed.
 package inputwait

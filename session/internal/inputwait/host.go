@@ -3,65 +3,65 @@ package inputwait
 import (
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Host is the session, as the machine needs it.
+// Host is the session from the machine's view.
 type Host interface {
-	// View is what is known without asking anybody.
+	// View returns the state that needs no probe.
 	View() View
-	// Probe asks the kernel what the terminal's foreground does. It costs some system calls.
+	// Probe returns the kernel's state of the terminal's foreground processes. It costs some system calls.
 	Probe() Probe
-	// Screen is the screen, and what is known of its rows.
+	// Screen returns the screen, and what is known of its rows.
 	Screen() Screen
-	// Shown is a line as it may be told of: without its secrets.
-	Shown(line string) string
+	// RedactLine returns a line for publication, without its secrets.
+	RedactLine(line string) string
 }
 
 // View is what is known of the session.
 type View struct {
 	Now        time.Time
-	Live       bool   // the program runs, on a terminal that can be asked
+	Live       bool   // the program runs on a terminal that supports probes
 	PID        int    // of the session's own program
 	Offset     uint64 // of the output that was looked at
 	LastOutput time.Time
 	Alt        bool
 	Modes      vterm.Modes
-	// Followed says that the shell tells of itself: Shell is what it tells, Phase what is shown of it.
+	// Followed reports that the shell has integration: Shell is the tracked state, Phase the published one.
 	Followed bool
 	Phase    shell.Phase
 	Shell    shell.State
-	// Waits says that a line of ours is under way and does not read from the terminal itself.
+	// Waits reports that a submitted line is running, and that the shell is not known to read input for it.
 	Waits bool
-	// ReadsBriefly says that the shell runs a line in which it looks for input for a moment, and that
-	// the kernel does not tell which of its waits that is.
+	// ReadsBriefly reports that the shell runs a line that checks for input for a moment, and the kernel cannot
+	// distinguish its waits.
 	ReadsBriefly bool
 }
 
-// atPrompt says that the shell that is followed waits for a command, or draws its prompt.
+// atPrompt reports whether the followed shell waits for a command, or draws its prompt.
 func (v *View) atPrompt() bool {
 	return v.Followed && (v.Shell.Phase == shell.PhasePrompt || v.Shell.Drawing || v.Shell.Done)
 }
 
-// Probe is what the kernel tells.
+// Probe is the kernel's state.
 type Probe struct {
-	Now     time.Time // when it was asked
-	Result  evidence.Result
+	Now     time.Time // time of the probe
+	Result  inputdetect.Result
 	Modes   *sys.Modes // the terminal's settings; nil: they cannot be had
-	Failed  bool       // it is not known who has the foreground
+	Failed  bool       // the foreground process is unknown
 	Pending bool       // output is on its way
 }
 
-// Screen is a screen, with the history above it. Typed and Editor say where something was typed; Half is what was typed and
-// not ended, empty where that is not known.
+// Screen is a screen with the history above it. Typed and Editor have the places of typed input. Half is the partial
+// line, or "" if unknown.
 type Screen struct {
 	Frame   vterm.Frame
 	History vterm.History
-	Typed   echo.Texts
-	Editor  *echo.Region
+	Typed   echodetect.Texts
+	Editor  *echodetect.Region
 	Half    string
 }

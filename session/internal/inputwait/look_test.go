@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/session/sys"
 	"github.com/longterm-dev/longterm/vterm"
@@ -16,8 +16,8 @@ type host struct {
 	view   View
 	probe  Probe
 	screen *vterm.Terminal
-	typed  echo.Texts
-	editor echo.Region
+	typed  echodetect.Texts
+	editor echodetect.Region
 	half   string
 }
 
@@ -26,7 +26,7 @@ func newHost(prints string) *host {
 	h := &host{screen: vterm.New(vterm.Options{Cols: 40, Rows: 5})}
 	h.view = View{Now: now, Live: true, PID: 1, LastOutput: now}
 	h.probe = Probe{Modes: &sys.Modes{Echo: true, Canonical: true}}
-	h.probe.Result = evidence.Result{State: evidence.Reading, PID: 2, TID: 2, Waits: 5, Source: evidence.NoSource + 1, Timeout: -1}
+	h.probe.Result = inputdetect.Result{State: inputdetect.Reading, PID: 2, TID: 2, Waits: 5, Source: inputdetect.NoSource + 1, Timeout: -1}
 	_, _ = h.screen.Write([]byte(prints))
 	return h
 }
@@ -38,7 +38,7 @@ func (h *host) Probe() Probe {
 	return h.probe
 }
 
-func (h *host) Shown(line string) string { return line }
+func (h *host) RedactLine(line string) string { return line }
 
 func (h *host) Screen() Screen {
 	s := Screen{History: h.screen.History(), Typed: h.typed, Editor: &h.editor, Half: h.half}
@@ -68,7 +68,7 @@ func TestLook(t *testing.T) {
 	}{
 		{"a question", "Continue? [y/n] ", func(*host) {}, true},
 		{"a password", "Password: ", func(h *host) { h.probe.Modes.Echo = false }, true},
-		{"a program that works", "Continue? [y/n] ", func(h *host) { h.probe.Result.State = evidence.Busy }, false},
+		{"a program that works", "Continue? [y/n] ", func(h *host) { h.probe.Result.State = inputdetect.Busy }, false},
 		{"output on its way", "Continue? [y/n] ", func(h *host) { h.probe.Pending = true }, false},
 		{"no terminal", "Continue? [y/n] ", func(h *host) { h.probe = Probe{Failed: true} }, false},
 	} {
@@ -88,13 +88,13 @@ func TestLook(t *testing.T) {
 func TestHalfALine(t *testing.T) {
 	for _, c := range []struct {
 		name, prints, half string
-		kind               evidence.Kind
+		kind               inputdetect.Kind
 	}{
-		{"a prompt", "$ ", "", evidence.Prompt},
-		{"a line begun", "$ echo he", "echo he", evidence.Prompt},
-		{"over the end of a row", "$ echo a line of more than forty columns", "echo a line of more than forty columns", evidence.Prompt},
-		{"something else is printed", "$ echo he", "wait", evidence.Text},
-		{"a question", "Continue? [y/n] y", "y", evidence.Confirm},
+		{"a prompt", "$ ", "", inputdetect.Prompt},
+		{"a line begun", "$ echo he", "echo he", inputdetect.Prompt},
+		{"over the end of a row", "$ echo a line of more than forty columns", "echo a line of more than forty columns", inputdetect.Prompt},
+		{"something else is printed", "$ echo he", "wait", inputdetect.Text},
+		{"a question", "Continue? [y/n] y", "y", inputdetect.Confirm},
 	} {
 		h := newHost(c.prints)
 		h.half, h.probe.Result.Program = c.half, "dash"
@@ -132,7 +132,7 @@ func TestTypedEndsAWait(t *testing.T) {
 	if f := h.look(t, m, First); !f.Verdict.Needs {
 		t.Fatalf("%+v", f)
 	}
-	m.Typed()
+	m.OnInput()
 	if f := h.look(t, m, First); f.Verdict.Needs || !f.Doubt {
 		t.Errorf("the same wait: %+v", f)
 	}
@@ -148,8 +148,8 @@ func TestTypedEndsAWait(t *testing.T) {
 // FEATURES: R42
 func TestSurroundings(t *testing.T) {
 	h := newHost("Name? bob\r\na long line that the terminal breaks into two rows\r\n> ")
-	h.typed.Add(echo.Text{Lines: []string{"bob", ""}, Row: 0, Col: 6})
-	var f evidence.Facts
+	h.typed.Add(echodetect.Text{Lines: []string{"bob", ""}, Row: 0, Col: 6})
+	var f inputdetect.Facts
 	m := New(h)
 	m.screenFacts(&f, &h.view)
 	if f.Line != "> " || len(f.Above) != 2 || f.Above[0] != "" || f.Above[1] != "a long line that the terminal breaks into two rows" {
@@ -179,27 +179,27 @@ func TestSleepsOn(t *testing.T) {
 	}{
 		"sleeps":         {func(*host, *Machine) {}, true},
 		"is printed to":  {func(h *host, m *Machine) { m.Output(h.view.Now) }, false},
-		"is typed to":    {func(_ *host, m *Machine) { m.Typed() }, false},
+		"is typed to":    {func(_ *host, m *Machine) { m.OnInput() }, false},
 		"cannot be seen": {func(h *host, m *Machine) { h.probe.Failed = true; h.look(t, m, time.Second) }, false},
-		"reads":          {func(h *host, m *Machine) { h.probe.Result.State = evidence.Reading; h.look(t, m, time.Second) }, true},
-		"works":          {func(h *host, m *Machine) { h.probe.Result.State = evidence.Busy; h.look(t, m, time.Second) }, false},
+		"reads":          {func(h *host, m *Machine) { h.probe.Result.State = inputdetect.Reading; h.look(t, m, time.Second) }, true},
+		"works":          {func(h *host, m *Machine) { h.probe.Result.State = inputdetect.Busy; h.look(t, m, time.Second) }, false},
 		"relays what waits": {func(h *host, m *Machine) {
-			h.probe.Result.Behind = make([]evidence.Behind, 1)
+			h.probe.Result.Behind = make([]inputdetect.RelayedTTY, 1)
 			h.look(t, m, time.Second)
 		}, true},
 	} {
 		h := newHost("Continue? [y/n] ")
-		h.probe.Result = evidence.Result{State: evidence.Sleeping, PID: 2, TID: 2, Waits: -1, Source: evidence.FromCall, Timeout: -1}
+		h.probe.Result = inputdetect.Result{State: inputdetect.Sleeping, PID: 2, TID: 2, Waits: -1, Source: inputdetect.FromCall, Timeout: -1}
 		m := New(h)
 		m.Output(h.view.Now)
 		for range 3 {
 			h.look(t, m, time.Second)
 		}
-		if f, again := h.look(t, m, time.Second), m.Again(); f.Verdict.Kind != again.Verdict.Kind || f.Doubt != again.Doubt || f.Later != again.Later {
+		if f, again := h.look(t, m, time.Second), m.ReuseLastProbe(); f.Verdict.Kind != again.Verdict.Kind || f.Doubt != again.Doubt || f.Later != again.Later {
 			t.Errorf("%+v is taken for %+v", again, f)
 		}
-		if c.change(h, m); m.Stays() != c.want {
-			t.Errorf("it %s: stays %v", name, m.Stays())
+		if c.change(h, m); m.IsUnchanged() != c.want {
+			t.Errorf("it %s: stays %v", name, m.IsUnchanged())
 		}
 	}
 }
@@ -212,22 +212,22 @@ func TestQuestionStays(t *testing.T) {
 	for name, c := range map[string]struct {
 		prints string
 		change func(h *host)
-		kind   evidence.Kind
+		kind   inputdetect.Kind
 		want   bool
 	}{
-		"a question":        {"Continue? [y/n] ", func(*host) {}, evidence.Confirm, true},
-		"no word":           {"", func(*host) {}, evidence.Text, true},
-		"a prompt":          {"$ ", func(h *host) { h.probe.Result.Program = "dash" }, evidence.Prompt, true},
-		"output on its way": {"Continue? [y/n] ", func(h *host) { h.probe.Pending = true }, evidence.None, false},
-		"nobody knows":      {"Continue? [y/n] ", func(h *host) { h.probe.Failed = true }, evidence.Confirm, false},
-		"silence decides":   {"done\r\n", polls, evidence.None, false},
+		"a question":        {"Continue? [y/n] ", func(*host) {}, inputdetect.Confirm, true},
+		"no word":           {"", func(*host) {}, inputdetect.Text, true},
+		"a prompt":          {"$ ", func(h *host) { h.probe.Result.Program = "dash" }, inputdetect.Prompt, true},
+		"output on its way": {"Continue? [y/n] ", func(h *host) { h.probe.Pending = true }, inputdetect.None, false},
+		"nobody knows":      {"Continue? [y/n] ", func(h *host) { h.probe.Failed = true }, inputdetect.Confirm, false},
+		"silence decides":   {"done\r\n", polls, inputdetect.None, false},
 		"a long silence": {"done\r\n", func(h *host) {
 			polls(h)
-			h.view.LastOutput = h.view.Now.Add(-evidence.SilenceTells)
-		}, evidence.None, true},
+			h.view.LastOutput = h.view.Now.Add(-inputdetect.SilenceTells)
+		}, inputdetect.None, true},
 		"a prompt behind a line of ours": {"$ ", func(h *host) {
 			h.probe.Result.Program, h.probe.Result.PID, h.view.Waits = "dash", h.view.PID, true
-		}, evidence.None, false},
+		}, inputdetect.None, false},
 	} {
 		h := newHost(c.prints)
 		c.change(h)
@@ -236,23 +236,23 @@ func TestQuestionStays(t *testing.T) {
 		h.look(t, m, First)
 		h.look(t, m, Second)
 		f := h.look(t, m, Second)
-		if m.Stays() != c.want || f.Verdict.Kind != c.kind {
-			t.Errorf("%s: stays %v, %+v", name, m.Stays(), f)
+		if m.IsUnchanged() != c.want || f.Verdict.Kind != c.kind {
+			t.Errorf("%s: stays %v, %+v", name, m.IsUnchanged(), f)
 		}
-		if f.Verdict.Kind == evidence.None {
-			f.Verdict = evidence.Verdict{} // nobody is told of it
+		if f.Verdict.Kind == inputdetect.None {
+			f.Verdict = inputdetect.Verdict{} // nobody is told of it
 		}
-		if again := m.Again(); c.want && again != f {
+		if again := m.ReuseLastProbe(); c.want && again != f {
 			t.Errorf("%s: %+v is taken for %+v", name, again, f)
 		}
-		if m.Typed(); m.Stays() {
+		if m.OnInput(); m.IsUnchanged() {
 			t.Errorf("%s: it stays though something was typed", name)
 		}
 	}
 }
 
 // polls has the program wait for more than the terminal.
-func polls(h *host) { h.probe.Result.State = evidence.Polling }
+func polls(h *host) { h.probe.Result.State = inputdetect.Polling }
 
 // Looks of several sessions come together, none later than it is time for and none much sooner.
 func TestTogether(t *testing.T) {

@@ -4,82 +4,80 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// basicStart is how long a shell that does not tell when a command begins gets to begin it, where
-// nothing else tells that it has read its line.
+// basicStart is how long a shell without start marks may take to start a command, if nothing else shows that it has
+// read its line.
 const basicStart = 150 * time.Millisecond
 
-// Machine looks at silent programs.
+// Machine probes silent programs.
 type Machine struct {
 	host   Host
-	rhythm evidence.Rhythm
+	rhythm inputdetect.Rhythm
 	Schedule
-	shell    bool // at the last look the shell itself was reading
-	blank    bool // at the last look nothing stood before the cursor
-	behind   bool // at the last look it was a relay that waits
-	own      bool // at the last look it was the session's own program
-	pending  bool // at the last look output was on its way to us
-	unread   bool // at the last look what was typed had not been read
-	answered bool // nothing was printed since something was typed
-	stays    bool // what the last look found: see Stays
-	found    Finding
-	wait     readWait
-	reader   spentWait // at the last look
-	asked    time.Time // when the kernel was asked at the last look
-	spent    spentWait
+	shell     bool // at the last look the shell itself was reading
+	blank     bool // at the last look nothing stood before the cursor
+	behind    bool // at the last look it was a relay that waits
+	own       bool // at the last look it was the session's own program
+	pending   bool // at the last look output was on its way to us
+	unread    bool // at the last look what was typed had not been read
+	answered  bool // nothing was printed since something was typed
+	unchanged bool // what the last look found: see Stays
+	found     Finding
+	wait      readWait
+	reader    spentWait // at the last look
+	probedAt  time.Time // when the kernel was last probed
+	spent     spentWait
 }
 
-// New makes a machine that has not looked yet.
+// New returns a machine that has not probed yet.
 func New(h Host) *Machine { return &Machine{host: h} }
 
-// Finding is what a look found.
+// Finding is the result of a probe.
 type Finding struct {
-	// AtPrompt says that the shell waits for a command; nothing is to be looked at before something is
-	// printed or typed.
+	// AtPrompt reports that the shell waits for a command. No probe is needed before further output or input.
 	AtPrompt bool
 	// Verdict is what the program waits for, as far as it counts.
-	Verdict evidence.Verdict
-	// Doubt says that what was found has to be found again, Later that it is not the first look.
+	Verdict inputdetect.Verdict
+	// Doubt reports that the result must be found again, Later that it is not the first probe.
 	Doubt, Later bool
 }
 
-// Output notes that something was printed, and returns when to look first.
+// Output handles output and returns the time of the first probe.
 func (m *Machine) Output(now time.Time) time.Time {
 	m.rhythm.Output(now)
 	return m.onActivity(now)
 }
 
-// Echo is Output of what a person is likely to have typed just now, within a line: the next key comes as soon as the first look
-// would, and must not find the processor taken by it.
+// Echo works like Output for a likely echo of a key within a line. The next key comes at the time of the usual first
+// probe, which must not compete with it for the processor.
 func (m *Machine) Echo(now time.Time) time.Time {
 	m.Output(now)
 	return now.Add(Second)
 }
 
-// onActivity begins anew after output or input.
+// onActivity restarts the schedule of probes after output or input.
 func (m *Machine) onActivity(now time.Time) time.Time {
-	m.shell, m.answered, m.stays = false, false, false
+	m.shell, m.answered, m.unchanged = false, false, false
 	return m.Restart(now)
 }
 
-// Typed notes that something was typed, which answers whatever was asked for, perhaps; it returns when
-// to look first.
-func (m *Machine) Typed() time.Time {
+// OnInput handles input, which may answer any prompt. It returns the time of the first probe.
+func (m *Machine) OnInput() time.Time {
 	v := m.host.View()
 	first := m.onActivity(v.Now)
 	m.spent = spentWait{m.reader.tid, m.reader.waits, v.Now.Add(spentFor)}
-	if v.atPrompt() && v.Shell.Offered == shell.Basic { // which does not tell when it begins
-		m.spent = m.shellWait(&v)
+	if v.atPrompt() && v.Shell.Offered == shell.Basic { // such a shell does not mark a command's start
+		m.spent = m.probeShellWait(&v)
 	}
 	m.answered, m.wait = true, readWait{}
 	return first
 }
 
-// shellWait is the shell's own wait at its prompt.
-func (m *Machine) shellWait(v *View) (w spentWait) {
+// probeShellWait probes the session once and returns the wait that the shell itself is in at its prompt.
+func (m *Machine) probeShellWait(v *View) (w spentWait) {
 	if !v.Live {
 		return w
 	}
@@ -90,16 +88,16 @@ func (m *Machine) shellWait(v *View) (w spentWait) {
 	return w
 }
 
-// Asks says that the next look asks the kernel.
-func (m *Machine) Asks() bool {
+// NeedsProbe reports whether the next Look probes the kernel.
+func (m *Machine) NeedsProbe() bool {
 	v := m.host.View()
 	return v.Live && !v.atPrompt()
 }
 
-// Look finds out whether the program waits for input. not ok: there is nothing to look at.
+// Look decides whether the program waits for input. ok is false if the program cannot be probed.
 func (m *Machine) Look() (f Finding, ok bool) {
 	v := m.host.View()
-	m.stays, m.found = false, Finding{}
+	m.unchanged, m.found = false, Finding{}
 	if !v.Live {
 		return f, false
 	}
@@ -107,47 +105,47 @@ func (m *Machine) Look() (f Finding, ok bool) {
 		return Finding{AtPrompt: true}, true
 	}
 	verdict, pid := m.judge(&v)
-	if verdict.Kind == evidence.Prompt && pid == v.PID && v.Waits {
-		verdict, m.stays = evidence.Verdict{}, false // its marks are gone: what runs the line finds out how it ended
+	if verdict.Kind == inputdetect.Prompt && pid == v.PID && v.Waits {
+		// its marks are missing: package lineexec finds out how the line ended
+		verdict, m.unchanged = inputdetect.Verdict{}, false
 	}
 	doubt := false
 	if verdict.Needs && pid == v.PID && v.Phase == shell.PhaseRunning {
-		// A builtin that reads, or a prompt that is still on its way to us: it reads on if
-		// it is the former.
+		// A builtin that reads, or a prompt in transit: only the former continues to read.
 		doubt = !m.shell
 		m.shell = true
 	}
-	doubt = doubt || verdict.Needs && !m.tells(m.asked) || verdict.Kind != evidence.None && m.unread
+	doubt = doubt || verdict.Needs && !m.counts(m.probedAt) || verdict.Kind != inputdetect.None && m.unread
 	if doubt {
-		verdict, m.stays = evidence.Verdict{}, false
+		verdict, m.unchanged = inputdetect.Verdict{}, false
 	}
-	if verdict.Kind != evidence.None {
+	if verdict.Kind != inputdetect.None {
 		m.found.Verdict = verdict
 	}
 	return Finding{Verdict: verdict, Doubt: doubt, Later: m.Looks() >= 2}, true
 }
 
-// Stays says that at the last look all of the program slept and waited for nothing here, or waited for what it was
-// found to wait for: as long as nothing of it has run and nothing was printed or typed, Again is what Look would be.
-func (m *Machine) Stays() bool { return m.stays }
+// IsUnchanged reports whether the last probe found all of the program asleep or in a known wait. Until it runs, prints
+// or gets input, ReuseLastProbe returns what Look would.
+func (m *Machine) IsUnchanged() bool { return m.unchanged }
 
-// Again is a look that takes what the last one found, see Stays.
-func (m *Machine) Again() Finding {
+// ReuseLastProbe returns the finding of the last probe, see IsUnchanged.
+func (m *Machine) ReuseLastProbe() Finding {
 	f := m.found
 	f.Later = m.Looks() >= 2
 	return f
 }
 
-// A wait with nothing before the cursor has to last: its question may be on its way to us still, longer
-// through a relay. That of the shell itself may be the one at its prompt, whose marks are on their way.
+// A wait without text before the cursor must last: its prompt may still be in transit, longer through a relay. A wait
+// of the shell itself may be the one at its prompt, whose marks are in transit.
 const (
 	blankLasts       = 25 * time.Millisecond
 	blankShellLasts  = 90 * time.Millisecond
 	blankBehindLasts = 200 * time.Millisecond
 )
 
-// tells says whether what a look finds counts.
-func (m *Machine) tells(now time.Time) bool {
+// counts reports whether a finding counts.
+func (m *Machine) counts(now time.Time) bool {
 	switch {
 	case m.pending:
 		return false
@@ -163,50 +161,51 @@ func (m *Machine) tells(now time.Time) bool {
 	return now.Sub(m.wait.since) >= blankLasts
 }
 
-// judge gathers what is known and has it classified; pid is the process that decided.
-func (m *Machine) judge(v *View) (verdict evidence.Verdict, pid int) {
-	f := evidence.Facts{AltScreen: v.Alt, Quiet: v.Now.Sub(v.LastOutput), Rhythm: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Shown: m.host.Shown}
+// judge collects the facts and classifies them; pid is the process that decided.
+func (m *Machine) judge(v *View) (verdict inputdetect.Verdict, pid int) {
+	f := inputdetect.Facts{AltScreen: v.Alt, Quiet: v.Now.Sub(v.LastOutput), Rhythm: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Shown: m.host.RedactLine}
 	if v.Followed {
 		switch sh := &v.Shell; {
 		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && m.spent.waits <= 0 && v.Now.Sub(sh.Since) < basicStart:
-			return evidence.Verdict{}, 0 // it may not have read its line yet, and its wait at the prompt is not known
+			return inputdetect.Verdict{}, 0 // it may not have read its line yet, and its wait at the prompt is not known
 		case sh.Phase == shell.PhaseRunning:
-			f.Shell = evidence.ShellRunning
+			f.Shell = inputdetect.ShellRunning
 			f.NewPrompt = sh.Running != nil && shell.SetsPrompt(sh.Running.Text)
 		}
 	}
 	p := m.host.Probe()
 	f.Modes, f.Probe, m.pending = p.Modes, p.Result, p.Pending
 	if p.Failed && f.Modes == nil {
-		return evidence.Verdict{}, 0 // pipes, or the terminal is gone
+		return inputdetect.Verdict{}, 0 // pipes, or a closed terminal
 	}
-	if r := &f.Probe; r.PID == v.PID && f.Shell == evidence.ShellRunning && v.ReadsBriefly {
-		if r.Timeout < 0 && (r.State == evidence.Reading || r.State == evidence.Polling) {
-			r.State, r.Timeout = evidence.Polling, time.Second
+	if r := &f.Probe; r.PID == v.PID && f.Shell == inputdetect.ShellRunning && v.ReadsBriefly {
+		if r.Timeout < 0 && (r.State == inputdetect.Reading || r.State == inputdetect.Polling) {
+			r.State, r.Timeout = inputdetect.Polling, time.Second
 		}
 	}
 	now := p.Now
-	m.asked = now
+	m.probedAt = now
 	m.behind, m.own = len(f.Probe.Behind) > 0, f.Probe.PID == v.PID && v.Followed
 	f.Beside = m.wait.sees(&f.Probe, v.Offset, now)
 	m.unread = m.spent.same(&f.Probe, now)
 	m.reader.sees(&f.Probe)
-	if (f.Probe.State == evidence.Busy || f.Probe.State == evidence.Sleeping) && len(f.Probe.Behind) == 0 {
-		m.blank, m.stays = false, f.Probe.State == evidence.Sleeping && !p.Failed
-		return evidence.Classify(f), f.Probe.PID // whatever the screen shows
+	if (f.Probe.State == inputdetect.Busy || f.Probe.State == inputdetect.Sleeping) && len(f.Probe.Behind) == 0 {
+		m.blank, m.unchanged = false, f.Probe.State == inputdetect.Sleeping && !p.Failed
+		return inputdetect.Classify(f), f.Probe.PID // independent of the screen
 	}
 	f.BracketedPaste, f.AppCursor, f.Mouse = v.Modes.BracketedPaste, v.Modes.AppCursor, v.Modes.Mouse != 0
 	m.screenFacts(&f, v)
 	m.blank = strings.TrimSpace(f.Line) == ""
-	verdict = evidence.Classify(f)
-	sure := verdict.Kind != evidence.None || f.Quiet >= evidence.SilenceTells
-	m.stays = sure && !p.Failed && !m.pending && f.Probe.State != evidence.Busy
+	verdict = inputdetect.Classify(f)
+	sure := verdict.Kind != inputdetect.None || f.Quiet >= inputdetect.SilenceTells
+	m.unchanged = sure && !p.Failed && !m.pending && f.Probe.State != inputdetect.Busy
 	return verdict, f.Probe.PID
 }
 
-// CursorLine is what stands before the cursor, without what is typed in part there; half says that there is such.
+// CursorLine returns the text before the cursor, without a partial line. half reports whether a partial line was
+// removed.
 func (m *Machine) CursorLine() (line string, half bool) {
-	var f evidence.Facts
+	var f inputdetect.Facts
 	v := m.host.View()
 	half = m.screenFacts(&f, &v)
 	return f.Line, half

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 )
 
 // What is printed while a thread stays in one and the same read was printed by others; what comes
@@ -13,14 +13,14 @@ import (
 // FAULT: E2
 // FEATURES: R42
 func TestOutputBesideARead(t *testing.T) {
-	reads := func(waits int64) *evidence.Result {
-		return &evidence.Result{State: evidence.Reading, PID: 1, TID: 2, Waits: waits}
+	reads := func(waits int64) *inputdetect.Result {
+		return &inputdetect.Result{State: inputdetect.Reading, PID: 1, TID: 2, Waits: waits}
 	}
 	var w readWait
 	now := time.Unix(0, 0)
 	for _, c := range []struct {
 		what  string
-		r     *evidence.Result
+		r     *inputdetect.Result
 		off   uint64
 		after time.Duration
 		want  bool
@@ -48,31 +48,31 @@ func TestOutputBesideARead(t *testing.T) {
 func TestQuestionOnItsWay(t *testing.T) {
 	now := time.Now()
 	a := Machine{blank: true}
-	if a.tells(now) {
+	if a.counts(now) {
 		t.Error("at the first look")
 	}
 	a.Next(now, false, false)
-	if !a.tells(now) {
+	if !a.counts(now) {
 		t.Error("not at the second one")
 	}
 	a.wait = readWait{tid: 1, since: now}
-	if a.tells(now) {
+	if a.counts(now) {
 		t.Error("of a wait that has just begun")
 	}
-	if !a.tells(now.Add(blankLasts)) {
+	if !a.counts(now.Add(blankLasts)) {
 		t.Error("not when it lasts")
 	}
-	if a.own = true; a.tells(now.Add(blankLasts)) || !a.tells(now.Add(blankShellLasts)) {
+	if a.own = true; a.counts(now.Add(blankLasts)) || !a.counts(now.Add(blankShellLasts)) {
 		t.Error("of the shell, whose marks may be on their way, as soon as of a program")
 	}
-	if a.behind = true; a.tells(now.Add(blankLasts)) {
+	if a.behind = true; a.counts(now.Add(blankLasts)) {
 		t.Error("behind a relay as soon as of a program")
 	}
 	a = Machine{}
-	if !a.tells(now) {
+	if !a.counts(now) {
 		t.Error("not when the question is there")
 	}
-	if a.pending = true; a.tells(now) {
+	if a.pending = true; a.counts(now) {
 		t.Error("with output on its way")
 	}
 }
@@ -83,9 +83,9 @@ func TestQuestionOnItsWay(t *testing.T) {
 // FEATURES: R42
 func TestAnswerThatWasNotReadYet(t *testing.T) {
 	now := time.Now()
-	r := evidence.Result{TID: 3, Waits: 5}
+	r := inputdetect.Result{TID: 3, Waits: 5}
 	w := spentWait{tid: 3, waits: 5, until: now.Add(spentFor)}
-	if !w.same(&evidence.Result{TID: 1, Waits: 9, Behind: []evidence.Behind{{Probe: r}}}, now) || !w.same(&r, now) {
+	if !w.same(&inputdetect.Result{TID: 1, Waits: 9, Behind: []inputdetect.RelayedTTY{{Probe: r}}}, now) || !w.same(&r, now) {
 		t.Error("the program has not run since")
 	}
 	if w.same(&r, now.Add(spentFor)) {

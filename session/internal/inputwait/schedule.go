@@ -2,38 +2,39 @@ package inputwait
 
 import "time"
 
-// Times of looks, after the newest output or input.
+// Times of probes, after the newest output or input.
 const (
 	First  = 20 * time.Millisecond // the question is there, or on its way
 	Second = 60 * time.Millisecond // a wait that was found is still there
 	steady = 100 * time.Millisecond
-	// early is for how long a read that begins without a word is told as soon as any other.
-	early = 3 * time.Second
-	// Later on looks are as far apart as a part of the silence so far.
+	// earlyReadTime: a read without a prompt text that starts within this time after the program's start is published
+	// as soon as others.
+	earlyReadTime = 3 * time.Second
+	// Later probes are a fraction of the silence so far apart.
 	part, awaitedPart = 20, 40
 	rare, awaitedRare = 10 * time.Second, 500 * time.Millisecond
-	// askedRare is how often a program is looked at, at most, that was found to ask and still to do so: what answers
-	// it tells.
-	askedRare = time.Second
-	// surely is how many looks it takes to be sure of that.
+	// promptInterval is the least interval of probes of a program that was found to wait at a prompt and still does: an
+	// answer triggers a probe anyway.
+	promptInterval = time.Second
+	// surely is the number of probes for a sure result.
 	surely = 3
-	// confirms is how soon a look is repeated that found something that has to last.
+	// confirms is the interval before a result that must last is checked again.
 	confirms = 30 * time.Millisecond
 )
 
-// Schedule decides when a program that has fallen silent is looked at. The zero value begins with the first look.
+// Schedule decides when a silent program is probed. The zero value starts with the first probe.
 type Schedule struct {
 	from  time.Time
 	looks int
 }
 
-// Restart begins anew: something was printed or typed. It returns when to look first.
+// Restart handles output or input. It returns the time of the first probe.
 func (s *Schedule) Restart(now time.Time) time.Time {
 	s.from, s.looks = now, 0
 	return now.Add(First)
 }
 
-// Resume is Restart of what has been silent for a while: looks are as far apart as they were before.
+// Resume works like Restart for a program that has been silent for a while: probes have the same intervals as before.
 func (s *Schedule) Resume(now, silent time.Time) time.Time {
 	first := s.Restart(now)
 	if silent.Before(now) {
@@ -42,17 +43,17 @@ func (s *Schedule) Resume(now, silent time.Time) time.Time {
 	return first
 }
 
-// Looks is the number of looks since the last Restart, without the present one.
+// Looks returns the number of probes since the last Restart, without the current one.
 func (s *Schedule) Looks() int { return s.looks }
 
-// Next returns when to look again after a look at now. doubt: what was found has to be found again;
-// awaited: a caller waits for the program to ask.
+// Next returns the time of the next probe after one at now. doubt: the result must be found again. awaited: a caller
+// waits for a prompt.
 func (s *Schedule) Next(now time.Time, doubt, awaited bool) time.Time {
 	s.looks++
 	silence := now.Sub(s.from)
 	wait := min(max(steady, silence/part), rare)
 	switch {
-	case silence < early:
+	case silence < earlyReadTime:
 		wait = steady
 	case awaited:
 		wait = min(max(steady, silence/awaitedPart), awaitedRare)
@@ -66,22 +67,22 @@ func (s *Schedule) Next(now time.Time, doubt, awaited bool) time.Time {
 	return now.Add(wait)
 }
 
-// Asked is Next of a program that asks, as several looks found; at is what Next returned.
-func (s *Schedule) Asked(now, at time.Time) time.Time {
-	if rarely := now.Add(askedRare); s.looks >= surely && at.Before(rarely) {
+// AtStablePrompt adjusts at, the result of Next, for a program at a prompt that several probes found.
+func (s *Schedule) AtStablePrompt(now, at time.Time) time.Time {
+	if rarely := now.Add(promptInterval); s.looks >= surely && at.Before(rarely) {
 		return rarely
 	}
 	return at
 }
 
-// Looks at programs that sleep, or that ask, are made together with those of other sessions, a little sooner than it
-// would be time for: to wake the process takes more than many of them.
+// Probes of programs that sleep, or wait at a prompt, are made together with those of other sessions, slightly early:
+// waking the process costs more than many of them.
 const (
 	togetherSoon, togetherLate = 20 * time.Millisecond, 500 * time.Millisecond
 	late                       = time.Second // from which on a look is a late one
 )
 
-// Together is when to look, at a time that other sessions have, too.
+// Together returns a time of a common probe, at or before at.
 func Together(now, at time.Time) time.Time {
 	step := togetherSoon
 	if at.Sub(now) >= late {

@@ -38,17 +38,17 @@ func TestSchedule(t *testing.T) {
 // as others.
 //
 // FEATURES: R42 R90
-func TestAskedIsLookedAtRarely(t *testing.T) {
+func TestPrompt_ProbedRarelyOnceCertain(t *testing.T) {
 	var s Schedule
 	begin := time.Unix(0, 0)
 	now := s.Restart(begin)
 	var gaps []time.Duration
 	for now.Sub(begin) < 10*time.Minute {
-		next := s.Asked(now, s.Next(now, false, false))
+		next := s.AtStablePrompt(now, s.Next(now, false, false))
 		gaps = append(gaps, next.Sub(now))
 		now = next
 	}
-	if want := []time.Duration{Second - First, steady, askedRare, askedRare}; !slices.Equal(gaps[:4], want) {
+	if want := []time.Duration{Second - First, steady, promptInterval, promptInterval}; !slices.Equal(gaps[:4], want) {
 		t.Errorf("begins with %v, want %v", gaps[:4], want)
 	}
 	if last := gaps[len(gaps)-1]; last != rare {

@@ -3,32 +3,31 @@ package inputwait
 import (
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
+	"github.com/longterm-dev/longterm/session/inputdetect"
 )
 
-// spentWait is the wait that was there when something was typed: what was typed ends it, and as long as
-// it is the same the program has only not got round to reading.
+// spentWait is the wait in which input came. The input ends it; while it lasts, the program has not read yet.
 type spentWait struct {
 	tid   int
 	waits int64
-	until time.Time // it was no end of a line, say
+	until time.Time // after that it counts again: the input may not have ended a line
 }
 
-// sees takes the innermost wait that a probe found.
-func (w *spentWait) sees(r *evidence.Result) {
+// sees sets the innermost wait that a probe found.
+func (w *spentWait) sees(r *inputdetect.Result) {
 	for len(r.Behind) > 0 {
 		r = &r.Behind[0].Probe
 	}
 	w.tid, w.waits = r.TID, r.Waits
 }
 
-// How long a program gets to read what was typed.
+// How long a program may take to read input.
 const (
 	spentFor      = 500 * time.Millisecond
-	shellSpentFor = 5 * time.Second // to begin with a line
+	shellSpentFor = 5 * time.Second // to start a line
 )
 
-func (w *spentWait) same(r *evidence.Result, now time.Time) bool {
+func (w *spentWait) same(r *inputdetect.Result, now time.Time) bool {
 	for len(r.Behind) > 0 {
 		r = &r.Behind[0].Probe
 	}
@@ -41,17 +40,16 @@ type readWait struct {
 	waits  int64     // what numbers the thread's waits
 	since  time.Time // when it was first seen
 	off    uint64    // of the output then
-	beside bool      // something was printed meanwhile
+	beside bool      // another process printed during the wait
 }
 
-// readWaitSettles is for how long output may still come that was printed before a wait began.
+// readWaitSettles is how long output printed before a wait may still be in transit.
 const readWaitSettles = 250 * time.Millisecond
 
-// sees takes the wait that a probe found, and the output's offset, and reports if others printed
-// something while it lasted.
-func (w *readWait) sees(r *evidence.Result, off uint64, now time.Time) bool {
+// sees sets the wait that a probe found, and the output's offset. It reports whether others printed during the wait.
+func (w *readWait) sees(r *inputdetect.Result, off uint64, now time.Time) bool {
 	switch {
-	case r.Waits < 0 || r.State != evidence.Reading && r.State != evidence.Polling:
+	case r.Waits < 0 || r.State != inputdetect.Reading && r.State != inputdetect.Polling:
 		*w = readWait{}
 	case w.tid != r.TID || w.waits != r.Waits:
 		*w = readWait{tid: r.TID, waits: r.Waits, since: now, off: off}

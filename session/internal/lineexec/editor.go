@@ -7,49 +7,51 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// editor is what the shell's line editor may hold that no line of ours put there.
+// editor records what the shell's line editor may contain besides submitted lines.
 //
-// A person's unfinished line is never run together with one of ours: it is cleared. It stays
-// on the screen, and in the editor's kill buffer where there is one. A line that a person
-// ended with Enter goes first.
+// A user's unfinished line is never combined with a submitted one: it is cleared. It stays on the screen, and in the
+// editor's kill buffer, if any. A line that the user ended with Enter goes first.
 type editor struct {
-	left    left
-	replied bool // replies to queries were typed since a command began
-	leaked  bool // and the editor may have taken them for keys
+	unsubmitted unsubmittedText
+	replied     bool // replies to queries were typed since a command began
+	leaked      bool // and the editor may have taken them for keys
 
 	at     time.Time // when a line was ended
 	prompt uint64    // where it will be read, if by the shell
 	ahead  bool      // it was typed before that prompt was there
 }
 
-// left is what was typed and not ended with Enter.
-type left uint8
+// unsubmittedText is the kind of text that was typed without Enter.
+type unsubmittedText uint8
 
 const (
-	leftNothing left = iota
-	leftAhead        // text, before the prompt: perhaps a program read it
+	leftNothing unsubmittedText = iota
+	leftAhead                   // text, before the prompt: perhaps a program read it
 	leftText
 	leftKeys // that may have moved the cursor or changed the editor's mode
 )
 
-// How long a shell gets to begin with a line that a person typed, before another one is
-// typed: it would go to what that line starts. What was typed ahead of the prompt may have
-// been read by what ran before.
+// EnterTime is how long a shell may take to start a line that the user typed. A submitted line that is typed earlier
+// would become input of the user's line. aheadTime is the shorter limit for type-ahead, which an earlier command may
+// have read.
 const (
 	EnterTime = 500 * time.Millisecond
 	aheadTime = 100 * time.Millisecond
 )
 
-// Typed notes that something was typed.
-func (m *Machine) Typed(data []byte) {
+// enteredLimit bounds how long a shell that reports starts may take to read a line that the user typed, on a slow machine.
+const enteredLimit = 10 * time.Second
+
+// NoteTyped records input.
+func (m *Machine) NoteTyped(data []byte) {
 	v := m.host.View()
-	m.editor.typed(data, &v)
+	m.editor.noteTyped(data, &v)
 }
 
-// Replied notes that a reply to a query was typed.
-func (m *Machine) Replied() { m.editor.replied = true }
+// NoteReply records that a reply to a query was typed.
+func (m *Machine) NoteReply() { m.editor.replied = true }
 
-func (e *editor) typed(data []byte, v *View) {
+func (e *editor) noteTyped(data []byte, v *View) {
 	if len(data) == 0 {
 		return
 	}
@@ -62,23 +64,23 @@ func (e *editor) typed(data []byte, v *View) {
 	}
 	rest := data[bytes.LastIndexAny(data, "\r\n\x03")+1:]
 	if len(rest) < len(data) {
-		e.left = leftNothing
+		e.unsubmitted = leftNothing
 	}
-	if !atPrompt { // the end of what a program reads; a shell that gets it with no line ends
+	if !atPrompt { // Ctrl-D: end of a program's input; an empty editor of a shell exits
 		rest = bytes.ReplaceAll(rest, []byte{'D' - '@'}, nil)
 	}
 	switch {
 	case len(rest) == 0:
 	case !isText(rest): // also before the prompt: what ran need not have read them
-		e.left = leftKeys
+		e.unsubmitted = leftKeys
 	case !atPrompt:
-		e.left = max(e.left, leftAhead)
+		e.unsubmitted = max(e.unsubmitted, leftAhead)
 	default:
-		e.left = max(e.left, leftText)
+		e.unsubmitted = max(e.unsubmitted, leftText)
 	}
 }
 
-// isText says that typed bytes are characters, and corrections of them.
+// isText reports whether data consists of characters and corrections of them.
 func isText(data []byte) bool {
 	for _, mark := range [][]byte{[]byte("\x1b[200~"), []byte("\x1b[201~")} {
 		data = bytes.ReplaceAll(data, mark, nil)
@@ -91,10 +93,10 @@ func isText(data []byte) bool {
 	return true
 }
 
-func (e *editor) entered() bool { return !e.at.IsZero() }
+func (e *editor) hasEnteredLine() bool { return !e.at.IsZero() }
 
-// entersFor is how much longer a line that was typed may take to begin.
-func (e *editor) entersFor(v *View) time.Duration {
+// enterTimeLeft returns how much longer a typed line may take to start.
+func (e *editor) enterTimeLeft(v *View) time.Duration {
 	switch {
 	case e.at.IsZero() || v.Phase != shell.PhasePrompt || v.Prompt != e.prompt:
 		return 0
@@ -105,17 +107,35 @@ func (e *editor) entersFor(v *View) time.Duration {
 	}
 }
 
-// commandEnded takes replies back that the command did not read, if no keys of a person are among
-// them. Those that come too late the shell's editor has taken for keys.
+// isReadingEntered reports whether the shell may still read a line that the user typed: by the kernel, the shell does not wait for
+// input again. A line that was submitted now would be input of the command that the user's line starts.
+func (m *Machine) isReadingEntered(v *View) bool {
+	e := &m.editor
+	if e.at.IsZero() || v.Offered != shell.Full || v.Phase != shell.PhasePrompt || v.Prompt != e.prompt {
+		return false
+	}
+	since := e.at
+	if v.Since.After(since) {
+		since = v.Since
+	}
+	if v.Now.Sub(since) >= enteredLimit {
+		return false
+	}
+	p := m.host.Probe()
+	return p.Prints || p.Known && (!p.Shell || !p.Reads || p.Unread > 0)
+}
+
+// commandEnded removes replies that the command did not read, if no keys of a user are among them. Late replies were
+// taken for keys by the shell's editor.
 func (e *editor) commandEnded(h Host) {
 	if !e.replied {
 		return
 	}
-	// Whether the editor has taken the terminal over can change between a look and the flush, and
-	// the flush can leave it in the middle of a sequence: it is cleared in any case.
+	// The editor may take over the terminal between a probe and the flush, and the flush may cut a sequence in the
+	// middle: the editor is cleared in any case.
 	e.replied, e.leaked = false, true
 	p := h.Probe()
-	if !p.Known || !p.Canonical || e.left == leftNothing {
+	if !p.Known || !p.Canonical || e.unsubmitted == leftNothing {
 		_ = h.Do(Action{Kind: ActFlush})
 	}
 }
@@ -133,19 +153,19 @@ const (
 	abort    = 'G' - '@'
 )
 
-// clear is how the editor is cleared.
+// clear returns how to clear the editor.
 func (e *editor) clear(k shell.Kind) (clearing, []byte) {
-	ended := !e.at.IsZero() // a line that did not begin: it may be there still
+	ended := !e.at.IsZero() // a line that did not start may still be in the editor
 	switch {
-	case e.left == leftKeys:
+	case e.unsubmitted == leftKeys:
 		return clearByInterrupt, nil
 	case e.leaked && k.Spec().EscSearches:
 		return clearByKeys, []byte{abort, killLine}
-	case e.left == leftAhead && k.Spec().RingsWhenEmpty && !ended:
+	case e.unsubmitted == leftAhead && k.Spec().RingsWhenEmpty && !ended:
 		return clearByKeys, []byte{' ', killLine}
 	case e.leaked && !k.Spec().KillDraws: // the first one may end a sequence that was cut
 		return clearByKeys, []byte{killLine, killLine}
-	case e.left != leftNothing || e.leaked || ended:
+	case e.unsubmitted != leftNothing || e.leaked || ended:
 		return clearByKeys, []byte{killLine}
 	}
 	return clearNothing, nil

@@ -7,16 +7,14 @@ import (
 )
 
 const (
-	// againTime is after how long Ctrl-C is typed again: an editor that is just about to read
-	// loses it.
+	// againTime is the interval of repeated Ctrl-C: an editor that is about to read loses the first one.
 	againTime = 250 * time.Millisecond
-	// muteTime is how long an editor has to show another prompt where it shows none if it was empty (shell.Spec).
+	// muteTime is how long an editor may take to show another prompt if it shows none for an empty line (shell.Spec).
 	muteTime = 60 * time.Millisecond
-	// maxAgain bounds how often.
+	// maxAgain bounds the repetitions.
 	maxAgain = 8
-	// settleTime is how long a shell that was interrupted is looked at, and how often, until it
-	// reads its terminal: before that the signal may still be on its way, and the terminal
-	// throws away what was typed.
+	// settleTime is the interval of probes of an interrupted shell, until it reads its terminal. Before that the signal
+	// may still be in transit, and the terminal discards input.
 	settleTime = 15 * time.Millisecond
 	maxSettle  = 100
 )
@@ -35,8 +33,7 @@ type hold struct {
 	at      time.Time
 }
 
-// holdTime is how long what was interrupted may take to end before it counts as something
-// that goes on.
+// holdTime is how long an interrupted command may take to end before it counts as one that continues.
 const holdTime = time.Second
 
 // interrupt types Ctrl-C and holds lines back.
@@ -51,8 +48,8 @@ func (m *Machine) interrupt(v *View) {
 	m.wake(againTime)
 }
 
-// interruptEditor clears the shell's editor of keys whose effect is not known. There may be nothing to interrupt: an editor that
-// says nothing of that has had it once the time for a prompt is over, if it was reading.
+// interruptEditor clears the shell's editor after keys of unknown effect. An empty editor may show no new prompt. If it
+// was reading, the interrupt counts as done after the time limit for a prompt.
 func (m *Machine) interruptEditor(v *View) {
 	m.editor = editor{}
 	p := m.host.Probe()
@@ -62,9 +59,8 @@ func (m *Machine) interruptEditor(v *View) {
 	}
 }
 
-// Interrupt begins a kill ladder for a line, and reports whether it is the one that runs:
-// else it has ended, and the signal would be another's. signal is sent before anything else
-// can be typed; no line is typed until Interrupted.
+// Interrupt starts a kill ladder for a line, and reports whether the line runs. Otherwise it has ended, and the signal
+// would reach another line. signal is sent before anything else can be typed; no line is typed until EndInterrupt.
 func (m *Machine) Interrupt(l *Line, signal func()) bool {
 	if l.step != Runs || m.First() != l {
 		return false
@@ -73,22 +69,22 @@ func (m *Machine) Interrupt(l *Line, signal func()) bool {
 	return true
 }
 
-// HoldFor is Interrupt for a line that the machine was not given, by its host's word.
+// HoldFor works like Interrupt for a line that was not submitted to the machine.
 func (m *Machine) HoldFor(signal func()) {
 	v := m.host.View()
 	m.after = hold{on: true, prompt: v.Prompt, ladders: m.after.ladders + 1, at: v.Now}
 	signal()
 }
 
-// Interrupted ends a kill ladder.
-func (m *Machine) Interrupted() {
+// EndInterrupt ends a kill ladder.
+func (m *Machine) EndInterrupt() {
 	v := m.host.View()
 	m.after.ladders, m.after.at = max(0, m.after.ladders-1), v.Now
 	m.wake(0)
 }
 
-// changed notes that the prompt is back.
-func (h *hold) changed(kind shell.ChangeKind, v *View) {
+// update records that the prompt is back.
+func (h *hold) update(kind shell.ChangeKind, v *View) {
 	if h.on && (kind == shell.ChangePrompt && v.Prompt > h.prompt || kind == shell.ChangeStarted) {
 		h.back = h.back || kind == shell.ChangePrompt
 		h.tries, h.looks, h.at = 0, 0, v.Now
@@ -104,13 +100,13 @@ func (m *Machine) awaitPrompt(v *View) {
 	case h.repair && !h.back && v.Now.Sub(h.at) < holdTime:
 		m.wake(holdTime - v.Now.Sub(h.at))
 	case v.atPrompt() && (h.back || !h.typed || h.mute && v.Now.Sub(h.at) >= muteTime), v.Offered == shell.None, h.tries > maxAgain:
-		if h.looks++; !m.settled(v) && h.looks < maxSettle {
+		if h.looks++; !m.isSettled(v) && h.looks < maxSettle {
 			m.wake(settleTime)
 			return
 		}
 		*h = hold{}
 		m.wake(0)
-	case h.typed && (v.Phase == shell.PhasePrompt || v.Phase == shell.PhaseUnknown || v.Continuation || m.dropped()):
+	case h.typed && (v.Phase == shell.PhasePrompt || v.Phase == shell.PhaseUnknown || v.Continuation || m.isDropped()):
 		if wait := againTime - v.Now.Sub(h.at); wait > 0 {
 			m.wake(wait)
 			return
@@ -124,7 +120,7 @@ func (m *Machine) awaitPrompt(v *View) {
 			m.wake(wait)
 			return
 		}
-		*h = hold{} // it goes on; the prompt after it is any line's, with marks or without
+		*h = hold{} // the command continues; the prompt after it may belong to any line, with or without marks
 		m.wake(0)
 	default:
 		if cur := m.Current(); cur != nil {
@@ -135,23 +131,22 @@ func (m *Machine) awaitPrompt(v *View) {
 	}
 }
 
-func (m *Machine) dropped() bool { return m.First() != nil && m.First().step == Dropped }
+func (m *Machine) isDropped() bool { return m.First() != nil && m.First().step == Dropped }
 
-// settled says that the shell has dealt with the interrupt.
-func (m *Machine) settled(v *View) bool {
+// isSettled reports whether the shell has handled the interrupt.
+func (m *Machine) isSettled(v *View) bool {
 	p := m.host.Probe()
 	switch {
-	case p.Prints: // however long before that nothing was: what the interrupt led to may be among it
+	case p.Prints: // however long it was silent before: the interrupt's effects may be in it
 		return false
 	case !p.Known:
-		return v.quiet() > 4*settleTime
+		return v.sinceOutput() > 4*settleTime
 	}
-	return p.Reads && p.Unread == 0 && v.quiet() >= settleTime/2
+	return p.Reads && p.Unread == 0 && v.sinceOutput() >= settleTime/2
 }
 
-// Repairs says that the host types a line of its own: the next one waits for the prompt
-// after it, for a while.
-func (m *Machine) Repairs() {
+// HoldForRepair holds lines back after the host has typed a repair line, until its prompt or a time limit.
+func (m *Machine) HoldForRepair() {
 	v := m.host.View()
 	m.after = hold{on: true, repair: true, prompt: v.Prompt, at: v.Now}
 	m.wake(holdTime)

@@ -6,19 +6,18 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// Host is the session, as the machine needs it.
+// Host gives the machine the state of its session and carries out its actions.
 type Host interface {
-	// View is what is known of the shell.
+	// View returns the state of the shell.
 	View() View
-	// Probe asks the kernel what the terminal's foreground does. It costs some system calls.
+	// Probe returns the kernel's state of the terminal's foreground process. It costs some system calls.
 	Probe() Probe
-	// Do carries an action out. It fails where there is something to be said: ActType, when the
-	// line cannot be typed; ActRepair, when there is no way; ActFollow, when the other shell's
-	// commands will not be followed.
+	// Do carries out an action. It returns an error for ActType if the line cannot be typed, for ActRepair if the shell
+	// has no repair line, and for ActFollow if the other shell's commands will not be followed.
 	Do(Action) error
 }
 
-// View is what is known without asking anybody.
+// View is the state that needs no probe.
 type View struct {
 	Now        time.Time
 	LastOutput time.Time
@@ -27,49 +26,54 @@ type View struct {
 	shell.State
 }
 
-// atPrompt says that the shell takes a line.
+// atPrompt reports whether the shell accepts a line.
 func (v *View) atPrompt() bool { return v.Phase == shell.PhasePrompt && !v.Continuation }
 
-// quiet is how long nothing was printed.
-func (v *View) quiet() time.Duration { return v.Now.Sub(v.LastOutput) }
+// sinceOutput returns the time since the last output.
+func (v *View) sinceOutput() time.Duration { return v.Now.Sub(v.LastOutput) }
 
-// Probe is what the kernel tells of the process that reads the terminal.
+// Probe is the kernel's state of the process that reads the terminal.
 type Probe struct {
-	Known   bool // else nothing below means anything, but for Prints
-	Prints  bool // what was printed is on its way still: nobody knows yet what it says
+	Known   bool // otherwise only Prints is valid
+	Prints  bool // output is in transit and not interpreted yet
 	Reads   bool // a process in the foreground waits for input of the terminal
 	Blocked bool // in a read of it
-	// Shell says that it is the session's own process; Replaced, that this process runs another
-	// program, or with other arguments, than it was started with.
+	// Shell reports that the reader is the session's own process. Replaced reports that this process now runs another
+	// program, or has other arguments than at its start.
 	Shell, Replaced bool
-	Program         string   // its name
-	Argv            []string // its arguments, if they may be seen
-	Canonical       bool     // the terminal hands on lines, not keys
-	Pastes          bool     // a program asked for bracketed pastes
-	Unread          int      // bytes of input that were not read
-	// Bytes is how many it asks for in its read; 0: not known.
+	// Shadowed reports that the user's functions or settings took builtins away that the integration calls: no mark will come.
+	Shadowed  bool
+	Program   string   // its name
+	Argv      []string // its arguments, if they may be seen
+	Canonical bool     // the terminal passes lines, not keys
+	Pastes    bool     // a program enabled bracketed pastes
+	Unread    int      // bytes of input that were not read
+	// Bytes is the size of the read request; 0: unknown.
 	Bytes int
+	// Stack is the stack pointer of the reading thread; 0: unknown. A shell has the same one whenever it reads at its prompt, and
+	// a different one in a builtin that reads.
+	Stack uint64
 }
 
-// ActionKind is what the host is to do.
+// ActionKind is the kind of an Action.
 type ActionKind uint8
 
-// Actions; the comment names the fields in use.
+// Kinds of actions; the comment names the fields in use.
 const (
 	ActKeys   ActionKind = iota + 1 // Keys: type them
 	ActType                         // Line: type it and its Enter
-	ActWake                         // After: call Due then; a new one replaces the one before
-	ActFlush                        // take back the input that was not read
-	ActSane                         // put the terminal into line mode: its shell has no editor of its own
+	ActWake                         // After: call Due then; replaces an earlier ActWake
+	ActFlush                        // discard the unread input
+	ActSane                         // set the terminal to line mode: its shell has no line editor
 	ActBegun                        // Line: it runs
 	ActOver                         // Line, Err, Nothing: it has ended
-	ActReads                        // the shell is at its prompt, though its marks did not say so
-	ActLost                         // Reason: likewise, and no mark will say how the line ended
-	ActRepair                       // Line: put the shell's marks back; the next one tells how the line ended
-	ActFollow                       // Program, Argv, Replaced, Again, Reason: another shell reads the terminal
+	ActReads                        // AtPrompt: the shell is at its prompt, without the mark for it
+	ActLost                         // Reason: likewise, and no mark will report how the line ended
+	ActRepair                       // Line: restore the shell's marks; the next one reports how the line ended
+	ActFollow                       // Program, Argv, Replaced, Shadowed, Again, Reason: another shell, or one without marks, reads the terminal
 )
 
-// Action is something to be done.
+// Action is a request to the host.
 type Action struct {
 	Kind     ActionKind
 	Line     *Line
@@ -77,9 +81,11 @@ type Action struct {
 	After    time.Duration
 	Err      error
 	Reason   string
-	Nothing  bool // there was nothing in it to run
+	Nothing  bool // the line contained no command
 	Program  string
 	Argv     []string
 	Replaced bool
+	Shadowed bool
 	Again    bool // it may be prepared
+	AtPrompt bool // the shell is known to read at its prompt, so that a repair line may be typed
 }

@@ -2,6 +2,7 @@ package lineexec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,12 +10,15 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// promptTime is how long a shell that does not tell where its prompt ends gets to print it:
-// what is typed before that is echoed before it.
+// promptTime is how long a shell that does not mark the end of its prompt gets to print it: earlier input would be
+// echoed before it.
 const promptTime = 20 * time.Millisecond
 
-// readsTime is how long such a shell gets to read, when the kernel tells whether it does.
+// readsTime is how long such a shell gets to read, if the kernel can report whether it does.
 const readsTime = time.Second
+
+// learnTime is how long a shell's first line waits until it is known how the shell reads at its prompt.
+const learnTime = 100 * time.Millisecond
 
 // Machine runs lines in one shell.
 type Machine struct {
@@ -22,18 +26,19 @@ type Machine struct {
 	queue  []*Line // oldest first; the first one may be under way
 	editor editor
 	after  hold
-	// prepared is when another shell, in the place of the first, was told how to tell of itself;
-	// zero once it has.
+	// prepared is when a shell that replaced the first one got the integration; zero once it printed marks.
 	prepared time.Time
+	stacks   map[readWay]uint64 // the stack pointers with which the shell reads at its prompt
 }
 
-// New makes a machine.
-func New(h Host) *Machine { return &Machine{host: h} }
+// New returns a machine.
+func New(h Host) *Machine { return &Machine{host: h, stacks: map[readWay]uint64{}} }
 
-// Try says why a line would not be queued now, and changes nothing. busy says what the shell is busy with, for the error.
-func (m *Machine) Try(l *Line, busy func() string) error {
+// CheckQueue returns the error that Give would return for a line now, without side effects. busy names the running
+// program for the error.
+func (m *Machine) CheckQueue(l *Line, busy func() string) error {
 	v := m.host.View()
-	if p, _ := m.foreign(&v); p != nil {
+	if p, _ := m.foreignShell(&v); p != nil {
 		return ErrForeign
 	}
 	return m.busy(l, &v, busy)
@@ -54,15 +59,15 @@ func (m *Machine) Give(l *Line, busy func() string) error {
 }
 
 func (m *Machine) busy(l *Line, v *View, with func() string) error {
-	runs := v.Running != nil && !v.Done // else the prompt is on its way
+	runs := v.Running != nil && !v.Done && !m.hasEndedUnmarked(v) // else the prompt is on its way
 	unknown := v.Phase == shell.PhaseUnknown && v.Prompt > 0 && v.Quality == shell.None
-	if !l.Wait && !m.after.on && (runs || v.Continuation || len(m.queue) > 0 || unknown || m.untold(v)) {
+	if !l.Wait && !m.after.on && (runs || v.Continuation || len(m.queue) > 0 || unknown || m.runsUnmarkedLine(v)) {
 		return fmt.Errorf("%w: %s", ErrBusy, with())
 	}
 	return nil
 }
 
-// Current is the line that was typed and has not ended; nil: none.
+// Current returns the line that was typed and has not ended, or nil.
 func (m *Machine) Current() *Line {
 	if len(m.queue) == 0 || m.queue[0].step == Waits {
 		return nil
@@ -70,7 +75,7 @@ func (m *Machine) Current() *Line {
 	return m.queue[0]
 }
 
-// First is the line whose turn it is; nil: none.
+// First returns the line at the head of the queue, or nil.
 func (m *Machine) First() *Line {
 	if len(m.queue) == 0 {
 		return nil
@@ -78,13 +83,13 @@ func (m *Machine) First() *Line {
 	return m.queue[0]
 }
 
-// Due is called when the time of ActWake has come.
+// Due handles the expiry of ActWake.
 func (m *Machine) Due() {
 	v := m.host.View()
 	m.advance(&v)
 }
 
-// advance does what is due.
+// advance does all due work.
 func (m *Machine) advance(v *View) {
 	switch cur := m.Current(); {
 	case m.after.on:
@@ -100,11 +105,16 @@ func (m *Machine) advance(v *View) {
 
 func (m *Machine) wake(after time.Duration) { _ = m.host.Do(Action{Kind: ActWake, After: after}) }
 
-// next types the first line that waits, if the shell is at its prompt and the editor is empty.
+// next types the first waiting line, if the shell is at its prompt and the editor is empty.
 func (m *Machine) next(v *View) {
 	if len(m.queue) == 0 {
-		if v.Drawing {
+		switch {
+		case v.Drawing:
 			m.doubtPrompt(v)
+		case v.atPrompt() && len(m.stacks) == 0 && !m.editor.hasEnteredLine():
+			if wait := m.timeUntilReady(v); wait > 0 {
+				m.wake(wait)
+			}
 		}
 		return
 	}
@@ -112,11 +122,11 @@ func (m *Machine) next(v *View) {
 		m.doubtPrompt(v)
 		return
 	}
-	if wait := m.notYet(v); wait > 0 {
+	if wait := m.timeUntilReady(v); wait > 0 {
 		m.wake(wait)
 		return
 	}
-	if m.untold(v) {
+	if m.runsUnmarkedLine(v) {
 		if !m.follow(v) {
 			m.refuseBusy()
 		}
@@ -124,7 +134,7 @@ func (m *Machine) next(v *View) {
 	}
 	if m.editor.leaked {
 		p := m.host.Probe()
-		m.editor.leaked = !p.Known || !p.Canonical // else the editor has not begun, and took nothing
+		m.editor.leaked = !p.Known || !p.Canonical // otherwise the editor has not started, and took nothing
 	}
 	clear, keys := m.editor.clear(v.Kind)
 	if clear == clearByInterrupt {
@@ -144,20 +154,29 @@ func (m *Machine) next(v *View) {
 	m.typeLine(m.queue[0], v)
 }
 
-// notYet is how much longer the line has to wait: for the prompt's end, for what a person has
-// just typed to begin, and for the editor to ask for pastes.
-func (m *Machine) notYet(v *View) time.Duration {
-	if wait := m.editor.entersFor(v); wait > 0 {
+// timeUntilReady returns how much longer the line must wait: for the prompt's end, for the start of a line that the
+// user typed, and for the editor to enable pastes.
+func (m *Machine) timeUntilReady(v *View) time.Duration {
+	if wait := m.editor.enterTimeLeft(v); wait > 0 {
 		return wait
 	}
-	if v.Offered == shell.Full {
+	if m.isReadingEntered(v) {
+		return promptTime
+	}
+	full := v.Offered == shell.Full
+	if full && len(m.stacks) > 0 {
 		return 0
 	}
-	if p := m.host.Probe(); (p.Known || p.Prints) && v.Now.Sub(v.Since) < readsTime {
-		if p.Shell && p.Reads {
+	p := m.host.Probe()
+	m.learn(&p)
+	if since := v.Now.Sub(v.Since); (p.Known || p.Prints) && since < readsTime {
+		if p.Shell && p.Reads && (len(m.stacks) > 0 || since >= learnTime) {
 			return 0
 		}
 		return promptTime / 4
+	}
+	if full {
+		return 0
 	}
 	last := v.LastOutput
 	if v.Since.After(last) {
@@ -169,8 +188,8 @@ func (m *Machine) notYet(v *View) time.Duration {
 func (m *Machine) typeLine(l *Line, v *View) {
 	l.step, l.prompt, l.typed, l.basic = Typed, v.Prompt, v.Now, v.Offered != shell.Full
 	if err := m.host.Do(Action{Kind: ActType, Line: l}); err != nil {
-		var later *Later
-		if asLater(err, &later) {
+		var later *RetryAfterError
+		if errors.As(err, &later) {
 			l.step = Waits
 			m.wake(later.After)
 			return
@@ -178,10 +197,10 @@ func (m *Machine) typeLine(l *Line, v *View) {
 		m.end(Action{Line: l, Err: err})
 		return
 	}
-	m.wake(l.doubt.begin(v))
+	m.wake(l.suspicion.begin(v))
 }
 
-// refuseBusy ends the lines that do not wait for the shell to be free, and has the others look again.
+// refuseBusy ends the lines that do not wait for a free shell, and schedules a probe for the others.
 func (m *Machine) refuseBusy() {
 	for _, l := range slices.Clone(m.queue) {
 		if l.step == Waits && !l.Wait {
@@ -193,26 +212,20 @@ func (m *Machine) refuseBusy() {
 	}
 }
 
-// Later is the host's answer to ActType that the line cannot be typed yet.
-type Later struct{ After time.Duration }
+// RetryAfterError is the host's answer to ActType if the line cannot be typed yet. The machine retries after After.
+type RetryAfterError struct{ After time.Duration }
 
-func (e *Later) Error() string { return fmt.Sprintf("not before %s", e.After) }
+func (e *RetryAfterError) Error() string { return fmt.Sprintf("not before %s", e.After) }
 
-func asLater(err error, to **Later) bool {
-	l, ok := err.(*Later)
-	*to = l
-	return ok
-}
-
-// NeverRan says that the line under way, which ends next, was read and refused. An editor that keeps it has to drop it first: what
-// anybody types would be put behind it.
-func (m *Machine) NeverRan() {
+// MarkRefused records that the current line, which ends next, was read and refused. An editor that keeps such a line
+// must drop it first: any later input would be appended to it.
+func (m *Machine) MarkRefused() {
 	if l := m.Current(); l != nil && m.host.View().Kind.Spec().KeepsIncomplete {
 		l.refused = true
 	}
 }
 
-// dropRefused has the editor drop a line that it refused, once it reads: an interrupt before that is lost.
+// dropRefused makes the editor drop a line that it refused, once it reads: an earlier interrupt would be lost.
 func (m *Machine) dropRefused(l *Line, v *View) {
 	p := m.host.Probe()
 	if !v.atPrompt() || p.Known && !(p.Shell && p.Reads) && v.Now.Sub(v.Since) < readsTime {
@@ -232,24 +245,24 @@ func (m *Machine) HandleChange(kind shell.ChangeKind) {
 	if kind == shell.ChangeDone || kind == shell.ChangePrompt {
 		m.editor.commandEnded(m.host)
 	}
-	m.after.changed(kind, &v)
+	m.after.update(kind, &v)
 	if l := m.First(); l != nil {
 		m.handleChange(l, kind, &v)
 	}
 	if kind == shell.ChangePrompt || kind == shell.ChangePhase || kind == shell.ChangeFinished || kind == shell.ChangeStarted && m.after.on {
-		m.wake(0) // once all changes of this moment have been told
+		m.wake(0) // after all changes of this moment were handled
 	}
 }
 
 func (m *Machine) handleChange(l *Line, kind shell.ChangeKind, v *View) {
 	switch {
-	case kind == shell.ChangeStarted && l.step == Waits && !l.Wait && m.editor.entered():
+	case kind == shell.ChangeStarted && l.step == Waits && !l.Wait && m.editor.hasEnteredLine():
 		m.end(Action{Line: l, Err: ErrBusy}) // with a line that had just been typed
 	case kind == shell.ChangeStarted && l.step == Typed:
 		l.step, l.begun = Runs, true
-		l.doubt = doubt{}
+		l.suspicion = suspicion{}
 		_ = m.host.Do(Action{Kind: ActBegun, Line: l})
-		m.wake(l.doubt.begin(v))
+		m.wake(l.suspicion.begin(v))
 	case kind == shell.ChangeFinished && l.step == Runs && l.refused:
 		l.step = Refused
 	case kind == shell.ChangeFinished && l.step == Runs:
@@ -260,27 +273,27 @@ func (m *Machine) handleChange(l *Line, kind shell.ChangeKind, v *View) {
 	case kind == shell.ChangePrompt && l.step == Dropped:
 		m.end(Action{Line: l, Err: l.cause})
 	case kind == shell.ChangePrompt && l.step == Typed && v.Prompt > l.prompt:
-		m.end(Action{Line: l, Nothing: true}) // a comment, say: read, and nothing to run
+		m.end(Action{Line: l, Nothing: true}) // for example a comment: read, without a command to run
 	}
 }
 
-// drop has the shell drop what it has of a line.
+// drop makes the shell drop its part of a line.
 func (m *Machine) drop(l *Line, cause error) {
 	v := m.host.View()
 	l.step, l.cause = Dropped, cause
 	m.interrupt(&v)
 }
 
-// Stuck looks at a line that was typed and has not begun: a shell whose editor keeps lines
-// that are incomplete, without a word (fish), has to be told to drop it.
-func (m *Machine) Stuck(l *Line) {
+// DropIncomplete drops a line that was typed and has not started. It handles shells whose editor silently keeps
+// incomplete lines (fish).
+func (m *Machine) DropIncomplete(l *Line) {
 	if l.step == Typed && m.host.View().Kind.Spec().KeepsIncomplete {
 		m.drop(l, ErrIncomplete)
 	}
 }
 
-// Drop takes a line back that has not begun, and leaves one that has to itself. The shell
-// is given Ctrl-C if it has the line; the next line waits for its prompt.
+// Drop removes a line that has not started, and lets a started one continue without supervision. If the shell has the
+// line, Ctrl-C is typed; the next line waits for its prompt.
 func (m *Machine) Drop(l *Line) {
 	if l.step == Typed {
 		v := m.host.View()
@@ -292,14 +305,14 @@ func (m *Machine) Drop(l *Line) {
 	}
 }
 
-// end takes a line off the queue.
+// end removes a line from the queue.
 func (m *Machine) end(a Action) {
 	m.queue = slices.DeleteFunc(m.queue, func(x *Line) bool { return x == a.Line })
 	a.Kind, a.Line.step = ActOver, Over
 	_ = m.host.Do(a)
 }
 
-// EndAll ends all lines: no more is coming.
+// EndAll ends all lines with an error.
 func (m *Machine) EndAll(err error) {
 	m.after = hold{}
 	for len(m.queue) > 0 {

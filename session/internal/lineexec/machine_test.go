@@ -112,19 +112,19 @@ func (s *stage) want(t *testing.T, log string) {
 	}
 }
 
-var reading = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Pastes: true}
+var reading = Probe{Known: true, Reads: true, Blocked: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Pastes: true, Stack: 1}
 
 // FEATURES: R7
 func TestLinesRunInOrder(t *testing.T) {
 	s := newStage()
 	one := s.give(t, &Line{})
 	two := s.give(t, &Line{Wait: true})
-	for name, give := range map[string]func(*Line, func() string) error{"give": s.m.Give, "try": s.m.Try} {
+	for name, give := range map[string]func(*Line, func() string) error{"give": s.m.Give, "try": s.m.CheckQueue} {
 		if err := give(&Line{}, func() string { return "it" }); !errors.Is(err, ErrBusy) {
 			t.Error(name, err)
 		}
 	}
-	if err := s.m.Try(&Line{Wait: true}, func() string { return "it" }); err != nil {
+	if err := s.m.CheckQueue(&Line{Wait: true}, func() string { return "it" }); err != nil {
 		t.Error(err)
 	}
 	s.want(t, "line")
@@ -173,7 +173,7 @@ func TestAnInterruptIsForItsLine(t *testing.T) {
 	if next.Step() != Waits {
 		t.Error("the next line was typed during the kill ladder")
 	}
-	s.m.Interrupted()
+	s.m.EndInterrupt()
 	s.pass(50 * time.Millisecond)
 	if next.Step() != Typed || sent != 1 {
 		t.Error(next.Step(), sent)
@@ -211,12 +211,55 @@ func TestWhatIsLeftInTheEditorIsCleared(t *testing.T) {
 	} {
 		s := newStage()
 		s.view.Kind, s.view.Phase, s.probe = tt.kind, tt.phase, reading
-		s.m.Typed([]byte(tt.typed))
+		s.m.NoteTyped([]byte(tt.typed))
 		s.view.Phase = shell.PhasePrompt
 		s.give(t, &Line{})
 		s.pass(tt.passes)
 		if got := strings.Join(s.log, ", "); got != tt.log {
 			t.Errorf("%s %s %q: %s, want %s", tt.kind, tt.phase, tt.typed, got, tt.log)
+		}
+	}
+}
+
+// TestEnteredLine_GoesFirst_OnASlowMachine types a line that the shell reads late, before and at its prompt. A submitted line is
+// rejected once that line runs, and typed if the shell waits for input again without having started it.
+//
+// FAULT: A13
+// FEATURES: R7
+func TestEnteredLine_GoesFirst_OnASlowMachine(t *testing.T) {
+	python := Probe{Known: true, Reads: true, Program: "python3"}
+	for _, ahead := range []bool{true, false} {
+		for name, busy := range map[string]Probe{
+			"reads":  {Known: true, Shell: true, Program: "bash"},
+			"unread": {Known: true, Shell: true, Reads: true, Unread: 3},
+			"prints": {Prints: true},
+			"runs":   python,
+		} {
+			for _, starts := range []bool{true, false} {
+				s := newStage()
+				if ahead {
+					s.view.Phase = shell.PhaseUnknown
+				}
+				s.m.NoteTyped([]byte("python3\r"))
+				if s.probe = busy; ahead {
+					s.prompts()
+				}
+				l := s.give(t, &Line{})
+				s.pass(enteredLimit / 2)
+				s.want(t, "")
+				if starts {
+					s.begins()
+					if !errors.Is(s.errs[l], ErrBusy) {
+						t.Errorf("ahead %v, %s: %q, %v", ahead, name, s.log, s.errs[l])
+					}
+					continue
+				}
+				s.probe = reading
+				s.pass(EnterTime)
+				if len(s.log) < 2 || s.log[1] != "line" {
+					t.Errorf("ahead %v, %s: %q", ahead, name, s.log)
+				}
+			}
 		}
 	}
 }
@@ -231,17 +274,18 @@ func TestRepliesAreTakenBack(t *testing.T) {
 	}{
 		{"before the editor reads", true, "", "flush, line"},
 		{"the editor may have read", false, "", `flush, keys "\a\x15", line`},
-		{"a person's keys are among them", true, "ls", `keys " \x15", line`},
+		{"a user's keys are among them", true, "ls", `keys " \x15", line`},
 	} {
 		s := newStage()
 		s.view.Phase, s.view.Running = shell.PhaseRunning, &shell.Command{}
-		s.m.Replied()
-		s.m.Typed([]byte(tt.typed))
+		s.m.NoteReply()
+		s.m.NoteTyped([]byte(tt.typed))
 		s.probe = Probe{Known: true, Canonical: tt.canonical}
 		s.view.Running = nil
 		s.m.HandleChange(shell.ChangeDone)
 		s.prompts()
 		s.give(t, &Line{})
+		s.pass(readsTime)
 		if got := strings.Join(s.log, ", "); got != tt.log {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.log)
 		}
@@ -249,7 +293,7 @@ func TestRepliesAreTakenBack(t *testing.T) {
 }
 
 // FAULT: B1, E5
-func TestALineThatNeverBegins(t *testing.T) {
+func TestLine_NeverStarts(t *testing.T) {
 	s := newStage()
 	l := s.give(t, &Line{})
 	s.pass(time.Second)
@@ -270,9 +314,11 @@ func TestALineThatNeverBegins(t *testing.T) {
 }
 
 // FAULT: E5
-func TestALineWhoseEndIsNotTold(t *testing.T) {
+func TestLine_EndNotReported(t *testing.T) {
 	canonical := Probe{Known: true, Reads: true, Shell: true, Program: "dash", Argv: []string{"dash"}, Canonical: true}
 	at := func(p Probe, bytes int) Probe { p.Bytes = bytes; return p }
+	elsewhere, unknown := reading, reading
+	elsewhere.Stack, unknown.Stack = 2, 0
 	for _, tt := range []struct {
 		name string
 		kind shell.Kind
@@ -281,7 +327,9 @@ func TestALineWhoseEndIsNotTold(t *testing.T) {
 		ends bool
 	}{
 		{"prompt", shell.Bash, Line{}, reading, true},
-		{"read -e", shell.Bash, Line{Keeps: true}, reading, false},
+		{"read -e", shell.Bash, Line{}, elsewhere, false},
+		{"a read that the kernel does not show", shell.Bash, Line{}, unknown, false},
+		{"read in an editor", shell.Ksh, Line{}, elsewhere, false},
 		{"read", shell.Bash, Line{}, Probe{Known: true, Reads: true, Shell: true, Program: "bash", Argv: []string{"bash"}, Canonical: true, Bytes: 4096}, false},
 		{"prompt", shell.Dash, Line{}, at(canonical, 8191), true},
 		{"read", shell.Dash, Line{}, at(canonical, 1), false},
@@ -290,7 +338,7 @@ func TestALineWhoseEndIsNotTold(t *testing.T) {
 		{"not known", shell.Bash, Line{}, Probe{}, false},
 	} {
 		s := newStage()
-		s.view.Kind, s.fails = tt.kind, true
+		s.view.Kind, s.fails, s.probe = tt.kind, true, reading
 		l := s.give(t, &tt.line)
 		s.begins()
 		s.probe = tt.p
@@ -301,7 +349,93 @@ func TestALineWhoseEndIsNotTold(t *testing.T) {
 	}
 }
 
-// A shell that does not say when it begins with a line, as dash: whether it still runs what a person entered is the
+// TestQuestionOfTheShell_IsNotAnsweredByARepairLine lets builtins read with the shell's own line editor, in states in which marks may
+// be missing: nothing is typed, and the line counts as one that asks, until the shell is at its prompt again.
+//
+// FAULT: H3
+func TestQuestionOfTheShell_IsNotAnsweredByARepairLine(t *testing.T) {
+	for name, state := range map[string]func(*View){
+		"it runs":   func(*View) {},
+		"hooks run": func(v *View) { v.Done = true },
+	} {
+		for _, kind := range []shell.Kind{shell.Bash, shell.Zsh, shell.Fish, shell.Ksh, shell.Mksh} {
+			s := newStage()
+			s.view.Kind, s.probe = kind, reading
+			l := s.give(t, &Line{})
+			s.begins()
+			state(&s.view)
+			s.probe.Stack = 2
+			s.pass(20 * time.Second)
+			s.want(t, "line")
+			if !l.IsAsking() || l.Step() != Runs {
+				t.Errorf("%s, %s: step %v, asks %v", kind, name, l.Step(), l.IsAsking())
+			}
+			s.probe.Stack = 1
+			s.pass(5 * time.Second)
+			if len(s.log) < 2 || l.IsAsking() {
+				t.Errorf("%s, %s: at the prompt: %q, asks %v", kind, name, s.log, l.IsAsking())
+			}
+		}
+	}
+}
+
+// TestPromptMarkInALine_EndsNothing lets a line print the mark of a prompt, in a shell that marks only prompts. The line ends once the
+// shell is known to read at its prompt, and soon after that.
+//
+// FAULT: H26
+func TestPromptMarkInALine_EndsNothing(t *testing.T) {
+	tracker := shell.NewTracker(shell.Launch{Quality: shell.Basic, Nonce: "n"})
+	tracker.Apply(shell.Event{Kind: shell.EventMark, Mark: shell.Mark{Kind: shell.MarkPrompt, Nonce: "n", Prompt: 1}})
+	tracker.Apply(shell.Event{Kind: shell.EventTyped, Text: "x"})
+	tracker.Apply(shell.Event{Kind: shell.EventMark, Mark: shell.Mark{Kind: shell.MarkPrompt, Nonce: "n", Prompt: 2, Late: true}})
+	atPrompt := Probe{Known: true, Reads: true, Blocked: true, Shell: true, Canonical: true, Bytes: 8191, Stack: 1}
+	builtin := atPrompt
+	builtin.Stack = 2
+	s := newStage()
+	s.view.Kind, s.view.Offered, s.view.Quality, s.probe = shell.Dash, shell.Basic, shell.Basic, atPrompt
+	s.give(t, &Line{})
+	s.begins()
+	if !s.m.CanConfirmPrompt() {
+		t.Fatal("the prompt cannot be confirmed")
+	}
+	s.view.Doubt = tracker.State().Doubt
+	for _, s.probe = range []Probe{{Known: true, Program: "sleep"}, {Prints: true}, builtin} {
+		s.view.LastOutput = s.view.Now
+		s.m.HandleChange(shell.ChangePhase)
+		s.pass(10 * time.Second)
+		s.want(t, "line")
+	}
+	s.view.LastOutput, s.probe = s.view.Now, atPrompt
+	s.m.HandleChange(shell.ChangePhase)
+	s.pass(confirmPoll)
+	s.want(t, "line, reads, over")
+}
+
+// TestTypedLine_WithoutAnEnd_IsNotBusyForGood runs a line that the user typed, and that took the marks away. A submitted line is
+// rejected while a builtin reads, and typed once the shell is known to be at its prompt.
+//
+// FAULT: H12
+func TestTypedLine_WithoutAnEnd_IsNotBusyForGood(t *testing.T) {
+	s := newStage()
+	s.probe = reading
+	s.m.HandleChange(shell.ChangePrompt)
+	s.pass(time.Second)
+	s.begins()
+	s.probe.Stack = 2
+	s.pass(time.Second)
+	busy := func() string { return "something" }
+	if err := s.m.Give(&Line{}, busy); !errors.Is(err, ErrBusy) {
+		t.Errorf("in a builtin that reads: %v", err)
+	}
+	s.probe.Stack = 1
+	if err := s.m.Give(&Line{}, busy); err != nil {
+		t.Errorf("at the prompt: %v", err)
+	}
+	s.pass(stableTime)
+	s.want(t, "reads, line")
+}
+
+// A shell that does not say when it begins with a line, as dash: whether it still runs what a user entered is the
 // kernel's to say. A line of ours would be read by that.
 //
 // FEATURES: R7
@@ -328,10 +462,10 @@ func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
 			s := newStage()
 			s.view.Kind, s.view.Offered, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
 			s.fails = true
-			s.m.Typed([]byte(tt.typed))
+			s.m.NoteTyped([]byte(tt.typed))
 			s.probe = tt.p
 			early := s.give(t, &Line{Wait: wait})
-			s.pass(EnterTime + standTime/2)
+			s.pass(EnterTime + stableTime/2)
 			switch log := strings.Join(s.log, ", "); {
 			case wait && log != tt.log:
 				t.Errorf("%s: %s, want %s", tt.name, log, tt.log)
@@ -346,7 +480,7 @@ func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
 			}
 			s.probe = at(dash, 8191)
 			s.prompts()
-			s.pass(standTime / 2)
+			s.pass(stableTime / 2)
 			if got := strings.Join(s.log, ", "); wait && !strings.HasSuffix(got, "line") {
 				t.Errorf("%s: not typed at the next prompt: %s", tt.name, got)
 			}
@@ -355,7 +489,7 @@ func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
 }
 
 // FAULT: E1, B10
-func TestAnotherShellIsFollowed(t *testing.T) {
+func TestNestedShell_IsFollowed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		p    Probe
@@ -374,6 +508,23 @@ func TestAnotherShellIsFollowed(t *testing.T) {
 			t.Errorf("%s: %v, %v", tt.name, l.Step(), s.errs[l])
 		}
 		s.want(t, "line, follow "+tt.name+", over")
+	}
+}
+
+// A shell whose start files took its marks away is at its prompt: lines do not wait for a mark.
+//
+// FAULT: H12
+func TestAShellWithoutMarksFromItsStart(t *testing.T) {
+	for _, shadowed := range []bool{true, false} {
+		s := newStage()
+		s.view.Phase, s.view.Prompt = shell.PhaseUnknown, 0
+		s.probe = reading
+		s.probe.Shadowed = shadowed
+		l := s.give(t, &Line{})
+		s.pass(5 * time.Second)
+		if got := errors.Is(s.errs[l], ErrForeign); got != shadowed || (l.Step() == Over) != shadowed {
+			t.Errorf("shadowed %v: %v, step %v", shadowed, s.errs[l], l.Step())
+		}
 	}
 }
 
@@ -401,9 +552,9 @@ func FuzzMachine(f *testing.F) {
 				s.view.Continuation = true
 				s.m.HandleChange(shell.ChangeInput)
 			case 6:
-				s.m.Typed([]byte{e})
+				s.m.NoteTyped([]byte{e})
 			case 7:
-				s.m.Replied()
+				s.m.NoteReply()
 			case 8:
 				s.probe = reading
 			case 9:
@@ -416,10 +567,10 @@ func FuzzMachine(f *testing.F) {
 				}
 			case 12:
 				if len(lines) > 0 && s.m.Interrupt(lines[0], func() {}) {
-					s.m.Interrupted()
+					s.m.EndInterrupt()
 				}
 			case 13:
-				s.m.Look()
+				s.m.CheckForeignShell()
 			case 14:
 				s.m.HandleChange(shell.ChangeDone)
 			case 15:
@@ -443,13 +594,13 @@ func TestAPromptThatIsNotPrinted(t *testing.T) {
 	s := newStage()
 	s.view.Phase, s.view.Drawing, s.probe = shell.PhaseUnknown, true, reading
 	s.probe.Reads = false
-	s.m.Drawn()
+	s.m.CheckDrawnPrompt()
 	s.pass(time.Second)
 	s.want(t, "") // it is drawing
 	s.probe.Reads = true
 	s.pass(time.Second)
 	s.want(t, "reads")
-	s.m.Drawn()
+	s.m.CheckDrawnPrompt()
 	s.pass(time.Second)
 	s.want(t, "reads")
 }
@@ -473,13 +624,13 @@ func TestInterruptThatCostsThePromptsMark(t *testing.T) {
 }
 
 // A line that fish read and refused stands in its editor: it has ended only once that has dropped it.
-func TestALineThatIsRefusedAndKept(t *testing.T) {
+func TestRefusedLine_StaysInEditor(t *testing.T) {
 	for kind, log := range map[shell.Kind]string{shell.Bash: "line, over", shell.Fish: `line, keys "\x03", over`} {
 		s := newStage()
 		s.view.Kind, s.probe = kind, Probe{Known: true, Shell: true}
 		l := s.give(t, &Line{})
 		s.m.HandleChange(shell.ChangeStarted)
-		s.m.NeverRan()
+		s.m.MarkRefused()
 		s.m.HandleChange(shell.ChangeFinished)
 		s.prompts()
 		s.pass(100 * time.Millisecond)
@@ -501,10 +652,10 @@ func TestALineThatIsRefusedAndKept(t *testing.T) {
 }
 
 // An interrupt that fish was not reading for may be lost: a prompt is waited for then, as its editor may be full.
-func TestAnInterruptThatNobodyReads(t *testing.T) {
+func TestLostInterrupt_WaitsForPrompt(t *testing.T) {
 	s := newStage()
 	s.view.Kind, s.probe = shell.Fish, Probe{Known: true, Shell: true}
-	s.m.Typed([]byte("\x1b[D"))
+	s.m.NoteTyped([]byte("\x1b[D"))
 	s.give(t, &Line{})
 	s.probe.Reads = true // only now
 	s.pass(againTime - 1)

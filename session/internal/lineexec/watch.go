@@ -8,76 +8,135 @@ import (
 	"github.com/longterm-dev/longterm/session/shell"
 )
 
-// How often a line under way is looked at, and for how long everything has to stand still
-// before the kernel's word counts instead of the shell's.
+// Intervals of probes of a current line, and how long the state must be stable before the kernel's state counts instead
+// of the shell's marks.
 const (
-	lookFirst = 300 * time.Millisecond
-	lookMost  = 3 * time.Second
-	standTime = 200 * time.Millisecond
-	// preparedTime is how long another shell may take to tell of itself once it was told how.
+	lookFirst  = 300 * time.Millisecond
+	lookMost   = 3 * time.Second
+	stableTime = 200 * time.Millisecond
+	// preparedTime is how long another shell may take to print marks after it got the integration.
 	preparedTime = 2 * time.Second
-	// repairTime is how long marks that were put back may take to come.
+	// repairTime is how long restored marks may take to appear.
 	repairTime = time.Second
+	// confirmPoll is the first interval of probes after the mark of a prompt that must be confirmed, confirmTime how long it is probed
+	// more often than other lines.
+	confirmPoll = 2 * time.Millisecond
+	confirmTime = 2 * time.Second
 )
 
-// doubt is what earlier looks at a line found: the same thing twice counts.
-type doubt struct {
+// suspicion holds the result of earlier probes of a line: two equal results count.
+type suspicion struct {
 	looks   int
 	finding finding
 	offset  uint64
 	at      time.Time
 }
 
-func (d *doubt) begin(v *View) time.Duration {
-	*d = doubt{at: v.Now}
+func (d *suspicion) begin(v *View) time.Duration {
+	*d = suspicion{at: v.Now}
 	return lookFirst
 }
 
-// again is when to look next.
-func (d *doubt) again() time.Duration {
+// nextProbe returns the time until the next probe.
+func (d *suspicion) nextProbe() time.Duration {
 	d.looks++
 	if d.finding != nothing {
-		return standTime
+		return stableTime
 	}
 	return min(lookMost, lookFirst*time.Duration(d.looks))
 }
 
-// finding is what a look says.
+// finding is the result of a probe.
 type finding uint8
 
 const (
-	nothing   finding = iota
-	backAgain         // the shell reads its terminal, and said as much but for one mark
-	lost              // it reads its terminal in its line editor, and said nothing
-	kept              // likewise, and has not begun with the line
-	replaced          // its process is another shell now
-	nestedOne         // a shell that it started reads the terminal
+	nothing       finding = iota
+	atPromptAgain         // the shell reads its terminal, and only one of its marks is missing
+	marksLost             // it reads its terminal in its line editor, without any mark
+	lineKept              // likewise, and has not started the line
+	replaced              // its process is another shell now
+	nested                // a shell that it started reads the terminal
 )
 
-// watch looks whether a line has ended, or will never begin, without a mark of it.
+// watch checks whether a line has ended, or will never start, without a mark for it.
 func (m *Machine) watch(l *Line, v *View) {
-	d := &l.doubt
-	if v.quiet() < standTime/2 || v.Now.Sub(l.typed) < standTime {
-		m.wake(max(standTime/2-v.quiet(), standTime/4))
+	d := &l.suspicion
+	if m.confirmPrompt(l, v) {
+		return
+	}
+	if v.sinceOutput() < stableTime/2 || v.Now.Sub(l.typed) < stableTime {
+		m.wake(max(stableTime/2-v.sinceOutput(), stableTime/4))
 		return
 	}
 	p := m.host.Probe()
-	f := judge(l, v, &p)
+	f := m.judge(l, v, &p)
+	l.asks = f == nothing && p.Known && p.Shell && p.Reads && p.Unread == 0
 	if f == nothing || f != d.finding || d.offset != v.Offset {
 		d.finding, d.offset, d.at = f, v.Offset, v.Now
-		m.wake(d.again())
+		m.wake(d.nextProbe())
 		return
 	}
-	if since := v.Now.Sub(d.at); since < standTime {
-		m.wake(standTime - since)
+	if since := v.Now.Sub(d.at); since < stableTime {
+		m.wake(stableTime - since)
 		return
 	}
-	*d = doubt{}
+	*d = suspicion{}
 	m.act(l, f, &p)
 }
 
-// judge says what a look at the terminal's reader means for a line.
-func judge(l *Line, v *View, p *Probe) finding {
+// readWay is a way in which a shell reads: ksh uses its line editor only if the terminal echoes.
+type readWay struct{ canonical, blocked bool }
+
+func (p *Probe) way() readWay { return readWay{p.Canonical, p.Blocked} }
+
+// learn records how the shell reads at its prompt.
+func (m *Machine) learn(p *Probe) {
+	if p.Known && p.Shell && p.Reads && p.Unread == 0 && p.Stack != 0 {
+		m.stacks[p.way()] = p.Stack
+	}
+}
+
+// readsAtPrompt reports whether the shell, which reads, is known to do so at its prompt: not in a builtin. Without an editor the
+// size of the read is evidence too ("read" must not consume more than its line).
+func (m *Machine) readsAtPrompt(k shell.Kind, p *Probe) bool {
+	if at := m.stacks[p.way()]; at != 0 && p.Stack != 0 {
+		return p.Stack == at
+	}
+	return p.Shadowed && len(m.stacks) == 0 && readsCommand(k, p) || p.Canonical && readsCommand(k, p)
+}
+
+// readsElsewhere reports whether the shell, which reads, is known not to be at its prompt.
+func (m *Machine) readsElsewhere(p *Probe) bool {
+	at := m.stacks[p.way()]
+	return at != 0 && p.Stack != 0 && p.Stack != at
+}
+
+// CanConfirmPrompt reports whether a single probe can prove that the shell reads at its prompt.
+func (m *Machine) CanConfirmPrompt() bool {
+	l := m.Current()
+	return len(m.stacks) > 0 && l != nil && l.step == Runs && !m.after.on
+}
+
+// confirmPrompt ends a line of a shell that marks only its prompts, once it is proven that it reads at one: a line that expands the
+// prompt prints the mark too. It reports whether the next step is due.
+func (m *Machine) confirmPrompt(l *Line, v *View) bool {
+	if v.Offered != shell.Basic || v.Doubt == nil || v.Doubt.Prompt == nil || v.sinceOutput() >= confirmTime {
+		return false
+	}
+	p := m.host.Probe()
+	switch at := m.stacks[p.way()]; {
+	case p.Prints || !p.Known || !p.Reads || m.readsElsewhere(&p):
+		m.wake(confirmPoll + v.sinceOutput()/8)
+	case p.Shell && at != 0 && p.Stack == at:
+		m.act(l, atPromptAgain, &p)
+	default:
+		return false
+	}
+	return true
+}
+
+// judge returns what a probe means for a line.
+func (m *Machine) judge(l *Line, v *View, p *Probe) finding {
 	if !p.Known || !p.Reads || p.Unread > 0 {
 		return nothing
 	}
@@ -86,37 +145,38 @@ func judge(l *Line, v *View, p *Probe) finding {
 		kind = shell.Detect([]string{p.Program})
 	}
 	switch {
-	case p.Replaced && kind != shell.Unknown && prompts(kind, p):
+	case p.Replaced && kind != shell.Unknown && readsCommand(kind, p):
 		return replaced
 	case p.Replaced:
 		return nothing
+	case p.Shell && m.readsElsewhere(p):
+		return nothing
 	case p.Shell && (v.Drawing || v.Done || v.Doubt != nil):
-		return backAgain
-	case p.Shell && !prompts(v.Kind, p):
+		return atPromptAgain
+	case p.Shell && !readsCommand(v.Kind, p):
 		return nothing
 	case p.Shell && l.step == Typed && !l.basic:
-		return kept
-	case p.Shell && l.Keeps:
-		return nothing
+		return lineKept
+	case p.Shell && m.readsAtPrompt(v.Kind, p):
+		return marksLost
 	case p.Shell:
-		return lost
-	case kind != shell.Unknown && Interactive(p.Argv) && prompts(kind, p):
-		return nestedOne
+		return nothing
+	case kind != shell.Unknown && Interactive(p.Argv) && readsCommand(kind, p):
+		return nested
 	}
 	return nothing
 }
 
-// prompts says that a shell that reads the terminal does so for a line to run, and not in its
-// own "read": by the terminal's mode, or by how much it asks for ("read" must not take more
-// than its line).
-func prompts(k shell.Kind, p *Probe) bool {
+// readsCommand reports whether a shell reads the terminal for a command, and not in its builtin "read". It decides by
+// the terminal's mode, or by the size of the read ("read" must not consume more than its line).
+func readsCommand(k shell.Kind, p *Probe) bool {
 	if !p.Canonical {
 		return k.Spec().RawAtPrompt || p.Pastes
 	}
 	return !k.Spec().Pastes && p.Bytes > 1
 }
 
-// Interactive says that a shell was started without a command or script.
+// Interactive reports whether a shell was started without a command or script.
 func Interactive(argv []string) bool {
 	if len(argv) == 0 {
 		return false
@@ -126,19 +186,23 @@ func Interactive(argv []string) bool {
 	})
 }
 
-// act does what follows from a finding that stood.
+// act carries out what a finding requires, once consecutive probes agree on it.
 func (m *Machine) act(l *Line, f finding, p *Probe) {
+	if f == marksLost && p.Shadowed {
+		m.followTo(l, f, p)
+		f = nothing
+	}
 	switch f {
-	case backAgain:
-		_ = m.host.Do(Action{Kind: ActReads})
-	case kept:
+	case atPromptAgain:
+		_ = m.host.Do(Action{Kind: ActReads, AtPrompt: m.readsAtPrompt(m.host.View().Kind, p)})
+	case lineKept:
 		err := ErrRefused
 		if m.host.View().Kind.Spec().KeepsIncomplete {
 			err = ErrIncomplete
 		}
 		m.drop(l, err)
 		return
-	case lost:
+	case marksLost:
 		if !l.repair {
 			l.repair = true
 			if m.host.Do(Action{Kind: ActRepair, Line: l}) == nil {
@@ -146,56 +210,71 @@ func (m *Machine) act(l *Line, f finding, p *Probe) {
 				return
 			}
 		}
-		_ = m.host.Do(Action{Kind: ActLost, Reason: "the shell is at its prompt and its marks are gone (PS1 or its hooks were changed): how the line ended is not known"})
-	case replaced, nestedOne:
+		_ = m.host.Do(Action{Kind: ActLost, Reason: "exit status unknown: the shell is at its prompt without marks (PS1 or its hooks were changed)"})
+	case replaced, nested:
 		m.followTo(l, f, p)
 	}
-	if l.step == Runs || l.step == Typed { // the tracker had nothing to say
+	if l.step == Runs || l.step == Typed { // the tracker changed nothing
 		m.end(Action{Line: l})
 	}
 	m.wake(0)
 }
 
-// doubtPrompt looks whether a shell that does not say that it is at its prompt is.
+// doubtPrompt checks whether a shell without a mark for its prompt is at its prompt.
 func (m *Machine) doubtPrompt(v *View) {
 	switch {
-	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.Done && v.Doubt == nil:
+	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.Done && v.Doubt == nil && !m.hasEndedUnmarked(v):
 		return
 	case v.Prompt == 0 && !m.prepared.IsZero() && v.Now.Sub(m.prepared) > preparedTime:
 		p := m.host.Probe()
 		m.followTo(nil, replaced, &p)
 		return
 	case v.Prompt == 0 && !v.Drawing: // it is starting, or its own files have replaced it
-		if p := m.host.Probe(); v.quiet() >= standTime && judge(&Line{step: Runs}, v, &p) == replaced {
-			m.followTo(nil, replaced, &p)
+		p := m.host.Probe()
+		switch f := m.judge(&Line{step: Runs}, v, &p); {
+		case f == replaced && v.sinceOutput() >= stableTime:
+			m.followTo(nil, f, &p)
+			return
+		case f == marksLost && p.Shadowed && v.sinceOutput() >= stableTime:
+			m.followTo(nil, f, &p)
 			return
 		}
 		m.wake(lookFirst)
 		return
 	}
-	if v.quiet() < standTime || v.Now.Sub(v.Since) < standTime {
-		m.wake(max(standTime-v.quiet(), standTime/4))
+	if v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
+		m.wake(max(stableTime-v.sinceOutput(), stableTime/4))
 		return
 	}
 	p := m.host.Probe()
-	if p.Known && p.Shell && !p.Replaced && p.Reads && p.Unread == 0 &&
-		(v.Drawing || v.Done || v.Doubt != nil || prompts(v.Kind, &p)) {
-		_ = m.host.Do(Action{Kind: ActReads})
+	if p.Known && p.Shell && !p.Replaced && p.Reads && p.Unread == 0 && !m.readsElsewhere(&p) &&
+		(v.Drawing || v.Done || v.Doubt != nil || readsCommand(v.Kind, &p)) {
+		_ = m.host.Do(Action{Kind: ActReads, AtPrompt: m.readsAtPrompt(v.Kind, &p)})
 		return
 	}
 	m.wake(lookFirst)
 }
 
-// Drawn looks whether a shell that draws its prompt is at it, without having said so: zsh prints no
-// prompt, and no mark in it, on a terminal that is narrower.
-func (m *Machine) Drawn() {
+// hasEndedUnmarked reports whether a line that the user typed has ended without a mark: the shell is known to read at its prompt.
+func (m *Machine) hasEndedUnmarked(v *View) bool {
+	if m.after.on || v.Running == nil || v.Done || v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
+		return false
+	}
+	p := m.host.Probe()
+	return m.Current() == nil && m.judge(&Line{step: Runs}, v, &p) == marksLost
+}
+
+// CheckDrawnPrompt checks whether a shell that draws its prompt is at it without a mark: zsh prints no prompt, and no
+// mark in it, on a terminal that became narrower.
+func (m *Machine) CheckDrawnPrompt() {
 	if v := m.host.View(); v.Drawing && !m.after.on && len(m.queue) == 0 {
 		m.doubtPrompt(&v)
 	}
 }
 
-// Look looks whether another shell has taken the terminal: by a line that a person typed, say.
-func (m *Machine) Look() {
+// CheckForeignShell checks whether another shell has taken over the terminal, for example by a line that the user
+// typed.
+func (m *Machine) CheckForeignShell() {
 	v := m.host.View()
 	if m.follow(&v) {
 		if l := m.Current(); l != nil {
@@ -206,7 +285,7 @@ func (m *Machine) Look() {
 }
 
 func (m *Machine) follow(v *View) bool {
-	p, f := m.foreign(v)
+	p, f := m.foreignShell(v)
 	if p == nil {
 		return false
 	}
@@ -214,29 +293,29 @@ func (m *Machine) follow(v *View) bool {
 	return true
 }
 
-// foreign is the program that reads lines in the shell's place; nil: none does.
-func (m *Machine) foreign(v *View) (*Probe, finding) {
+// foreignShell returns the program that reads lines instead of the shell, or nil.
+func (m *Machine) foreignShell(v *View) (*Probe, finding) {
 	runs := v.Phase == shell.PhaseRunning && !v.Done || v.Phase == shell.PhaseUnknown && v.Prompt > 0 || m.mayRun(v)
-	if m.after.on || !runs || v.quiet() < standTime/2 || v.Now.Sub(v.Since) < standTime {
+	if m.after.on || !runs || v.sinceOutput() < stableTime/2 || v.Now.Sub(v.Since) < stableTime {
 		return nil, nothing
 	}
 	p := m.host.Probe()
-	f := judge(&Line{step: Runs}, v, &p)
-	if f != replaced && f != nestedOne {
+	f := m.judge(&Line{step: Runs}, v, &p)
+	if f != replaced && f != nested {
 		return nil, f
 	}
 	return &p, f
 }
 
-// mayRun says that a person ended a line at this prompt, in a shell that does not say when it begins with one (dash): it
-// still runs, or the prompt that came behind it had no mark.
+// mayRun reports whether the user ended a line at this prompt, in a shell that does not mark starts (dash). Either the
+// line still runs, or the prompt after it had no mark.
 func (m *Machine) mayRun(v *View) bool {
-	return v.Offered != shell.Full && v.atPrompt() && m.editor.entered() && v.Prompt == m.editor.prompt && m.editor.entersFor(v) <= 0
+	return v.Offered != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.prompt && m.editor.enterTimeLeft(v) <= 0
 }
 
-// untold says that such a line runs, by the kernel's word: it might read what is typed now. Where the kernel does not say
-// how the shell reads, its reading counts as being at the prompt.
-func (m *Machine) untold(v *View) bool {
+// runsUnmarkedLine reports whether such a line runs, by the kernel's state: it might read later input. If the kernel
+// does not know how the shell reads, a read counts as being at the prompt.
+func (m *Machine) runsUnmarkedLine(v *View) bool {
 	if m.after.on || !m.mayRun(v) {
 		return false
 	}
@@ -244,17 +323,26 @@ func (m *Machine) untold(v *View) bool {
 	if unclear := p.Shell && p.Reads && p.Canonical && p.Bytes == 0; !p.Known || unclear {
 		return false
 	}
-	f := judge(&Line{step: Runs}, v, &p)
-	return f != lost && f != backAgain
+	f := m.judge(&Line{step: Runs}, v, &p)
+	return f != marksLost && f != atPromptAgain
 }
 
+// ShadowedReason is the reason why the commands of a shell are not followed whose marks will not come (Probe.Shadowed).
+const ShadowedReason = "the shell's functions or settings shadow or disable builtins that its marks need (`builtin`, `command`, `printf`, …)"
+
 func (m *Machine) followTo(l *Line, f finding, p *Probe) {
-	a := Action{Kind: ActFollow, Line: l, Program: p.Program, Argv: p.Argv, Replaced: f == replaced, Again: m.prepared.IsZero()}
-	if a.Reason = p.Program + " runs in the shell and waits for lines"; a.Replaced {
-		a.Reason = "the shell was replaced by " + p.Program
+	a := Action{Kind: ActFollow, Line: l, Program: p.Program, Argv: p.Argv, Replaced: f == replaced, Shadowed: f == marksLost, Again: m.prepared.IsZero()}
+	switch f {
+	case replaced:
+		a.Reason = "shell replaced by " + p.Program
+	case marksLost:
+		a.Reason = ShadowedReason
+	default:
+		a.Reason = p.Program + " runs in the shell and waits for lines"
 	}
 	if m.host.Do(a) == nil { // it is being prepared: lines wait for its first prompt
 		m.prepared = m.host.View().Now
+		clear(m.stacks)
 		m.wake(preparedTime)
 		return
 	}

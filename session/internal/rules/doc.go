@@ -1,13 +1,10 @@
-// Package rules is a session's rules at work: rules of package respond answer what the session's
-// program asks.
+// Package rules runs a session's response rules: rules of package respond that answer prompts of the session's program.
 //
-// One engine has all rules of a session: those of calls first, then the session's own. What the
-// program prints reaches the engine after the emulator; what the engine wants done becomes actions of
-// the host, one after the other, and is written down (ActSave) before it is done: what is typed must
-// not be typed again after a restart. A reply that takes time (a secret, a hook) is looked up by the
-// host, and those after it wait for it.
+// One engine has all rules of a session: those of calls first, then the session's own. Output reaches the engine after
+// the emulator. The engine's actions become actions of the host, one after the other. They are saved (ActSave) before
+// they run, so that a restart does not type a reply twice. A slow reply (a secret, a hook) is looked up by the host,
+// and later replies wait for it.
 //
-// Machine has no goroutine, clock, file or terminal: events go in with their time, the host acts. It
-// belongs to the session's owner. Log, the record of what rules did, is a file. Offsets count the bytes
-// the program ever printed.
+// Machine has no goroutine, clock, file or terminal: events come with their time, and the host acts. It belongs to the
+// session's owner. Log, the record of firings, is a file. Offsets count all bytes that the program has printed.
 package rules

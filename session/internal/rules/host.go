@@ -8,73 +8,73 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// SecretResolver does for rules what takes time. Its methods are called on goroutines of their
-// own.
+// SecretResolver does slow work for rules. Its methods are called on separate goroutines.
 type SecretResolver interface {
-	// Secret is what a reference stands for (respond.CheckSecret).
+	// Secret returns the value of a reference (respond.CheckSecret).
 	Secret(ctx context.Context, ref string) ([]byte, error)
-	// Hook runs a hook and returns what is to be typed.
+	// Hook runs a hook and returns the bytes to type.
 	Hook(ctx context.Context, h Hook) ([]byte, error)
 }
 
-// Hook is a command that a rule has run.
+// Hook is a command that a rule runs.
 type Hook struct {
 	Command  string
 	Rule     string            // id
 	Captures map[string]string // by number and name; "0" is the match
 }
 
-// Host is the session, as the machine needs it.
+// Host is the session from the machine's view.
 type Host interface {
-	// View is what is known at this moment.
+	// View returns the current state.
 	View() View
-	// Screen is the screen as rules see it, veiled if some are. Rows of a shell's line editor are empty.
-	Screen(veiled bool) respond.Screen
-	// Veil is what veiled rules see output through; nil: as it is.
-	Veil() respond.Veil
-	// Read reads output from an offset on. at is the offset of what was read: a later one where
-	// something is lost. Nothing and no error: there is no more.
+	// Screen returns the screen for rules, with secrets redacted if redacted is set. Rows of a shell's line editor are
+	// empty.
+	Screen(redacted bool) respond.Screen
+	// Redactor returns the redactor for rules that get redacted output. It returns nil if no secrets are known.
+	Redactor() respond.Redactor
+	// Read reads output from an offset on. at is the offset of p, which is later if output was lost. It returns no data
+	// and no error at the end.
 	Read(from uint64, buf []byte) (p []byte, at uint64, err error)
-	// Do carries an action out.
+	// Do carries out an action.
 	Do(Action) error
 }
 
-// View is what is known of the session.
+// View is the state of the session.
 type View struct {
 	Now     time.Time
-	Start   uint64            // offset of the oldest output that is kept
-	Offset  uint64            // of the output that was looked at
+	Start   uint64            // offset of the oldest kept output
+	Offset  uint64            // of the output handled so far
 	Running bool              // the program is
 	Live    bool              // output can come
-	Echo    respond.EchoState // who shows what is typed
+	Echo    respond.EchoState // which side echoes input
 	Modes   vterm.Modes
-	// Typed says that something was typed, TypedAt where the output stood then.
+	// Typed reports that input came, TypedAt the output offset at that time.
 	Typed   bool
 	TypedAt uint64
 }
 
-// ActionKind is what the host is to do.
+// ActionKind is the kind of an Action.
 type ActionKind uint8
 
-// Actions; the comment names the fields in use.
+// Kinds of actions; the comment names the fields in use.
 const (
-	ActSave   ActionKind = iota + 1 // State, Err: write it down, whole or not at all; nil: there are no rules
-	ActFired                        // Firing: record it, and tell of it
+	ActSave   ActionKind = iota + 1 // State, Err: save it atomically; State is nil without rules
+	ActFired                        // Firing: log and publish it
 	ActLookUp                       // Reply: find out what it types, and call Resolved
-	ActAgain                        // Reply, Data, Until: call Resolved again after Poll
+	ActRetry                        // Reply, Data, Until: call Resolved again after Poll
 	ActUnread                       // fails with typing.ErrAhead while input that was typed may wait to be read
 	ActType                         // Data, Secret, Now: type it
 )
 
-// Action is something to be done.
+// Action is a request to the host.
 type Action struct {
 	Kind   ActionKind
 	State  []byte
-	Err    error // why there is no State
+	Err    error // why State is missing
 	Firing Firing
 	Reply  *Reply
 	Data   []byte
 	Until  time.Time
-	Secret bool // neither the text nor its length is anybody's business
+	Secret bool // neither the text nor its length may be shown
 	Now    bool // at once, or not at all
 }

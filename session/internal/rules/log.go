@@ -12,13 +12,13 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// MaxLogBytes is where the older half of the firings is let go.
+// MaxLogBytes is the size at which the older half of the firings is dropped.
 const MaxLogBytes = 1 << 20
 
-// Log is the file that holds what rules did, a JSON object a line. It is its path.
+// Log is the path of the file that records firings, one JSON object per line.
 type Log string
 
-// Append writes a firing down for those who ask later.
+// Append appends a firing to the file.
 func (l Log) Append(f *Firing) error {
 	b, err := json.Marshal(f)
 	if err != nil {
@@ -42,7 +42,7 @@ func (l Log) appendLine(line []byte) error {
 	return l.dropOlderHalf(f)
 }
 
-// dropOlderHalf keeps the newer half of the file's lines.
+// dropOlderHalf removes the older half of the file's lines.
 func (l Log) dropOlderHalf(f *os.File) error {
 	b := make([]byte, MaxLogBytes/2)
 	st, err := f.Stat()
@@ -57,7 +57,7 @@ func (l Log) dropOlderHalf(f *os.File) error {
 	return atomicfile.Write(string(l), atomicfile.Options{}, rest) // not synced, as what is appended is not
 }
 
-// Firings are what the session's rules did, oldest first, as far as it is kept.
+// Firings returns the recorded firings, oldest first, as far as they are kept.
 func (l Log) Firings() ([]Firing, error) {
 	f, err := os.Open(string(l))
 	if errors.Is(err, os.ErrNotExist) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
@@ -18,22 +18,22 @@ type Rule struct {
 	ID     string
 	Added  time.Time
 	Uses   int
-	Failed string // why it does not answer any more; empty: it does
+	Failed string // why it no longer answers, or ""
 
-	call *Call // the call it belongs to; nil: none
+	call *Call // the call it belongs to, if any
 }
 
-// OfCall reports whether the rule ends with a line that it was given for.
+// OfCall reports whether the rule belongs to a line and ends with it.
 func (r *Rule) OfCall() bool { return r.call != nil }
 
-// Firing is what a rule did, or could not do.
+// Firing records an action of a rule, or its failure.
 type Firing struct {
 	respond.Record
 	ID    string `json:"id"`              // of the rule
 	Error string `json:"error,omitempty"` // why it failed, or a reply was not sent
 }
 
-// Call is a line with rules of its own, and what became of them.
+// Call is a line with rules and their results.
 type Call struct {
 	IDs     []string // of its rules, in order; set when they are added
 	Firings []Firing
@@ -41,7 +41,7 @@ type Call struct {
 	Reason  string        // why; to be read once Failed is closed
 }
 
-// fail takes note that a rule says the line has failed.
+// fail records that a rule declared the line failed.
 func (c *Call) fail(why string) {
 	if c.Reason == "" {
 		c.Reason = why
@@ -55,35 +55,34 @@ var (
 	ErrRuleName = errors.New("a rule has this name")
 )
 
-// Poll is how often the terminal's settings are looked at while a secret waits for the
-// echo to go off: that makes no output.
+// Poll is the interval at which the terminal's settings are read while a secret waits for echo to be disabled: that
+// causes no output.
 const Poll = 5 * time.Millisecond
 
-// Machine is a session's rules. Once the last one is taken away it is over, and another one is made
-// for those that come later.
+// Machine runs a session's rules. After the last rule is removed it is finished; later rules need a new machine.
 type Machine struct {
-	host    Host
-	editor  *echo.Region // the owner's; the machine only reads it
-	engine  *respond.Engine
-	rules   []*Rule // of the engine, in its order
-	lastID  int
-	firings int
-	pending []Reply // to be done, in order
-	busy    bool    // the first of them is being done
-	acting  bool
-	over    bool
-	typedAt uint64 // offset of the output when another one typed last
-	screen  screenWatch
-	unsaved time.Time // since when what is known is not written down; zero: it is
+	host     Host
+	editor   *echodetect.Region // the owner's; the machine only reads it
+	engine   *respond.Engine
+	rules    []*Rule // of the engine, in its order
+	lastID   int
+	firings  int
+	pending  []Reply // to be done, in order
+	busy     bool    // the first of them is being done
+	acting   bool
+	finished bool
+	typedAt  uint64 // output offset at the newest input that was no reply
+	screen   screenWatch
+	unsaved  time.Time // since when what is known is not written down; zero: it is
 }
 
-// New makes a machine without rules. editor is the output of the shell's line editor.
-func New(h Host, editor *echo.Region) *Machine { return &Machine{host: h, editor: editor} }
+// New returns a machine without rules. editor is the output of the shell's line editor.
+func New(h Host, editor *echodetect.Region) *Machine { return &Machine{host: h, editor: editor} }
 
-// Over says that there are no rules any more.
-func (m *Machine) Over() bool { return m.over }
+// IsFinished reports whether the last rule was removed.
+func (m *Machine) IsFinished() bool { return m.finished }
 
-// Add attaches rules, after those there are; those of a call stand before all others.
+// Add appends rules; those of a call come before all others.
 func (m *Machine) Add(rules []respond.Rule, call *Call) ([]Rule, error) {
 	all, now := slices.Clone(m.rules), m.host.View().Now
 	if call != nil {
@@ -117,7 +116,7 @@ func (m *Machine) Add(rules []respond.Rule, call *Call) ([]Rule, error) {
 	return added, nil
 }
 
-// Remove takes rules away, by id or name; with none named, all of the session's own.
+// Remove removes rules, by id or name, or all of the session's own without arguments.
 func (m *Machine) Remove(names ...string) (removed []Rule, err error) {
 	found := make(map[string]bool)
 	gone := func(r *Rule) bool {
@@ -151,7 +150,7 @@ func (m *Machine) Remove(names ...string) (removed []Rule, err error) {
 	return removed, err
 }
 
-// EndCall takes a call's rules away: its line is over.
+// EndCall removes a call's rules at the end of its line.
 func (m *Machine) EndCall(c *Call) error {
 	rest := slices.DeleteFunc(slices.Clone(m.rules), func(x *Rule) bool { return x.call == c })
 	if len(rest) == len(m.rules) {
@@ -160,7 +159,7 @@ func (m *Machine) EndCall(c *Call) error {
 	return m.change(rest)
 }
 
-// List are the rules, in the order they are looked at.
+// List returns the rules, in the order in which they are matched.
 func (m *Machine) List() (list []Rule) {
 	for i, r := range m.rules {
 		r.Uses = m.engine.Uses(i)
@@ -169,7 +168,7 @@ func (m *Machine) List() (list []Rule) {
 	return list
 }
 
-// change gives the engine other rules.
+// change replaces the engine's rules.
 func (m *Machine) change(rules []*Rule) error {
 	set := respond.Set{Rules: make([]respond.Rule, len(rules))}
 	from := make([]int, len(rules))
@@ -183,7 +182,7 @@ func (m *Machine) change(rules []*Rule) error {
 		if err != nil {
 			return err
 		}
-		e.Through(m.host.Veil())
+		e.SetRedactor(m.host.Redactor())
 		m.engine, m.rules = e, rules
 		m.sense(&v)
 		m.perform(m.lookBack(&v))
@@ -193,19 +192,19 @@ func (m *Machine) change(rules []*Rule) error {
 		if err != nil {
 			return err
 		}
-		// What was to be done for rules that are gone is not done.
+		// pending replies of removed rules are dropped
 		m.pending = slices.DeleteFunc(m.pending, func(p Reply) bool { return !slices.Contains(rules, p.rule) })
 		m.rules = rules
 		m.perform(acts)
 	}
 	m.screenChanged(v.Now)
 	m.Save()
-	m.over = len(rules) == 0
+	m.finished = len(rules) == 0
 	return nil
 }
 
-// lookBack gives a new engine the line that is not complete, unless something was typed in it:
-// a prompt that stands there is to be answered.
+// lookBack passes the current unfinished line to a new engine, unless input came within it: an open prompt can then be
+// answered.
 func (m *Machine) lookBack(v *View) []respond.Action {
 	const reach = 4 << 10
 	from := max(max(v.Offset, reach)-reach, v.Start)
@@ -219,7 +218,7 @@ func (m *Machine) lookBack(v *View) []respond.Action {
 	return m.engine.Output(v.Now, line, tail[at:])
 }
 
-// read is the output between two offsets, if all of it is there.
+// read returns the output between two offsets, or an error if a part is missing.
 func (m *Machine) read(from, to uint64) ([]byte, error) {
 	b := make([]byte, 0, to-from)
 	for from < to {
@@ -232,11 +231,10 @@ func (m *Machine) read(from, to uint64) ([]byte, error) {
 	return b, nil
 }
 
-// sense tells the engine who shows what is typed.
+// sense passes the terminal's echo state to the engine.
 func (m *Machine) sense(v *View) { m.perform(m.engine.Echo(v.Now, v.Echo)) }
 
-// Output gives the engine new output, the bytes at an offset. What a shell's line editor prints is
-// not for rules.
+// Output passes new output to the engine, the bytes at an offset. Output of a shell's line editor is not for rules.
 func (m *Machine) Output(p []byte, at uint64) {
 	v := m.host.View()
 	m.sense(&v)
@@ -253,25 +251,25 @@ func (m *Machine) Output(p []byte, at uint64) {
 	m.screenChanged(v.Now)
 }
 
-// Typed tells the engine of what was typed.
-func (m *Machine) Typed(data []byte, secret bool) {
+// OnInput passes input to the engine.
+func (m *Machine) OnInput(data []byte, secret bool) {
 	v := m.host.View()
 	m.typedAt = v.Offset
 	if m.unsaved.IsZero() {
 		m.unsaved = v.Now
 	}
 	m.sense(&v)
-	m.perform(m.engine.Typed(v.Now, respond.Input{Data: data, Secret: secret}))
+	m.perform(m.engine.HandleInput(v.Now, respond.Input{Data: data, Secret: secret}))
 }
 
-// Ended tells the engine that the program has ended.
-func (m *Machine) Ended() {
+// OnExit reports the program's end to the engine.
+func (m *Machine) OnExit() {
 	m.pending = nil
 	m.perform(m.engine.Exit(m.host.View().Now))
 	m.Save()
 }
 
-// Next is when Due has to be called.
+// Next returns when Due must be called.
 func (m *Machine) Next(now time.Time) (at time.Time, ok bool) {
 	at, ok = m.engine.Next()
 	earliest := func(t time.Time, is bool) {
@@ -285,7 +283,7 @@ func (m *Machine) Next(now time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Due does what Next named the time of.
+// Due handles the time that Next returned.
 func (m *Machine) Due() {
 	v := m.host.View()
 	m.sense(&v)

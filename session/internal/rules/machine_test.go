@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
-	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
@@ -34,7 +34,7 @@ func (h *host) View() View {
 
 func (h *host) Screen(bool) respond.Screen { return respond.Screen{} }
 
-func (h *host) Veil() respond.Veil { return nil }
+func (h *host) Redactor() respond.Redactor { return nil }
 
 func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	n := copy(buf, h.output[from:])
@@ -52,7 +52,7 @@ func (h *host) Do(a Action) error {
 	case ActLookUp:
 		h.asked = a.Reply
 		h.acts = append(h.acts, "look up "+a.Reply.Value)
-	case ActAgain:
+	case ActRetry:
 		h.acts = append(h.acts, "again")
 	case ActUnread:
 		return h.unread
@@ -114,7 +114,7 @@ func add(t *testing.T, m *Machine, call *Call, rules ...respond.Rule) []Rule {
 // FEATURES: R51, R53
 func TestWrittenDownFirst(t *testing.T) {
 	h := newHost()
-	m := New(h, &echo.Region{})
+	m := New(h, &echodetect.Region{})
 	add(t, m, nil, respond.Rule{Text: "Go? ", Reply: line("y")})
 	h.did()
 	if got := h.says(m, "Go? "); got != `fired; save; type "y\r"` {
@@ -127,11 +127,11 @@ func TestWrittenDownFirst(t *testing.T) {
 //
 // FEATURES: R50
 func TestLooksBack(t *testing.T) {
-	editing := func(r *echo.Region) { r.Typed(0) }
+	editing := func(r *echodetect.Region) { r.NoteTyped(0) }
 	for _, c := range []struct {
 		name  string
 		typed uint64
-		edit  func(*echo.Region)
+		edit  func(*echodetect.Region)
 		fires bool
 	}{
 		{"a prompt", 0, nil, true},
@@ -142,7 +142,7 @@ func TestLooksBack(t *testing.T) {
 		h := newHost()
 		h.output = "hello\r\nName: "
 		h.view.Typed, h.view.TypedAt = c.typed > 0, c.typed
-		var r echo.Region
+		var r echodetect.Region
 		if c.edit != nil {
 			c.edit(&r)
 		}
@@ -165,11 +165,11 @@ func TestSecrets(t *testing.T) {
 		{"unseen", respond.EchoOff, nil, nil, `save; type "pw"; save; type "\r"`},
 		{"not to be had", respond.EchoOff, nil, errors.New("locked"), "save; fired locked; save"},
 		{"shown by then", respond.EchoOff, func(h *host) { h.view.Echo = respond.EchoOn }, nil, "save; fired env:PW not sent: the terminal shows what is typed; save"},
-		{"behind other input", respond.EchoOff, func(h *host) { h.unread = typing.ErrAhead }, nil, "again"},
+		{"behind other input", respond.EchoOff, func(h *host) { h.unread = inputqueue.ErrAhead }, nil, "again"},
 	} {
 		h := newHost()
 		h.view.Echo = c.echo
-		m := New(h, &echo.Region{})
+		m := New(h, &echodetect.Region{})
 		add(t, m, nil, respond.Rule{Text: "Password: ", Reply: secret("env:PW")})
 		h.did()
 		h.says(m, "Password: ")
@@ -180,7 +180,7 @@ func TestSecrets(t *testing.T) {
 			c.after(h)
 		}
 		h.did()
-		m.Resolved(h.asked, []byte("pw"), c.err, h.view.Now.Add(time.Second))
+		m.HandleLookup(h.asked, []byte("pw"), c.err, h.view.Now.Add(time.Second))
 		if got := h.did(); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
@@ -190,12 +190,12 @@ func TestSecrets(t *testing.T) {
 // A secret that waited long enough is not sent.
 func TestSecretWaitsForAWhile(t *testing.T) {
 	h := newHost()
-	h.view.Echo, h.unread = respond.EchoOff, typing.ErrAhead
-	m := New(h, &echo.Region{})
+	h.view.Echo, h.unread = respond.EchoOff, inputqueue.ErrAhead
+	m := New(h, &echodetect.Region{})
 	add(t, m, nil, respond.Rule{Text: "Password: ", Reply: secret("env:PW")})
 	h.says(m, "Password: ")
-	m.Resolved(h.asked, []byte("pw"), nil, h.view.Now)
-	if got := h.did(); !strings.Contains(got, typing.ErrAhead.Error()) || strings.Contains(got, `type "`) {
+	m.HandleLookup(h.asked, []byte("pw"), nil, h.view.Now)
+	if got := h.did(); !strings.Contains(got, inputqueue.ErrAhead.Error()) || strings.Contains(got, `type "`) {
 		t.Error(got)
 	}
 }
@@ -205,7 +205,7 @@ func TestSecretWaitsForAWhile(t *testing.T) {
 // FEATURES: R54
 func TestCalls(t *testing.T) {
 	h := newHost()
-	m := New(h, &echo.Region{})
+	m := New(h, &echodetect.Region{})
 	add(t, m, nil, respond.Rule{Name: "own", Text: "Go? ", Reply: line("own")})
 	call := &Call{Failed: make(chan struct{})}
 	list := add(t, m, call, respond.Rule{Text: "Go? ", Reply: line("call")}, respond.Rule{Text: "denied", Reply: []respond.Reply{{Kind: respond.ReplyFail, Value: "no"}}})
@@ -225,7 +225,7 @@ func TestCalls(t *testing.T) {
 	if call.Reason == "" || len(call.Firings) == 0 {
 		t.Errorf("%+v", call)
 	}
-	if err := m.EndCall(call); err != nil || m.Over() || len(m.List()) != 1 {
+	if err := m.EndCall(call); err != nil || m.IsFinished() || len(m.List()) != 1 {
 		t.Errorf("%v, %+v", err, m.List())
 	}
 	if _, err := m.Remove("none"); !errors.Is(err, ErrNoRule) {
@@ -234,7 +234,7 @@ func TestCalls(t *testing.T) {
 	if _, err := m.Add([]respond.Rule{{Name: "own", Text: "x"}}, nil); !errors.Is(err, ErrRuleName) {
 		t.Error(err)
 	}
-	if list, err := m.Remove(); err != nil || len(list) != 1 || !m.Over() || h.state != nil {
+	if list, err := m.Remove(); err != nil || len(list) != 1 || !m.IsFinished() || h.state != nil {
 		t.Errorf("%v, %v, written down: %q", list, err, h.state)
 	}
 }
@@ -246,13 +246,13 @@ func TestCalls(t *testing.T) {
 func TestRestore(t *testing.T) {
 	h := newHost()
 	h.view.Echo = respond.EchoOff
-	m := New(h, &echo.Region{})
+	m := New(h, &echodetect.Region{})
 	add(t, m, nil, respond.Rule{Text: "Password: ", Reply: secret("env:PW")}, respond.Rule{Text: "Go? ", Reply: line("y")})
 	add(t, m, &Call{Failed: make(chan struct{})}, respond.Rule{Text: "other", Reply: line("x")})
 	h.says(m, "Go? \r\nPassword: ")
 	h.did()
 	next := &host{view: h.view, output: h.output}
-	again, err := Restore(next, &echo.Region{}, h.state)
+	again, err := Restore(next, &echodetect.Region{}, h.state)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,10 +262,10 @@ func TestRestore(t *testing.T) {
 	}
 	gone := &host{view: h.view, output: h.output}
 	gone.view.Running, gone.view.Live = false, false
-	if again, err = Restore(gone, &echo.Region{}, h.state); err != nil || len(again.List()) != 3 || gone.did() != "" {
+	if again, err = Restore(gone, &echodetect.Region{}, h.state); err != nil || len(again.List()) != 3 || gone.did() != "" {
 		t.Errorf("of a program that has ended: %v", err)
 	}
-	if _, err := Restore(next, &echo.Region{}, []byte("{")); err == nil {
+	if _, err := Restore(next, &echodetect.Region{}, []byte("{")); err == nil {
 		t.Error("a damaged file is no error")
 	}
 }
@@ -273,7 +273,7 @@ func TestRestore(t *testing.T) {
 // What was typed is written down before long; a rule of the screen looks when output pauses.
 func TestNext(t *testing.T) {
 	h := newHost()
-	m := New(h, &echo.Region{})
+	m := New(h, &echodetect.Region{})
 	if _, err := m.Add([]respond.Rule{{Text: "OK", On: respond.OnScreen, Reply: line("y")}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestNext(t *testing.T) {
 		t.Errorf("the screen is looked at in %v", at.Sub(h.view.Now))
 	}
 	h.pause(m)
-	m.Typed([]byte("x"), false)
+	m.OnInput([]byte("x"), false)
 	h.did()
 	if at, ok := m.Next(h.view.Now); !ok || at.Sub(h.view.Now) > saveAfter {
 		t.Errorf("it is written down in %v", at.Sub(h.view.Now))

@@ -7,35 +7,35 @@ import (
 	"slices"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/typing"
+	"github.com/longterm-dev/longterm/session/internal/inputqueue"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/vterm"
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Reply is something to do for a rule that fired.
+// Reply is a pending action of a rule that fired.
 type Reply struct {
 	respond.Action
 	rule *Rule
 }
 
-// Hook is what is to be run for a reply that is a hook.
+// Hook returns the hook to run for a reply that is one.
 func (p *Reply) Hook() Hook { return Hook{Command: p.Value, Rule: p.rule.ID, Captures: p.Captures} }
 
-// OfAgent says that an agent attached the rule.
-func (p *Reply) OfAgent() bool { return p.rule.Veiled }
+// OfAgent reports whether an agent attached the rule.
+func (p *Reply) OfAgent() bool { return p.rule.Redacted }
 
 const (
 	// maxPending bounds the replies that wait behind a slow one.
 	maxPending = 1000
-	// maxReplyBytes bounds what a hook or a secret types.
+	// maxReplyBytes bounds the bytes typed for a hook or a secret.
 	maxReplyBytes = 64 << 10
 )
 
-// hidden stands in records for what was typed while the terminal did not echo.
+// hidden replaces text that was typed without echo in records.
 const hidden = "[hidden]"
 
-// perform does what the engine says: takes note of it first, then replies.
+// perform runs the engine's actions: all bookkeeping first, then the replies.
 func (m *Machine) perform(acts []respond.Action) {
 	if len(acts) == 0 {
 		return
@@ -55,22 +55,22 @@ func (m *Machine) noteAction(act *respond.Action) {
 	}
 	switch act.Kind {
 	case respond.ActFired:
-		m.fired(r, Firing{Record: *act.Record})
+		m.recordFiring(r, Firing{Record: *act.Record})
 	case respond.ActRefused:
-		m.fired(r, Firing{Error: act.Value})
+		m.recordFiring(r, Firing{Error: act.Value})
 	case respond.ActFail:
-		m.failed(r, act.Value)
+		m.failRule(r, act.Value)
 	default:
 		if r == nil || len(m.pending) >= maxPending {
-			m.fired(r, Firing{Error: fmt.Sprintf("more than %d replies wait; this one is not sent", maxPending)})
+			m.recordFiring(r, Firing{Error: fmt.Sprintf("more than %d replies wait; this one is not sent", maxPending)})
 			return
 		}
 		m.pending = append(m.pending, Reply{*act, r})
 	}
 }
 
-// fired records a firing and tells of it.
-func (m *Machine) fired(r *Rule, f Firing) {
+// recordFiring logs and publishes a firing.
+func (m *Machine) recordFiring(r *Rule, f Firing) {
 	v := m.host.View()
 	if f.Time.IsZero() {
 		f.Time, f.Offset = v.Now, v.Offset
@@ -82,7 +82,7 @@ func (m *Machine) fired(r *Rule, f Firing) {
 		}
 	}
 	if v.Echo == respond.EchoOff {
-		f.Reply = masked(f.Reply)
+		f.Reply = maskReplies(f.Reply)
 	}
 	m.firings++
 	if r != nil && r.call != nil {
@@ -92,11 +92,11 @@ func (m *Machine) fired(r *Rule, f Firing) {
 	m.saveSoon()
 }
 
-// do carries out an action that tells nothing of itself.
+// do carries out an action and ignores its error, which the host reports itself.
 func (m *Machine) do(a Action) { _ = m.host.Do(a) }
 
-// masked are replies without what is typed.
-func masked(list []respond.Reply) []respond.Reply {
+// maskReplies returns replies without the typed text.
+func maskReplies(list []respond.Reply) []respond.Reply {
 	out := make([]respond.Reply, len(list))
 	for i, r := range list {
 		if r.Kind == respond.ReplyText || r.Kind == respond.ReplyKeys && r.Value != "<Enter>" {
@@ -107,8 +107,8 @@ func masked(list []respond.Reply) []respond.Reply {
 	return out
 }
 
-// failed takes note that a rule ended those of its list.
-func (m *Machine) failed(r *Rule, why string) {
+// failRule records that a rule ended the rules of its list.
+func (m *Machine) failRule(r *Rule, why string) {
 	if r == nil {
 		return
 	}
@@ -118,13 +118,13 @@ func (m *Machine) failed(r *Rule, why string) {
 			x.Failed = why
 		}
 	}
-	m.fired(r, Firing{Error: why})
+	m.recordFiring(r, Firing{Error: why})
 	if r.call != nil {
 		r.call.fail(why)
 	}
 }
 
-// reply does what is pending, until something takes time.
+// reply runs pending replies, until one needs a look-up.
 func (m *Machine) reply() {
 	m.acting = true
 	defer func() { m.acting = false }()
@@ -139,8 +139,8 @@ func (m *Machine) reply() {
 	m.saveDirty()
 }
 
-// typeWhole types a reply with the parts that follow it, as one write: a daemon that is
-// killed on the way leaves all of it or nothing, never the Enter without its line.
+// typeWhole types a reply and the parts that follow it in one write: if the daemon is killed, all of it or nothing is
+// typed, never the Enter without its line.
 func (m *Machine) typeWhole(p Reply) {
 	var data []byte
 	var err error
@@ -155,7 +155,7 @@ func (m *Machine) typeWhole(p Reply) {
 	m.typeReply(&p, data, err)
 }
 
-// encode makes bytes of text and keys.
+// encode returns the bytes of text and keys.
 func (p *Reply) encode(modes *vterm.Modes) ([]byte, error) {
 	if p.Kind == respond.ActText {
 		return []byte(p.Value), nil
@@ -171,7 +171,7 @@ func (p *Reply) encode(modes *vterm.Modes) ([]byte, error) {
 	return data, nil
 }
 
-// lookUp has a secret looked up or a hook run; later replies wait for it.
+// lookUp starts the look-up of a secret or a hook; later replies wait for it.
 func (m *Machine) lookUp(p Reply) {
 	if p.Kind == respond.ActHook { // it is not run again after a restart
 		m.pending = m.pending[1:]
@@ -181,20 +181,20 @@ func (m *Machine) lookUp(p Reply) {
 	m.do(Action{Kind: ActLookUp, Reply: &p})
 }
 
-// Resolved types what came of a secret or a hook. A secret waits for what was typed before
-// it, at most until a moment.
-func (m *Machine) Resolved(p *Reply, data []byte, err error, until time.Time) {
+// HandleLookup types the result of a secret or a hook. A secret waits until earlier input is read, at most until the
+// given time.
+func (m *Machine) HandleLookup(p *Reply, data []byte, err error, until time.Time) {
 	v := m.host.View()
 	if p.Kind == respond.ActSecret && err == nil && !p.rule.Force && v.Echo == respond.EchoOff && m.host.Do(Action{Kind: ActUnread}) != nil {
 		if v.Now.Before(until) {
-			m.do(Action{Kind: ActAgain, Reply: p, Data: data, Until: until})
+			m.do(Action{Kind: ActRetry, Reply: p, Data: data, Until: until})
 			return
 		}
-		err = fmt.Errorf("%s not sent: %w", p.Value, typing.ErrAhead)
+		err = fmt.Errorf("%s not sent: %w", p.Value, inputqueue.ErrAhead)
 	}
 	m.busy, m.acting = false, true
 	if p.Kind == respond.ActSecret {
-		err = m.secretResolved(p, err)
+		err = m.takeSecret(p, err)
 	} else {
 		data = bytes.ReplaceAll(data, []byte("\n"), []byte("\r"))
 		if !slices.Contains(m.rules, p.rule) {
@@ -210,19 +210,19 @@ func (m *Machine) Resolved(p *Reply, data []byte, err error, until time.Time) {
 	m.reply()
 }
 
-// secretResolved takes a secret from what is pending, and says why it is not typed.
-func (m *Machine) secretResolved(p *Reply, err error) error {
+// takeSecret removes a secret from the pending replies, and returns an error if it must not be typed.
+func (m *Machine) takeSecret(p *Reply, err error) error {
 	if len(m.pending) == 0 || m.pending[0].rule != p.rule || m.pending[0].Kind != p.Kind {
-		err = fmt.Errorf("%s not sent: it is over", p.Value) // ended meanwhile
+		err = fmt.Errorf("%s not sent: rule or program ended", p.Value) // ended during the look-up
 	} else {
 		m.pending = m.pending[1:]
 	}
 	v := m.host.View()
 	m.sense(&v)
 	if err == nil && !p.rule.Force && v.Echo != respond.EchoOff {
-		why := typing.ErrEcho
+		why := inputqueue.ErrEcho
 		if v.Echo == respond.EchoApp {
-			why = typing.ErrMayEcho
+			why = inputqueue.ErrMayEcho
 		}
 		err = fmt.Errorf("%s not sent: %w", p.Value, why)
 	}
@@ -232,17 +232,17 @@ func (m *Machine) secretResolved(p *Reply, err error) error {
 	return err
 }
 
-// dropRest takes back the replies of a firing that come after one that was not sent.
+// dropRest removes the replies of a firing after one that was not sent.
 func (m *Machine) dropRest(r *Rule) {
 	for len(m.pending) > 0 && m.pending[0].rule == r {
 		m.pending = m.pending[1:]
 	}
 }
 
-// typeReply types a reply and tells everybody who has to know.
+// typeReply types a reply and informs the engine.
 func (m *Machine) typeReply(p *Reply, data []byte, err error) {
 	if err != nil {
-		m.fired(p.rule, Firing{Error: err.Error()})
+		m.recordFiring(p.rule, Firing{Error: err.Error()})
 		return
 	}
 	if len(data) == 0 {
@@ -251,11 +251,11 @@ func (m *Machine) typeReply(p *Reply, data []byte, err error) {
 	secret := p.Kind != respond.ActText && p.Kind != respond.ActKeys
 	v := m.host.View()
 	m.sense(&v)
-	acts := m.engine.Typed(v.Now, respond.Input{Data: data, Reply: true, Secret: secret})
+	acts := m.engine.HandleInput(v.Now, respond.Input{Data: data, Reply: true, Secret: secret})
 	err = m.host.Do(Action{Kind: ActType, Data: data, Secret: secret, Now: p.Kind == respond.ActSecret && !p.rule.Force})
 	if err != nil {
 		m.dropRest(p.rule)
-		m.fired(p.rule, Firing{Error: err.Error()})
+		m.recordFiring(p.rule, Firing{Error: err.Error()})
 	}
 	m.perform(acts)
 }

@@ -4,13 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/session/respond"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// screenWatch says when rules that look at the screen have to look again: when output
-// pauses, and now and then while it does not.
+// screenWatch schedules the matching of rules on the screen: when output pauses, and at intervals while it does not.
 type screenWatch struct {
 	changed time.Time // first change since they looked; zero: none
 	last    time.Time // newest one
@@ -29,7 +28,7 @@ func (w *screenWatch) at() time.Time {
 	return at
 }
 
-// screenChanged notes that the screen may have changed.
+// screenChanged records a possible change of the screen.
 func (m *Machine) screenChanged(now time.Time) {
 	if !slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.On == respond.OnScreen || r.On == respond.OnCursor }) {
 		return
@@ -39,36 +38,36 @@ func (m *Machine) screenChanged(now time.Time) {
 	}
 }
 
-// screenDue has the rules look at the screen, if it is time.
+// screenDue matches the screen if due.
 func (m *Machine) screenDue(now time.Time) {
 	w := &m.screen
 	if w.changed.IsZero() || now.Before(w.at()) {
 		return
 	}
 	*w = screenWatch{}
-	m.perform(m.engine.Screen(now, m.host.Screen(m.engine.Veiled())))
+	m.perform(m.engine.Screen(now, m.host.Screen(m.engine.HasRedacted())))
 }
 
-// ScreenOf is the screen of a frame as rules see it: at an offset of the output, with the id of its
-// first row. Rows of the line editor are empty. veil masks the cells of what it is given; nil: nothing is veiled.
-func ScreenOf(f *vterm.Frame, veil func(*vterm.Frame), editor *echo.Region, offset, top uint64) respond.Screen {
+// ScreenOf converts a frame to the screen for rules: at an offset of the output, with the id of its first row. Rows of
+// the line editor are empty. redact, if not nil, masks cells of the frame it gets.
+func ScreenOf(f *vterm.Frame, redact func(*vterm.Frame), editor *echodetect.Region, offset, top uint64) respond.Screen {
 	sc := respond.Screen{
 		Offset: offset, Top: top, Alt: f.Alt, Cols: f.Cols,
 		Rows: make([]respond.Row, f.Rows), CursorRow: f.Cursor.Row, CursorCol: f.Cursor.Col,
 	}
 	shown := *f
-	if veil != nil {
+	if redact != nil {
 		shown.Lines = slices.Clone(f.Lines)
 		for i := range shown.Lines {
 			shown.Lines[i].Cells = slices.Clone(shown.Lines[i].Cells)
 		}
-		veil(&shown)
+		redact(&shown)
 	}
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		if l.Row < f.Rows && (f.Alt || !editor.HasRow(top+uint64(l.Row))) {
 			sc.Rows[l.Row] = rowOf(f, l)
-			if veil != nil {
+			if redact != nil {
 				sc.Rows[l.Row].Shown = shownOf(f, l, shown.Lines[i].Cells)
 			}
 		}
@@ -92,7 +91,7 @@ func rowOf(f *vterm.Frame, l *vterm.Line) respond.Row {
 	return r
 }
 
-// shownOf is a row's text with a * for each byte of the cells that are masked; empty: none is.
+// shownOf returns a row's text with a * for each byte of masked cells, or "" if no cell is masked.
 func shownOf(f *vterm.Frame, l *vterm.Line, masked []vterm.Cell) string {
 	if slices.Equal(l.Cells, masked) {
 		return ""

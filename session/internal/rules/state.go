@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// saveAfter bounds how long what was typed is not written down; firings are at once.
+// saveAfter bounds how long input is unsaved; firings are saved at once.
 const saveAfter = time.Second
 
-// state is what is written down.
+// state is the content of the saved file.
 type state struct {
 	Rules   []ruleState     `json:"rules"`
 	LastID  int             `json:"last_id"`
@@ -34,17 +34,17 @@ type pendingState struct {
 	ID string `json:"id"` // of the rule
 }
 
-// saveSoon notes that there is something to write down before anything else is done.
+// saveSoon requests a save before any other action.
 func (m *Machine) saveSoon() { m.unsaved = time.Unix(0, 0) }
 
-// saveDirty writes down what saveSoon was told of.
+// saveDirty saves if saveSoon requested it.
 func (m *Machine) saveDirty() {
 	if m.unsaved.Equal(time.Unix(0, 0)) {
 		m.Save()
 	}
 }
 
-// Save has rules and engine written down.
+// Save saves rules and engine.
 func (m *Machine) Save() {
 	m.unsaved = time.Time{}
 	if len(m.rules) == 0 {
@@ -70,10 +70,9 @@ func (m *Machine) encode() ([]byte, error) {
 	return json.Marshal(st)
 }
 
-// Restore goes on with the rules that were written down. The output that is there by now was looked
-// at back then; of the line it ends in, what is unread is looked at again, unless something was typed in
-// it. Calls are over.
-func Restore(h Host, editor *echo.Region, written []byte) (*Machine, error) {
+// Restore restores saved rules. Output up to now was matched before; of the last line, the unread part is matched
+// again, unless input came within it. Calls have ended.
+func Restore(h Host, editor *echodetect.Region, written []byte) (*Machine, error) {
 	var st state
 	if err := json.Unmarshal(written, &st); err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func Restore(h Host, editor *echo.Region, written []byte) (*Machine, error) {
 	m, v := New(h, editor), h.View()
 	m.lastID, m.firings, m.typedAt = st.LastID, st.Firings, max(st.TypedAt, v.TypedAt)
 	set := respond.Set{Rules: make([]respond.Rule, len(st.Rules))}
-	ended := &Call{Failed: make(chan struct{})} // stands for calls that are over
+	ended := &Call{Failed: make(chan struct{})} // represents all ended calls
 	for i, r := range st.Rules {
 		set.Rules[i] = r.Rule
 		m.rules = append(m.rules, &Rule{Rule: r.Rule, ID: r.ID, Added: r.Added, Failed: r.Failed})
@@ -99,7 +98,7 @@ func Restore(h Host, editor *echo.Region, written []byte) (*Machine, error) {
 		}
 		resume, st.Pending = v.Offset, nil
 	}
-	e.Through(h.Veil())
+	e.SetRedactor(h.Redactor())
 	m.engine = e
 	for _, p := range st.Pending {
 		for _, r := range m.rules {
@@ -117,16 +116,16 @@ func Restore(h Host, editor *echo.Region, written []byte) (*Machine, error) {
 	return m, m.dropCalls(ended)
 }
 
-// maxSkip is how much output is read to find where its last line begins.
+// maxSkip bounds the output that is read to find the start of its last line.
 const maxSkip = 1 << 20
 
-// skip brings the engine to the end of the output.
+// skip moves the engine to the end of the output.
 func (m *Machine) skip(from uint64, v *View) {
 	if from+maxSkip < v.Offset {
 		from = v.Offset - maxSkip/16
 	}
 	buf := make([]byte, 64<<10)
-	m.acting = true // what the engine wants meanwhile waits until it is there
+	m.acting = true // the engine's actions wait
 	for from < v.Offset {
 		p, at, err := m.host.Read(from, buf[:min(uint64(len(buf)), v.Offset-from)])
 		if err != nil || at+uint64(len(p)) == from {
@@ -136,13 +135,13 @@ func (m *Machine) skip(from uint64, v *View) {
 		from = at + uint64(len(p))
 	}
 	if m.typedAt > 0 && m.typedAt >= m.engine.LineStart() {
-		m.engine.Answered(v.Now)
+		m.engine.MarkAnswered(v.Now)
 	}
 	m.acting = false
 	m.screenChanged(v.Now)
 }
 
-// dropCalls ends the rules of calls, and does what is pending.
+// dropCalls ends the rules of calls, and runs pending replies.
 func (m *Machine) dropCalls(ended *Call) error {
 	var own []*Rule
 	for _, r := range m.rules {
@@ -153,7 +152,7 @@ func (m *Machine) dropCalls(ended *Call) error {
 	if err := m.change(own); err != nil {
 		return err
 	}
-	if !m.over {
+	if !m.finished {
 		m.reply()
 	}
 	return nil

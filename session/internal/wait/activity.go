@@ -4,23 +4,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// activity tells output that says something from spinners, clocks and progress bars (R42).
-// It looks only while a caller waits for quiet.
+// activity separates meaningful output from spinners, clocks and progress bars (R42). It is active only while a caller
+// waits for quiet.
 type activity struct {
-	filter  evidence.ActivityFilter
-	rows    []string // of the screen, as last looked at; nil: there is no wait for quiet
+	filter  inputdetect.ActivityFilter
+	rows    []string // of the screen at the last check; nil if no caller waits for quiet
 	version uint64
 	top     uint64    // id of the first row
-	last    time.Time // when something was said
+	last    time.Time // when meaningful output last came
 }
 
-// Changed looks at what changed on the screen since the last call, if a caller waits for quiet.
-func (s *Set) Changed() {
+// CheckActivity examines the changes of the screen since the last call, if a caller waits for quiet.
+func (s *Set) CheckActivity() {
 	if len(s.waiters) == 0 {
 		s.activity.rows = nil
 		return
@@ -37,7 +37,7 @@ func (s *Set) watchActivity(v *View) {
 	}
 	if a.rows == nil { // from now on
 		*a = activity{last: v.LastOutput, top: v.Top}
-		a.look(s.host, 0, func(int, string) {})
+		a.readRows(s.host, 0, func(int, string) {})
 		return
 	}
 	if n := int(v.Top - a.top); n != 0 {
@@ -47,15 +47,15 @@ func (s *Set) watchActivity(v *View) {
 			a.rows = append(append([]string{}, a.rows[n:]...), make([]string, n)...)
 		}
 	}
-	a.look(s.host, a.version, func(row int, text string) {
+	a.readRows(s.host, a.version, func(row int, text string) {
 		if row < len(a.rows) && a.rows[row] != text && a.filter.Change(row, a.rows[row], text) {
 			a.last = v.Now
 		}
 	})
 }
 
-// look reads the rows that changed.
-func (a *activity) look(h Host, since uint64, each func(row int, text string)) {
+// readRows reads the changed rows.
+func (a *activity) readRows(h Host, since uint64, each func(row int, text string)) {
 	var f vterm.Frame
 	h.Frame(&f, vterm.Query{Since: since})
 	if len(a.rows) != f.Rows {
@@ -63,12 +63,12 @@ func (a *activity) look(h Host, since uint64, each func(row int, text string)) {
 	}
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		text := strings.TrimRight(echo.RowWithout(&f, l, 0, nil), " ")
+		text := strings.TrimRight(echodetect.RowWithout(&f, l, 0, nil), " ")
 		each(l.Row, text)
 		a.rows[l.Row] = text
 	}
 	a.version = f.Version
 }
 
-// Forget gives up what is kept of the screen.
+// Forget frees the copy of the screen.
 func (s *Set) Forget() { s.activity = activity{} }

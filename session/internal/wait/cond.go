@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/evidence"
-	"github.com/longterm-dev/longterm/session/internal/echo"
+	"github.com/longterm-dev/longterm/session/inputdetect"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Kind says what a Cond waits for.
+// Kind is the kind of a Cond.
 type Kind string
 
-// Conditions; the comment names the fields of Cond in use.
+// Kinds of conditions; the comment names the fields of Cond in use.
 const (
 	CondText       Kind = "text"       // Text appears in new output or on a changed row
 	CondRegexp     Kind = "regexp"     // Regexp matches a line of either
@@ -31,10 +32,11 @@ const (
 	CondBell       Kind = "bell"       // the bell rang after the anchor
 	CondProgress   Kind = "progress"   // the program reports at least Percent
 	CondCursor     Kind = "cursor"     // the cursor is at Row, Col
-	CondAgent      Kind = "agent"      // the agent in it is in the state Text, or waits for its person
+	CondAgent      Kind = "agent"      // the agent in it is in the state Text, or waits for its user
+	CondPort       Kind = "port"       // a process of the session accepts connections at the TCP port Port, or at any
 )
 
-// Cond is something to wait for.
+// Cond is a condition.
 type Cond struct {
 	Kind     Kind
 	Text     string
@@ -43,12 +45,13 @@ type Cond struct {
 	Off      bool
 	Percent  int
 	Row, Col int // cells, 0-based; -1: any
+	Port     int // 0: any
 }
 
-// textual says that a condition looks at lines of output.
+// textual reports whether a condition matches lines of output.
 func (c *Cond) textual() bool { return c.Kind == CondText || c.Kind == CondRegexp }
 
-// matchText looks for the condition's text in a line.
+// matchText matches the condition's text in a line.
 func (c *Cond) matchText(line string) (string, bool) {
 	switch {
 	case c.Regexp != nil:
@@ -75,14 +78,14 @@ func (s *Set) holds(w *Waiter, v *View) {
 	if w.text == nil || !settled {
 		return
 	}
-	w.text.current(func(line string) { w.match(w.shown(w.echo.Strip(line, false), false)) })
+	w.text.current(func(line string) { w.match(w.redactLine(w.echo.Strip(line, false), false)) })
 	if v.Version != w.seen {
 		s.matchRows(w, v)
 		w.seen = v.Version
 	}
 }
 
-// holdsNow judges the conditions that do not look at output.
+// holdsNow evaluates the conditions that do not depend on output.
 func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	switch c.Kind {
 	case CondExit:
@@ -92,7 +95,7 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 	case CondInput:
 		kind := v.Needs
 		if kind == "" && !v.Followed && v.Phase == shell.PhasePrompt { // by evidence
-			kind = string(evidence.Prompt)
+			kind = string(inputdetect.Prompt)
 		}
 		return kind, kind != "" && (c.Text == "" || c.Text == kind)
 	case CondPrompt: // of a shell that is not followed by evidence, as is that of another program
@@ -103,8 +106,8 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 		return "", v.Alt != c.Off
 	case CondTitle:
 		title := v.Title
-		if w.Veil != nil {
-			title = w.Veil.Line(title, false)
+		if w.Redactor != nil {
+			title = w.Redactor.Line(title, false)
 		}
 		return title, title != "" && strings.Contains(title, c.Text)
 	case CondBell:
@@ -121,12 +124,18 @@ func (s *Set) holdsNow(w *Waiter, c *Cond, v *View) (match string, ok bool) {
 		return "", !s.onScreen(w, c)
 	case CondAgent:
 		return v.Agent.holds(c.Text, v.TypedAt)
+	case CondPort:
+		for _, port := range v.Ports {
+			if c.Port == 0 || c.Port == port {
+				return strconv.Itoa(port), true
+			}
+		}
 	}
 	return "", false
 }
 
-// holds says whether an agent is in a state, as seen after the newest input. Done is a way to be idle;
-// no state named is any in which it waits for its person.
+// holds reports whether an agent is in a state, as found after the newest input. "done" also counts as "idle". An empty
+// want matches any state in which the agent waits for its user.
 func (a *Agent) holds(want string, typed time.Time) (match string, ok bool) {
 	if !a.Sure || a.At.Before(typed) {
 		return "", false
@@ -146,28 +155,28 @@ func (s *Set) cursor(v *View) vterm.Cursor {
 	return f.Cursor
 }
 
-// onScreen looks for a condition's text on the whole screen.
+// onScreen matches a condition's text on the whole screen.
 func (s *Set) onScreen(w *Waiter, c *Cond) bool {
 	f := s.frame(w, 0)
 	for i := range f.Lines {
-		if _, ok := c.matchText(echo.RowWithout(&f, &f.Lines[i], 0, nil)); ok {
+		if _, ok := c.matchText(echodetect.RowWithout(&f, &f.Lines[i], 0, nil)); ok {
 			return true
 		}
 	}
 	return false
 }
 
-// quietFor is how long nothing was printed, counted from when it could first matter.
+// quietFor returns the time without output, counted from when it could first matter.
 func (s *Set) quietFor(w *Waiter, v *View) time.Duration {
 	last := v.LastOutput
 	if s.activity.rows != nil {
 		last = s.activity.last
 	}
-	if w.Since == nil && v.Typed.Off == v.Offset && last.Before(w.began) {
-		last = w.began // typed, not answered yet
+	if w.Since == nil && v.Typed.Off == v.Offset && last.Before(w.started) {
+		last = w.started // typed, not answered yet
 	}
 	if last.IsZero() {
-		last = w.began
+		last = w.started
 	}
 	return v.Now.Sub(last)
 }
@@ -189,14 +198,14 @@ func (s *Set) Next() (after time.Duration, ok bool) {
 				due(c.Quiet - s.quietFor(w, &v))
 			}
 		}
-		if w.Veil != nil && v.Offset != w.checked && !v.NoMore {
+		if w.Redactor != nil && v.Offset != w.checked && !v.NoMore {
 			due(w.settlesIn(&v))
 		}
 	}
 	return after, ok
 }
 
-// awaits says that a condition of one of some kinds is open.
+// awaits reports whether a condition of one of the kinds is open.
 func (s *Set) awaits(kinds ...Kind) bool {
 	for w := range s.waiters {
 		for i := range w.Conds {
@@ -208,8 +217,8 @@ func (s *Set) awaits(kinds ...Kind) bool {
 	return false
 }
 
-// AwaitsInput says that a caller waits for the program to ask. Where the shell is not followed, its
-// prompt is found like any other question.
+// AwaitsInput reports whether a caller waits for a prompt of the program. The prompt of a shell without integration is
+// detected like any other.
 func (s *Set) AwaitsInput(followed bool) bool {
 	if followed {
 		return s.awaits(CondInput)

@@ -1,13 +1,13 @@
-// Package wait is what is waited for in a session: texts, prompts, ends, silence, input that a program
-// asks for.
+// Package wait evaluates the conditions that callers wait for in a session: text, prompts, exits, silence, needed
+// input.
 //
 //	output ─▶ Set.Output ─▶ lines without echo ─┐
-//	screen ─▶ rows without echo ────────────────┼─▶ conditions ─▶ Host.Over
-//	View   ─▶ what the session knows ───────────┘
+//	screen ─▶ rows without echo ────────────────┼─▶ conditions ─▶ Host.WaitEnded
+//	View   ─▶ state of the session ─────────────┘
 //
-// Waits are level-triggered: what came true between a wait's anchor and its beginning counts. Waits for
-// text leave out what was typed (package echo); waits for silence leave out what only moves (activity).
+// Waits are level-triggered: a match between a wait's anchor and its start counts. Waits for text ignore echoed input
+// (package echodetect); waits for silence ignore spinners and the like (activity).
 //
-// Set is a pure machine of the session's owner: it has no goroutine, clock, file or terminal, and asks its
-// Host. Offsets count the bytes the program ever printed, rows and columns are cells, 0-based.
+// Set is a pure machine of the session's owner: it has no goroutine, clock, file or terminal, and queries its Host.
+// Offsets count all bytes that the program has printed; rows and columns are cells, 0-based.
 package wait

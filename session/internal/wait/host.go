@@ -7,28 +7,28 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Host is the session, as waits need it.
+// Host is the session from the waits' view.
 type Host interface {
-	// View is what is known at this moment.
+	// View returns the current state.
 	View() View
-	// Frame copies the screen, or the rows of it that changed.
+	// Frame copies the screen, or its changed rows.
 	Frame(f *vterm.Frame, q vterm.Query)
-	// Above are the lines above the screen in which a secret may begin that goes on on it.
+	// Above returns the lines above the screen in which a secret may start that continues on it.
 	Above() []vterm.Line
-	// Read reads output from an offset on. at is the offset of what was read: a later one where
-	// something is lost. Nothing and no error: there is no more.
+	// Read reads output from an offset on. at is the offset of p, which is later if output was lost. It returns no data
+	// and no error at the end.
 	Read(from uint64, buf []byte) (p []byte, at uint64, err error)
-	// Over tells of a wait that has ended.
-	Over(w *Waiter, r Result)
+	// WaitEnded receives the result of a wait that has ended.
+	WaitEnded(w *Waiter, r Result)
 }
 
-// Anchor is a moment: an output offset and the screen's version then.
+// Anchor is a moment: an output offset and the screen's version at that time.
 type Anchor struct{ Off, Version uint64 }
 
-// View is what is known of the session.
+// View is the state of the session.
 type View struct {
 	Now     time.Time
-	Offset  uint64 // of the output that was looked at
+	Offset  uint64 // of the output handled so far
 	Version uint64 // of the screen
 	Top     uint64 // id of the screen's first row
 	Typed   Anchor // where output and screen stood when something was last typed
@@ -36,10 +36,10 @@ type View struct {
 	Exited     bool // the process has ended
 	NoMore     bool // and no process that it left can print
 	LastOutput time.Time
-	Needs      string // kind of input that the program waits for; empty: none
+	Needs      string // kind of input that the program waits for, or ""
 	Repl       bool   // it is the prompt of a program that takes commands
 	Phase      shell.Phase
-	// Followed says that the shell tells of itself; PromptAt and the command are known then.
+	// Followed reports that the shell has integration; PromptAt and the command are known then.
 	Followed   bool
 	PromptAt   uint64
 	Command    string // that ended last
@@ -54,19 +54,20 @@ type View struct {
 	Read       Progress
 	Agent      Agent
 	TypedAt    time.Time // when a line was last typed to its end
+	Ports      []int     // TCP ports at which its processes accept connections; read only
 }
 
-// Agent is how the coding agent in the session is, as those who watch it found.
+// Agent is the state of the coding agent in the session, as its observers found it.
 type Agent struct {
-	State string // empty: none is known
+	State string // "" if unknown
 	Sure  bool   // it is no state of before what was typed last
 	At    time.Time
 }
 
-// Progress is how far a program is by what it prints ([16/40], 40%), as those who read its output
-// found. What it reports itself (OSC 9;4) is apart.
+// Progress is a program's progress as found in its output ([16/40], 40%). Progress that it reports itself (OSC 9;4) is
+// in View.
 type Progress struct {
 	Known   bool
 	Percent int
-	At      uint64 // offset of the output that says so
+	At      uint64 // offset of the output that shows it
 }

@@ -4,37 +4,36 @@ import (
 	"slices"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// For says what to wait for. Waits are level-triggered: what came true between
-// Since and the call counts.
+// For describes a wait. Waits are level-triggered: a match between Since and the call counts.
 type For struct {
 	Conds []Cond
 	All   bool // all of them instead of any
-	// Since is the output offset after which text counts, and not after its end; nil: since
-	// something was last typed, or the session's start.
+	// Since is the output offset after which text counts, but not its end. If nil, text counts since the last input, or
+	// the session's start.
 	Since *uint64
-	// Veil masks what may not be looked for; nil: everything may. What fires tells what there is.
-	Veil Veil
+	// Redactor masks what the caller must not see: a match would reveal it. It may be nil.
+	Redactor Redactor
 }
 
-// Veil masks secrets in lines that come one after the other, and on screens.
-type Veil interface {
+// Redactor masks secrets in consecutive lines, and on screens.
+type Redactor interface {
 	Line(line string, whole bool) string
 	Frame(f *vterm.Frame, above []vterm.Line)
 }
 
-// Fired is a condition that came true.
+// Fired is a condition that matched.
 type Fired struct {
 	Cond  int    // index in For.Conds
 	Match string // the text that matched
 }
 
-// Result is what came of a wait. Ended says that what has not fired never will: the session is
-// over, or was closed.
+// Result is the result of a wait. Ended reports that the remaining conditions can never match: the session has ended,
+// or was closed.
 type Result struct {
 	Fired   []Fired
 	Ended   bool
@@ -42,27 +41,27 @@ type Result struct {
 	Cursor  uint64 // offset of the output at that moment: the next Since
 }
 
-// Waiter is a wait under way.
+// Waiter is a wait in progress.
 type Waiter struct {
 	For
 	from      Anchor
 	fired     []Fired
 	open      []bool // conditions that have not fired
-	left      int
-	began     time.Time
+	remaining int
+	started   time.Time
 	text      *lines // nil when no condition looks at text
 	pos       uint64 // offset text has been fed up to
 	expected  uint64 // offset + 1 at which text was last expected
-	echo      echo.Stripper
+	echo      echodetect.Stripper
 	mute      bool      // pos lies in what is a line editor's
 	seen      uint64    // screen version the rows were last matched at
 	checked   uint64    // end of the output when the screen was last matched
 	unsettled time.Time // when output after checked was first seen; zero if none was
 }
 
-// New makes a wait that begins at a moment.
+// New returns a wait that starts at a time.
 func New(f For, now time.Time) *Waiter {
-	w := &Waiter{For: f, left: len(f.Conds), began: now, open: make([]bool, len(f.Conds))}
+	w := &Waiter{For: f, remaining: len(f.Conds), started: now, open: make([]bool, len(f.Conds))}
 	for i, c := range f.Conds {
 		w.open[i] = true
 		if c.textual() && w.text == nil {
@@ -72,25 +71,24 @@ func New(f For, now time.Time) *Waiter {
 	return w
 }
 
-// Set is the waits of a session.
+// Set is the set of a session's waits.
 type Set struct {
 	host     Host
-	editor   *echo.Region // the owner's, as is typed; only read here
-	typed    *echo.Texts
+	editor   *echodetect.Region // the owner's, as is typed; only read here
+	typed    *echodetect.Texts
 	waiters  map[*Waiter]struct{}
 	activity activity
 }
 
-// NewSet makes a set without waits. editor is the output of the shell's line editor, typed what was
-// typed.
-func NewSet(h Host, editor *echo.Region, typed *echo.Texts) *Set {
+// NewSet returns a set without waits. editor is the output of the shell's line editor, typed the recent input.
+func NewSet(h Host, editor *echodetect.Region, typed *echodetect.Texts) *Set {
 	return &Set{host: h, editor: editor, typed: typed, waiters: map[*Waiter]struct{}{}}
 }
 
-// Len is how many waits there are.
+// Len returns the number of waits.
 func (s *Set) Len() int { return len(s.waiters) }
 
-// Add begins a wait with what was printed since its anchor. Check has to be called then.
+// Add starts a wait with the output since its anchor. Call Check after it.
 func (s *Set) Add(w *Waiter) error {
 	v := s.host.View()
 	w.from = v.Typed
@@ -109,17 +107,17 @@ func (s *Set) Add(w *Waiter) error {
 	return nil
 }
 
-// Remove ends a wait that was given up, and tells what came of it so far.
+// Remove ends an abandoned wait, and returns its result so far.
 func (s *Set) Remove(w *Waiter) Result {
 	delete(s.waiters, w)
 	v := s.host.View()
 	return w.result(&v)
 }
 
-// catchUp matches what was printed between the wait's anchor and the end.
+// catchUp matches the output between the wait's anchor and the end.
 func (s *Set) catchUp(w *Waiter, end uint64) error {
 	buf := make([]byte, 64<<10)
-	for from := w.from.Off; from < end && w.left > 0; {
+	for from := w.from.Off; from < end && w.remaining > 0; {
 		p, at, err := s.host.Read(from, buf[:min(uint64(len(buf)), end-from)])
 		if err != nil {
 			return err
@@ -143,8 +141,7 @@ func (s *Set) Output(p []byte, at uint64) {
 	}
 }
 
-// feed matches output line by line. What is a line editor's is left out, and what was typed is
-// expected where it will be echoed.
+// feed matches output line by line. It skips output of the line editor, and expects input where it will be echoed.
 func (s *Set) feed(w *Waiter, p []byte, at uint64) {
 	for len(p) > 0 {
 		editors, until := s.editor.Editors(at)
@@ -171,11 +168,10 @@ func (s *Set) feed(w *Waiter, p []byte, at uint64) {
 }
 
 func (w *Waiter) write(p []byte) {
-	w.text.write(p, func(line string) { w.match(w.shown(w.echo.Strip(line, true), true)) })
+	w.text.write(p, func(line string) { w.match(w.redactLine(w.echo.Strip(line, true), true)) })
 }
 
-// expect begins to expect what was typed when the output stood at an offset, and returns
-// where the next such place is.
+// expect starts to expect the echo of input that was typed at an output offset, and returns the next such offset.
 func (s *Set) expect(w *Waiter, at uint64) (next uint64) {
 	for i := range *s.typed {
 		switch t := &(*s.typed)[i]; {
@@ -191,13 +187,13 @@ func (s *Set) expect(w *Waiter, at uint64) (next uint64) {
 	return 1<<64 - 1
 }
 
-// maxUnsettled bounds how long the screen goes unmatched while a program prints all the time.
-const maxUnsettled = 10 * secrets.Settle
+// maxUnsettled bounds how long the screen stays unmatched while a program prints all the time.
+const maxUnsettled = 10 * redact.Settle
 
-// isSettled reports whether the screen and the unfinished line can be matched now. While they change, they may have a
-// secret in them that is not whole yet.
+// isSettled reports whether the screen and the unfinished line can be matched now. While they change, they may contain
+// an incomplete secret, which is not masked.
 func (w *Waiter) isSettled(v *View) bool {
-	if w.Veil == nil || v.Offset == w.checked {
+	if w.Redactor == nil || v.Offset == w.checked {
 		return true
 	}
 	if w.unsettled.IsZero() {
@@ -212,26 +208,26 @@ func (w *Waiter) isSettled(v *View) bool {
 
 // settlesIn returns how long it takes until the screen and the unfinished line can be matched.
 func (w *Waiter) settlesIn(v *View) time.Duration {
-	return min(secrets.Settle-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.unsettled))
+	return min(redact.Settle-v.Now.Sub(v.LastOutput), maxUnsettled-v.Now.Sub(w.unsettled))
 }
 
-// shown is a line as whoever waits may see it.
-func (w *Waiter) shown(line string, whole bool) string {
-	if w.Veil == nil {
+// redactLine returns a line as the caller may see it.
+func (w *Waiter) redactLine(line string, whole bool) string {
+	if w.Redactor == nil {
 		return line
 	}
-	return w.Veil.Line(line, whole)
+	return w.Redactor.Line(line, whole)
 }
 
-// frame is the rows of the screen that changed after a version, as whoever waits may see them.
+// frame returns the rows that changed after a version, as the caller may see them.
 func (s *Set) frame(w *Waiter, since uint64) (f vterm.Frame) {
-	if w.Veil == nil {
+	if w.Redactor == nil {
 		s.host.Frame(&f, vterm.Query{Since: since})
 		return f
 	}
 	above := s.host.Above()
-	s.host.Frame(&f, vterm.Query{}) // a secret may go on in a row that did not change
-	w.Veil.Frame(&f, above)
+	s.host.Frame(&f, vterm.Query{}) // a secret may continue in a row that did not change
+	w.Redactor.Frame(&f, above)
 	f.Lines = slices.DeleteFunc(f.Lines, func(l vterm.Line) bool { return l.Version <= since })
 	return f
 }
@@ -250,13 +246,12 @@ func (w *Waiter) match(line string) {
 func (w *Waiter) fire(i int, match string) {
 	if w.open[i] {
 		w.open[i] = false
-		w.left--
+		w.remaining--
 		w.fired = append(w.fired, Fired{i, match})
 	}
 }
 
-// Check looks at everything that can be true without new output, and ends the
-// waits that have what they wait for.
+// Check evaluates everything that can match without new output, and ends the waits that are satisfied.
 func (s *Set) Check() {
 	if len(s.waiters) == 0 {
 		return
@@ -264,18 +259,18 @@ func (s *Set) Check() {
 	v := s.host.View()
 	for w := range s.waiters {
 		s.holds(w, &v)
-		if v.NoMore || w.satisfied() {
+		if v.NoMore || w.isSatisfied() {
 			r := w.result(&v)
-			r.Ended = !w.satisfied()
-			s.over(w, r)
+			r.Ended = !w.isSatisfied()
+			s.end(w, r)
 		}
 	}
 }
 
-func (w *Waiter) satisfied() bool { return w.left == 0 || !w.All && len(w.fired) > 0 }
+func (w *Waiter) isSatisfied() bool { return w.remaining == 0 || !w.All && len(w.fired) > 0 }
 
-// matchRows matches the rows of the screen that changed since the wait last looked:
-// text that was drawn piece by piece is whole only there.
+// matchRows matches the rows of the screen that changed since the wait's last check: text that was drawn in pieces is
+// complete only there.
 func (s *Set) matchRows(w *Waiter, v *View) {
 	f := s.frame(w, w.seen)
 	typed := s.typed.Since(w.from.Off)
@@ -284,9 +279,9 @@ func (s *Set) matchRows(w *Waiter, v *View) {
 		id := v.Top + uint64(l.Row)
 		switch {
 		case v.Alt:
-			w.match(echo.RowWithout(&f, l, id, nil))
+			w.match(echodetect.RowWithout(&f, l, id, nil))
 		case !s.editor.HasRow(id):
-			w.match(echo.RowWithout(&f, l, id, typed))
+			w.match(echodetect.RowWithout(&f, l, id, typed))
 		}
 	}
 }
@@ -295,33 +290,32 @@ func (w *Waiter) result(v *View) Result {
 	return Result{Fired: w.fired, Version: v.Version, Cursor: v.Offset}
 }
 
-func (s *Set) over(w *Waiter, r Result) {
+func (s *Set) end(w *Waiter, r Result) {
 	delete(s.waiters, w)
-	s.host.Over(w, r)
+	s.host.WaitEnded(w, r)
 }
 
-// End ends all waits: nothing more will come.
+// End ends all waits, as nothing more will come.
 func (s *Set) End() {
 	s.Check()
-	if len(s.waiters) == 0 { // the host may have no screen: nobody waits on one that it gave up
+	if len(s.waiters) == 0 { // the host may have no screen then
 		return
 	}
 	v := s.host.View()
 	for w := range s.waiters {
 		r := w.result(&v)
 		r.Ended = true
-		s.over(w, r)
+		s.end(w, r)
 	}
 }
 
-// GiveUp ends the waits that look at output, which is not looked at any more; all of them, if an end
-// cannot be waited for either.
+// GiveUp ends the waits for output, which is no longer matched, or all waits if exits cannot be waited for either.
 func (s *Set) GiveUp(all bool) {
 	s.activity = activity{}
 	v := s.host.View()
 	for w := range s.waiters {
 		if w.text != nil || all {
-			s.over(w, w.result(&v))
+			s.end(w, w.result(&v))
 		}
 	}
 }

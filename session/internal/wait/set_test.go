@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/internal/echo"
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/internal/echodetect"
+	"github.com/longterm-dev/longterm/session/redact"
 	"github.com/longterm-dev/longterm/session/shell"
 	"github.com/longterm-dev/longterm/vterm"
 )
@@ -18,8 +18,8 @@ type host struct {
 	output string
 	lost   int    // bytes at its start that are lost
 	ahead  string // printed, but not shown yet
-	editor echo.Region
-	typed  echo.Texts
+	editor echodetect.Region
+	typed  echodetect.Texts
 	over   map[*Waiter]Result
 	set    *Set
 }
@@ -40,7 +40,7 @@ func (h *host) View() View {
 
 func (h *host) Frame(f *vterm.Frame, q vterm.Query) { h.screen.Frame(f, q) }
 
-func (h *host) Above() []vterm.Line { return secrets.Above(h.screen) }
+func (h *host) Above() []vterm.Line { return redact.Above(h.screen) }
 
 func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	from = max(from, uint64(h.lost))
@@ -48,7 +48,7 @@ func (h *host) Read(from uint64, buf []byte) ([]byte, uint64, error) {
 	return buf[:n], from, nil
 }
 
-func (h *host) Over(w *Waiter, r Result) { h.over[w] = r }
+func (h *host) WaitEnded(w *Waiter, r Result) { h.over[w] = r }
 
 // says has the program print.
 func (h *host) says(text string) {
@@ -57,17 +57,17 @@ func (h *host) says(text string) {
 	h.output += text
 	h.view.LastOutput = h.view.Now
 	h.set.Output([]byte(text), at)
-	h.set.Changed()
+	h.set.CheckActivity()
 	h.set.Check()
 }
 
-// types has a person type what the terminal will echo.
+// types has a user type what the terminal will echo.
 func (h *host) types(text string) {
 	v := h.View()
 	h.view.Typed = Anchor{Off: v.Offset, Version: v.Version}
 	var f vterm.Frame
 	h.screen.Frame(&f, vterm.Query{})
-	h.typed.Add(echo.Text{At: v.Offset, Lines: echo.Lines([]byte(text)), Row: v.Top + uint64(f.Cursor.Row), Col: f.Cursor.Col})
+	h.typed.Add(echodetect.Text{At: v.Offset, Lines: echodetect.Lines([]byte(text)), Row: v.Top + uint64(f.Cursor.Row), Col: f.Cursor.Col})
 }
 
 // wait begins a wait.
@@ -248,6 +248,22 @@ func TestQuietBesidesMovement(t *testing.T) {
 	}
 	if _, ok := h.set.Next(); ok {
 		t.Error("nobody waits any more")
+	}
+}
+
+// FEATURES: R128
+func TestPort(t *testing.T) {
+	h := newHost()
+	any, one := h.wait(t, For{Conds: []Cond{{Kind: CondPort}}}), h.wait(t, For{Conds: []Cond{{Kind: CondPort, Port: 3000}}})
+	h.view.Ports = []int{80, 443}
+	h.set.Check()
+	if r, over := h.over[any]; !over || r.Fired[0].Match != "80" || len(h.over) != 1 {
+		t.Errorf("%+v", h.over)
+	}
+	h.view.Ports = []int{3000}
+	h.set.Check()
+	if r, over := h.over[one]; !over || r.Fired[0].Match != "3000" {
+		t.Errorf("%+v", h.over)
 	}
 }
 

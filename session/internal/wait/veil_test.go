@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/longterm-dev/longterm/session/secrets"
+	"github.com/longterm-dev/longterm/session/redact"
 )
 
 // Waiting for a text tells nothing of a secret: neither on the screen, nor in the title, nor while it is printed piece by
@@ -14,7 +14,7 @@ import (
 //
 // FEATURES: R110
 func TestWaitIsNoOracle(t *testing.T) {
-	v, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	v, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +36,8 @@ func TestWaitIsNoOracle(t *testing.T) {
 			{Kind: CondText, Text: "hunte"}, {Kind: CondRegexp, Regexp: regexp.MustCompile(`h[u]nt`)}, {Kind: CondTitle, Text: "hunt"},
 		} {
 			h := newHost()
-			seen, blind := h.wait(t, For{Conds: []Cond{c}}), h.wait(t, For{Conds: []Cond{c}, Veil: secrets.NewVeil(v.Set())})
-			late := func() *Waiter { return h.wait(t, For{Conds: []Cond{c}, Veil: secrets.NewVeil(v.Set())}) }
+			seen, blind := h.wait(t, For{Conds: []Cond{c}}), h.wait(t, For{Conds: []Cond{c}, Redactor: redact.NewStreamRedactor(v.Set())})
+			late := func() *Waiter { return h.wait(t, For{Conds: []Cond{c}, Redactor: redact.NewStreamRedactor(v.Set())}) }
 			step := 1              // as slowly as can be: what is there so far is looked at each time
 			if name == "a token" { // it is none before it is long enough
 				step = len(said)
@@ -53,10 +53,10 @@ func TestWaitIsNoOracle(t *testing.T) {
 			if _, over := h.over[blind]; over && h.view.Title == "" {
 				t.Errorf("%s, %s: told before it has settled", name, c.Kind)
 			}
-			if after, ok := h.set.Next(); !ok && c.Kind != CondTitle || after > secrets.Settle {
+			if after, ok := h.set.Next(); !ok && c.Kind != CondTitle || after > redact.Settle {
 				t.Errorf("%s, %s: settles in %v, %v", name, c.Kind, after, ok)
 			}
-			h.view.Now = h.view.Now.Add(secrets.Settle)
+			h.view.Now = h.view.Now.Add(redact.Settle)
 			h.set.Check()
 			again := late()
 			if name == "its beginning" || name == "another text" {
@@ -80,16 +80,16 @@ func TestWaitIsNoOracle(t *testing.T) {
 	}
 	h := newHost()
 	h.says("token hunter22secret")
-	h.view.Now = h.view.Now.Add(secrets.Settle)
-	gone := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunterXX"}}, Veil: secrets.NewVeil(v.Set())})
-	other := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunter22"}}, Veil: secrets.NewVeil(v.Set())})
+	h.view.Now = h.view.Now.Add(redact.Settle)
+	gone := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunterXX"}}, Redactor: redact.NewStreamRedactor(v.Set())})
+	other := h.wait(t, For{Conds: []Cond{{Kind: CondGone, Text: "hunter22"}}, Redactor: redact.NewStreamRedactor(v.Set())})
 	if _, over := h.over[gone]; !over {
 		t.Error("what is not there is not gone")
 	}
 	if _, over := h.over[other]; !over {
 		t.Error("what is gone or not tells a guess")
 	}
-	shown := h.wait(t, For{Conds: []Cond{{Kind: CondText, Text: "token ****"}}, Veil: secrets.NewVeil(v.Set())})
+	shown := h.wait(t, For{Conds: []Cond{{Kind: CondText, Text: "token ****"}}, Redactor: redact.NewStreamRedactor(v.Set())})
 	if _, over := h.over[shown]; !over {
 		t.Error("what is shown is not found")
 	}
@@ -99,20 +99,20 @@ func TestWaitIsNoOracle(t *testing.T) {
 //
 // FEATURES: R110
 func TestWaitIsNoOracleBelowTheTop(t *testing.T) {
-	v, err := secrets.NewVault(secrets.NewKey(), nil, secrets.Options{})
+	v, err := redact.NewVault(redact.NewKey(), nil, redact.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v.Learn("hunter22secret")
 	h := newHost()
 	h.says("0123456789012345678901234567890 hunter22secret of it\r\n1\r\n2\r\n3\r\n4")
-	h.view.Now = h.view.Now.Add(secrets.Settle)
+	h.view.Now = h.view.Now.Add(redact.Settle)
 	for guess, told := range map[string]bool{"ecret of": false, "of it": true} {
 		c := []Cond{text(guess)}
 		if _, over := h.over[h.wait(t, For{Conds: c})]; !over {
 			t.Errorf("%q: nobody sees it", guess)
 		}
-		if _, over := h.over[h.wait(t, For{Conds: c, Veil: secrets.NewVeil(v.Set())})]; over != told {
+		if _, over := h.over[h.wait(t, For{Conds: c, Redactor: redact.NewStreamRedactor(v.Set())})]; over != told {
 			t.Errorf("%q: told %v", guess, over)
 		}
 	}

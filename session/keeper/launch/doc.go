@@ -1,13 +1,11 @@
 //go:build unix
 
-// Package launch is all that a client links of the keeper: how one is started, and how it is known
-// that one runs.
+// Package launch is the only part of the keeper that clients link: it starts keepers and detects running ones.
 //
-//	Keeper             starts one as a process of its own, which outlives who started it
-//	Lock, Held, Holder who is the keeper of a key, or the daemon: a locked file, given up with the
-//	                   process; where it says so, what is in it is the holder's socket
+//	Keeper             starts one as a separate process, which outlives its starter
+//	Lock, IsHeld, Holder find the keeper of a key, or the daemon: a locked file, released with the
+//	                   process; it may contain the holder's socket
 //
-// It never speaks with a keeper (keeper/link does), and knows nothing of sessions. What a keeper is
-// made of stays out of it, so that clients, of which there are many and short-lived ones, do not
-// carry it.
+// It never talks to a keeper (keeper/link does) and knows nothing of sessions. The keeper's own code stays out of it,
+// so that short-lived clients do not carry it.
 package launch

@@ -16,19 +16,18 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// ReadyFlag is the argument that carries the descriptor on which a keeper says that it serves, or
-// why it does not.
+// ReadyFlag passes the descriptor on which a keeper reports that it serves, or its error.
 const ReadyFlag = "--ready-fd"
 
-// WatchEvery is how often keepers and the daemon look whether their sockets and locks are
-// still there: a person may remove a runtime directory, thinking that it is left over.
+// WatchEvery is how often keepers and the daemon check that their sockets and locks exist: a user may remove a runtime
+// directory as a supposed leftover.
 const WatchEvery = time.Second
 
 // readyTime bounds how long a process may take until it serves.
 const readyTime = 10 * time.Second
 
-// NoRoomStatus is the exit status of a daemon that cannot start as its disk is full: whoever starts another one at once has the
-// same.
+// NoRoomStatus is the exit status of a daemon that cannot start because its disk is full. An immediate retry fails
+// likewise.
 const NoRoomStatus = 75
 
 // Keeper starts a keeper process: argv (whose first element is only a name) run by a program, or by this process's executable
@@ -87,9 +86,8 @@ func Process(what, program string, argv []string, log string) error {
 	}
 }
 
-// keeperEnviron is our environment without the mark of the session we may run in: a
-// keeper started from inside a session does not belong to it and must not be swept
-// away with it. It is of this host, whichever one the verb is about that started it.
+// keeperEnviron returns the environment without the mark of the surrounding session: a keeper started inside a session
+// must not end with it. The environment is of this host, even if the command concerns another one.
 func keeperEnviron() []string {
 	var env []string
 	for _, kv := range os.Environ() {

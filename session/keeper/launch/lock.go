@@ -30,12 +30,12 @@ func Lock(path string) (*os.File, error) {
 		case IsFile(f, path):
 			return f, nil
 		}
-		_ = f.Close() // removed between the two steps: a lock that no process can find is none
+		_ = f.Close() // removed between the two steps: a lock without a name is useless
 	}
 }
 
-// Held reports whether a process holds a lock file.
-func Held(path string) bool {
+// IsHeld reports whether a process holds a lock file.
+func IsHeld(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -44,7 +44,7 @@ func Held(path string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
-// Holder is the socket of who holds a lock, as far as that is written in it.
+// Holder returns the socket of a lock's holder, if written in the file.
 func Holder(path string) string {
 	b, _ := os.ReadFile(path)
 	return string(b)

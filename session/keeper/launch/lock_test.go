@@ -11,7 +11,7 @@ import (
 
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if Held(path) || Holder(path) != "" {
+	if IsHeld(path) || Holder(path) != "" {
 		t.Error("held before there is a file")
 	}
 	if err := RemoveLock(path); err != nil {
@@ -24,8 +24,8 @@ func TestLock(t *testing.T) {
 	if _, err := f.WriteString("/a/socket"); err != nil {
 		t.Fatal(err)
 	}
-	if !Held(path) || Holder(path) != "/a/socket" {
-		t.Errorf("held %v by %q", Held(path), Holder(path))
+	if !IsHeld(path) || Holder(path) != "/a/socket" {
+		t.Errorf("held %v by %q", IsHeld(path), Holder(path))
 	}
 	if again, err := Lock(path); !errors.Is(err, ErrRunning) || again != nil {
 		t.Errorf("a second one: %v, %v", again, err)
@@ -39,7 +39,7 @@ func TestLock(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if Held(path) {
+	if IsHeld(path) {
 		t.Error("held after it was closed")
 	}
 	if err := RemoveLock(path); err != nil {
@@ -60,11 +60,11 @@ func TestRelockAfterRemoval(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if IsFile(f, path) || Held(path) {
+	if IsFile(f, path) || IsHeld(path) {
 		t.Error("a removed file is a lock")
 	}
 	again, err := Relock(f, path)
-	if err != nil || again == f || !IsFile(again, path) || !Held(path) {
+	if err != nil || again == f || !IsFile(again, path) || !IsHeld(path) {
 		t.Fatalf("%v, %v", again, err)
 	}
 	defer again.Close()

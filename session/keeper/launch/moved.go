@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// movedBack is for how long a directory that was moved elsewhere may come back before it is made anew in its old
-// place: what is moved back then would end up inside the new one.
+// movedBack is how long a moved directory may take to return before it is recreated: a later return would put it inside
+// the new one.
 const movedBack = 10 * time.Second
 
-// Moved tells of a directory with a lock of ours whether it was moved elsewhere, and may be on its way back. One that
-// was removed is to be made anew at once, or clients would find no session and begin anew themselves.
+// Moved tracks whether a directory with a lock was moved and may return. A removed directory must be recreated at once,
+// or clients find no session and start over.
 type Moved struct{ since time.Time }
 
-// Waits says that nothing is to be made in the directory's old place yet. lock is the open file of one below it; nil:
-// there is none.
+// Waits reports whether to delay recreating the directory. lock is the open file of a lock below it, or nil.
 func (m *Moved) Waits(dir string, lock *os.File, now time.Time) bool {
-	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) || !linked(lock) {
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) || !isLinked(lock) {
 		m.since = time.Time{}
 		return false
 	}
@@ -30,8 +29,8 @@ func (m *Moved) Waits(dir string, lock *os.File, now time.Time) bool {
 	return now.Sub(m.since) < movedBack
 }
 
-// linked says that an open file still has a name somewhere.
-func linked(f *os.File) bool {
+// isLinked reports whether an open file still has a name.
+func isLinked(f *os.File) bool {
 	if f == nil {
 		return false
 	}

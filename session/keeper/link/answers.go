@@ -13,26 +13,26 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A program that waits in execve goes on when the kernel is answered, and each process between costs it a wake-up. So
-// answers are given at the listeners themselves, which the keeper hands us, and the keeper is told afterwards, of many
-// at once. What it was not told of it finds out.
+// A program that waits in execve continues once the kernel is answered, and each process in between costs a wake-up. So
+// the daemon answers at the listeners themselves, which the keeper hands over, and reports many answers to the keeper
+// at once. The keeper discovers unreported ones itself.
 
 const (
-	// tellAfter is how long the keeper is not told of answers that were given.
-	tellAfter = 20 * time.Millisecond
-	// tellAt is how many there are at most.
-	tellAt = 32
+	// batchDelay is how long answers wait before they are reported to the keeper.
+	batchDelay = 20 * time.Millisecond
+	// batchSize bounds the answers in a batch.
+	batchSize = 32
 )
 
-// answers are the listeners, and what was answered there. Guarded by Link.mu.
+// answers holds the sessions' listeners and the state of their executions. Guarded by Link.mu.
 type answers struct {
-	listeners map[run]*heard
-	open      map[execution]struct{} // that were not answered
-	taken     map[execution]*heard   // likewise, of which the keeper does not know
-	left      map[execution]struct{} // to the keeper, which will tell of them or that they wait no more
+	listeners map[run]*sessionListener
+	open      map[execution]struct{}         // executions without an answer
+	received  map[execution]*sessionListener // executions without an answer that the keeper does not know
+	left      map[execution]struct{}         // executions left to the keeper, which will report them or their end
 	ended     bool
-	frames    []byte // that the keeper is to be told
-	told      int    // of those
+	frames    []byte // answers to send to the keeper
+	batched   int    // number of answers in frames
 	timer     *time.Timer
 }
 
@@ -42,14 +42,15 @@ type run struct {
 	number  uint64
 }
 
-// execution names one.
+// execution identifies an execution.
 type execution struct {
 	run
 	number uint64
 }
 
-// asked notes that an execution waits for an answer; false: it was answered already, when the keeper did not know of it yet.
-func (l *Link) asked(m *wire.Execution) bool {
+// noteExecution records that an execution waits for an answer. It returns false if the execution was answered before
+// the keeper knew of it.
+func (l *Link) noteExecution(m *wire.Execution) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := &l.answers
@@ -63,6 +64,7 @@ func (l *Link) asked(m *wire.Execution) bool {
 	return true
 }
 
+// openLocked records an execution without an answer.
 func (a *answers) openLocked(e execution) {
 	if a.open == nil {
 		a.open = map[execution]struct{}{}
@@ -70,8 +72,8 @@ func (a *answers) openLocked(e execution) {
 	a.open[e] = struct{}{}
 }
 
-// waits says that one that waits no more had not been answered: the keeper may not know yet of one that was.
-func (l *Link) waits(m *wire.ExecutionGone) bool {
+// wasUnanswered reports whether an ended execution was unanswered: the keeper may not know yet of an answer.
+func (l *Link) wasUnanswered(m *wire.ExecutionGone) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := execution{run{m.ID, m.Run}, m.Number}
@@ -81,7 +83,7 @@ func (l *Link) waits(m *wire.ExecutionGone) bool {
 	return is
 }
 
-// listenAt has executions answered at their listener; without files no more.
+// listenAt registers the listener of executions; without files it removes it.
 func (l *Link) listenAt(at run, files []*os.File) {
 	// Not the files themselves: they are polled, and we would be woken by each that asks.
 	fds, err := wire.Duplicate(files...)
@@ -98,19 +100,19 @@ func (l *Link) listenAt(at run, files []*os.File) {
 		fds.Close()
 	default:
 		if a.listeners == nil {
-			a.listeners = map[run]*heard{}
+			a.listeners = map[run]*sessionListener{}
 		}
-		a.listeners[at] = &heard{run: at, fd: fds[0]}
+		a.listeners[at] = &sessionListener{run: at, fd: fds[0]}
 	}
 }
 
-// closeLocked gives the listeners up: without a keeper nobody hears what is asked there.
+// closeLocked closes the listeners: without a keeper no process serves them.
 func (a *answers) closeLocked() {
 	a.ended = true
 	for _, h := range a.listeners {
 		h.close()
 	}
-	a.listeners, a.taken = nil, nil
+	a.listeners, a.received = nil, nil
 	if a.timer != nil {
 		a.timer.Stop()
 	}
@@ -130,9 +132,9 @@ func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
 		return l.conn.Write(&m)
 	}
 	err := sys.AnswerNotification(h.fd, e.Number, errno)
-	switch taken := a.taken[which] != nil; {
+	switch taken := a.received[which] != nil; {
 	case taken && (err == nil || errors.Is(err, fs.ErrNotExist)):
-		delete(a.taken, which)
+		delete(a.received, which)
 		h.inbox.Clear(e.Number)
 		return nil
 	case taken:
@@ -142,30 +144,32 @@ func (l *Link) Answer(e *wire.Execution, errno syscall.Errno) error {
 	}
 	m.Done = true
 	a.frames = wire.AppendFrame(a.frames, &m, 0)
-	if a.told++; a.told >= tellAt {
-		return l.tellAnswersLocked()
+	if a.batched++; a.batched >= batchSize {
+		return l.sendAnswersLocked()
 	}
 	switch {
 	case a.timer == nil:
-		a.timer = time.AfterFunc(tellAfter, l.tellAnswers)
-	case a.told == 1:
-		a.timer.Reset(tellAfter)
+		a.timer = time.AfterFunc(batchDelay, l.sendAnswers)
+	case a.batched == 1:
+		a.timer.Reset(batchDelay)
 	}
 	return nil
 }
 
-func (l *Link) tellAnswers() {
+// sendAnswers sends the batched answers.
+func (l *Link) sendAnswers() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.tellAnswersLocked() // a connection that is lost is its reader's to find
+	_ = l.sendAnswersLocked() // a connection that is lost is its reader's to find
 }
 
-func (l *Link) tellAnswersLocked() error {
+// sendAnswersLocked sends the batched answers. The caller holds mu.
+func (l *Link) sendAnswersLocked() error {
 	a := &l.answers
-	if a.told == 0 || a.ended {
+	if a.batched == 0 || a.ended {
 		return nil
 	}
 	err := l.conn.WriteFrame(a.frames)
-	a.frames, a.told = a.frames[:0], 0
+	a.frames, a.batched = a.frames[:0], 0
 	return err
 }

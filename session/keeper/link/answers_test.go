@@ -84,9 +84,9 @@ func TestLeftAndAnswered(t *testing.T) {
 	l, c, f := connect(t, &notedOf{told: &told})
 	e := execution{run{"a", 1}, 7}
 	l.mu.Lock()
-	l.answers.taken = map[execution]*heard{e: {run: e.run}}
+	l.answers.received = map[execution]*sessionListener{e: {run: e.run}}
 	l.mu.Unlock()
-	l.leave(e)
+	l.leaveToKeeper(e)
 	if frame, _, err := c.Read(); err != nil || frame.Kind != wire.KindExecutionHearing {
 		t.Fatal(frame.Kind, err)
 	}
@@ -99,7 +99,7 @@ func TestLeftAndAnswered(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-l.Gone()
+	<-l.Closed()
 	if len(told) != 1 || told[0] != 8 {
 		t.Errorf("told of %d", told)
 	}
@@ -111,7 +111,7 @@ func TestLeftAndAnswered(t *testing.T) {
 // A process's memory can be a file whose server hangs: while it is read another goroutine reads on.
 //
 // FEATURES: R107
-func TestMemoryThatHangsHoldsNobodyUp(t *testing.T) {
+func TestHangingMemoryRead_BlocksNothing(t *testing.T) {
 	n := told{said: make(chan string, 1)}
 	f := newFake(t)
 	accepted := make(chan *wire.Conn, 1)
@@ -125,8 +125,8 @@ func TestMemoryThatHangsHoldsNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := <-accepted
-	h := &heard{run: run{"a", 1}, fd: -1}
-	hears := l.takeUp(h, sys.Notification{ID: 7}, func(sys.Notification) (*wire.Execution, error) {
+	h := &sessionListener{run: run{"a", 1}, fd: -1}
+	hears := l.checkReceived(h, sys.Notification{ID: 7}, func(sys.Notification) (*wire.Execution, error) {
 		f.say(c, &wire.Output{ID: "b"})
 		if got := receive(t, n.said, "output, while memory is read"); got != "output b" {
 			t.Errorf("told of %s", got)
@@ -142,12 +142,12 @@ func TestMemoryThatHangsHoldsNobodyUp(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-l.Gone()
+	<-l.Closed()
 }
 
 // notedOf notes what it is told of.
 type notedOf struct {
-	deaf
+	discardNotices
 	told *[]uint64
 }
 

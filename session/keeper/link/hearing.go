@@ -10,53 +10,54 @@ import (
 
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/session/sys/inbox"
-	"github.com/longterm-dev/longterm/session/sys/linger"
+	"github.com/longterm-dev/longterm/session/sys/notifyqueue"
+	"github.com/longterm-dev/longterm/session/sys/spinwait"
 )
 
-// What a session executes comes by the keeper, who has to be woken for it. Where one was judged more mostly follow soon: for
-// as long as they do we take them at the listener ourselves, and the keeper is told when it begins and when it is over. What
-// was taken and not answered is in the inbox, where the keeper finds it if we are killed. What will take its time, and what
-// only the keeper may read or answer, is left to it.
+// A session's executions arrive through the keeper, which must wake up for each. After one, more mostly follow soon: as
+// long as they do, the daemon receives them at the listener itself, and reports start and end of that to the keeper.
+// Unanswered ones are in the inbox, where the keeper finds them if the daemon is killed. Slow checks, and those that
+// only the keeper may read or answer, are left to it.
 
-// heard is a session's listener.
-type heard struct {
+// sessionListener is the seccomp listener of a session.
+type sessionListener struct {
 	run
-	fd    int
-	lead  int64        // the session's own process
-	inbox *inbox.Inbox // nil: the keeper has given none
-	asked bool         // for it
-	deaf  bool         // we may not look at the processes that ask
+	fd             int
+	lead           int64              // the session's own process
+	inbox          *notifyqueue.Inbox // nil: the keeper has sent none
+	inboxRequested bool               // the inbox was requested
+	unreadable     bool               // this process may not read the memory of the calling processes
 }
 
-// hearing is what the goroutine that reads waits at besides the connection.
-type hearing struct {
-	until time.Time // when the keeper is to hear again
-	taken []*heard
+// readerWait lists what the reading goroutine waits for besides the connection.
+type readerWait struct {
+	until     time.Time // when the keeper is to receive executions again
+	listeners []*sessionListener
 }
 
-func (h *heard) close() {
+// close closes the descriptor and the inbox.
+func (h *sessionListener) close() {
 	wire.Descriptors{h.fd}.Close()
 	if h.inbox != nil {
 		_ = h.inbox.Close()
 	}
 }
 
-// dropLocked gives a listener up.
-func (l *Link) dropLocked(h *heard) {
-	a, r := &l.answers, &l.reading.hearing
-	for e, of := range a.taken {
+// dropLocked removes a listener.
+func (l *Link) dropLocked(h *sessionListener) {
+	a, r := &l.answers, &l.reading.wait
+	for e, of := range a.received {
 		if of == h {
-			delete(a.taken, e) // nobody waits at it any more
+			delete(a.received, e) // no process waits at it any longer
 		}
 	}
 	delete(a.listeners, h.run)
-	r.taken = slices.DeleteFunc(r.taken, func(o *heard) bool { return o == h })
+	r.listeners = slices.DeleteFunc(r.listeners, func(o *sessionListener) bool { return o == h })
 	h.close()
 }
 
-// hearBy is told of the inbox of a listener.
-func (l *Link) hearBy(at run, files []*os.File) {
+// setInbox stores the inbox of a listener.
+func (l *Link) setInbox(at run, files []*os.File) {
 	defer closeAll(files)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,84 +65,88 @@ func (l *Link) hearBy(at run, files []*os.File) {
 	if h == nil || h.inbox != nil || len(files) != 1 {
 		return
 	}
-	if in, err := inbox.Map(files[0]); err == nil { // else all goes by way of the keeper
+	if in, err := notifyqueue.Map(files[0]); err == nil { // else all goes by way of the keeper
 		h.inbox = in
 	}
 }
 
-// expect is told of an execution that was judged: more will come soon, and are heard where they ask.
+// expect records that an execution was checked: more will come soon, and the daemon receives them directly.
 func (l *Link) expect(m *wire.Execution) {
-	r := &l.reading.hearing
-	r.until = time.Now().Add(linger.Time)
+	r := &l.reading.wait
+	r.until = time.Now().Add(spinwait.Time)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.answers.listeners[run{m.ID, m.Run}]
 	switch {
-	case h == nil || h.deaf || !linger.Can():
-	case h.inbox == nil && !h.asked:
-		h.asked = true
-		_ = l.conn.Write(&wire.ExecutionHearing{ID: h.session, Run: h.number, Inbox: true}) // who reads finds that it is lost
-	case h.inbox != nil && !slices.Contains(r.taken, h) && len(r.taken) < linger.MaxDescriptors-1:
+	case h == nil || h.unreadable || !spinwait.Can():
+	case h.inbox == nil && !h.inboxRequested:
+		h.inboxRequested = true
+		// the reading goroutine notices a lost connection
+		_ = l.conn.Write(&wire.ExecutionHearing{ID: h.session, Run: h.number, Inbox: true})
+	case h.inbox != nil && !slices.Contains(r.listeners, h) && len(r.listeners) < spinwait.MaxDescriptors-1:
 		h.lead = m.Lead
-		r.taken = append(r.taken, h)
+		r.listeners = append(r.listeners, h)
 		_ = l.conn.Write(&wire.ExecutionHearing{ID: h.session, Run: h.number, Daemon: true})
 	}
 }
 
-// giveBack has the keeper hear again.
-func (l *Link) giveBack(h *heard) {
-	r := &l.reading.hearing
+// giveBack makes the keeper receive a listener's executions again.
+func (l *Link) giveBack(h *sessionListener) {
+	r := &l.reading.wait
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r.taken = slices.DeleteFunc(r.taken, func(o *heard) bool { return o == h })
-	_ = l.conn.Write(&wire.ExecutionHearing{ID: h.session, Run: h.number}) // who reads finds that it is lost
+	r.listeners = slices.DeleteFunc(r.listeners, func(o *sessionListener) bool { return o == h })
+	// the reading goroutine notices a lost connection
+	_ = l.conn.Write(&wire.ExecutionHearing{ID: h.session, Run: h.number})
 }
 
-// hear takes and judges what is executed, as long as it comes soon. It ends when there is something to be read, and when
-// nothing has come for a moment; and with false when another goroutine reads on.
-func (l *Link) hear() bool {
-	r := &l.reading.hearing
+// receiveExecutions receives and checks executions as long as they come soon. It ends when the socket is readable or
+// nothing has come for a moment, and returns false if another goroutine continues to read.
+func (l *Link) receiveExecutions() bool {
+	r := &l.reading.wait
 	if r.until.IsZero() {
 		return true
 	}
 	for {
-		ready := l.linger()
+		ready := l.awaitReady()
 		if ready == 0 {
 			break
 		}
-		for i, h := range slices.Clone(r.taken) {
-			if ready&(2<<i) != 0 && !l.take(h) {
+		for i, h := range slices.Clone(r.listeners) {
+			if ready&(2<<i) != 0 && !l.receiveAt(h) {
 				return false
 			}
 		}
 		if ready&1 != 0 {
 			return true
 		}
-		if !time.Now().Before(r.until) { // what is there is not given to us: the keeper has not said that we take, and may be stopped
+		// not available to the daemon: the keeper has not yet granted it, and may be stopped
+		if !time.Now().Before(r.until) {
 			break
 		}
 	}
-	for len(r.taken) > 0 {
-		l.giveBack(r.taken[0])
+	for len(r.listeners) > 0 {
+		l.giveBack(r.listeners[0])
 	}
 	r.until = time.Time{}
 	return true
 }
 
-// linger waits a moment. What there is has a bit each: the connection the first, and then those that were taken over.
-func (l *Link) linger() (ready uint) {
-	r := &l.reading.hearing
+// awaitReady waits a moment for the connection or a listener. The first bit of ready is the connection, the others are
+// the listeners in order.
+func (l *Link) awaitReady() (ready uint) {
+	r := &l.reading.wait
 	raw, err := l.conn.File().SyscallConn()
 	if err != nil {
-		return 1 // who reads finds that, too
+		return 1 // the reading goroutine notices that, too
 	}
-	var fds [linger.MaxDescriptors]int
-	for i, h := range r.taken {
+	var fds [spinwait.MaxDescriptors]int
+	for i, h := range r.listeners {
 		fds[i+1] = h.fd
 	}
 	err = raw.Control(func(fd uintptr) {
 		fds[0] = int(fd)
-		ready = linger.Until(r.until, fds[:1+len(r.taken)]...)
+		ready = spinwait.Until(r.until, fds[:1+len(r.listeners)]...)
 	})
 	if err != nil {
 		return 1
@@ -149,28 +154,28 @@ func (l *Link) linger() (ready uint) {
 	return ready
 }
 
-// take takes an execution at a listener, and says whether who did it hears on.
-func (l *Link) take(h *heard) bool {
+// receiveAt receives an execution at a listener and reports whether the caller continues.
+func (l *Link) receiveAt(h *sessionListener) bool {
 	n, err := h.inbox.Receive(h.fd)
 	switch {
-	case errors.Is(err, sys.ErrNoNotification), errors.Is(err, inbox.ErrBusy): // the keeper was faster, or does not know yet that we take
+	case errors.Is(err, sys.ErrNoNotification), errors.Is(err, notifyqueue.ErrBusy): // the keeper was faster, or does not know yet that we take
 		return true
 	case err != nil:
 		l.giveBack(h)
 		return true
 	}
-	return l.takeUp(h, n, h.read)
+	return l.checkReceived(h, n, h.read)
 }
 
-// takeUp has one that was taken judged, and says whether who did it hears on. It is read while it is judged: memory of a
-// process can be a file whose server hangs.
-func (l *Link) takeUp(h *heard, n sys.Notification, read func(sys.Notification) (*wire.Execution, error)) bool {
+// checkReceived checks a received execution and reports whether the caller continues. It reads the process's memory
+// within the check: the memory may be a file whose server hangs.
+func (l *Link) checkReceived(h *sessionListener, n sys.Notification, read func(sys.Notification) (*wire.Execution, error)) bool {
 	which := execution{h.run, n.ID}
 	l.mu.Lock()
-	if l.answers.taken == nil {
-		l.answers.taken = map[execution]*heard{}
+	if l.answers.received == nil {
+		l.answers.received = map[execution]*sessionListener{}
 	}
-	l.answers.taken[which] = h
+	l.answers.received[which] = h
 	l.mu.Unlock()
 	var bad error
 	more := false
@@ -178,37 +183,37 @@ func (l *Link) takeUp(h *heard, n sys.Notification, read func(sys.Notification) 
 		m, err := read(n)
 		if err != nil || m == nil {
 			bad = err
-			l.leave(which)
+			l.leaveToKeeper(which)
 			return
 		}
 		more = true
-		judge := l.notices.(Executions).Execution(m) // there is nobody else who has one judged
+		judge := l.notices.(Executions).Execution(m) // no other goroutine checks one
 		if judge == nil {
-			l.leave(which)
+			l.leaveToKeeper(which)
 			return
 		}
 		judge(func() {
-			l.leave(which)
+			l.leaveToKeeper(which)
 			aside()
 		})
 	}
 	switch {
 	case sys.NotificationComes(h.fd): // the processors have enough to do
 		go work(func() {})
-		l.reading.hearing.until = time.Now().Add(linger.Time)
-	case !l.judge(work):
+		l.reading.wait.until = time.Now().Add(spinwait.Time)
+	case !l.check(work):
 		return false // what it found may be another goroutine's still
 	case more:
-		l.reading.hearing.until = time.Now().Add(linger.Time)
+		l.reading.wait.until = time.Now().Add(spinwait.Time)
 	case errors.Is(bad, os.ErrPermission):
-		h.deaf = true
+		h.unreadable = true
 		l.giveBack(h)
 	}
 	return true
 }
 
-// read looks at what a process is about to execute. An error says that the keeper is to look.
-func (h *heard) read(n sys.Notification) (*wire.Execution, error) {
+// read reads what a process is about to execute. After an error the keeper must do it.
+func (h *sessionListener) read(n sys.Notification) (*wire.Execution, error) {
 	if !n.IsExecution() {
 		return nil, nil
 	}
@@ -219,25 +224,26 @@ func (h *heard) read(n sys.Notification) (*wire.Execution, error) {
 	e.ID, e.Run, e.Lead = h.session, h.number, h.lead
 	parent, err := sys.Parent(n.PID)
 	e.Parent = int64(parent)
-	if err == nil && !sys.NotificationWaits(h.fd, n.ID) {
+	if err == nil && !sys.NotificationValid(h.fd, n.ID) {
 		err = os.ErrNotExist // what was read may be another process's
 	}
 	return e, err
 }
 
-// leave has the keeper know of an execution that was not answered, as if it had taken it.
-func (l *Link) leave(e execution) {
+// leaveToKeeper passes an unanswered execution to the keeper, as if the keeper had received it.
+func (l *Link) leaveToKeeper(e execution) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.leaveLocked(e) // who reads finds that the connection is lost
+	_ = l.leaveLocked(e) // the reading goroutine notices a lost connection
 }
 
+// leaveLocked is leaveToKeeper. The caller holds mu.
 func (l *Link) leaveLocked(e execution) error {
 	a := &l.answers
-	if a.taken[e] == nil {
+	if a.received[e] == nil {
 		return nil
 	}
-	delete(a.taken, e)
+	delete(a.received, e)
 	a.openLocked(e)
 	if a.left == nil {
 		a.left = map[execution]struct{}{}

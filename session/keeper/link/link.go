@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package link is the other end of a keeper's socket: what the daemon and the tools
-// use to ask a keeper for things. Requests may be made from any goroutine; notices
-// are delivered from one, in the order they came.
+// Package link is the client of a keeper's socket, for the daemon and tools. Any goroutine may make requests; one
+// goroutine delivers notices in their order of arrival.
 package link
 
 import (
@@ -18,31 +17,30 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// Notices receives what a keeper says unasked. Its methods must not block: they run
-// on the goroutine that reads the socket.
+// Notices receives a keeper's notices. Its methods must not block: they run on the goroutine that reads the socket.
 type Notices interface {
-	Output(id string)
-	Exited(*wire.Exited)
-	Closed(*wire.Closed)
+	Output(id string)    // Output reports new output of a session.
+	Exited(*wire.Exited) // Exited reports the exit of a session's process.
+	Closed(*wire.Closed) // Closed reports that a session's output has ended.
 }
 
-// Executions is for Notices that judge executions. What the others are told of waits on.
+// Executions extends Notices with execution checks. Executions that other Notices receive stay pending.
 type Executions interface {
-	// Execution notes one, and is told of before its end. What it returns judges and answers it, and may take its time: others
-	// read on when it does, and at once when it calls aside. nil: there is nothing to judge, or others do.
+	// Execution receives an execution before its end is reported. The returned function checks and answers it and may
+	// take time: another goroutine continues to read then, at once when it calls async. nil: nothing to check here.
 	Execution(*wire.Execution) (judge func(aside func()))
-	ExecutionGone(*wire.ExecutionGone)
+	ExecutionGone(*wire.ExecutionGone) // ExecutionGone reports that an execution no longer waits.
 }
 
 // Refusals is implemented by Notices that record refused callers.
-type Refusals interface{ Refused(*wire.Refused) }
+type Refusals interface{ RecordRefusal(*wire.Refused) } // RecordRefusal records refused callers.
 
-// deaf takes no notices: a keeper tells one who adopts an ended session of its end, a tool too.
-type deaf struct{}
+// discardNotices ignores all notices: a keeper also reports the end of an ended session to a tool that adopts it.
+type discardNotices struct{}
 
-func (deaf) Output(string)       {}
-func (deaf) Exited(*wire.Exited) {}
-func (deaf) Closed(*wire.Closed) {}
+func (discardNotices) Output(string)       {}
+func (discardNotices) Exited(*wire.Exited) {}
+func (discardNotices) Closed(*wire.Closed) {}
 
 // Errors a keeper answers with.
 var (
@@ -53,10 +51,11 @@ var (
 	ErrNoCgroup  = errors.New("the keeper cannot set limits")
 	ErrLost      = errors.New("the connection to the keeper was lost")
 	ErrRefused   = errors.New("the keeper refused this process")
-	// ErrUnanswered is an ErrLost of a request that was sent: the keeper may have done what it asks for.
+	// ErrUnanswered is an ErrLost after a request was sent: the keeper may have executed it.
 	ErrUnanswered = fmt.Errorf("%w before it answered", ErrLost)
 )
 
+// codes maps codes of answers to errors.
 var codes = map[string]error{
 	wire.CodeNotFound:  ErrNotFound,
 	wire.CodeExists:    ErrExists,
@@ -70,16 +69,16 @@ type Link struct {
 	conn    *wire.Conn
 	hello   wire.Hello // the keeper's
 	notices Notices
-	gone    chan struct{}
+	gone    chan struct{} // closed when the connection has ended
 
 	mu      sync.Mutex // guards the fields below and writes to conn
-	req     uint64
+	req     uint64     // number of the last request
 	pending map[uint64]*call
 	answers answers
 	reading reading
 }
 
-// call is a request under way: answers go to ch until its asker closes quit.
+// call is a request in progress: answers go to ch until the caller closes quit.
 type call struct {
 	link *Link
 	req  uint64
@@ -87,6 +86,7 @@ type call struct {
 	quit chan struct{}
 }
 
+// answer is a message that answers a request, with its files.
 type answer struct {
 	msg   wire.Message
 	files []*os.File
@@ -102,7 +102,7 @@ func Dial(path, role, build string, notices Notices) (*Link, error) {
 		return nil, err
 	}
 	if notices == nil {
-		notices = deaf{}
+		notices = discardNotices{}
 	}
 	l := &Link{
 		conn: wire.NewConn(uc), notices: notices,
@@ -119,6 +119,7 @@ func Dial(path, role, build string, notices Notices) (*Link, error) {
 	return l, nil
 }
 
+// greet exchanges Hello messages.
 func (l *Link) greet(role, build string) error {
 	err := l.conn.Write(&wire.Hello{
 		Version: wire.Version, MinVersion: wire.Version,
@@ -147,15 +148,16 @@ func (l *Link) greet(role, build string) error {
 	return nil
 }
 
-// Hello is what the keeper said of itself.
+// Hello returns the keeper's greeting.
 func (l *Link) Hello() wire.Hello { return l.hello }
 
-// Gone is closed when the connection has ended.
-func (l *Link) Gone() <-chan struct{} { return l.gone }
+// Closed returns a channel that is closed when the connection has ended.
+func (l *Link) Closed() <-chan struct{} { return l.gone }
 
 // Close ends the connection; requests under way get ErrLost.
 func (l *Link) Close() error { return l.conn.Close() }
 
+// fail ends the connection after an error.
 func (l *Link) fail() {
 	_ = l.conn.Close()
 	l.mu.Lock()
@@ -168,13 +170,13 @@ func (l *Link) fail() {
 	close(l.gone)
 }
 
-// receive takes what was read. What is to be judged is an execution.
+// receive handles a frame. It returns the execution to check, if any.
 func (l *Link) receive(f wire.Frame, files []*os.File) (e *wire.Execution, judge func(aside func()), err error) {
 	to, ok := l.notices.(Executions)
 	if f.Kind == wire.KindExecution && ok {
 		closeAll(files)
 		err = notice(f, func(m *wire.Execution) {
-			if l.asked(m) {
+			if l.noteExecution(m) {
 				e, judge = m, to.Execution(m)
 			}
 		})
@@ -183,6 +185,7 @@ func (l *Link) receive(f wire.Frame, files []*os.File) (e *wire.Execution, judge
 	return nil, nil, l.deliver(f, files)
 }
 
+// deliver passes a notice or an answer to its receiver.
 func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 	switch f.Kind {
 	case wire.KindOutput:
@@ -193,14 +196,14 @@ func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 		return notice(f, func(m *wire.Closed) { l.notices.Closed(m) })
 	case wire.KindRefused:
 		if to, ok := l.notices.(Refusals); ok {
-			return notice(f, to.Refused)
+			return notice(f, to.RecordRefusal)
 		}
 		return nil
 	case wire.KindExecutionGone:
 		closeAll(files)
 		if to, ok := l.notices.(Executions); ok {
 			return notice(f, func(m *wire.ExecutionGone) {
-				if l.waits(m) {
+				if l.wasUnanswered(m) {
 					to.ExecutionGone(m)
 				}
 			})
@@ -209,7 +212,7 @@ func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 	case wire.KindExecutionListener:
 		return notice(f, func(m *wire.ExecutionListener) { l.listenAt(run{m.ID, m.Run}, files) })
 	case wire.KindExecutionInbox:
-		return notice(f, func(m *wire.ExecutionInbox) { l.hearBy(run{m.ID, m.Run}, files) })
+		return notice(f, func(m *wire.ExecutionInbox) { l.setInbox(run{m.ID, m.Run}, files) })
 	case wire.KindSpawned:
 		return reply(l, f, files, func(m *wire.Spawned) uint64 { return m.Req })
 	case wire.KindSession:
@@ -223,11 +226,13 @@ func (l *Link) deliver(f wire.Frame, files []*os.File) error {
 	return nil
 }
 
+// message is a pointer to a message struct.
 type message[M any] interface {
 	*M
 	wire.Message
 }
 
+// notice decodes a notice and passes it to deliver.
 func notice[M any, P message[M]](f wire.Frame, deliver func(P)) error {
 	m := P(new(M))
 	if err := wire.Decode(f.Payload, m); err != nil {
@@ -237,6 +242,7 @@ func notice[M any, P message[M]](f wire.Frame, deliver func(P)) error {
 	return nil
 }
 
+// reply decodes an answer and passes it to its call.
 func reply[M any, P message[M]](l *Link, f wire.Frame, files []*os.File, req func(P) uint64) error {
 	m := P(new(M))
 	if err := wire.Decode(f.Payload, m); err != nil {
@@ -264,8 +270,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// ask sends a request and hands its answers to take.
-func (l *Link) ask(ctx context.Context, build func(req uint64) wire.Message, take func(answer) (last bool, err error), files ...*os.File) error {
+// request sends a request and passes its answers to take.
+func (l *Link) request(ctx context.Context, build func(req uint64) wire.Message, take func(answer) (last bool, err error), files ...*os.File) error {
 	c, err := l.post(build, files)
 	if err != nil {
 		return err
@@ -273,7 +279,7 @@ func (l *Link) ask(ctx context.Context, build func(req uint64) wire.Message, tak
 	return c.wait(ctx, take)
 }
 
-// wait hands every answer to take, until take says that it was the last.
+// wait passes every answer to take until take reports the last one.
 func (c *call) wait(ctx context.Context, take func(answer) (last bool, err error)) error {
 	defer c.giveUp()
 	for {
@@ -291,7 +297,7 @@ func (c *call) wait(ctx context.Context, take func(answer) (last bool, err error
 	}
 }
 
-// giveUp has what may still come of an answer thrown away.
+// giveUp discards later answers.
 func (c *call) giveUp() {
 	c.link.mu.Lock()
 	delete(c.link.pending, c.req)
@@ -299,7 +305,7 @@ func (c *call) giveUp() {
 	close(c.quit)
 }
 
-// post sends a request. Who does waits for its answer, or gives it up.
+// post sends a request. The caller waits for its answer, or gives it up.
 func (l *Link) post(build func(req uint64) wire.Message, files []*os.File) (*call, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,18 +317,19 @@ func (l *Link) post(build func(req uint64) wire.Message, files []*os.File) (*cal
 		if errors.Is(err, syscall.EPIPE) {
 			err = ErrLost
 		}
-		return nil, fmt.Errorf("ask the keeper: %w", err)
+		return nil, fmt.Errorf("request to the keeper: %w", err)
 	}
 	return c, nil
 }
 
-// tell sends a message that has no answer.
-func (l *Link) tell(m wire.Message) error {
+// send sends a message that has no answer.
+func (l *Link) send(m wire.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.conn.Write(m)
 }
 
+// doneError returns the error in a Done message.
 func doneError(d *wire.Done) error {
 	if d.Error == "" {
 		return nil

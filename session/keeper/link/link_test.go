@@ -199,7 +199,7 @@ func TestKeeperDiesWithRequestsUnderWay(t *testing.T) {
 			t.Errorf("%s: %v", r.name, err)
 		}
 	}
-	receive(t, l.Gone(), "end of the connection")
+	receive(t, l.Closed(), "end of the connection")
 	for _, r := range requests {
 		if err := r.ask(ctx(t), l); err == nil && r.kind != wire.KindShutdown {
 			t.Errorf("%s afterwards: answered", r.name)
@@ -518,7 +518,7 @@ func TestRubbishEndsTheConnection(t *testing.T) {
 			if err := receive(t, result, "end"); !errors.Is(err, ErrLost) {
 				t.Errorf("%v", err)
 			}
-			receive(t, l.Gone(), "end of the connection")
+			receive(t, l.Closed(), "end of the connection")
 		})
 	}
 }
@@ -570,7 +570,7 @@ func TestAdoptedDescriptors(t *testing.T) {
 }
 
 // A message that has no answer goes out as its own kind.
-func TestTold(t *testing.T) {
+func TestMessageWithoutAnswer(t *testing.T) {
 	l, c, _ := connect(t, nil)
 	for _, m := range []struct {
 		kind wire.Kind

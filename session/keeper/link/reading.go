@@ -9,30 +9,30 @@ import (
 	"github.com/longterm-dev/longterm/session/keeper/wire"
 )
 
-// A program waits in execve until it is judged, and each goroutine and thread that has to be woken in between costs it
-// more than the judging. So who reads the socket judges, too, unless more has come already. When that takes longer than a
-// moment, because a person is asked or a file system hangs, another goroutine reads on: nobody else waits for it.
+// A program waits in execve until it is checked, and each goroutine and thread woken in between costs it more than the
+// check. So the goroutine that reads the socket also checks, unless more data has arrived. If a check takes longer than
+// a moment (an approval, a slow file system), another goroutine reads on.
 
 const (
-	// asideAfter is how long an execution is judged, at most twice, before another goroutine reads on.
-	asideAfter = 50 * time.Millisecond
-	// lookedAfter is how long after an execution it is looked whether that is so.
-	lookedAfter = 200 * time.Millisecond
+	// handOffAfter is how long an execution is checked, at most twice, before another goroutine continues to read.
+	handOffAfter = 50 * time.Millisecond
+	// watchTime is how long after an execution the reading goroutine is watched for a slow check.
+	watchTime = 200 * time.Millisecond
 )
 
-// reading is who reads, and whether it judges. Guarded by Link.mu.
+// reading is the state of the reading goroutine. Guarded by Link.mu.
 type reading struct {
-	turn    uint64 // counts what was judged, and who was relieved
-	judging bool
-	ended   time.Time // when it judged last
-	watched bool
-	hearing hearing // of who reads
+	sequence uint64     // counts checks and handoffs
+	checking bool       // a check is in progress
+	ended    time.Time  // end of the last check
+	watched  bool       // watch is running
+	wait     readerWait // used by the reading goroutine
 }
 
-// read reads until the connection ends, or another one does instead.
+// read reads until the connection ends, or another goroutine takes over.
 func (l *Link) read() {
 	for {
-		if !l.conn.More() && !l.hear() {
+		if !l.conn.More() && !l.receiveExecutions() {
 			return
 		}
 		f, files, err := l.conn.Read()
@@ -48,7 +48,7 @@ func (l *Link) read() {
 		case judge == nil:
 		case l.conn.More(): // the processors have enough to do
 			go judge(func() {})
-		case !l.judge(judge):
+		case !l.check(judge):
 			return
 		default:
 			l.expect(m)
@@ -57,45 +57,45 @@ func (l *Link) read() {
 	l.fail()
 }
 
-// judge judges what was read, and says whether who did it reads on.
-func (l *Link) judge(judge func(aside func())) bool {
+// check checks a received execution and reports whether the caller continues to read.
+func (l *Link) check(judge func(async func())) bool {
 	r := &l.reading
 	l.mu.Lock()
-	r.turn++
-	turn := r.turn
-	r.judging = true
+	r.sequence++
+	turn := r.sequence
+	r.checking = true
 	if !r.watched {
 		r.watched = true
 		go l.watch()
 	}
 	l.mu.Unlock()
-	judge(func() { l.aside(turn) })
+	judge(func() { l.handOffReader(turn) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.turn != turn {
+	if r.sequence != turn {
 		return false
 	}
-	r.judging, r.ended = false, time.Now()
+	r.checking, r.ended = false, time.Now()
 	return true
 }
 
-// aside has another goroutine read on, if who reads is still at what it judged then.
-func (l *Link) aside(turn uint64) {
+// handOffReader starts another reader if the current one is still in the same check.
+func (l *Link) handOffReader(turn uint64) {
 	r := &l.reading
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.turn != turn || !r.judging { // it has ended since it was looked
+	if r.sequence != turn || !r.checking { // it has ended since it was looked
 		return
 	}
-	r.turn++
-	r.judging, r.ended = false, time.Now()
+	r.sequence++
+	r.checking, r.ended = false, time.Now()
 	go l.read()
 }
 
-// watch looks, while executions come, whether one takes long.
+// watch starts another reader when a check takes long, as long as executions come.
 func (l *Link) watch() {
 	r := &l.reading
-	tick := time.NewTicker(asideAfter)
+	tick := time.NewTicker(handOffAfter)
 	defer tick.Stop()
 	seen := uint64(0)
 	for {
@@ -105,15 +105,15 @@ func (l *Link) watch() {
 		case <-tick.C:
 		}
 		l.mu.Lock()
-		turn, judging := r.turn, r.judging
-		if !judging && time.Since(r.ended) > lookedAfter {
+		turn, judging := r.sequence, r.checking
+		if !judging && time.Since(r.ended) > watchTime {
 			r.watched = false
 			l.mu.Unlock()
 			return
 		}
 		l.mu.Unlock()
 		if judging && turn == seen {
-			l.aside(turn)
+			l.handOffReader(turn)
 		}
 		seen = turn
 	}

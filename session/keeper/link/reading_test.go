@@ -39,7 +39,7 @@ func (j judging) ExecutionGone(m *wire.ExecutionGone) { j.other <- "gone" }
 // on, in one goroutine, when they are judged; and ends with the connection while some are not.
 //
 // FEATURES: R107
-func TestJudgingHoldsNobodyUp(t *testing.T) {
+func TestSlowJudgement_BlocksNothing(t *testing.T) {
 	for _, aside := range []bool{false, true} {
 		j := judging{aside, make(chan uint64), make(chan struct{}), make(chan uint64), make(chan string)}
 		l, c, f := connect(t, j)
@@ -82,7 +82,7 @@ func TestJudgingHoldsNobodyUp(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		receive(t, l.Gone(), "end of the connection")
+		receive(t, l.Closed(), "end of the connection")
 		j.let <- struct{}{}
 		receive(t, j.ended, "end of the last")
 	}
@@ -91,7 +91,7 @@ func TestJudgingHoldsNobodyUp(t *testing.T) {
 // Who is relieved just after his judging has ended reads on: two would read at once.
 //
 // FEATURES: R107
-func TestNobodyIsRelievedTooLate(t *testing.T) {
+func TestReaders_NeverTwoAtOnce(t *testing.T) {
 	j := judging{false, make(chan uint64), make(chan struct{}), make(chan uint64), make(chan string)}
 	l, c, f := connect(t, j)
 	f.say(c, &wire.Execution{ID: "a"})
@@ -103,10 +103,10 @@ func TestNobodyIsRelievedTooLate(t *testing.T) {
 	turn := func() uint64 {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.reading.turn
+		return l.reading.sequence
 	}
 	before := turn()
-	l.aside(before)
+	l.handOffReader(before)
 	if after := turn(); after != before {
 		t.Errorf("another one reads, too: turn %d, then %d", before, after)
 	}

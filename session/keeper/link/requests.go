@@ -18,11 +18,11 @@ func (l *Link) Spawn(ctx context.Context, m wire.Spawn) (*wire.Spawned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.spawned(ctx, &m)
+	return r.awaitSpawned(ctx, &m)
 }
 
-// SpawnAdopted starts a child and adopts it. Both are asked for at once, which spares a turn of both processes. A child that
-// restricts itself first, and one that could not be adopted, is started only (nil): who wants it asks for it, and hears why.
+// SpawnAdopted starts a child and adopts it, with both requests at once to save a round trip. For a child that
+// restricts itself first, or that could not be adopted, it returns nil: the caller must adopt it and gets the error.
 func (l *Link) SpawnAdopted(ctx context.Context, m wire.Spawn) (*wire.Spawned, *Adopted, error) {
 	if m.Shim { // the keeper adopts it before it has answered for it
 		s, err := l.Spawn(ctx, m)
@@ -32,30 +32,31 @@ func (l *Link) SpawnAdopted(ctx context.Context, m wire.Spawn) (*wire.Spawned, *
 	if err != nil {
 		return nil, nil, err
 	}
-	adoption, err := l.post(adopting(m.ID), nil)
+	adoption, err := l.post(adoptRequest(m.ID), nil)
 	if err != nil {
 		r.giveUp()
 		return nil, nil, err
 	}
-	s, err := r.spawned(ctx, &m)
+	s, err := r.awaitSpawned(ctx, &m)
 	if err != nil {
 		adoption.giveUp()
 		return nil, nil, err
 	}
-	a, _ := adoption.adopted(ctx)
+	a, _ := adoption.awaitAdopted(ctx)
 	return s, a, nil
 }
 
+// postSpawn sends a spawn request.
 func (l *Link) postSpawn(m *wire.Spawn) (*call, error) {
 	return l.post(func(req uint64) wire.Message { m.Req = req; return m }, nil)
 }
 
-// spawned waits for the answer to a request to start something.
-func (c *call) spawned(ctx context.Context, m *wire.Spawn) (got *wire.Spawned, err error) {
+// awaitSpawned waits for the answer to a request to start something.
+func (c *call) awaitSpawned(ctx context.Context, m *wire.Spawn) (got *wire.Spawned, err error) {
 	err = c.wait(ctx, func(a answer) (bool, error) {
 		s, ok := a.msg.(*wire.Spawned)
 		if !ok {
-			return true, unexpected(a)
+			return true, unexpectedAnswer(a)
 		}
 		got = s
 		return true, nil
@@ -72,10 +73,10 @@ func (c *call) spawned(ctx context.Context, m *wire.Spawn) (got *wire.Spawned, e
 	return got, nil
 }
 
-// SpawnError says why a program could not be started.
+// SpawnError is the failure to start a program.
 type SpawnError struct {
 	Path, Dir string
-	Errno     syscall.Errno // 0 when it was not the system that refused
+	Errno     syscall.Errno // system's error number; 0: not a system error
 	Message   string
 }
 
@@ -93,7 +94,7 @@ func (e *SpawnError) Unwrap() error {
 // List describes every session the keeper has.
 func (l *Link) List(ctx context.Context) ([]*wire.Session, error) {
 	var all []*wire.Session
-	err := l.ask(ctx, func(req uint64) wire.Message { return &wire.List{Req: req} },
+	err := l.request(ctx, func(req uint64) wire.Message { return &wire.List{Req: req} },
 		func(a answer) (bool, error) {
 			switch m := a.msg.(type) {
 			case *wire.Session:
@@ -103,40 +104,41 @@ func (l *Link) List(ctx context.Context) ([]*wire.Session, error) {
 			case *wire.Done:
 				return true, doneError(m)
 			}
-			return true, unexpected(a)
+			return true, unexpectedAnswer(a)
 		})
 	return all, err
 }
 
-// Adopted is a session and its descriptors, which are its holder's to close.
+// Adopted is a session's descriptors. The caller closes them.
 type Adopted struct {
 	*wire.Session
 	Ring *os.File
-	PTY  *os.File // nil: the terminal is gone; of a session on pipes it is what writes to its standard input
+	PTY  *os.File // nil: the terminal is closed; of a session on pipes: the write end of its standard input
 }
 
-// Close closes the descriptors of what was adopted, if it was.
+// Close closes the adopted descriptors, if any.
 func (a *Adopted) Close() {
 	if a != nil {
 		_, _ = a.Ring.Close(), a.PTY.Close() // they were only passed on to us; nil files do no harm
 	}
 }
 
-// Adopt asks for a session's descriptors. If the child ended, Exited and Closed notices follow.
+// Adopt requests a session's descriptors. If the child ended, Exited and Closed notices follow.
 func (l *Link) Adopt(ctx context.Context, id string) (*Adopted, error) {
-	c, err := l.post(adopting(id), nil)
+	c, err := l.post(adoptRequest(id), nil)
 	if err != nil {
 		return nil, err
 	}
-	return c.adopted(ctx)
+	return c.awaitAdopted(ctx)
 }
 
-func adopting(id string) func(req uint64) wire.Message {
+// adoptRequest returns a function that builds an Adopt request.
+func adoptRequest(id string) func(req uint64) wire.Message {
 	return func(req uint64) wire.Message { return &wire.Adopt{Req: req, ID: id} }
 }
 
-// adopted waits for the answer to a request to adopt something.
-func (c *call) adopted(ctx context.Context) (got *Adopted, err error) {
+// awaitAdopted waits for the answer to a request to adopt something.
+func (c *call) awaitAdopted(ctx context.Context) (got *Adopted, err error) {
 	err = c.wait(ctx, func(a answer) (bool, error) {
 		switch m := a.msg.(type) {
 		case *wire.Session:
@@ -151,36 +153,36 @@ func (c *call) adopted(ctx context.Context) (got *Adopted, err error) {
 		case *wire.Done:
 			return true, doneError(m)
 		}
-		return true, unexpected(a)
+		return true, unexpectedAnswer(a)
 	})
 	return got, err
 }
 
 // Signal sends a signal to a part of a session (wire.ScopeGroup and so on).
 func (l *Link) Signal(ctx context.Context, id string, sig syscall.Signal, scope string) error {
-	return l.done(ctx, func(req uint64) wire.Message {
+	return l.call(ctx, func(req uint64) wire.Message {
 		return &wire.Signal{Req: req, ID: id, Signal: int64(sig), Scope: scope}
 	})
 }
 
 // Release makes the keeper forget a session and hang up its terminal.
 func (l *Link) Release(ctx context.Context, id string) error {
-	return l.done(ctx, func(req uint64) wire.Message { return &wire.Release{Req: req, ID: id} })
+	return l.call(ctx, func(req uint64) wire.Message { return &wire.Release{Req: req, ID: id} })
 }
 
 // CloseInput ends the standard input of a session on pipes.
 func (l *Link) CloseInput(ctx context.Context, id string) error {
-	return l.done(ctx, func(req uint64) wire.Message { return &wire.CloseInput{Req: req, ID: id} })
+	return l.call(ctx, func(req uint64) wire.Message { return &wire.CloseInput{Req: req, ID: id} })
 }
 
-// StartDaemon returns once a daemon is ready, or says why there will be none.
+// StartDaemon returns once a daemon is ready, or with the reason why none starts.
 func (l *Link) StartDaemon(ctx context.Context) error {
-	return l.done(ctx, func(req uint64) wire.Message { return &wire.StartDaemon{Req: req} })
+	return l.call(ctx, func(req uint64) wire.Message { return &wire.StartDaemon{Req: req} })
 }
 
 // Shutdown ends the keeper; while children live only with kill.
 func (l *Link) Shutdown(ctx context.Context, kill bool) error {
-	err := l.done(ctx, func(req uint64) wire.Message { return &wire.Shutdown{Req: req, Kill: kill} })
+	err := l.call(ctx, func(req uint64) wire.Message { return &wire.Shutdown{Req: req, Kill: kill} })
 	if errors.Is(err, ErrLost) {
 		return nil // it ended before its answer was out
 	}
@@ -190,12 +192,12 @@ func (l *Link) Shutdown(ctx context.Context, kill bool) error {
 // Upgrade makes the keeper execute another binary in place. The connection ends when
 // that works; dial again.
 func (l *Link) Upgrade(ctx context.Context, exe *os.File) error {
-	err := l.ask(ctx, func(req uint64) wire.Message { return &wire.Upgrade{Req: req} },
+	err := l.request(ctx, func(req uint64) wire.Message { return &wire.Upgrade{Req: req} },
 		func(a answer) (bool, error) {
 			if d, ok := a.msg.(*wire.Done); ok {
 				return true, doneError(d)
 			}
-			return true, unexpected(a)
+			return true, unexpectedAnswer(a)
 		}, exe)
 	if errors.Is(err, ErrLost) {
 		return nil
@@ -206,11 +208,11 @@ func (l *Link) Upgrade(ctx context.Context, exe *os.File) error {
 // Status describes the keeper.
 func (l *Link) Status(ctx context.Context) (*wire.StatusReply, error) {
 	var got *wire.StatusReply
-	err := l.ask(ctx, func(req uint64) wire.Message { return &wire.Status{Req: req} },
+	err := l.request(ctx, func(req uint64) wire.Message { return &wire.Status{Req: req} },
 		func(a answer) (bool, error) {
 			s, ok := a.msg.(*wire.StatusReply)
 			if !ok {
-				return true, unexpected(a)
+				return true, unexpectedAnswer(a)
 			}
 			got = s
 			return true, nil
@@ -218,28 +220,30 @@ func (l *Link) Status(ctx context.Context) (*wire.StatusReply, error) {
 	return got, err
 }
 
-// Resume tells the keeper that a full ring has room again.
-func (l *Link) Resume(id string) error { return l.tell(&wire.Resume{ID: id}) }
+// Resume reports that a full ring has room again.
+func (l *Link) Resume(id string) error { return l.send(&wire.Resume{ID: id}) }
 
-// Ready tells the keeper that this daemon serves clients.
-func (l *Link) Ready(socket string) error { return l.tell(&wire.Ready{Socket: socket}) }
+// Ready reports that this daemon serves clients.
+func (l *Link) Ready(socket string) error { return l.send(&wire.Ready{Socket: socket}) }
 
 // Bound marks a session whose processes the keeper must refuse.
-func (l *Link) Bound(id string) error { return l.tell(&wire.Bound{ID: id}) }
+func (l *Link) Bound(id string) error { return l.send(&wire.Bound{ID: id}) }
 
-// Leave tells the keeper that this daemon ends on purpose.
-func (l *Link) Leave(restart bool) error { return l.tell(&wire.Leave{Restart: restart}) }
+// Leave reports that this daemon ends on purpose.
+func (l *Link) Leave(restart bool) error { return l.send(&wire.Leave{Restart: restart}) }
 
-func (l *Link) done(ctx context.Context, build func(req uint64) wire.Message) error {
-	return l.ask(ctx, build, func(a answer) (bool, error) {
+// call sends a request that the keeper answers with wire.Done only, and returns the error of the answer.
+func (l *Link) call(ctx context.Context, build func(req uint64) wire.Message) error {
+	return l.request(ctx, build, func(a answer) (bool, error) {
 		if d, ok := a.msg.(*wire.Done); ok {
 			return true, doneError(d)
 		}
-		return true, unexpected(a)
+		return true, unexpectedAnswer(a)
 	})
 }
 
-func unexpected(a answer) error {
+// unexpectedAnswer returns the error for an answer of the wrong kind.
+func unexpectedAnswer(a answer) error {
 	closeAll(a.files)
 	return fmt.Errorf("the keeper answered with %T", a.msg)
 }

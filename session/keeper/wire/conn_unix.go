@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
 // Conn is one end of a connection. Read and Write may be used by one goroutine each.
@@ -23,8 +23,8 @@ type Conn struct {
 	out []byte
 }
 
-// batch are the descriptors that came with one frame. The kernel hands over only as
-// many as the process may open: then the batch is cut, and worth nothing.
+// batch holds the descriptors that came with one frame. The kernel passes only as many as the process may open: then
+// the batch is cut and useless.
 type batch struct {
 	fds []int
 	cut bool
@@ -40,7 +40,7 @@ func NewConn(f *os.File) *Conn {
 // Close closes the socket and every descriptor that was not claimed.
 func (c *Conn) Close() error { return c.f.Close() }
 
-// File is the socket.
+// File returns the socket.
 func (c *Conn) File() *os.File { return c.f }
 
 // rightsReader reads bytes and puts the descriptors that come with them in a queue.
@@ -48,7 +48,7 @@ type rightsReader struct{ c *Conn }
 
 func (r rightsReader) Read(p []byte) (int, error) {
 	oob := make([]byte, syscall.CmsgSpace(4*MaxDescriptors))
-	n, oobn, flags, err := nowait.ReadMsg(r.c.f, p, oob)
+	n, oobn, flags, err := rawio.ReadMsg(r.c.f, p, oob)
 	if cut := flags&syscall.MSG_CTRUNC != 0; oobn > 0 || cut {
 		fds, ferr := parseRights(oob[:oobn])
 		r.c.fds = append(r.c.fds, batch{fds, cut})
@@ -71,7 +71,7 @@ func parseRights(oob []byte) ([]int, error) {
 	for i := range msgs {
 		fds, err := syscall.ParseUnixRights(&msgs[i])
 		if err != nil {
-			continue // other ancillary data is none of ours
+			continue // other ancillary data is ignored
 		}
 		all = append(all, fds...)
 	}
@@ -110,9 +110,10 @@ func (c *Conn) Read() (Frame, []*os.File, error) {
 	return f, files, nil
 }
 
-// More says that the beginning of another frame is here already.
+// More reports whether the start of another frame is already buffered.
 func (c *Conn) More() bool { return c.br.Buffered() > 0 }
 
+// dropDescriptors closes the unclaimed descriptors.
 func (c *Conn) dropDescriptors() {
 	for _, b := range c.fds {
 		closeFDs(b.fds)
@@ -146,22 +147,22 @@ func (c *Conn) WriteFrame(frame []byte, files ...*os.File) error {
 	return c.WriteDescriptors(frame, d)
 }
 
-// TryWrite sends what the socket takes of a frame without waiting, and says how much that was. Errors are left
-// to the next Write to find. Nobody else may be writing.
+// TryWrite sends what the socket accepts of a frame without waiting, and returns how much that was. The next Write
+// reports errors. No other goroutine may be writing.
 func (c *Conn) TryWrite(frame []byte) (n int) {
 	raw, err := c.f.SyscallConn()
 	if err != nil {
 		return 0
 	}
 	_ = raw.Write(func(fd uintptr) bool {
-		n, _ = nowait.Write(int(fd), frame)
+		n, _ = rawio.Write(int(fd), frame)
 		return true
 	})
 	return max(n, 0)
 }
 
-// Descriptors are duplicates of files' to be sent later: what they stand for stays the same
-// when the files are closed meanwhile, and their numbers are used again.
+// Descriptors are duplicates of files' descriptors, to be sent later: they stay valid when the files are closed and
+// their numbers are reused.
 type Descriptors []int
 
 // Duplicate duplicates the descriptors of open files.
@@ -218,7 +219,7 @@ func (c *Conn) sendRights(frame, rights []byte) (n int, err error) {
 		}
 	})
 	if outer != nil {
-		return 0, nowait.RawError(c.f, outer)
+		return 0, rawio.RawError(c.f, outer)
 	}
 	return max(n, 0), os.NewSyscallError("sendmsg", err)
 }

@@ -7,7 +7,7 @@ import "github.com/longterm-dev/longterm/session/sys"
 // maxArgv bounds what is read of an execution's arguments, in bytes.
 const maxArgv = 128 << 10
 
-// ExecutionOf reads what a process is about to execute. Of what could not be read it says as much in Error, too.
+// ExecutionOf reads what a process is about to execute. Error lists the parts that could not be read.
 func ExecutionOf(n sys.Notification) (*Execution, error) {
 	e := &Execution{Number: n.ID, PID: int64(n.PID)}
 	x, err := sys.ReadExecution(n, maxArgv)

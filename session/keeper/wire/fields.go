@@ -14,11 +14,13 @@ import (
 // string, []string. The protocol is cold (output travels through the ring, not
 // here), so reflection costs nothing that matters and keeps each message a table.
 
+// fieldHeader is the size of a field's tag and length, in bytes.
 const fieldHeader = 6
 
 // ErrMalformed is returned for payloads whose fields do not add up.
 var ErrMalformed = errors.New("keeper protocol: malformed message")
 
+// appendFields appends a message's fields.
 func appendFields(dst []byte, msg Message) []byte {
 	v := reflect.ValueOf(msg).Elem()
 	t := v.Type()
@@ -47,10 +49,10 @@ func appendFields(dst []byte, msg Message) []byte {
 	return dst
 }
 
-// tags of message types, which are few.
+// tags caches the field tags of message types.
 var tags sync.Map
 
-// fieldTags are the tags of a message's fields, in their order.
+// fieldTags returns the tags of a message's fields, in order.
 func fieldTags(t reflect.Type) []uint16 {
 	if known, ok := tags.Load(t); ok {
 		return known.([]uint16)
@@ -111,6 +113,7 @@ func Decode(payload []byte, msg Message) error {
 	return nil
 }
 
+// setField sets a field from its encoded value.
 func setField(f reflect.Value, tag uint16, val []byte) error {
 	switch f.Kind() {
 	case reflect.String:

@@ -1,5 +1,5 @@
-// Package wire is the protocol between the keeper and those who talk to it over its
-// Unix socket: the daemon, and tools that start, upgrade or end things.
+// Package wire is the keeper's protocol over its Unix socket. Its clients are the daemon, and tools that start, upgrade
+// or end things.
 //
 // A message is a frame, little endian:
 //
@@ -8,10 +8,9 @@
 //	6  u16  number of descriptors that travel with the frame (SCM_RIGHTS)
 //	8  payload: fields of u16 tag, u32 length, value
 //
-// Integers are 8-byte values, strings are UTF-8 bytes, a list is one field per
-// element, an absent field is the zero value. Kinds and tags are never reused;
-// readers skip the ones they do not know, so an old keeper and a new daemon (and the
-// other way round) understand each other. The bytes are pinned by golden tests.
+// Integers are 8-byte values, strings are UTF-8 bytes, a list is one field per element, an absent field is the zero
+// value. Kinds and tags are never reused; readers skip unknown ones, so an old keeper and a new daemon understand each
+// other, and vice versa. The bytes are pinned by golden tests.
 package wire
 
 import (
@@ -21,8 +20,7 @@ import (
 	"io"
 )
 
-// Version is the protocol's; it changes only when skipping unknown fields is not
-// enough to get on with an older peer.
+// Version is the protocol version. It changes only if skipping unknown fields no longer suffices for older peers.
 const Version = 1
 
 // Bounds that a reader enforces.
@@ -78,6 +76,7 @@ func ReadFrame(r io.Reader) (Frame, error) {
 	return f, nil
 }
 
+// noEOF converts an io.EOF within a frame to io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

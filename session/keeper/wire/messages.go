@@ -5,8 +5,8 @@ type Message interface{ kind() Kind }
 
 // Roles a peer may take in its Hello.
 const (
-	RoleDaemon = "daemon" // gets notices; a newer one takes over from an older one
-	RoleTool   = "tool"   // asks and leaves
+	RoleDaemon = "daemon" // receives notices; a newer one replaces an older one
+	RoleTool   = "tool"   // sends requests and disconnects
 )
 
 // Scopes of Signal.
@@ -26,7 +26,7 @@ type Hello struct {
 	Role       string `wire:"4"`
 	PID        int64  `wire:"5"`
 	Key        string `wire:"6"` // the keeper's placement key
-	Reach      bool   `wire:"7"` // the keeper answers processes that would act on longterm's own
+	Reach      bool   `wire:"7"` // the keeper decides about processes that would act on longterm's own
 	Refused    string `wire:"8"` // why the keeper does not serve this caller; the connection ends then
 }
 
@@ -41,16 +41,16 @@ type Spawn struct {
 	Rows      uint64   `wire:"7"`
 	RingBytes uint64   `wire:"8"`
 	Pipe      bool     `wire:"9"`  // stdout and stderr on a pipe instead of a PTY
-	Path      string   `wire:"10"` // the executable; Argv[0] is only what it is told
+	Path      string   `wire:"10"` // the executable; Argv[0] is only a name
 	Base      uint64   `wire:"11"` // offset of the first byte it will print: where its journal ends
 	Separate  bool     `wire:"12"` // with Pipe: a pipe each for stdout and stderr, kept separate in the ring
 	Input     bool     `wire:"13"` // with Pipe: standard input is a pipe as well, not empty
-	Memory    uint64   `wire:"14"` // limit of a cgroup of its own, bytes; 0: none
+	Memory    uint64   `wire:"14"` // limit of a separate cgroup, bytes; 0: none
 	CPU       uint64   `wire:"15"` // likewise, thousandths of a CPU
 	PIDs      uint64   `wire:"16"` // likewise, processes and threads
-	Umask     uint64   `wire:"17"` // one more than it; 0: the keeper's
-	Shim      bool     `wire:"18"` // it restricts itself before it executes what is meant: see shim.go
-	Bound     bool     `wire:"19"` // as if a message Bound followed
+	Umask     uint64   `wire:"17"` // umask plus one; 0: the keeper's
+	Shim      bool     `wire:"18"` // the program restricts itself before it executes the intended one: see shim.go
+	Bound     bool     `wire:"19"` // as if a Bound message followed
 }
 
 // Spawned answers Spawn. Errno is the system's error number, 0 when it started.
@@ -60,16 +60,16 @@ type Spawned struct {
 	Started int64  `wire:"3"` // Unix time, ns
 	Errno   int64  `wire:"4"`
 	Error   string `wire:"5"`
-	Base    uint64 `wire:"6"` // as asked for; a keeper that does not know it says 0
-	Limited bool   `wire:"7"` // limits were asked for and are in force
+	Base    uint64 `wire:"6"` // as requested; 0 from a keeper that does not support it
+	Limited bool   `wire:"7"` // limits were requested and are in force
 	Code    string `wire:"8"` // with Error, as in Done
-	Shim    bool   `wire:"9"` // it was asked for, and the program that is meant has been executed
-	// Judged: the keeper holds a listener, and asks about each execution.
+	Shim    bool   `wire:"9"` // requested, and the intended program has been executed
+	// Judged states that the keeper holds a listener and reports each execution.
 	Judged bool   `wire:"10"`
 	Report string `wire:"11"` // of the shim
 }
 
-// List asks for one Session per session kept and a Done.
+// List requests one Session per kept session and a Done.
 type List struct {
 	Req uint64 `wire:"1"`
 }
@@ -85,25 +85,24 @@ type Session struct {
 	Rows     uint64 `wire:"6"`
 	Pipe     bool   `wire:"7"`
 	Exited   bool   `wire:"8"`
-	Closed   bool   `wire:"9"`  // no more output can come
+	Closed   bool   `wire:"9"`  // no more output is possible
 	Separate bool   `wire:"10"` // the ring keeps stdout and stderr separate
 	Input    bool   `wire:"11"` // the second descriptor is the writing end of standard input
-	Cgroup   string `wire:"12"` // directory of the session's cgroup; empty: it has none
+	Cgroup   string `wire:"12"` // directory of the session's cgroup; empty: none
 }
 
-// Adopt asks for a session's descriptors: ring, then the PTY's, or standard input's of a
-// session on pipes, while there is one.
-// Answer: Session with descriptors, or Done with an error.
+// Adopt requests a session's descriptors: the ring, then the PTY's (or standard input's of a session on pipes) while
+// open. Answer: Session with descriptors, or Done with an error.
 type Adopt struct {
 	Req uint64 `wire:"1"`
 	ID  string `wire:"2"`
 }
 
-// Done answers requests that have nothing else to say.
+// Done answers requests without other results.
 type Done struct {
 	Req   uint64 `wire:"1"`
 	Error string `wire:"2"`
-	Code  string `wire:"3"` // one of the Code constants, for errors worth telling apart
+	Code  string `wire:"3"` // one of the Code constants, for errors that callers distinguish
 }
 
 // Codes of Done.
@@ -115,18 +114,18 @@ const (
 	CodeNoCgroup  = "no-cgroup"
 )
 
-// Output says that a session's ring has bytes that were not looked at yet.
+// Output reports unread bytes in a session's ring.
 type Output struct {
 	ID string `wire:"1"`
 }
 
-// Resume says that the daemon made room in a ring whose writer had stalled.
+// Resume reports that the daemon made room in a ring whose writer had stalled.
 type Resume struct {
 	ID string `wire:"1"`
 }
 
-// Exited says that a session's child ended. It is sent once to each daemon that
-// connects until the session is released. All the child printed is in the ring.
+// Exited reports that a session's child ended. Each connecting daemon receives it once until the session is released.
+// All output of the child is in the ring.
 type Exited struct {
 	ID     string `wire:"1"`
 	Code   int64  `wire:"2"` // exit status; -1 when killed by a signal
@@ -138,7 +137,7 @@ type Exited struct {
 	Head   uint64 `wire:"8"` // ring head when the child was reaped and drained
 }
 
-// Closed says that no more output of a session can come: no process holds its terminal.
+// Closed reports that no more output of a session is possible: no process holds its terminal.
 type Closed struct {
 	ID   string `wire:"1"`
 	Head uint64 `wire:"2"`
@@ -168,14 +167,13 @@ type Leave struct {
 	Restart bool `wire:"1"`
 }
 
-// StartDaemon asks for a running daemon. Answer: Done, once one is Ready.
+// StartDaemon requests a running daemon. Answer: Done, once one is Ready.
 type StartDaemon struct {
 	Req uint64 `wire:"1"`
 }
 
-// Upgrade asks the keeper to re-execute itself in place from the executable whose
-// descriptor travels along. Answer: Done with an error; none when it worked (the
-// connection ends, the socket stays).
+// Upgrade asks the keeper to re-execute itself in place from the executable whose descriptor comes with it. Answer:
+// Done with an error, or none on success (the connection ends, the socket stays).
 type Upgrade struct {
 	Req uint64 `wire:"1"`
 }
@@ -186,7 +184,7 @@ type Shutdown struct {
 	Kill bool   `wire:"2"`
 }
 
-// Status asks for a StatusReply.
+// Status requests a StatusReply.
 type Status struct {
 	Req uint64 `wire:"1"`
 }
@@ -254,28 +252,28 @@ type CloseInput struct {
 	ID  string `wire:"2"`
 }
 
-// Execution says that a process of a session's waits in execve for an answer. It is sent to each daemon that is ready,
-// until it is answered or the process has ended. What the process asked for was read from its memory, which its other
-// threads may change: it is what a watcher sees, not a boundary.
+// Execution reports that a process of a session waits in execve for an answer. Each ready daemon receives it until it
+// is answered or the process has ended. Its content comes from the process's memory, which other threads may change: it
+// is an observation, not a security boundary.
 type Execution struct {
 	ID     string   `wire:"1"`
 	Number uint64   `wire:"2"` // of the notification, unique in the session
 	PID    int64    `wire:"3"` // the thread that waits
 	Parent int64    `wire:"4"`
 	Start  uint64   `wire:"5"` // when the process started, in ticks since the machine did
-	Path   string   `wire:"6"` // as it was asked for
+	Path   string   `wire:"6"` // as requested
 	Argv   []string `wire:"7"`
-	Cut    bool     `wire:"8"`  // there is more argv
+	Cut    bool     `wire:"8"`  // Argv is truncated
 	Dir    string   `wire:"9"`  // what Path is below, if it is not absolute; the file itself, if it is empty
 	Flags  uint64   `wire:"10"` // of execveat
 	Cwd    string   `wire:"11"`
-	Error  string   `wire:"12"` // it could not be read
+	Error  string   `wire:"12"` // why a part could not be read
 	Lead   int64    `wire:"13"` // the session's own process
-	Run    uint64   `wire:"14"` // at whose listener it waits
+	Run    uint64   `wire:"14"` // run whose listener it waits at
 }
 
-// ExecutionAnswer lets an execution happen, or fail with an error number (0: EPERM). It has no answer; one about an
-// execution that does not wait any more says nothing.
+// ExecutionAnswer lets an execution happen, or fail with an error number (0: EPERM). It has no answer; for an execution
+// that no longer waits it has no effect.
 type ExecutionAnswer struct {
 	ID     string `wire:"1"`
 	Number uint64 `wire:"2"`
@@ -285,35 +283,38 @@ type ExecutionAnswer struct {
 	Run    uint64 `wire:"6"`
 }
 
-// ExecutionListener comes with the descriptor of a session's listener, before its first Execution, to each daemon that is
-// ready: it may answer the kernel there, and only there. Without one: everybody who could ask has ended. A keeper keeps
-// its own. A daemon closes it with the connection: of a keeper that was killed it would have executions wait for nobody.
+// ExecutionListener comes with the descriptor of a session's listener, before its first Execution, to each ready
+// daemon: it may answer the kernel there, and only there. Without a descriptor, all possible callers have ended. The
+// keeper keeps its own descriptor. A daemon closes its copy with the connection: after a keeper's death it would keep
+// executions waiting forever.
 type ExecutionListener struct {
 	ID string `wire:"1"`
-	// Run tells it from the listener of an earlier run of a session that was restored: what that left running asks there.
-	// 0: of a keeper that knew one a session.
+	// Run separates it from the listener of an earlier run of a restored session, which leftovers of that run use. 0:
+	// from an older keeper with one listener per session.
 	Run uint64 `wire:"2"`
 }
 
-// ExecutionHearing says who takes what is executed at a session's listener: the daemon itself for a while, which spares each
-// execution the way by us, and never without an inbox. It has no answer but ExecutionInbox.
+// ExecutionHearing states which process receives executions at a session's listener: the daemon itself for a while,
+// which saves the way through the keeper and requires an inbox. Its only answer is ExecutionInbox.
 type ExecutionHearing struct {
 	ID  string `wire:"1"`
 	Run uint64 `wire:"2"`
-	// Daemon says that it is the daemon that takes, from now on. Else it is the keeper again, as when the connection has ended.
+	// Daemon states that the daemon receives from now on; otherwise the keeper does again, as after the end of the
+	// connection.
 	Daemon bool `wire:"3"`
-	// Number is of a call in the inbox that the daemon leaves to the keeper, who hears of it as if it had taken it; 0: none.
+	// Number is a call in the inbox that the daemon leaves to the keeper, as if the keeper had received it; 0: none.
 	Number uint64 `wire:"4"`
-	Inbox  bool   `wire:"5"` // an inbox is wanted, and nothing changes
+	Inbox  bool   `wire:"5"` // request for an inbox; the receiver does not change
 }
 
-// ExecutionInbox comes with the descriptor of a listener's inbox (package sys/inbox), to a daemon that wants it.
+// ExecutionInbox comes with the descriptor of a listener's inbox (package sys/notifyqueue), to a daemon that requested
+// it.
 type ExecutionInbox struct {
 	ID  string `wire:"1"`
 	Run uint64 `wire:"2"`
 }
 
-// ExecutionGone says that an execution that was told of waits no more: its process has ended.
+// ExecutionGone reports that a reported execution no longer waits: its process has ended.
 type ExecutionGone struct {
 	ID     string `wire:"1"`
 	Number uint64 `wire:"2"`
@@ -326,7 +327,7 @@ type HandoffListener struct {
 	FD   int64  `wire:"2"`
 	Lead int64  `wire:"3"`
 	Run  uint64 `wire:"4"`
-	// Inbox is the descriptor of what a daemon may have taken and not answered; 0: there is none.
+	// Inbox is the descriptor of what a daemon may have received and not answered; 0: none.
 	Inbox int64 `wire:"5"`
 }
 
@@ -338,7 +339,7 @@ type HandoffKeeper struct {
 	Executions uint64 `wire:"4"`
 	DaemonPID  int64  `wire:"5"`
 	Restarts   uint64 `wire:"6"`
-	Cgroups    string `wire:"7"` // directory in which sessions get cgroups; empty: none
+	Cgroups    string `wire:"7"` // directory for the cgroups of sessions; empty: none
 	Limits     string `wire:"8"` // controllers that can limit them, separated by spaces
 	StateLock  int64  `wire:"9"` // descriptor; 0: none
 	LastError  string `wire:"10"`

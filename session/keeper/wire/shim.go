@@ -1,16 +1,15 @@
 package wire
 
-// The conversation with a shim: what a keeper was told to start (Spawn.Shim) puts restrictions on itself before it
-// executes the program that was meant. It has one end of a socket that keeps messages apart (SOCK_SEQPACKET) as its
-// descriptor 3, closed by the execution:
+// The protocol of a shim: the program that a keeper starts (Spawn.Shim) restricts itself before it executes the
+// intended program. Descriptor 3 is its end of a message socket (SOCK_SEQPACKET), which the execution closes:
 //
-//	shim → keeper  L              with the descriptor of a seccomp listener: the keeper has it from now on
-//	shim → keeper  R text         what is in force, for whoever asked for the session; the keeper does not read it
-//	keeper → shim  G              go on
-//	shim → keeper  E errno text   it was not started (errno in decimal digits; 0: it was not the system that refused)
-//	               the end        it was
+//	shim → keeper  L              with the descriptor of a seccomp listener, which the keeper then owns
+//	shim → keeper  R text         the restrictions in force, for the session's requester; the keeper does not read it
+//	keeper → shim  G              continue
+//	shim → keeper  E errno text   not started (errno in decimal digits; 0: not a system error)
+//	               the end        started
 //
-// L comes before R, each at most once; R comes always, unless E does.
+// L comes before R, each at most once; R always comes, unless E does.
 const (
 	ShimFD       = 3
 	ShimListener = 'L'

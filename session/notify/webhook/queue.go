@@ -22,16 +22,18 @@ import (
 )
 
 const (
-	// Burst notices go to a URL at once, then one Every so long: a push service refuses more, and a person reads no more.
+	// Burst is the number of notices that a URL receives at once; then it receives one per Every. Push services reject
+	// higher rates.
 	Burst = 10
 	Every = 6 * time.Second
-	// maxWaiting is how many wait for a URL; then the oldest are left out, and the next one says so.
+	// maxWaiting bounds the pending notices per URL. Beyond it the oldest are dropped, and the next notice reports how
+	// many.
 	maxWaiting = 32
 	// maxURLs is how many URLs are posted to at a time.
 	maxURLs = 64
-	// keepFor is how long after it was taken a notice is too old to be of use. What it tells of may be older.
+	// keepFor is the age at which a queued notice is dropped. The event itself may be older.
 	keepFor = 6 * time.Hour
-	// firstPause is how long it is waited after a failure, doubled with each up to maxPause.
+	// firstPause is the backoff after the first failure. It doubles with each further one, up to maxPause.
 	firstPause, maxPause = time.Second, 5 * time.Minute
 	// keptKeys is how many keys are known of notices that were posted.
 	keptKeys = 1024
@@ -39,11 +41,12 @@ const (
 	keysFile = "posted.json"
 )
 
-// ErrFull says that a notice was not taken: there are too many URLs with notices that wait.
-var ErrFull = fmt.Errorf("notices wait for %d addresses already", maxURLs)
+// ErrFull rejects a notice because too many URLs have pending notices.
+var ErrFull = fmt.Errorf("notice rejected: %d URLs already have pending notices", maxURLs)
 
-// Queue posts notices and repeats what failed. The lock guards maps and lanes' lists; no file is written and nothing is
-// posted while it is held but by Post, whose order on the disk is that of its calls. A nil one is empty and takes nothing.
+// Queue posts notices and retries failed posts. The lock guards maps and the lists of lanes. Only Post writes a file
+// while holding it, to keep files in the order of its calls; nothing posts while holding it. A nil Queue is empty and
+// rejects notices.
 type Queue struct {
 	dir  string
 	http *http.Client
@@ -73,13 +76,13 @@ type lane struct {
 }
 
 type entry struct {
-	id    string // begins with when it was taken
+	id    string // begins with the time of queueing
 	file  string
 	n     Notice
 	taken time.Time
 }
 
-// takenAt is when an entry of an earlier process was taken.
+// takenAt returns when an earlier process queued e.
 func takenAt(e *entry) time.Time {
 	head, _, _ := strings.Cut(e.id, "-")
 	nano, err := strconv.ParseInt(head, 16, 64)
@@ -89,17 +92,17 @@ func takenAt(e *entry) time.Time {
 	return time.Unix(0, nano)
 }
 
-// Status is how a URL gets on.
+// Status describes the deliveries to one URL.
 type Status struct {
 	Host    string
 	Waiting int
-	LeftOut int       // dropped and not told of yet
-	Failing string    // why the last attempt failed; empty: it did not, or there was none
+	LeftOut int       // dropped, not yet reported
+	Failing string    // error of the last attempt; empty if it succeeded or none was made
 	Since   time.Time // of the first attempt that failed since one that did not
 	Told    time.Time // of the last that was delivered
 }
 
-// Open goes on with what an earlier process left in a directory, which is made. client may be nil.
+// Open creates dir if needed and resumes the notices that an earlier process left in it. client may be nil.
 func Open(dir string, client *http.Client, log *slog.Logger) (*Queue, error) {
 	if client == nil {
 		client = Client()
@@ -115,8 +118,8 @@ func Open(dir string, client *http.Client, log *slog.Logger) (*Queue, error) {
 	return q, nil
 }
 
-// load reads what waits. A file that has no notice is none of ours, or was cut off by a power failure: it goes. One that
-// cannot be read now is left to the next process.
+// load reads the pending notices. It removes files without a notice, which a power failure may have cut off, and leaves
+// unreadable files to the next process.
 func (q *Queue) load() error {
 	if b, err := os.ReadFile(filepath.Join(q.dir, keysFile)); err == nil {
 		if err := json.Unmarshal(b, &q.keys); err != nil {
@@ -172,7 +175,7 @@ func (q *Queue) Post(n Notice) error {
 	l := q.lanes[n.URL]
 	switch {
 	case q.closed:
-		return errors.New("notices are not posted any more: the daemon ends")
+		return errors.New("notice rejected: daemon is shutting down")
 	case n.Key != "" && q.known(l, &n):
 		return nil
 	case l == nil && q.busy() >= maxURLs:
@@ -193,7 +196,7 @@ func (q *Queue) Post(n Notice) error {
 	return nil
 }
 
-// known says that a key was posted, or waits. The caller holds mu.
+// known reports whether a notice with the key of n was posted or is pending. The caller holds mu.
 func (q *Queue) known(l *lane, n *Notice) bool {
 	if slices.Contains(q.keys, n.hash()) {
 		return true
@@ -245,12 +248,12 @@ func (q *Queue) run(l *lane) {
 	pause := firstPause
 	for {
 		e, leftOut := q.next(l)
-		if e == nil || !sleep(q.ctx, q.takes(l)) {
+		if e == nil || !sleep(q.ctx, q.reserve(l)) {
 			return
 		}
 		err := Post(q.ctx, q.http, &e.n, e.id, leftOut)
 		if q.ctx.Err() != nil {
-			return // the next process goes on
+			return // the next process resumes it
 		}
 		var later *Later
 		if !errors.As(err, &later) {
@@ -258,7 +261,7 @@ func (q *Queue) run(l *lane) {
 			pause = firstPause
 			continue
 		}
-		q.failed(l, err)
+		q.recordFailure(l, err)
 		if !sleep(q.ctx, max(pause, later.After)) {
 			return
 		}
@@ -266,7 +269,7 @@ func (q *Queue) run(l *lane) {
 	}
 }
 
-// next is what is to be posted; nil: nothing, and the lane rests.
+// next returns the notice to post. It returns nil if none is pending; the lane then stops.
 func (q *Queue) next(l *lane) (*entry, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -280,8 +283,8 @@ func (q *Queue) next(l *lane) (*entry, int) {
 	return l.waiting[0], l.leftOut
 }
 
-// takes takes a place in a lane's rate and says how long to wait for it.
-func (q *Queue) takes(l *lane) time.Duration {
+// reserve takes a token of the lane's rate limit and returns how long to wait for it.
+func (q *Queue) reserve(l *lane) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
@@ -319,12 +322,12 @@ func (q *Queue) done(l *lane, e *entry, leftOut int, err error) {
 	q.remove(e.file)
 }
 
-func (q *Queue) failed(l *lane, err error) {
+func (q *Queue) recordFailure(l *lane, err error) {
 	q.mu.Lock()
 	first := l.last.Failing == ""
 	l.fails(err)
 	q.mu.Unlock()
-	if first { // what goes on failing would fill the log
+	if first { // log only the first failure: repeats would fill the log
 		q.log.Warn("a notice is posted again later", "err", err)
 	}
 }
@@ -361,7 +364,7 @@ func (q *Queue) keepKeys() {
 	}
 }
 
-// Status is how all URLs get on that were posted to, by host.
+// Status returns the delivery status of all URLs that were posted to, sorted by host.
 func (q *Queue) Status() []Status {
 	if q == nil {
 		return nil
@@ -393,13 +396,13 @@ func (q *Queue) remove(name string) {
 	}
 }
 
-// hash is what is kept of a key that was posted to a URL.
+// hash returns the hash under which a posted key is remembered.
 func (n *Notice) hash() string {
 	sum := sha256.Sum256([]byte(n.URL + "\n" + n.Key))
 	return hex.EncodeToString(sum[:12])
 }
 
-// sleep waits, and says whether to go on.
+// sleep waits for d and reports whether the caller should continue.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

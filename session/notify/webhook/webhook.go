@@ -39,18 +39,18 @@ const (
 // Formats are the names of all.
 var Formats = []string{string(Auto), string(JSON), string(Ntfy)}
 
-// Notice is one thing to tell.
+// Notice is one notification for a webhook.
 type Notice struct {
 	URL    string `json:"url"`
-	Format Format `json:"format,omitempty"` // empty: Auto
-	// Key names what is told: the same key is posted once. Empty: there is none like it.
+	Format Format `json:"format,omitempty"` // empty means Auto
+	// Key identifies the event; notices with the same key are posted once. Empty disables this check.
 	Key    string    `json:"key,omitempty"`
 	Event  string    `json:"event"`            // finished, failed, input, approval …
 	Title  string    `json:"title"`            // a few words
 	Text   string    `json:"text"`             // one line, without what would act on a terminal
-	Urgent bool      `json:"urgent,omitempty"` // somebody waits for an answer
+	Urgent bool      `json:"urgent,omitempty"` // an answer is awaited
 	At     time.Time `json:"at"`               // when it happened
-	// Data is a JSON object whose members JSON has beside those of the notice; nil: none.
+	// Data is a JSON object whose members are merged into the JSON notice; nil adds none.
 	Data json.RawMessage `json:"data,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// Host is what may be told of a URL.
+// Host returns the host of URL text, which is safe to show; path and query may hold secrets.
 func Host(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -91,18 +91,18 @@ func (n *Notice) format() Format {
 	return JSON
 }
 
-// Client makes the usual HTTP client of this package: it follows no redirect, which would hand a notice to
-// somebody whom nobody named.
+// Client returns the default HTTP client of this package. It follows no redirects: a redirect would send the notice to
+// a host that the user did not configure.
 func Client() *http.Client {
 	return &http.Client{Timeout: Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Refused is an answer that says no for good; Later one that may be another the next time.
+// Refused is a permanent rejection; Later is a temporary one.
 type Refused struct{ Why string }
 
 func (e *Refused) Error() string { return e.Why }
 
-// Later is trouble that passes: After is how long the host wants to be left alone, 0: it did not say.
+// Later is a temporary failure. After is how long the host asked to wait; 0 if it gave no time.
 type Later struct {
 	Why   string
 	After time.Duration
@@ -185,12 +185,12 @@ var tags = map[string]string{
 	"finished": "white_check_mark", "failed": "x", "input": "question", "approval": "lock",
 }
 
-// body is what is posted.
+// body returns the request body.
 func (n *Notice) body(id string, leftOut int) ([]byte, error) {
 	text := OneLine(n.Text, MaxText)
 	if n.format() == Ntfy {
 		if leftOut > 0 {
-			text += fmt.Sprintf(" (%d more were left out before)", leftOut)
+			text += fmt.Sprintf(" (%d earlier notices dropped)", leftOut)
 		}
 		return []byte(text), nil
 	}
@@ -210,12 +210,13 @@ func (n *Notice) body(id string, leftOut int) ([]byte, error) {
 		return own, nil
 	}
 	if more[0] != '{' || !json.Valid(more) {
-		return nil, errors.New("webhook: what is told beside a notice is no JSON object")
+		return nil, errors.New("webhook: notice data is not a JSON object")
 	}
 	return append(append(own[:len(own)-1], ','), more[1:]...), nil
 }
 
-// OneLine is text, of so many characters at most, without what would act on a terminal or a header: it comes from programs.
+// OneLine returns s as valid UTF-8 of at most most characters, with control characters replaced by blanks. Text from
+// programs must not control terminals or headers.
 func OneLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -97,7 +97,7 @@ func TestFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, _ := io.ReadAll(req.Body)
-	if string(body) != "make all  [31m (3 more were left out before)" {
+	if string(body) != "make all  [31m (3 earlier notices dropped)" {
 		t.Errorf("ntfy is told %q", body)
 	}
 	for name, want := range map[string]string{
@@ -359,7 +359,7 @@ func TestTooManyURLs(t *testing.T) {
 }
 
 // What is told late, since a program waited for long before, is posted: its age begins when it was taken.
-func TestToldLate(t *testing.T) {
+func TestLateNotice_IsPosted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
 		q := open(t, t.TempDir(), h)

@@ -4,7 +4,7 @@ import "strings"
 
 type ansiText struct{}
 
-// reserve is room for what restores colours and links.
+// reserve returns the room for sequences that restore colours and links.
 func (ansiText) reserve() int { return maxPen }
 
 // maxPen bounds the sequences that restore the colours of the tail.
@@ -102,8 +102,8 @@ func (ansiText) between(text string, head, tail int) (headEnd, tailStart int, cl
 	return headEnd, max(headEnd, tailStart), closing, opening
 }
 
-// sequence is the length of the escape sequence that text begins with, at least 1. One
-// that is not complete goes to the end of the text or to the byte that breaks it off.
+// sequence returns the length of the escape sequence at the start of text, at least 1. An incomplete one extends to the
+// end of text or to the byte that aborts it.
 func sequence[T string | []byte](text T) int {
 	if len(text) < 2 {
 		return len(text)
@@ -124,7 +124,7 @@ func sequence[T string | []byte](text T) int {
 	return i
 }
 
-// controlSequence is the length of a CSI: parameters, intermediates, final byte.
+// controlSequence returns the length of a CSI: parameters, intermediates, final byte.
 func controlSequence[T string | []byte](text T) int {
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {
@@ -140,7 +140,7 @@ func controlSequence[T string | []byte](text T) int {
 // maxString bounds control strings: a program that never ends one does not hide the rest.
 const maxString = 64 << 10
 
-// controlString is the length of an OSC, DCS, APC, PM or SOS, which BEL or ST ends.
+// controlString returns the length of an OSC, DCS, APC, PM or SOS, which BEL or ST ends.
 func controlString[T string | []byte](text T) int {
 	for i := 2; i < len(text) && i < maxString; i++ {
 		switch text[i] {

@@ -12,18 +12,18 @@ import (
 // results are, gets the rest.
 const DefaultHeadShare = 0.3
 
-// CutInfo says what Cut left out: text[HeadEnd:TailStart], if Cut.
+// CutInfo describes what Cut left out: text[HeadEnd:TailStart], if Cut is set.
 type CutInfo struct {
 	Cut                bool
 	HeadEnd, TailStart int
-	Bytes, Lines       int    // left out; lines that are at least partly
+	Bytes, Lines       int    // omitted; Lines counts partly omitted ones too
 	Long               int    // of a Budget: lines that were shortened
-	From, To           uint64 // of a Budget: where in the output the lines left out stand
+	From, To           uint64 // of a Budget: output offsets of the omitted lines
 }
 
-// Cut brings a text down to max bytes, with a note in the middle that says how much is
-// left out, if there is room for it. Cuts fall between grapheme clusters, and between
-// lines where that costs little. A head share outside 0 to 1 means DefaultHeadShare.
+// Cut truncates a text to max bytes, with a note in the middle that gives the omitted amount if there is room. It cuts
+// between grapheme clusters, and between lines where that costs little. A head share outside 0 to 1 means
+// DefaultHeadShare.
 func Cut(text string, max int, headShare float64) (string, CutInfo) {
 	return cut(text, max, headShare, plainText{})
 }
@@ -36,8 +36,8 @@ func CutANSI(text string, max int, headShare float64) (string, CutInfo) {
 
 // medium knows where a kind of text can be cut.
 type medium interface {
-	// between finds the last place up to head and the first from tail on where the text
-	// can be cut, and what ends the head and begins the tail there.
+	// between returns the last cut point up to head, the first one from tail on, and the sequences that close the head
+	// and open the tail there.
 	between(text string, head, tail int) (headEnd, tailStart int, closing, opening string)
 	reserve() int
 }
@@ -72,12 +72,12 @@ func cut(text string, limit int, share float64, m medium) (string, CutInfo) {
 	if gone != "" && gone[len(gone)-1] != '\n' {
 		info.Lines++
 	}
-	return spliced(text[:headEnd], closing, form.text(info.Bytes, info.Lines, ""), opening, text[tailStart:], e.Max), info
+	return splice(text[:headEnd], closing, form.text(info.Bytes, info.Lines, ""), opening, text[tailStart:], e.Max), info
 }
 
-// spliced puts a note, if there is one, on a line of its own between head and tail. What
-// restores colours goes first if it does not fit.
-func spliced(head, closing, note, opening, tail string, limit int) string {
+// splice joins head, note and tail, with the note on its own line. It drops the sequences that restore colours first if
+// they do not fit.
+func splice(head, closing, note, opening, tail string, limit int) string {
 	if note != "" {
 		note += "\n"
 		if head != "" && head[len(head)-1] != '\n' {
@@ -90,19 +90,19 @@ func spliced(head, closing, note, opening, tail string, limit int) string {
 	return head + closing + note + opening + tail
 }
 
-// noteForm is how much a note says. Small budgets get small ones.
+// noteForm is the level of detail of a note. Small budgets get short notes.
 type noteForm uint8
 
 const (
 	noteNone        noteForm = iota
 	noteMark                 // […]
-	noteCounts               // how much is left out
+	noteCounts               // omitted amount
 	noteWithCommand          // and what reads it
 )
 
 func (f noteForm) text(bytes, lines int, command string) string {
 	counts := func() string {
-		return fmt.Sprintf("%s, %s left out", counted(bytes, "byte"), counted(lines, "line"))
+		return fmt.Sprintf("%s, %s left out", quantity(bytes, "byte"), quantity(lines, "line"))
 	}
 	switch {
 	case f == noteWithCommand && command != "":
@@ -118,8 +118,7 @@ func (f noteForm) text(bytes, lines int, command string) string {
 // lineShare is how much of a part may be given up to end it at a line's end: a quarter.
 const lineShare = 4
 
-// boundaryBefore is the last place in text[from:at] to cut at: a line's end if one is
-// near, else between graphemes.
+// boundaryBefore returns the last cut point in text[from:at]: a line end if one is near, else a grapheme boundary.
 func boundaryBefore(text string, from, at int) int {
 	if at <= from {
 		return from
@@ -132,7 +131,7 @@ func boundaryBefore(text string, from, at int) int {
 	return before
 }
 
-// boundaryAfter is the first place in text[at:end] to cut at.
+// boundaryAfter returns the first cut point in text[at:end].
 func boundaryAfter(text string, at, end int) int {
 	if at >= end {
 		return end
@@ -173,8 +172,8 @@ func graphemesAround(text string, from, at, end int) (before, after int) {
 	return before, before
 }
 
-// safeStart is a place not after at where a grapheme surely begins: after a line feed or
-// between two ASCII characters.
+// safeStart returns a place at or before at where a grapheme certainly starts: after a line feed or between two ASCII
+// characters.
 func safeStart(text string, from, at int) int {
 	low := max(from, at-maxLookBack)
 	for i := min(at, len(text)-1); i > low; i-- {
@@ -188,8 +187,8 @@ func safeStart(text string, from, at int) int {
 	return low
 }
 
-// counted is a number of units in words.
-func counted(n int, unit string) string {
+// quantity returns a number with its unit, in the plural if needed.
+func quantity(n int, unit string) string {
 	if n == 1 {
 		return "1 " + unit
 	}

@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// Budget brings a text that comes line by line down to a number of bytes as Cut does,
-// without having all of it in memory: at most three times Max, whatever is added. It counts
-// what it leaves out, and knows where in the output that stands.
+// Budget truncates a text that arrives line by line as Cut does, without holding all of it: it uses at most three times
+// Max. It counts omitted bytes and records their offsets in the output.
 //
-//	lines, with the offsets of what made them ── each within Line ──▶ first Max bytes ┐
-//	                                                             └──▶ last Max bytes  ┴─▶ Finish
+//	lines, with their output offsets ── each within Line ──▶ first Max bytes ┐
+//	                                                    └──▶ last Max bytes  ┴─▶ Finish
 //
-// The zero value, with Max set, is ready to use. It belongs to one goroutine.
+// The zero value, with Max set, is ready to use. One goroutine owns a Budget.
 type Budget struct {
 	Max   int     // bytes
 	Share float64 // of the head; 0 or more than 1: DefaultHeadShare; negative: none
 	Line  int     // bytes of one line, head and tail; 0: no limit
 	ANSI  bool    // the text has escape sequences: none is cut
-	// More names what reads the output from one offset to another; it is part of the notes.
-	// nil, or an empty answer: notes only say how much is left out.
+	// More names the command that reads the output between two offsets; notes include it. If nil or if it returns "",
+	// notes give only the omitted amount.
 	More func(from, to uint64) string
 
 	size, breaks int // of the text added: bytes, line feeds
@@ -33,13 +32,13 @@ type Budget struct {
 	settled      bool
 	readyEnd     int // of a head with escape sequences, and up to where it was looked through
 	walked       int
-	skipped      bool // what comes is not the head's
+	skipped      bool // the following text is not the head's
 	planned      bool // the two below are known
 	noted        noteForm
 	noteBytes    int
 }
 
-// lineRef is where a line, or a piece of one, stands in the text and in the output.
+// lineRef locates a line, or a piece of one, in the text and in the output.
 type lineRef struct {
 	pos, n   int // in the text, its line feed included
 	from, to uint64
@@ -57,8 +56,7 @@ func (e *Budget) Add(text []byte, from, to uint64, more bool) {
 	e.take(text, lineRef{from: from, to: to, verbatim: to-from >= n && to-from <= n+2}, !more)
 }
 
-// Skip says that so much of the output is left out whatever the budget: Max bytes of text
-// have to come after it.
+// Skip omits that much output whatever the budget. Max bytes of text must follow it.
 func (e *Budget) Skip(bytes, lines int, from, to uint64) {
 	e.long.end(e)
 	e.size, e.breaks, e.skipped = e.size+bytes, e.breaks+lines, true
@@ -90,8 +88,8 @@ func (e *Budget) take(text []byte, r lineRef, ends bool) {
 	}
 }
 
-// Beyond a budget of exactRefs bytes, lines are found to within coarseRef bytes: a note of
-// where each begins would take more memory than the text.
+// Beyond a budget of exactRefs bytes, lines are located to within coarseRef bytes: exact references would take more
+// memory than the text.
 const (
 	exactRefs = 1 << 20
 	coarseRef = 256
@@ -120,7 +118,7 @@ func (e *Budget) put(p []byte) {
 	e.tailRefs = e.tailRefs[:copy(e.tailRefs, e.tailRefs[i:])]
 }
 
-// Ready is the part of the head that will surely be shown, whatever is added.
+// Ready returns the part of the head that is certain to be shown, whatever follows.
 func (e *Budget) Ready() []byte {
 	room := e.headRoom()
 	if e.ANSI {
@@ -129,19 +127,19 @@ func (e *Budget) Ready() []byte {
 	if e.size <= e.Max {
 		return e.head[:bytes.LastIndexByte(e.head[:min(room, len(e.head))], '\n')+1]
 	}
-	e.settle(room)
+	e.fixHead(room)
 	return e.head[:e.headEnd]
 }
 
-// readyANSI is the end of the last line in e.head[:room] that ends outside of a sequence: a
-// control string that goes on may turn out too long for the head.
+// readyANSI returns the end of the last line in e.head[:room] that ends outside of a sequence. An unfinished control
+// string may yet become too long for the head.
 func (e *Budget) readyANSI(room int) int {
 	for e.walked < room {
 		rest := e.head[e.walked:room]
 		if rest[0] == '\x1b' {
 			n := sequence(rest[:min(len(rest), maxString)])
 			if n == len(rest) && n < maxString {
-				break // what comes may belong to it
+				break // the following bytes may belong to it
 			}
 			e.walked += n
 			continue
@@ -157,8 +155,8 @@ func (e *Budget) readyANSI(room int) int {
 	return e.readyEnd
 }
 
-// settle finds the end of the head, once.
-func (e *Budget) settle(room int) {
+// fixHead finds the end of the head, once.
+func (e *Budget) fixHead(room int) {
 	if !e.settled {
 		e.settled, e.headEnd = true, boundaryBefore(string(e.head), 0, room)
 	}
@@ -170,8 +168,7 @@ const (
 	widestLines = 999_999_999
 )
 
-// form is the fullest kind of note that leaves half of the room to the text, and the room
-// it takes.
+// form returns the most detailed note that leaves half of the room to the text, and the size of that note.
 func (e *Budget) form() (noteForm, int) {
 	if !e.planned {
 		e.planned = true
@@ -204,7 +201,7 @@ func (e *Budget) medium() medium {
 	return plainText{}
 }
 
-// headRoom is how much of the budget the head gets.
+// headRoom returns how much of the budget the head gets.
 func (e *Budget) headRoom() int {
 	room, share := e.room()
 	return int(float64(room) * share)
@@ -228,7 +225,7 @@ func (e *Budget) room() (room int, share float64) {
 	return room, share
 }
 
-// Finish is the text within Max bytes, and what it lacks. A Budget is finished once.
+// Finish returns the text within Max bytes and describes the omitted part. Call it once.
 func (e *Budget) Finish() (string, CutInfo) {
 	e.long.end(e)
 	if e.size <= e.Max {
@@ -252,13 +249,13 @@ func (e *Budget) Finish() (string, CutInfo) {
 	if e.settled {
 		headEnd = e.headEnd
 	}
-	info := e.left(headText[:headEnd], tailText[tailStart:])
+	info := e.describeCut(headText[:headEnd], tailText[tailStart:])
 	note := form.text(info.Bytes-e.cut.Bytes, info.Lines, e.command(info.From, info.To))
-	return spliced(headText[:headEnd], closing, note, opening, tailText[tailStart:], e.Max), info
+	return splice(headText[:headEnd], closing, note, opening, tailText[tailStart:], e.Max), info
 }
 
-// left is what stands between a head and a tail.
-func (e *Budget) left(head, tail string) CutInfo {
+// describeCut describes the text between a head and a tail.
+func (e *Budget) describeCut(head, tail string) CutInfo {
 	from, to := len(head), e.size-len(tail)
 	info := CutInfo{Cut: true, HeadEnd: from, TailStart: to, Bytes: to - from + e.cut.Bytes, Long: e.cut.Long}
 	info.Lines = e.breaks - strings.Count(head, "\n") - strings.Count(tail, "\n")
@@ -280,7 +277,7 @@ func (e *Budget) left(head, tail string) CutInfo {
 	return info
 }
 
-// endsLine says that the text before a place ends with a line feed.
+// endsLine reports whether the text before a place ends with a line feed.
 func (e *Budget) endsLine(at int, tail string) bool {
 	if i := len(e.tail) - len(tail) - 1; i >= 0 {
 		return e.tail[i] == '\n'
@@ -288,7 +285,7 @@ func (e *Budget) endsLine(at int, tail string) bool {
 	return at == 0
 }
 
-// within is the part of the output that made the part of a line in text[from:to].
+// within returns the output range behind the part of the line in text[from:to].
 func (r *lineRef) within(from, to int) (a, b uint64) {
 	if from >= r.pos+r.n || to <= r.pos {
 		return 0, 0
@@ -353,5 +350,5 @@ func (l *lineBudget) flush(e *Budget, ends bool) {
 }
 
 func longNote(bytes int) string {
-	return "[… " + counted(bytes, "byte") + " of this line …]"
+	return "[… " + quantity(bytes, "byte") + " of this line …]"
 }

@@ -51,7 +51,7 @@ func reread(from, to uint64) string {
 //
 // FAULT: B5
 // FEATURES: R23
-func TestBudgetSaysWhatIsLeftOut(t *testing.T) {
+func TestBudget_CountsOmittedBytes(t *testing.T) {
 	tier.Full(t)
 	var raw strings.Builder
 	for i := range 100_000 {

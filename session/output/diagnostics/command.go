@@ -22,7 +22,7 @@ type Command struct {
 	Args []string `json:"args,omitempty"`
 }
 
-// Sub is the first argument that is not an option: the verb of git, go, cargo, npm.
+// Sub returns the first argument that is not an option: the verb of git, go, cargo, npm.
 func (c Command) Sub() string {
 	takes := valueOptions[c.Name]
 	for i := 0; i < len(c.Args); i++ {
@@ -67,7 +67,7 @@ var valueOptions = map[string]map[string]bool{
 	"make":  set("-C", "-f", "-j", "-I", "-o", "-W"),
 }
 
-// wrapper is a command that runs another one.
+// wrapper is a command that runs another command.
 type wrapper struct {
 	takes       map[string]bool // options with a value
 	skip        int             // arguments before the command
@@ -202,7 +202,7 @@ func (c *chooser) call(x *syntax.CallExpr) {
 	c.found = append(c.found, args)
 }
 
-// words are a command's name and arguments.
+// words returns a command's name and arguments.
 func words(x *syntax.CallExpr) []string {
 	args := make([]string, len(x.Args))
 	for i, w := range x.Args {
@@ -213,7 +213,7 @@ func words(x *syntax.CallExpr) []string {
 	return args
 }
 
-// wordText is a word without its quotes. What is only known when it runs is left out.
+// wordText appends a word without its quotes. It leaves out expansions.
 func wordText(b *strings.Builder, parts []syntax.WordPart) {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -260,7 +260,7 @@ func unwrap(args []string, depth int) Command {
 		if !ok {
 			return Command{Name: name, Args: args[1:]}
 		}
-		rest := w.rest(args[1:])
+		rest := w.wrappedArgs(args[1:])
 		if len(rest) == 0 {
 			return Command{Name: name, Args: args[1:]}
 		}
@@ -269,8 +269,8 @@ func unwrap(args []string, depth int) Command {
 	return Command{}
 }
 
-// rest is what a wrapper's arguments leave for the command.
-func (w *wrapper) rest(args []string) []string {
+// wrappedArgs returns a wrapper's arguments from the wrapped command on.
+func (w *wrapper) wrappedArgs(args []string) []string {
 	if w.verb != "" {
 		if len(args) == 0 || args[0] != w.verb {
 			return nil
@@ -295,7 +295,7 @@ func (w *wrapper) rest(args []string) []string {
 
 var assignment = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// script is the text of sh -c 'text'.
+// script returns the text of sh -c 'text'.
 func script(name string, args []string) (string, bool) {
 	if !shells[name] {
 		return "", false
@@ -313,7 +313,7 @@ func script(name string, args []string) (string, bool) {
 
 var shells = set("sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "lksh", "rbash", "rzsh", "rksh", "ksh93", "ksh93u+m")
 
-// pythonModule is the module of python -m module, as a command of its own.
+// pythonModule returns the module of python -m module, with its arguments, as a command.
 func pythonModule(name string, args []string) ([]string, bool) {
 	if name != "python" {
 		return nil, false

@@ -10,8 +10,8 @@ type Run struct {
 	Result   Result
 }
 
-// Failed reports anything but an exit status of 0.
-func (r *Run) Failed() bool { return r.Exit == nil || *r.Exit != 0 }
+// HasFailed reports anything but an exit status of 0.
+func (r *Run) HasFailed() bool { return r.Exit == nil || *r.Exit != 0 }
 
 // Changes is what differs between two runs.
 type Changes struct {
@@ -28,7 +28,7 @@ type Changes struct {
 // maxChanges bounds each list of Changes.
 const maxChanges = 100
 
-// Compare says what a run changed.
+// Compare returns the changes between two runs.
 func Compare(before, after *Run) Changes {
 	c := Changes{Slower: after.Duration - before.Duration}
 	if !sameExit(before, after) {
@@ -83,7 +83,7 @@ func failuresOf(r *Result) []string {
 	return list
 }
 
-// missing is what of a list is not in the other one, each as often as it is.
+// missing returns the elements of list that are not in other, counting repetitions.
 func missing[T any, K comparable](list, other []T, key func(T) K) []T {
 	have := map[K]int{}
 	for _, v := range other {

@@ -12,10 +12,9 @@ const (
 	Note    Severity = "note"
 )
 
-// Diagnostic is what a compiler or linter says about a place. What it does not say is
-// empty or 0.
+// Diagnostic is a message of a compiler or linter about a place. Missing parts are empty or 0.
 type Diagnostic struct {
-	// File is as printed; where make and its like told of the directory that they work in, it is within that.
+	// File is as printed, relative to the directory that make or a similar tool reported.
 	File string `json:"file,omitempty"`
 	// Directories are those that File may be in: several makes worked at a time.
 	Directories []string `json:"directories,omitempty"`

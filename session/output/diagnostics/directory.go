@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// directories are those that make and its like tell that they work in: what compilers print below them names files
-// from there.
+// directories tracks the directories that make and similar tools report: file names printed below are relative to them.
 //
-// A make has a level, that of one which a make started is one higher, and tells of each directory when it enters and
-// when it leaves it. Where several makes of a level are in different ones at a time (make -j without -O), nothing says
-// which one printed a line. Other programs tell of one directory only, most of them not of its end.
+// A make has a level, one higher than its parent make's, and reports each directory on entering and leaving it. If
+// several makes of a level run in different directories (make -j without -O), the directory of a line is unknown. Other
+// programs report one directory only, and mostly not its end.
 type directories struct {
-	open []directory // outermost first
-	told int         // lines that told of one
+	open    []directory // outermost first
+	reports int         // lines that reported one
 
-	now   string   // where what comes is printed; empty: not told, or not known which of maybe
+	now   string   // directory of the following lines; empty if unreported, or uncertain (see maybe)
 	maybe []string // it is one of these
-	at    int      // index of the line that told of it
+	at    int      // index of the line that reported it
 
 	keep bool // moves, for what is read later
 	log  []move
 }
 
 type directory struct {
-	path  string // empty: make does not know it either
+	path  string // empty if make does not know it either
 	level int    // of a make; inner: another program's
-	at    int    // index of the line that told of it
+	at    int    // index of the line that reported it
 }
 
 // move is where lines are printed from one on.
@@ -39,12 +38,12 @@ type move struct {
 const (
 	inner = -1
 
-	// Bounds: of directories that are open at a time, and of moves.
+	// maxDirectories bounds the directories open at a time, maxMoves the moves.
 	maxDirectories = 64
 	maxMoves       = 10_000
 )
 
-// read takes a line; false: it tells of no directory. left is one that was left and never entered.
+// read handles a line and reports whether it concerns a directory. left is a directory that was left but never entered.
 func (d *directories) read(i int, line string) (left string, tells bool) {
 	level, words, ok := teller(line)
 	if !ok {
@@ -61,12 +60,12 @@ func (d *directories) read(i int, line string) (left string, tells bool) {
 	case !d.leave(level, dir) && len(d.open) == 0:
 		left = dir
 	}
-	d.told++
-	d.moved(i)
+	d.reports++
+	d.update(i)
 	return left, true
 }
 
-// enter opens a directory. What is deeper than it is over, but for what others of its level have begun.
+// enter opens a directory. It closes deeper ones, except those that others of its level have opened.
 func (d *directories) enter(n directory) {
 	if n.level == inner {
 		d.dropFrom(d.last(inner, ""))
@@ -76,13 +75,13 @@ func (d *directories) enter(n directory) {
 	if n.path != "" && !isAbs(n.path) && len(d.open) > 0 {
 		n.path = join(d.open[len(d.open)-1].path, n.path)
 	}
-	if len(d.open) >= maxDirectories { // their ends are not told
+	if len(d.open) >= maxDirectories { // their ends are not reported
 		d.open = d.open[:0]
 	}
 	d.open = append(d.open, n)
 }
 
-// leave closes a directory, with what was entered from it; false: it was not open.
+// leave closes a directory and those entered from it, and reports whether it was open.
 func (d *directories) leave(level int, dir string) bool {
 	k := d.last(level, dir)
 	if k < 0 {
@@ -96,7 +95,7 @@ func (d *directories) leave(level int, dir string) bool {
 	return true
 }
 
-// last is the newest of a level that is open, and of that name unless it is empty; -1: there is none.
+// last returns the newest open directory of a level and, unless empty, that name, or -1.
 func (d *directories) last(level int, dir string) int {
 	for k := len(d.open) - 1; k >= 0; k-- {
 		if o := &d.open[k]; o.level == level && (dir == "" || o.path == dir || level == inner) {
@@ -112,14 +111,14 @@ func (d *directories) dropFrom(k int) {
 	}
 }
 
-// forget is for a gap: what was entered and left in it is not known.
+// forget handles a gap: directories may have changed in it.
 func (d *directories) forget(i int) {
 	d.open = d.open[:0]
-	d.moved(i)
+	d.update(i)
 }
 
-// moved finds out where lines are printed now: in the innermost directory, if each level is in one.
-func (d *directories) moved(i int) {
+// update finds out where lines are printed now: in the innermost directory, if each level is in one.
+func (d *directories) update(i int) {
 	d.now, d.maybe, d.at = "", nil, i
 	if n := len(d.open); n > 0 {
 		d.now, d.at = d.open[n-1].path, d.open[n-1].at
@@ -132,14 +131,14 @@ func (d *directories) moved(i int) {
 	}
 }
 
-// parallel is the first of those that are not the only one of their level; -1: there is none.
+// parallel returns the first directory that shares its level with another one, or -1.
 func (d *directories) parallel() int {
 	return slices.IndexFunc(d.open, func(o directory) bool {
 		return slices.ContainsFunc(d.open, func(other directory) bool { return other.level == o.level && other.path != o.path })
 	})
 }
 
-// paths are the names from the k-th on, each once.
+// paths returns the distinct names from the k-th on.
 func (d *directories) paths(k int) (list []string) {
 	for _, o := range d.open[k:] {
 		if o.path != "" && !slices.Contains(list, o.path) {
@@ -157,7 +156,7 @@ func (d *directories) place(f *Diagnostic) {
 	f.File, f.Directories = join(d.now, f.File), d.maybe
 }
 
-// when is where a line was printed that has been read.
+// when returns the directory of a line that was already read.
 func (d *directories) when(at int) (dir string) {
 	k, exact := slices.BinarySearchFunc(d.log, at, func(m move, at int) int { return m.at - at })
 	if exact {

@@ -35,11 +35,11 @@ var moving = [][2]string{
 	{"進入目錄%", "離開目錄%"},
 }
 
-// otherTellers tell of the directory that they work in, and are no makes.
+// otherTellers are programs other than make that report their directory.
 var otherTellers = set("ninja", "samu", "scons", "waf", "bazel")
 
-// teller is the program that a line is of, by what stands before its first colon: its level and the words. cmake has
-// no name before them.
+// teller identifies the reporting program by the text before the first colon, and returns its level and the words after
+// it. cmake prints no name before them.
 func teller(line string) (level int, words string, ok bool) {
 	colon := strings.IndexByte(line, ':')
 	if colon < 3 || colon > 200 {
@@ -62,7 +62,7 @@ func teller(line string) (level int, words string, ok bool) {
 	return 0, "", false
 }
 
-// digits is a make's level; -1: it is none.
+// digits returns a make's level, or -1.
 func digits(s string) int {
 	if s == "" || len(s) > 4 {
 		return -1
@@ -83,7 +83,7 @@ const blanks = " \t\r\u00a0\u202f"
 // quotes stand around names.
 const quotes = "'`\"‘’‚“”„«»‹›「」『』"
 
-// directoryIn is the directory that words name, and whether it is entered; not ok: they say something else.
+// directoryIn returns the directory that words name and whether it is entered. ok is false for other words.
 func directoryIn(words string) (dir string, enters, ok bool) {
 	switch words {
 	case "Entering an unknown directory":
@@ -97,15 +97,15 @@ func directoryIn(words string) (dir string, enters, ok bool) {
 			if len(words) < len(before)+len(after) || !strings.HasPrefix(words, before) || !strings.HasSuffix(words, after) {
 				continue
 			}
-			dir = unquoted(words[len(before) : len(words)-len(after)])
+			dir = unquoteDirectory(words[len(before) : len(words)-len(after)])
 			return strings.Clone(dir), k == 0, dir != ""
 		}
 	}
 	return "", false, false
 }
 
-// unquoted takes one pair of quotes from a name, of which there are many kinds, old makes' being `x'.
-func unquoted(name string) string {
+// unquoteDirectory removes one pair of quotes from a name. There are many kinds; old makes print `x'.
+func unquoteDirectory(name string) string {
 	name = strings.Trim(name, blanks)
 	first, n := utf8.DecodeRuneInString(name)
 	last, m := utf8.DecodeLastRuneInString(name)
@@ -115,7 +115,7 @@ func unquoted(name string) string {
 	return strings.Trim(name[n:len(name)-m], "\u00a0\u202f")
 }
 
-// endsInner reports if a program says that it does no more, which does not tell of leaving.
+// endsInner reports whether the words announce the end of a program. Some programs never report leaving.
 func endsInner(words string) bool {
 	for _, end := range []string{"build stopped", "no work to do", "error: ", "fatal: "} {
 		if strings.HasPrefix(words, end) {

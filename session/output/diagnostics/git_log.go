@@ -21,8 +21,8 @@ type Commit struct {
 // logReader reads git log: the default format and --oneline, with --graph or without.
 type logReader struct {
 	commits []Commit
-	open    bool // the last one may go on
-	graphed bool // lines begin with a graph, blank perhaps
+	open    bool // the last commit may continue
+	graphed bool // lines start with a graph, possibly blank
 	body    excerpt
 	lost    bool
 }
@@ -63,7 +63,7 @@ func header(s string) bool {
 	return strings.HasPrefix(s, "Author:") || strings.HasPrefix(s, "Date:") || strings.HasPrefix(s, "Merge:")
 }
 
-// detail is a line of the default format after the first.
+// detail reads a line of the default format after the first.
 func (l *logReader) detail(c *Commit, line string) {
 	switch {
 	case strings.HasPrefix(line, "Author:"):

@@ -6,9 +6,9 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Status is what git status says.
+// Status is the result of git status.
 type Status struct {
-	Branch   string   `json:"branch,omitempty"` // "" if detached, or not said
+	Branch   string   `json:"branch,omitempty"` // "" if detached or unreported
 	Detached string   `json:"detached,omitempty"`
 	Upstream string   `json:"upstream,omitempty"`
 	Ahead    int      `json:"ahead,omitempty"`
@@ -33,7 +33,7 @@ type statusReader struct {
 	seen     bool
 	lost     bool
 	diverged bool
-	nothing  bool // the long format says that there is nothing to commit
+	nothing  bool // the long format reports nothing to commit
 	human    bool // the format is the long one
 	lines    int
 }
@@ -124,7 +124,7 @@ func (s *statusReader) branch(line string) {
 	}
 }
 
-// header is a header line of porcelain 2.
+// header reads a header line of porcelain 2.
 func (s *statusReader) header(h string) {
 	s.seen = true
 	key, value, _ := strings.Cut(h, " ")
@@ -193,8 +193,8 @@ func (s *statusReader) short(line string) {
 	s.add(c)
 }
 
-// second reads a change of porcelain 2: after the letters come the submodule's state
-// (skipped by the expression) and modes and hashes, as many as the kind of line has.
+// second reads a change of porcelain 2. After the letters come the submodule's state (skipped by the expression) and
+// modes and hashes, as many as the kind of line has.
 func (s *statusReader) second(kind byte, m []string) {
 	fields := map[byte]int{'1': 5, '2': 6, 'u': 7}[kind]
 	parts := strings.SplitN(m[3], " ", fields+1)
@@ -219,7 +219,7 @@ func (s *statusReader) add(c Change) {
 }
 
 func (s *statusReader) into(r *Result) {
-	quiet := r.Exit != nil && *r.Exit == 0 && s.lines == 0 // the short format says nothing of a clean tree
+	quiet := r.Exit != nil && *r.Exit == 0 && s.lines == 0 // the short format prints nothing for a clean tree
 	if !s.seen && !quiet || s.human && len(s.Changes) == 0 && !s.nothing {
 		return // what cannot be read is not called clean
 	}

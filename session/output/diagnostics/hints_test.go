@@ -19,7 +19,7 @@ func FuzzHinted(f *testing.F) {
 		f.Add(w[:len(w)-1])
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		isError, isWarning := hinted(line)
+		isError, isWarning := hints(line)
 		if want := containsAny(line, errorHints); isError != want {
 			t.Errorf("%q: an error's %v, want %v", line, isError, want)
 		}

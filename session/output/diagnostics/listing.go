@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Entry is a file in a listing. What the listing does not say is empty or 0.
+// Entry is a file in a listing. Missing parts are empty or 0.
 type Entry struct {
 	Name      string `json:"name"`
 	Dir       string `json:"dir,omitempty"` // heading it stands under
@@ -36,7 +36,7 @@ type listingReader struct {
 	many                   bool // several directories: headings come
 	prefixed               bool // inodes or blocks come before names
 	dir                    string
-	blank                  bool // the line before was blank, or there was none
+	blank                  bool // the previous line was blank or missing
 	entries                []Entry
 	lost                   bool
 }
@@ -59,8 +59,8 @@ func newListing(c Command) *listingReader {
 	return l
 }
 
-// longLine has mode, links, owner, group, size (or device numbers), time and name, with
-// an inode or blocks before it perhaps. Owner and group may be left out.
+// longLine has mode, links, owner, group, size (or device numbers), time and name, possibly after an inode or blocks.
+// Owner and group are optional.
 var longLine = pattern.Lazy(`^(?:\s*\d+\s+){0,2}([-dlcbpsDC?][-rwxsStTlL?]{9})[.+@]?\s+(\d+|\?)\s+((?:\S+\s+){0,2}?)` +
 	`(\d+,\s*\d+|[\d.,]+[KMGTPE]?i?B?|\?)\s+` +
 	`((?:\d{4}-)?\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: [+-]\d{4})?)?|[\p{L}.]{3,5}\s+\d{1,2}\s+(?:\d\d:\d\d|\d{4})|\d{1,2}\.?\s+[\p{L}.]{3,5}\s+(?:\d\d:\d\d|\d{4})|\?) (.+)$`)
@@ -157,7 +157,7 @@ func unquote(s string) string {
 	return s
 }
 
-// sizeBytes reads 4096, 4.0K, 1,2G; device numbers are none.
+// sizeBytes parses 4096, 4.0K, 1,2G. It returns 0 for device numbers.
 func sizeBytes(s string) int64 {
 	s = strings.TrimSuffix(strings.TrimSuffix(s, "B"), "i")
 	unit := int64(1)

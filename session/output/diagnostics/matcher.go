@@ -18,7 +18,7 @@ type Matcher struct {
 	// Contains saves time: the first line has one of these in it, else it is not looked
 	// at. None: every line is.
 	Contains []string  `json:"contains,omitempty"`
-	Severity Severity  `json:"severity,omitempty"` // where no group says; default error
+	Severity Severity  `json:"severity,omitempty"` // if no group gives it; default error
 	Patterns []Pattern `json:"patterns"`
 }
 
@@ -30,7 +30,7 @@ type Pattern struct {
 	Loop bool `json:"loop,omitempty"`
 }
 
-// MatcherError says what is wrong with a matcher.
+// MatcherError describes an invalid matcher.
 type MatcherError struct {
 	Name    string
 	Pattern int // index, -1: the matcher as a whole
@@ -44,8 +44,8 @@ func (e *MatcherError) Error() string {
 	return fmt.Sprintf("problem matcher %q, pattern %d: %s", e.Name, e.Pattern+1, e.Reason)
 }
 
-// NewParser makes a parser with matchers beside the built-in ones, which they precede;
-// one of the same name replaces a built-in one.
+// NewParser returns a parser with extra matchers ahead of the built-in ones. An extra matcher replaces a built-in one
+// of the same name.
 func NewParser(extra ...Matcher) (*Parser, error) {
 	p := &Parser{}
 	names := map[string]bool{}
@@ -121,7 +121,7 @@ func compile(m Matcher) (*compiled, error) {
 			case name == "":
 				continue
 			case f < 0:
-				return fail(i, "the group %q is none of %s", name, strings.Join(fieldNames[:], ", "))
+				return fail(i, "unknown group %q (known: %s)", name, strings.Join(fieldNames[:], ", "))
 			case seen[f]:
 				return fail(i, "the group %q comes twice", name)
 			}
@@ -135,7 +135,7 @@ func compile(m Matcher) (*compiled, error) {
 	return c, nil
 }
 
-// candidate reports quickly whether a line may begin a problem.
+// candidate reports quickly whether a line may start a problem.
 func (c *compiled) candidate(line string) bool {
 	if len(c.Contains) == 0 {
 		return true
@@ -148,7 +148,7 @@ func (c *compiled) candidate(line string) bool {
 	return false
 }
 
-// match fills in what a line says; not ok if the line is another one.
+// match fills in d from a line and reports whether the line matches.
 func (s *step) match(line string, d *Diagnostic) bool {
 	m := s.re.FindStringSubmatchIndex(line)
 	if m == nil {
@@ -177,7 +177,7 @@ func (s *step) match(line string, d *Diagnostic) bool {
 	return true
 }
 
-// number is a line or column, 0 if it is none.
+// number returns a line or column, or 0.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

@@ -1,19 +1,18 @@
-// Package diagnostics reads the output of a finished command: what kind of command it was,
-// and what a person would take from its output.
+// Package diagnostics reads the output of a finished command: the kind of command, and what a user would conclude from
+// its output.
 //
 //	command line ── ParseCommand ──→ Command ─┐
 //	exit status  ─────────────────────────────┼─→ Parser.Parse ──→ Result
 //	plain text   ── one pass, line by line ───┘
-//	lines as they come ── Stream ──→ errors and warnings so far, and the first
-//	two runs ── Compare ──→ what changed between them
+//	lines as they arrive ── Stream ──→ errors and warnings so far, and the first
+//	two runs ── Compare ──→ changes between them
 //
-// command.go finds the command of a line, parse.go chooses the readers of its output:
-// problems.go (by the table of matcher_table.go), tests_*.go, listing.go, git_*.go.
+// command.go finds the command of a line; parse.go chooses the readers of its output: problems.go (by the table of
+// matcher_table.go), tests_*.go, listing.go, git_*.go.
 //
-// Everything is pure. Parsing takes time and memory linear in the text, keeps a bounded
-// number of findings of each sort and counts the rest, and stops looking for problems
-// where an output has no end of them (Result.Truncated says so). The text is that of a plain-text
-// rendering: no escape sequences, no carriage returns but before line feeds.
+// Everything is pure. Parsing takes time and memory linear in the text. It keeps a bounded number of findings of each
+// sort and counts the rest; it stops looking for problems in endless ones (Result.Truncated). The text is a plain-text
+// rendering: no escape sequences, and carriage returns only before line feeds.
 //
 // Line indices count from 0; lines and columns within Diagnostic are as printed, from 1.
 package diagnostics
@@ -23,7 +22,7 @@ import (
 	"sync"
 )
 
-// Kind says which part of a Result is filled.
+// Kind names the part of a Result that is filled.
 type Kind string
 
 // Kinds.
@@ -47,9 +46,9 @@ const (
 	maxLast         = 10
 	maxSummaryBytes = 400 // of a line in a summary
 
-	// Regular expressions are slow beside everything else: so much text of lines that
-	// may be a problem is judged by them. A 10 MiB log of a build has a tenth of it.
-	maxJudgedLine  = 4 << 10
+	// maxJudgedLine is the longest problem line given to slow regular expressions; a longer one is cut.
+	maxJudgedLine = 4 << 10
+	// maxJudgedBytes bounds the text of all such lines. A build log of 10 MiB contains a tenth of it.
 	maxJudgedBytes = 2 << 20
 )
 
@@ -170,8 +169,7 @@ func specialReader(c Command) specialResult {
 	return nil
 }
 
-// quotesOthers are commands whose output repeats text that is not their own: what looks
-// like an error in it is none of theirs.
+// quotesOthers are commands whose output repeats other text: errors in it are not theirs.
 var quotesOthers = set("cat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "head", "tail", "less", "more", "find", "fd",
 	"git", "diff", "echo", "printf", "sort", "uniq", "cut", "tr", "wc", "tee", "journalctl", "dmesg", "man", "history", "bat", "jq",
 	"curl", "wget", "ps", "top", "tree", "column", "strings", "xxd", "hexdump", "lsof", "du", "df", "env", "cd", "which", "type")

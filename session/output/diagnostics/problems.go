@@ -18,7 +18,7 @@ type problems struct {
 
 	makes makeErrors
 	dirs  directories
-	since int    // of found, those since a directory was told of last
+	since int    // of found, those since the last directory report
 	line  string // that is being read
 
 	found            []Diagnostic
@@ -86,8 +86,8 @@ func (p *problems) read(i int, line string) {
 	}
 }
 
-// moves follows what make and its like tell of their directories. What was found before one is left that was never entered,
-// as where the beginning of an output is not there, is of that.
+// moves tracks directory reports of make and similar tools. If a directory is left that was never entered (the
+// beginning of the output is missing), earlier findings belong to it.
 func (p *problems) moves(i int, line string) bool {
 	left, tells := p.dirs.read(i, line)
 	if !tells {
@@ -106,7 +106,7 @@ func (p *problems) moves(i int, line string) bool {
 	return true
 }
 
-// gap is where lines are left out; a note says so, which is no end of what is under way.
+// gap handles omitted lines. The note about them does not end a problem.
 func (p *problems) gap(i int) bool {
 	p.dirs.forget(i)
 	p.since = len(p.found)
@@ -229,7 +229,7 @@ func (t *traceback) read(i int, line string) (Diagnostic, bool) {
 		Message: strings.Clone(msg), Matcher: "python", At: i}, true
 }
 
-// match is a regular expression's groups, tried only on lines with a text in them.
+// match returns a regular expression's groups. It is tried only on lines that contain a text.
 func match(re pattern.Pattern, contains, line string) []string {
 	if !strings.Contains(line, contains) {
 		return nil

@@ -138,7 +138,7 @@ func TestMatcherErrors(t *testing.T) {
 		{Matcher{Name: "m", Patterns: make([]Pattern, 9)}, "9 patterns"},
 		{Matcher{Name: "m", Severity: "bad", Patterns: []Pattern{ok}}, "severity"},
 		{Matcher{Name: "m", Patterns: []Pattern{{Regexp: "("}}}, "pattern 1: error parsing"},
-		{Matcher{Name: "m", Patterns: []Pattern{{Regexp: "(?P<lines>x)"}}}, `"lines" is none of file,`},
+		{Matcher{Name: "m", Patterns: []Pattern{{Regexp: "(?P<lines>x)"}}}, `unknown group "lines" (known: file,`},
 		{Matcher{Name: "m", Patterns: []Pattern{ok, ok}}, "pattern 2: the group \"message\" comes twice"},
 		{Matcher{Name: "m", Patterns: []Pattern{{Regexp: "(?P<file>x)"}}}, "no pattern has the group message"},
 		{Matcher{Name: "m", Patterns: []Pattern{{Regexp: "(?P<message>x)", Loop: true}}}, "only the last"},

@@ -6,12 +6,12 @@ import (
 	"math/bits"
 )
 
-// shapes are lines that said nothing of a problem, with all numbers that are not zero being one: a log has a hundred
-// thousand lines of a few shapes, and what one of them says the others say. No matcher asks for a number's value.
+// shapes remembers lines without a problem, with all non-zero numbers treated as one: a log has a hundred thousand
+// lines of a few shapes, and lines of one shape get the same verdict. No matcher depends on a number's value.
 type shapes struct {
 	seed  maphash.Seed
 	known map[uint64]struct{}
-	off   bool // for tests: every line is read anew
+	off   bool // for tests: reads every line again
 
 	line  string // the newest that has a shape, which is often the next one, too
 	shape uint64
@@ -23,7 +23,7 @@ const (
 	manyShapes = 4096
 )
 
-// of is a line's shape; false: it has none.
+// of returns a line's shape; false if the line is too long to have one.
 func (s *shapes) of(line string) (uint64, bool) {
 	if len(line) > shapeBytes {
 		return 0, false
@@ -54,7 +54,7 @@ func (s *shapes) of(line string) (uint64, bool) {
 	return s.shape, true
 }
 
-// noDigits is how many bytes at the start of b are no digits.
+// noDigits returns how many bytes at the start of b are not digits.
 func noDigits(b []byte) (n int) {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	for ; n+8 <= len(b); n += 8 {
@@ -81,16 +81,16 @@ func (s *shapes) add(shape uint64) {
 	s.known[shape] = struct{}{}
 }
 
-// idle says that what comes next is judged by itself: no problem of several lines is under way.
+// idle reports whether the next line is judged by itself: no problem of several lines is open.
 func (s *Stream) idle() bool { return s.probs.current == nil && !s.probs.python.in }
 
-// learn takes the shape of a line that said nothing. One with a word that complaints have is none: it may depend on the
-// number beside it.
+// learn remembers the shape of a line without a problem. It skips lines with a complaint word: their meaning may depend
+// on the number.
 func (s *Stream) learn(shape uint64, line string) {
 	if !s.idle() {
 		return
 	}
-	if isError, isWarning := hinted(line); !isError && !isWarning {
+	if isError, isWarning := hints(line); !isError && !isWarning {
 		s.harmless.add(shape)
 	}
 }

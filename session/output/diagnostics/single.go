@@ -25,6 +25,7 @@ func singleAt(line string, depth int) bool {
 	return len(stmts) == 1 && singleStmt(stmts[0], depth)
 }
 
+// singleStmt reports whether only one command of a statement prints. depth counts nested shell texts.
 func singleStmt(s *syntax.Stmt, depth int) bool {
 	if s.Background || s.Coprocess || s.Negated {
 		return false

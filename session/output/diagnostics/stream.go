@@ -6,7 +6,7 @@ import "strings"
 // bounded; time is linear in the text without an end to it, so that a caller that reads a
 // flood has to pace itself.
 type Stream struct {
-	probs *problems // nil: the command repeats what others said
+	probs *problems // nil: the command repeats other output
 	sum   summarizer
 	lines int
 	first *Diagnostic
@@ -15,7 +15,7 @@ type Stream struct {
 	failedName string // the newest
 	failure    *Diagnostic
 
-	harmless shapes // of lines that said nothing
+	harmless shapes // shapes of lines without problems
 }
 
 // NewStream reads a command's output with the built-in problem matchers.
@@ -47,15 +47,15 @@ func (s *Stream) take(line string, shape uint64, shaped bool) int {
 	s.lines++
 	line = line[:min(len(line), maxLineBytes)]
 	may := shaped && s.idle() && !s.harmless.off
-	if may && s.harmless.has(shape) { // one like it said nothing
+	if may && s.harmless.has(shape) { // a line like it had no problem
 		s.sum.note(i, line)
 		return i
 	}
-	before := s.said()
+	before := s.counts()
 	s.sum.read(i, line)
 	s.probs.read(i, line)
 	s.probs.judged, s.sum.judged = 0, 0 // the bounds of one Parse
-	nothing := s.said() == before
+	nothing := s.counts() == before
 	s.keep()
 	s.test(i, line)
 	if may && nothing {
@@ -64,13 +64,13 @@ func (s *Stream) take(line string, shape uint64, shaped bool) int {
 	return i
 }
 
-// said is how much was found so far, notes too.
-func (s *Stream) said() [7]int {
-	return [7]int{s.probs.dirs.told, s.probs.errors, s.probs.warnings, len(s.probs.found), s.probs.lost, s.sum.errors, s.sum.warnings}
+// counts returns the counts of findings so far, notes included.
+func (s *Stream) counts() [7]int {
+	return [7]int{s.probs.dirs.reports, s.probs.errors, s.probs.warnings, len(s.probs.found), s.probs.lost, s.sum.errors, s.sum.warnings}
 }
 
-// test counts a test that failed, as go test and cargo tell of it at once; others' tests are
-// lines that look like errors. A test that failed in a part of it is one with the part.
+// test counts a failed test as go test and cargo report it at once; other runners' tests are lines that look like
+// errors. A test and its failed subtest count as one.
 func (s *Stream) test(i int, line string) {
 	var name string
 	if strings.Contains(line, "--- FAIL: ") {
@@ -111,28 +111,27 @@ func (s *Stream) keep() {
 	}
 }
 
-// Gap says that lines are left out.
+// Gap records that lines are missing.
 func (s *Stream) Gap() {
 	if s.probs != nil {
 		s.probs.gap(s.lines)
 	}
 }
 
-// Lines is how many lines there were.
+// Lines returns how many lines were read.
 func (s *Stream) Lines() int { return s.lines }
 
-// Directory is the line that told of the directory in which what comes is printed, by its index; false: none did. told
-// counts the lines that told of one.
+// Directory returns the index of the line that reported the current directory; ok is false without one. told counts the
+// lines that reported a directory.
 func (s *Stream) Directory() (at, told int, ok bool) {
 	if s.probs == nil {
 		return 0, 0, false
 	}
 	d := &s.probs.dirs
-	return d.at, d.told, len(d.open) > 0
+	return d.at, d.reports, len(d.open) > 0
 }
 
-// Counts are the errors and warnings so far: problems, else tests that failed, else lines
-// that look like errors.
+// Counts returns the errors and warnings so far: problems, else failed tests, else lines that look like errors.
 func (s *Stream) Counts() (errors, warnings int) {
 	if s.probs == nil {
 		return 0, 0
@@ -146,7 +145,7 @@ func (s *Stream) Counts() (errors, warnings int) {
 	return s.sum.errors, s.sum.warnings
 }
 
-// First is the first error so far. A line that only looks like one has no file.
+// First returns the first error so far. A line that only looks like an error has no file.
 func (s *Stream) First() (Diagnostic, bool) {
 	switch {
 	case s.probs == nil:
@@ -160,14 +159,14 @@ func (s *Stream) First() (Diagnostic, bool) {
 	return Diagnostic{}, false
 }
 
-// Judge takes the next line, as Line does, and says what it is by itself: Error, Warning, or neither ("").
+// Judge reads the next line like Line and returns its severity by itself: Error, Warning or "".
 func (s *Stream) Judge(line string) Severity {
 	severity, _, _ := s.JudgeShape(line)
 	return severity
 }
 
-// JudgeShape is Judge with the line's shape, which is the same of lines that are alike but for the digits of their
-// numbers. Not shaped: it is too long to have one.
+// JudgeShape is Judge plus the line's shape, which is equal for lines that differ only in the digits of their numbers.
+// shaped is false if the line is too long.
 func (s *Stream) JudgeShape(line string) (severity Severity, shape uint64, shaped bool) {
 	shape, shaped = s.harmless.of(line)
 	return s.judge(line, shape, shaped), shape, shaped

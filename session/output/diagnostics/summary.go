@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// Summary is what stands for an output that is not shown whole.
+// Summary replaces output that is not shown whole.
 type Summary struct {
 	Lines      int      `json:"lines"`
 	FirstError *Excerpt `json:"first_error,omitempty"`
@@ -35,9 +35,8 @@ type summarizer struct {
 	judged           int // bytes of lines that may be errors or warnings
 }
 
-// Lines that look like errors or warnings: a word that programs begin their complaints
-// with, where it is not part of a count, a name or an option. The words come first by
-// themselves, since most lines have none.
+// Words in lines that look like errors or warnings, where they are not part of a count, a name or an option. The words
+// are checked first, since most lines have none.
 var (
 	errorHints   = []string{"rror", "RROR", "atal", "FATAL", "panic:", "xception", "FAIL", "ailed", "enied", "ot found", "o such ", "raceback", "annot ", "egmentation"}
 	warningHints = []string{"arning", "ARNING", "WARN"}
@@ -56,7 +55,7 @@ func (s *summarizer) read(i int, line string) {
 	}
 }
 
-// note takes a line that is not judged, and says whether there is something in it.
+// note counts a line that is not judged and reports whether it has text.
 func (s *summarizer) note(i int, line string) bool {
 	s.lines = i + 1
 	if strings.TrimSpace(line) == "" {
@@ -69,7 +68,7 @@ func (s *summarizer) note(i int, line string) bool {
 
 // judge counts a line that looks like an error or a warning.
 func (s *summarizer) judge(i int, line string) {
-	isError, isWarning := hinted(line)
+	isError, isWarning := hints(line)
 	if !isError && !isWarning {
 		return
 	}
@@ -103,8 +102,8 @@ type hint struct {
 	isError bool
 }
 
-// hinted says which kinds of hints a line has: in one pass, as nearly all lines have none.
-func hinted(line string) (isError, isWarning bool) {
+// hints returns which kinds of hints a line has. It passes over the line once, since nearly all lines have none.
+func hints(line string) (isError, isWarning bool) {
 	by := hintsBy()
 	for i := range len(line) {
 		for _, h := range by[line[i]] {
@@ -161,7 +160,7 @@ func firstError(ds []Diagnostic) *Diagnostic {
 	return nil
 }
 
-// text is a diagnostic in one line.
+// text returns the diagnostic as one line.
 func (d *Diagnostic) text() string {
 	var b strings.Builder
 	if d.File != "" {
@@ -177,7 +176,7 @@ func (d *Diagnostic) text() string {
 	return b.String()
 }
 
-// gist is a result in one line.
+// gist returns the result as one line.
 func gist(r *Result, s *Summary) string {
 	var parts []string
 	if r.Exit != nil && *r.Exit != 0 {
@@ -264,7 +263,7 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// short is a line up to maxSummaryBytes.
+// short truncates a line to maxSummaryBytes.
 func short(s string) string {
 	if len(s) > maxSummaryBytes {
 		end := maxSummaryBytes

@@ -7,7 +7,7 @@ import (
 // Tests is the outcome of a test run.
 type Tests struct {
 	Framework string    `json:"framework"` // go, pytest, cargo, jest, vitest, node
-	Passed    int       `json:"passed"`    // tests; runners that do not say count none
+	Passed    int       `json:"passed"`    // tests; 0 if the runner reports no count
 	Failed    int       `json:"failed"`    // tests, and packages or files that failed without one
 	Skipped   int       `json:"skipped"`
 	Failures  []Failure `json:"failures,omitempty"`
@@ -20,7 +20,7 @@ type Failure struct {
 	Suite   string `json:"suite,omitempty"` // package or file
 	Excerpt string `json:"excerpt,omitempty"`
 	At      int    `json:"at"` // index of the output's line
-	// Directory is where it ran, as make told it.
+	// Directory is where the test ran, as make reported it.
 	Directory string `json:"directory,omitempty"`
 }
 
@@ -30,7 +30,7 @@ type testReader interface {
 	finish() *Tests // nil: this was not its output
 }
 
-// testReaders are those of the frameworks that a command can have run.
+// testReaders returns readers for the frameworks that a command may run.
 func testReaders(c Command) []testReader {
 	switch {
 	case c.Name == "go" && c.Sub() == "test", c.Name == "gotestsum":
@@ -54,7 +54,7 @@ func testReaders(c Command) []testReader {
 // compilers run no tests.
 var compilers = set("gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "tsc", "javac", "eslint", "go", "ld", "git", "python", "node")
 
-// bestTests is the result of the framework that saw most tests.
+// bestTests returns the result of the framework that saw most tests.
 func bestTests(readers []testReader) *Tests {
 	var best *Tests
 	for _, r := range readers {
@@ -78,7 +78,7 @@ func (t *Tests) fail(f Failure) *Failure {
 	return &t.Failures[len(t.Failures)-1]
 }
 
-// excerpt collects lines up to a budget; blank ones at the ends are left out.
+// excerpt collects lines up to a budget, without blank lines at the ends.
 type excerpt struct{ b strings.Builder }
 
 func (e *excerpt) add(line string) {

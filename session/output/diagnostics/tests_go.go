@@ -96,7 +96,7 @@ func (g *goTests) event(i int, e goEvent) {
 			break
 		}
 		if _, _, isResult := goResult(line); e.Test != "" && !isResult && !strings.HasPrefix(line, "=== ") {
-			o.running = e.Test // tests that run at the same time are told apart
+			o.running = e.Test // separates tests that run at the same time
 		}
 		g.take(o, i, line)
 		text = rest

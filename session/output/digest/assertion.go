@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// Lines in which an assertion says that it does not hold, by the words of the runners of tests and of C libraries. The first
-// with what was expected and what there was instead, which stand on it or on the next lines, is kept before the end.
+// Lines that report a failed assertion, in the words of test runners and C libraries. The first one, with the expected
+// and actual values on it or the next lines, has priority over the end.
 
 // untilValues is how many lines from an assertion on the values that it compares are kept in.
 const untilValues = 8
 
-// assertions are words of lines that say so; several of a row stand in this order, in any case. Most lines have no first word.
+// assertions are the words of such lines. The words of a row must appear in this order, in any case. Most lines lack
+// the first word.
 var assertions = [][]string{
 	{"assertion", "failed"}, {"assertion", "error"}, {"assert", "failure"}, {"failed asserting"}, {"failure/error:"},
 	{"expect(received)"}, {"expected", " got"}, {"expected", "but was"}, {"expected", "received:"}, {"expected", "actual:"},
@@ -30,7 +31,8 @@ var assertionBegins = func() (by [256][]string) {
 	return by
 }()
 
-// hasAssertionWord says that a first word of an assertion stands in a line: in one pass over it, as few do.
+// hasAssertionWord reports whether a line contains a first word of an assertion. It passes over the line once, since
+// few lines do.
 func hasAssertionWord(line string) bool {
 	for i := range len(line) {
 		for _, w := range assertionBegins[line[i]] {
@@ -42,7 +44,7 @@ func hasAssertionWord(line string) bool {
 	return false
 }
 
-// isAssertion says that a line tells of an assertion that does not hold.
+// isAssertion reports whether a line reports a failed assertion.
 func isAssertion(line string) bool {
 	line = line[:min(len(line), troublePart)]
 	if start := strings.TrimLeft(line, " \t"); strings.HasPrefix(start, "E  ") {
@@ -71,7 +73,7 @@ func isAssertion(line string) bool {
 	return false
 }
 
-// indexFold is where a text in small letters stands in another one, in any case.
+// indexFold returns the index of lower-case text small in s, in any case, or -1.
 func indexFold(s, small string) int {
 	for i := 0; i+len(small) <= len(s); i++ {
 		if lower(s[i]) == small[0] && equalFold(s[i:i+len(small)], small) {
@@ -81,8 +83,8 @@ func indexFold(s, small string) int {
 	return -1
 }
 
-// asserted keeps the first assertion with what follows it.
-func (d *Digest) asserted(l line, says said) {
+// keepAssertion keeps the first assertion with what follows it.
+func (d *Digest) keepAssertion(l line, says template) {
 	if d.values == 0 && says.asserts && len(d.asserts) == 0 {
 		d.values = untilValues
 	}

@@ -2,14 +2,14 @@ package digest
 
 import "strings"
 
-// Lines in which a test runner, a build or a linter counts what failed: "3 failed, 97 passed", "Failures: 1, Errors: 0",
-// "100 examples, 1 failure". Whatever else there is, they are kept, the newest of each shape: what such a line says is what
-// was asked for, and a report of coverage behind it may push it out of the end.
+// Lines in which a test runner, a build or a linter counts failures: "3 failed, 97 passed", "Failures: 1, Errors: 0",
+// "100 examples, 1 failure". The newest of each shape is always kept: it is the result, and a coverage report after it
+// may push it out of the end.
 
 const manyVerdicts = 3
 
-// countWords are what is counted: where its number may stand before it, and where behind it, after a colon or an equals sign
-// (sign) or after blanks alone. "error 5" is a code and no count.
+// countWords are the counted things. before: the number may precede the word. sign and blank: it may follow after a
+// colon or equals sign, or after blanks alone. "error 5" is a code, not a count.
 var countWords = []struct {
 	word                string
 	before, sign, blank bool
@@ -18,7 +18,8 @@ var countWords = []struct {
 	{"fail", true, true, true}, {"errors", true, true, false}, {"error", true, false, false}, {"errored", true, true, false},
 }
 
-// countsFailures says that a line counts failures and that there were some. Of numbers it asks only whether they are zero.
+// countsFailures reports whether a line counts failures and the count is not zero. Of a number it checks only whether
+// it is zero.
 func countsFailures(line string) bool {
 	line = line[:min(len(line), troublePart)]
 	for i := 0; i < len(line); i++ {
@@ -42,7 +43,7 @@ func countsFailures(line string) bool {
 			if !w.before {
 				before = noNumber
 			}
-			// With blanks alone on both sides either number may be the word's: both have to say so.
+			// With blanks alone on both sides either number may belong to the word: both must be counts.
 			if before != zero && behind != zero && (before == some || behind == some) {
 				return true
 			}
@@ -52,7 +53,7 @@ func countsFailures(line string) bool {
 	return false
 }
 
-// endsWord says that a word that ends there is no part of a name or a path, as in errors.go and failed-jobs.
+// endsWord reports whether the word that ends at a place stands alone, unlike in errors.go and failed-jobs.
 func endsWord(line string, at int) bool {
 	if at == len(line) || !isLetter(line[at]) {
 		return true
@@ -68,7 +69,7 @@ const (
 	some
 )
 
-// amountOf is what a text of digits says.
+// amountOf returns whether a number is missing, zero or greater.
 func amountOf(digits string) amount {
 	switch {
 	case digits == "":
@@ -81,10 +82,10 @@ func amountOf(digits string) amount {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// counted things may stand between a number and the word: "1 tests failed", "2 test suites failed".
+// countedThings may stand between a number and its word: "1 tests failed", "2 test suites failed".
 var countedThings = []string{"tests", "test", "suites", "suite", "cases", "case", "specs", "spec", "examples", "scenarios", "checks", "jobs", "targets", "files", "packages"}
 
-// numberBefore is the number at the end of what stands before a word.
+// numberBefore returns the number at the end of the text before a word.
 func numberBefore(before string) amount {
 	rest := strings.TrimRight(before, " \t")
 	if len(rest) == len(before) {
@@ -109,7 +110,7 @@ func numberBefore(before string) amount {
 	return amountOf(rest[from:])
 }
 
-// numberBehind is the number that follows a word, and whether there is a sign between them.
+// numberBehind returns the number after a word and whether a sign separates them.
 func numberBehind(behind string) (n amount, sign bool) {
 	at := 0
 	for ; at < len(behind) && strings.IndexByte(" \t\"':=", behind[at]) >= 0; at++ {
@@ -126,7 +127,7 @@ func numberBehind(behind string) (n amount, sign bool) {
 }
 
 // verdict keeps a line that counts failures; the older one of its shape goes.
-func (d *Digest) verdict(l line, says said) {
+func (d *Digest) verdict(l line, says template) {
 	if !says.counts {
 		return
 	}

@@ -1,14 +1,13 @@
-// Package digest brings output down to a number of bytes by what its lines say: the first failure with
-// what stands around it, errors, warnings and the end are kept before the beginning, and that before the
-// middle. A note stands where lines are left out, with the offsets that read them.
+// Package digest reduces output to a number of bytes by the importance of its lines. It keeps the first failure with
+// its context, errors, warnings and the end before the beginning, and the beginning before the middle. A note marks
+// omitted lines, with the offsets that read them.
 //
-//	lines, with the offsets of what made them ── Add ──┬→ first lines     ┐
-//	                                                   ├→ problems         ├→ Finish → text, what is left out
-//	                                                   └→ last lines       ┘
+//	lines, with their output offsets ── Add ──┬→ first lines     ┐
+//	                                          ├→ problems        ├→ Finish → text, omitted parts
+//	                                          └→ last lines      ┘
 //
-// Everything is pure; memory is bounded by a few times the budget, whatever is added. Which lines are
-// problems is session/output/diagnostics' to say. Offsets are those of the raw output that the text was
-// made of; sizes are bytes.
+// Everything is pure; memory is bounded by a few times the budget. Package session/output/diagnostics decides which
+// lines are problems. Offsets are those of the raw output; sizes are bytes.
 package digest
 
 import (
@@ -23,9 +22,9 @@ import (
 // Digest gathers lines. The zero value, with Max set, is ready to use. It belongs to one goroutine.
 type Digest struct {
 	Max int // bytes
-	// Fold keeps a few lines only of those that are alike but for their numbers, and with them the first of each that is
-	// unlike all before it, wherever it stands. What fits is kept whole, of no more than Whole bytes where that is set, and
-	// where folding would not halve it.
+	// Fold keeps only a few of the lines that are alike but for their numbers, and the first line of each new shape.
+	// Text that fits is kept whole, unless Whole is set and it exceeds Whole bytes, and where folding would not halve
+	// it.
 	Fold  bool
 	Whole int
 
@@ -54,8 +53,8 @@ type Digest struct {
 	failed      bool
 	entered     entered
 
-	shapes    map[uint64]*int // how many lines of each shape there were
-	judged    map[uint64]said // what lines say that are alike, by what their judge takes for that
+	shapes    map[uint64]*int     // how many lines of each shape there were
+	judged    map[uint64]template // templates by the shape that the judge reports
 	again     repeated
 	firsts    []line // the first of each
 	firstSize int
@@ -68,11 +67,11 @@ type line struct {
 	from, to uint64
 	rank     rank
 
-	lost, note       int    // bytes that were cut out of it, and of the note in their place
+	lost, note       int    // bytes cut out of the line, and of the note in their place
 	lostFrom, lostTo uint64 // where those stand
 }
 
-// rank says why a line is kept: lower is kept first.
+// rank is the reason to keep a line; lower ranks are kept first.
 type rank int
 
 const (
@@ -88,7 +87,7 @@ const (
 	lastLines   = 6  // kept before everything else
 	beforeFirst = 3  // lines before the first failure
 	afterFirst  = 10 // and after it
-	afterLater  = 2  // after another one
+	afterLater  = 2  // after an earlier failure
 	noteBytes   = 64 // about what a note takes
 )
 
@@ -113,7 +112,7 @@ func (d *Digest) Add(text []byte, from, to uint64, more bool) {
 	}
 }
 
-// Skip says that so much of the output was not looked at.
+// Skip records that much output that was not read.
 func (d *Digest) Skip(bytes, lines int, from, to uint64) {
 	d.end()
 	d.n, d.bytes, d.after = d.n+lines, d.bytes+bytes, 0
@@ -129,7 +128,7 @@ func (d *Digest) Gap(text string, at uint64) {
 	d.Add([]byte(text), at, at, false)
 }
 
-// lineMax is as much of a line as is looked at.
+// lineMax is how much of a line is read.
 func (d *Digest) lineMax() int { return max(256, d.Max/2) }
 
 // end takes the line that is complete.
@@ -146,19 +145,19 @@ func (d *Digest) end() {
 	l.rank = rankNone
 	severity, shape, shaped := d.judge.JudgeShape(l.text)
 	d.entered.take(d.judge, l)
-	says := d.says(l.text, shape, shaped)
+	says := d.classify(l.text, shape, shaped)
 	if severity == "" {
 		severity = says.level
 	}
 	d.verdict(l, says)
-	d.asserted(l, says)
+	d.keepAssertion(l, says)
 	switch severity {
 	case diagnostics.Error:
 		l.rank, d.after = rankError, afterLater
 		if !d.failed {
 			d.failed, d.after, l.rank = true, afterFirst, rankFirst
 			d.where(rankFailure)
-			d.around()
+			d.markContext()
 		}
 		d.where(rankAround)
 	case diagnostics.Warning:
@@ -175,7 +174,7 @@ func (d *Digest) end() {
 	d.keep(l, says)
 }
 
-// firstAround says that what comes belongs to the first failure: no other one has come.
+// firstAround reports whether the following lines belong to the first failure: no other one has come.
 func (d *Digest) firstAround() bool {
 	for i := len(d.problems) - 1; i >= 0; i-- {
 		if r := d.problems[i].rank; r == rankError || r == rankFirst || r == rankFailure {
@@ -185,8 +184,8 @@ func (d *Digest) firstAround() bool {
 	return false
 }
 
-// around marks the lines before the first failure.
-func (d *Digest) around() {
+// markContext marks the lines before the first failure.
+func (d *Digest) markContext() {
 	tail := d.tail.lines()
 	for _, l := range tail[len(tail)-min(len(tail), beforeFirst):] {
 		if l.rank == rankNone {
@@ -196,7 +195,7 @@ func (d *Digest) around() {
 	}
 }
 
-func (d *Digest) keep(l line, says said) {
+func (d *Digest) keep(l line, says template) {
 	size := len(l.text) + 1
 	if d.headSize+size <= d.Max && len(d.head) == l.n { // the whole text, as long as it fits
 		d.head, d.headSize = append(d.head, l), d.headSize+size
@@ -213,7 +212,7 @@ func (d *Digest) keep(l line, says said) {
 	}
 }
 
-// problem keeps a line that says what is wrong, as long as there is room for such.
+// problem keeps a problem line while there is room.
 func (d *Digest) problem(l line) {
 	if d.probSize > d.Max {
 		return
@@ -222,14 +221,14 @@ func (d *Digest) problem(l line) {
 	d.problems, d.probSize = append(d.problems, l), d.probSize+len(l.text)+1
 }
 
-// Left is what is left out.
-type Left struct {
+// Omission describes the omitted part.
+type Omission struct {
 	Bytes, Lines int
 	From, To     uint64 // offsets of the largest gap
 }
 
-// Finish is the digest, and what it leaves out. A last line that has no end yet gets none.
-func (d *Digest) Finish() (string, Left) {
+// Finish returns the digest and describes the omitted part. An incomplete last line stays without a line end.
+func (d *Digest) Finish() (string, Omission) {
 	ends := !d.open
 	d.end()
 	text, left, last := d.finish()
@@ -239,8 +238,8 @@ func (d *Digest) Finish() (string, Left) {
 	return text, left
 }
 
-// finish is the digest with an end of each line, and says whether the last line is in it.
-func (d *Digest) finish() (text string, left Left, last bool) {
+// finish returns the digest with complete lines, and whether it includes the last one.
+func (d *Digest) finish() (text string, left Omission, last bool) {
 	all := len(d.head) == d.n
 	if !all || d.Fold && d.Whole > 0 && d.headSize > d.Whole {
 		chosen := d.choose()
@@ -253,9 +252,9 @@ func (d *Digest) finish() (text string, left Left, last bool) {
 	return text, left, true
 }
 
-func join(lines []line) (string, Left) {
+func join(lines []line) (string, Omission) {
 	var b strings.Builder
-	var left Left
+	var left Omission
 	for i := range lines {
 		b.WriteString(lines[i].text)
 		b.WriteByte('\n')
@@ -266,7 +265,7 @@ func join(lines []line) (string, Left) {
 }
 
 // widest takes a gap if there was no larger one.
-func (l *Left) widest(from, to uint64) {
+func (l *Omission) widest(from, to uint64) {
 	if to-from > l.To-l.From {
 		l.From, l.To = from, to
 	}
@@ -296,7 +295,7 @@ func (d *Digest) choose() []line {
 			chosen[l.n], spent = l, spent+cost
 		}
 	}
-	take(ranked(d.problems, rankFirst), room) // before all that may leave it no room
+	take(byRank(d.problems, rankFirst), room) // before all that may leave it no room
 	verdicts := slices.Clone(d.verdicts)
 	slices.Reverse(verdicts)
 	take(verdicts[:min(1, len(verdicts))], max(spent, room*60/100))
@@ -307,16 +306,16 @@ func (d *Digest) choose() []line {
 	}
 	head, tail := d.head, slices.Clone(d.tail.lines())
 	slices.Reverse(tail)
-	last, failure, around := tail[:min(len(tail), lastLines)], ranked(d.problems, rankFailure), ranked(d.problems, rankAround)
+	last, failure, around := tail[:min(len(tail), lastLines)], byRank(d.problems, rankFailure), byRank(d.problems, rankAround)
 	if d.Fold {
 		head, tail, last = d.firsts, lasts(tail), lasts(last)
 		failure, around = d.telling(failure), d.telling(around)
 	}
 	take(last, max(room*4/10, min(room, spent+room*15/100)))
 	take(failure, room*6/10)
-	take(ranked(d.problems, rankError), room*75/100)
+	take(byRank(d.problems, rankError), room*75/100)
 	take(d.troubles, room*80/100)
-	take(ranked(d.problems, rankWarning), room*85/100)
+	take(byRank(d.problems, rankWarning), room*85/100)
 	take(tail, room*90/100)
 	take(head, room)
 	take(around, room)
@@ -329,7 +328,7 @@ func (d *Digest) choose() []line {
 	return all
 }
 
-func ranked(lines []line, r rank) (of []line) {
+func byRank(lines []line, r rank) (of []line) {
 	for _, l := range lines {
 		if l.rank == r {
 			of = append(of, l)
@@ -339,15 +338,15 @@ func ranked(lines []line, r rank) (of []line) {
 }
 
 // write writes the chosen lines, with notes between them. end is the offset after the newest line.
-func (d *Digest) write(lines []line) (string, Left) {
+func (d *Digest) write(lines []line) (string, Omission) {
 	var b strings.Builder
-	left := Left{Bytes: d.bytes, Lines: d.n}
+	left := Omission{Bytes: d.bytes, Lines: d.n}
 	next, at := 0, d.first()
 	gap := func(to int, end uint64) {
 		if to <= next {
 			return
 		}
-		fmt.Fprintf(&b, "[… %s left out, from %d to %d]\n", counted(to-next), at, end)
+		fmt.Fprintf(&b, "[… %s left out, from %d to %d]\n", lineCount(to-next), at, end)
 		left.widest(at, end)
 	}
 	for _, l := range lines {
@@ -364,7 +363,7 @@ func (d *Digest) write(lines []line) (string, Left) {
 	return b.String(), left
 }
 
-// first is the offset of the first line.
+// first returns the offset of the first line.
 func (d *Digest) first() uint64 {
 	for _, l := range [][]line{d.head, d.problems, d.tail.lines()} {
 		if len(l) > 0 {
@@ -374,7 +373,7 @@ func (d *Digest) first() uint64 {
 	return 0
 }
 
-func counted(lines int) string {
+func lineCount(lines int) string {
 	if lines == 1 {
 		return "1 line"
 	}

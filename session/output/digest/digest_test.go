@@ -7,7 +7,7 @@ import (
 )
 
 // gather gives lines to a digest, with their offsets.
-func gather(maxBytes int, lines ...string) (string, Left) {
+func gather(maxBytes int, lines ...string) (string, Omission) {
 	return gatherInto(&Digest{Max: maxBytes}, lines...)
 }
 
@@ -26,7 +26,7 @@ func build(n, failsAt int, last ...string) []string {
 }
 
 // FEATURES: R88, R105
-func TestFailuresAndTheEndAreKept(t *testing.T) {
+func TestDigest_IncludesFailuresAndEnd(t *testing.T) {
 	lines := build(40_000, 20_000, "make: *** [all] Error 1")
 	text, left := gather(2000, lines...)
 	for _, want := range []string{"file.c:12:3: error: expected expression", "  12 |   int x", "other.c:1:1: warning", "make: *** [all] Error 1", "cc -c file0.c", "cc -c file19998.c"} {
@@ -46,7 +46,7 @@ func TestFailuresAndTheEndAreKept(t *testing.T) {
 	}
 }
 
-func TestNotesCountWhatIsLeftOut(t *testing.T) {
+func TestNotes_CountOmissions(t *testing.T) {
 	lines := build(3000, 100, "the end")
 	text, left := gather(1500, lines...)
 	kept, noted := 0, 0
@@ -63,14 +63,14 @@ func TestNotesCountWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestAllOfItIsKeptWhereItFits(t *testing.T) {
+func TestDigest_WholeOutput_WhenItFits(t *testing.T) {
 	text, left := gather(100, "one", "two error: no", "three")
-	if text != "one\ntwo error: no\nthree\n" || left != (Left{}) {
+	if text != "one\ntwo error: no\nthree\n" || left != (Omission{}) {
 		t.Errorf("%q %+v", text, left)
 	}
 }
 
-func TestTheFailureIsKeptInAFewBytes(t *testing.T) {
+func TestDigest_IncludesFailure_InSmallBudget(t *testing.T) {
 	lines := append(slicesOf("    --option-of-some-length     what it does", 50), "", "sh: nosuchcmd: command not found")
 	if text, _ := gather(240, lines...); !strings.Contains(text, "nosuchcmd") {
 		t.Errorf("%s", text)
@@ -221,11 +221,11 @@ func TestWhatFitsIsFoldedToo(t *testing.T) {
 	}
 }
 
-func foldOf(maxBytes int, lines ...string) (string, Left) {
+func foldOf(maxBytes int, lines ...string) (string, Omission) {
 	return gatherInto(&Digest{Max: maxBytes, Fold: true}, lines...)
 }
 
-func gatherInto(d *Digest, lines ...string) (string, Left) {
+func gatherInto(d *Digest, lines ...string) (string, Omission) {
 	at := uint64(0)
 	for _, l := range lines {
 		d.Add([]byte(l), at, at+uint64(len(l))+1, false)

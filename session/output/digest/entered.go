@@ -6,8 +6,8 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// entered are the lines with which make and its like told of the directories that they work in: without the one before it,
-// however far above, an error names a file that nobody finds.
+// entered keeps the lines in which make and similar tools report their directories. Without the preceding one, however
+// far above, an error names a file that cannot be found.
 type entered struct {
 	told  int
 	lines map[int]line // by the index that the judge gave them
@@ -34,7 +34,7 @@ func (e *entered) take(j *diagnostics.Stream, l line) {
 	e.lines[j.Lines()-1] = l
 }
 
-// where keeps the line that tells where a failure is, once, as part of it.
+// where keeps, once, the line that locates a failure's directory, as part of the failure.
 func (d *Digest) where(r rank) {
 	e := &d.entered
 	l, known := e.lines[e.now]

@@ -21,7 +21,7 @@ var levelWords = []struct {
 	{"panic", true, diagnostics.Error}, {"warn", true, diagnostics.Warning}, {"warning", true, diagnostics.Warning},
 }
 
-// levelFirst says which bytes levels begin with: in most lines no word does.
+// levelFirst marks the first bytes of levels: most words start with none of them.
 var levelFirst = func() (is [256]bool) {
 	for _, w := range levelWords {
 		is[w.word[0]] = true
@@ -29,7 +29,7 @@ var levelFirst = func() (is [256]bool) {
 	return is
 }()
 
-// hasLevelWord says that a word of a line begins with a level.
+// hasLevelWord reports whether a word of a line starts with a level.
 func hasLevelWord(part string) bool {
 	for i := 0; i < len(part); i++ {
 		if !levelFirst[part[i]] || i > 0 && isLetter(part[i-1]) {
@@ -44,8 +44,8 @@ func hasLevelWord(part string) bool {
 	return false
 }
 
-// logLevel says what a line of a log says of itself, as in "2026-01-01T00:00:00Z ERROR [disk] …", level=error and
-// "level":"error". What is no such line is "".
+// logLevel returns the level of a log line, as in "2026-01-01T00:00:00Z ERROR [disk] …", level=error and
+// "level":"error", or "".
 func logLevel(line string) diagnostics.Severity {
 	part := line[:min(len(line), levelPart)]
 	if !hasLevelWord(part) {
@@ -71,7 +71,7 @@ func logLevel(line string) diagnostics.Severity {
 	return ""
 }
 
-// isWord says that what stands from a place to another is a word of its own.
+// isWord reports whether s[from:to] is a whole word.
 func isWord(s string, from, to int) bool {
 	return (from == 0 || !isLetter(s[from-1])) && (to == len(s) || !isLetter(s[to]))
 }
@@ -80,7 +80,7 @@ func isLetter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c == '/'
 }
 
-// isLevelField says that what stands before a value names it as a level.
+// isLevelField reports whether the text before a value names it as a level.
 func isLevelField(before string) bool {
 	before = strings.TrimRight(before, `"' :=`)
 	return strings.HasSuffix(before, "level") || strings.HasSuffix(before, "lvl") || strings.HasSuffix(before, "severity")

@@ -51,7 +51,7 @@ func TestErrorInALog(t *testing.T) {
 // Lines that are alike but for the digits of their numbers say the same, so that what one of them says is known of the others.
 //
 // FEATURES: R105
-func TestAlikeLinesSayTheSame(t *testing.T) {
+func TestSimilarLines_JudgedAlike(t *testing.T) {
 	lines := []string{
 		"2026-01-01T00:00:00Z ERROR [disk] 12 of 7", "level=warn n=5", "a1error b2 error 3", "[###  ] 10% 2x", "x86_64 and amd64", "9", "", "worker-007 FATAL0", "0 1 22 333",
 	}

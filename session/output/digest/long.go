@@ -9,24 +9,24 @@ import (
 	"github.com/longterm-dev/longterm/session/output/budget"
 )
 
-// A line that is longer than what is looked at of one keeps its head and its tail, and of what is between them the first
-// words that tell of something wrong: a document in one line is the output of many programs.
+// A line beyond the read limit keeps its head and tail and, from between, the first words that look like a problem: a
+// one-line document may hold the output of many programs.
 
 // cutLine is what is kept of such a line beyond its head.
 type cutLine struct {
 	beyond int    // bytes of it after those in the head
 	tail   []byte // the newest of those
-	hit    string // the first that tell of something wrong, with what stands around
+	hit    string // the first problem words, with context
 }
 
 const (
 	cutNote   = 80  // about what the note in the middle takes
-	hitBytes  = 160 // of what tells of something wrong
+	hitBytes  = 160 // bytes of problem words
 	hitsFrom  = 1000
 	hitBefore = 40
 )
 
-// wrong are words of which one stands in what tells of something wrong.
+// wrong are word parts of which problem text contains one.
 var wrong = [][]byte{[]byte("rror"), []byte("ERROR"), []byte("ail"), []byte("FAIL"), []byte("xception"), []byte("panic"), []byte("fatal")}
 
 // add takes a piece that has no room in the head.
@@ -41,7 +41,7 @@ func (c *cutLine) add(piece []byte, keep int, hits bool) {
 	}
 }
 
-// hitIn is the first in a text that tells of something wrong; empty: nothing.
+// hitIn returns the first problem words in a text, or "".
 func hitIn(text []byte) string {
 	at := -1
 	for _, w := range wrong {
@@ -56,7 +56,7 @@ func hitIn(text []byte) string {
 	return whole(string(text[from:min(len(text), from+hitBytes)]))
 }
 
-// whole is a text without the parts of characters at its ends.
+// whole returns text without partial characters at its ends.
 func whole(text string) string {
 	for text != "" && !utf8.RuneStart(text[0]) {
 		text = text[1:]
@@ -101,7 +101,7 @@ func (c *cutLine) close(l *line, lineMax int) {
 	l.note = len(l.text) - len(head) - len(tail)
 }
 
-// shorten cuts a line that is to be in a text and has no room there.
+// shorten cuts a line that does not fit into the digest.
 func (l *line) shorten(room int) {
 	text, info := budget.Cut(l.text, room, 0.5)
 	if !info.Cut {

@@ -26,9 +26,9 @@ func (t *newest) drop() line {
 	return l
 }
 
-// repeated is what the line before says, where it stands for what its shape does: the next one is often the same.
+// repeated is the template of the previous line by its shape: the next line often has the same shape.
 type repeated struct {
 	shape  uint64
-	says   said
+	says   template
 	shaped bool
 }

@@ -209,7 +209,7 @@ Failed!  - Failed:     1, Passed:    99, Skipped:     0, Total:   100, Duration:
 // there was instead and how many failed is kept: in little room, and beside errors of the log that are older.
 //
 // FEATURES: R88, R105
-func TestReportsOfTestsAreKept(t *testing.T) {
+func TestDigest_IncludesTestReports(t *testing.T) {
 	tier.Full(t)
 	words := prose(1200)
 	for _, r := range runners {

@@ -6,20 +6,20 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Lines that are alike but for their numbers say one thing: a build's "[123/4000] cc -c file123.c", a log's "request 77 done
-// in 12 ms". Of each such shape a few lines tell what there is; hundreds of them push out what is different.
+// Lines that are alike but for their numbers carry one message: a build's "[123/4000] cc -c file123.c", a log's
+// "request 77 done in 12 ms". A few lines of each such shape are enough; hundreds would push out different ones.
 
 const (
 	// alike is how many lines of a shape are kept, at the beginning and at the end.
 	alike = 1
-	// common is how many lines of a shape there are where one of them tells nothing of a failure that it stands near.
+	// common is how many lines make a shape too common to say anything about a nearby failure.
 	common = 5
-	// maxShapes bounds how many shapes are told apart; what comes later is taken for new.
+	// maxShapes bounds the number of shapes; lines of further shapes count as new.
 	maxShapes = 4096
 )
 
-// shapeOf is a line's shape: each word with a digit in it counts as a number, whatever it is, what fills a column or a
-// bar as one, and blanks only behind a word: before others they align numbers.
+// shapeOf returns a fingerprint of a line that ignores its numbers. A word with a digit counts as a number, and so does the fill of a column or a
+// bar. Blanks count only after a word: elsewhere they align numbers.
 func shapeOf(text string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
 	h := uint64(offset)
@@ -47,7 +47,7 @@ func shapeOf(text string) uint64 {
 	return h
 }
 
-// letter says which bytes words are made of: ASCII's letters and digits.
+// letter marks the bytes of words: ASCII letters and digits.
 var letter = func() (is [256]bool) {
 	for _, r := range []string{"09", "AZ", "az"} {
 		for c := r[0]; c <= r[1]; c++ {
@@ -57,46 +57,46 @@ var letter = func() (is [256]bool) {
 	return is
 }()
 
-// said is what a line says of itself, as all do that are alike but for the digits of their numbers.
-type said struct {
+// template is the classification of a line, shared by all lines that are alike but for the digits of their numbers.
+type template struct {
 	level diagnostics.Severity // as of a log
-	seen  *int                 // lines of its shape; nil: that is not told apart, or not asked for
+	seen  *int                 // number of lines of this shape; nil if not counted
 
-	trouble bool // isTrouble
+	trouble bool // IsTrouble
 	counts  bool // countsFailures
 	asserts bool // isAssertion
 	status  status
 }
 
-// says is what a line says of itself. What its judge takes for its shape, where it has one, tells more lines apart than
-// shapeOf does and as many as logLevel: both ask of a digit only whether it is one. It tells zeros from other numbers, too,
-// and keeps each number's place.
-func (d *Digest) says(text string, shape uint64, shaped bool) said {
+// classify returns the template of a line. The judge's shape, if present, separates more lines than shapeOf and as many
+// as logLevel: both check only whether a byte is a digit. It also separates zeros from other numbers and keeps each
+// number's place.
+func (d *Digest) classify(text string, shape uint64, shaped bool) template {
 	s, known := d.again.says, shaped && d.again.shaped && d.again.shape == shape
 	if !known {
 		s, known = d.judged[shape]
 	}
 	if !known || !shaped {
-		s = said{
-			level: logLevel(text), seen: d.counter(text, 0), trouble: isTrouble(text), counts: countsFailures(text),
+		s = template{
+			level: logLevel(text), seen: d.counter(text, 0), trouble: IsTrouble(text), counts: countsFailures(text),
 			asserts: isAssertion(text), status: statusOf(text),
 		}
 		s.trouble = s.trouble || s.counts || s.asserts
 	}
 	if shaped && !known {
 		if d.judged == nil || len(d.judged) >= maxShapes {
-			d.judged = map[uint64]said{}
+			d.judged = map[uint64]template{}
 		}
 		d.judged[shape] = s
 	}
 	d.again = repeated{shape, s, shaped}
-	if failed := s.status.said(text); failed != 0 { // unlike the others of its shape
+	if failed := s.status.meaning(text); failed != 0 { // unlike the others of its shape
 		s.seen, s.trouble = d.counter(text, failed), s.trouble || failed != '4'
 	}
 	return s
 }
 
-// counter counts the lines of a text's shape, and of what their status says; nil: they are not told apart.
+// counter returns the line counter of a text's shape and status, or nil if lines are not counted.
 func (d *Digest) counter(text string, status byte) *int {
 	if !d.Fold {
 		return nil
@@ -114,7 +114,7 @@ func (d *Digest) counter(text string, status byte) *int {
 }
 
 // note counts a line's shape, and keeps the line if it is one of the first of it, as long as there is room for such.
-func (d *Digest) note(l line, says said) {
+func (d *Digest) note(l line, says template) {
 	n := 0
 	if says.seen != nil {
 		n = *says.seen
@@ -126,7 +126,7 @@ func (d *Digest) note(l line, says said) {
 	}
 }
 
-// lasts are of lines, the newest first, the newest few of each shape.
+// lasts returns the newest few lines of each shape, newest first. lines must have the newest first.
 func lasts(lines []line) (of []line) {
 	seen := map[uint64]int{}
 	for _, l := range lines {
@@ -138,7 +138,7 @@ func lasts(lines []line) (of []line) {
 	return of
 }
 
-// telling are of the lines around a failure those that stand beside it, and those that are not alike many others.
+// telling returns the lines around a failure that are next to it or have an uncommon shape.
 func (d *Digest) telling(around []line) (of []line) {
 	at := map[int]bool{}
 	for _, l := range d.problems {

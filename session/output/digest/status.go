@@ -2,10 +2,10 @@ package digest
 
 import "strings"
 
-// A status is a number of which the value tells more than that it is one: a server's answer, a program's exit. Lines that
-// are alike but for it are alike only as long as it says the same.
+// A status is a number whose value matters: an HTTP response, an exit status. Lines that differ only in it are alike
+// only while the status has the same meaning.
 
-// statusKind says what a number is.
+// statusKind is the kind of a status number.
 type statusKind byte
 
 const (
@@ -35,7 +35,7 @@ func statusOf(line string) status {
 	return status{}
 }
 
-// statusNames are the names of such numbers: what they are of, and whether a sign has to stand behind them.
+// statusNames are the names of status numbers: their kind, and whether a sign must follow.
 var statusNames = []struct {
 	name string
 	kind statusKind // noStatus: by how many digits it has
@@ -48,14 +48,14 @@ var statusNames = []struct {
 	{"exited with", exitStatus, false}, {"exited", exitStatus, false}, {"exit", exitStatus, true},
 }
 
-// statusAfter is the status whose name begins at a place.
+// statusAfter returns the status whose name starts at a place.
 func statusAfter(line string, i int) status {
 	if len(line)-i > 5 && equalFold(line[i:i+5], "http/") { // "GET / HTTP/1.1" 500 103, HTTP/2 500
 		at := i + 5
 		for at < len(line) && (isDigit(line[at]) || line[at] == '.') {
 			at++
 		}
-		at, _ = separated(line, at)
+		at, _ = skipSeparator(line, at)
 		return answerAt(line, at)
 	}
 	for j := range statusNames {
@@ -64,7 +64,7 @@ func statusAfter(line string, i int) status {
 		if end >= len(line) || !equalFold(line[i:end], n.name) || isAlpha(line[end]) || isDigit(line[end]) {
 			continue
 		}
-		at, sign := separated(line, end)
+		at, sign := skipSeparator(line, end)
 		if at == end || n.sign && !sign {
 			continue
 		}
@@ -80,8 +80,8 @@ func statusAfter(line string, i int) status {
 	return status{}
 }
 
-// separated is where what separates a name from its value ends, and whether there is a sign in it.
-func separated(line string, at int) (int, bool) {
+// skipSeparator returns the end of the separator after a name, and whether it contains a sign.
+func skipSeparator(line string, at int) (int, bool) {
 	sign := false
 	for ; at < len(line) && strings.IndexByte(" \t\"':=(", line[at]) >= 0; at++ {
 		sign = sign || line[at] == ':' || line[at] == '='
@@ -89,7 +89,7 @@ func separated(line string, at int) (int, bool) {
 	return at, sign
 }
 
-// answerAt is the status of an answer of HTTP that stands at a place: three digits.
+// answerAt returns the HTTP status at a place: three digits.
 func answerAt(line string, at int) status {
 	if digitsAt(line, at) != 3 {
 		return status{}
@@ -97,7 +97,7 @@ func answerAt(line string, at int) status {
 	return status{at, answerStatus}
 }
 
-// digitsAt is how many digits stand at a place; none, if they are a part of something else: 12ms, 1.5, 30%.
+// digitsAt returns how many digits stand at a place, or 0 if they are part of something else: 12ms, 1.5, 30%.
 func digitsAt(line string, at int) int {
 	to := at
 	for to < len(line) && isDigit(line[to]) {
@@ -109,8 +109,8 @@ func digitsAt(line string, at int) int {
 	return to - at
 }
 
-// said is what the status of a line says: 0 that all is well, '4' and '5' that a request failed, '1' that a program did.
-func (s status) said(line string) byte {
+// meaning returns 0 for success, '4' or '5' for a failed request, '1' for a failed program.
+func (s status) meaning(line string) byte {
 	if s.at >= len(line) {
 		return 0
 	}

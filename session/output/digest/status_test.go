@@ -9,7 +9,7 @@ import (
 // A status that differs from all others is not folded away with the lines that are alike but for their numbers.
 //
 // FEATURES: R88, R105
-func TestStatusThatDiffersIsKept(t *testing.T) {
+func TestDigest_IncludesDifferentStatus(t *testing.T) {
 	for _, c := range []struct{ form, well, odd string }{
 		{`10.0.0.%[1]d - - [01/Jan/2026:00:00:%02[1]d +0000] "GET /api/item/%[1]d HTTP/1.1" %[2]s 500`, "200", "500"},
 		{`10.0.0.%[1]d - - [01/Jan/2026:00:00:%02[1]d +0000] "GET /api/item/%[1]d HTTP/2" %[2]s 103`, "200", "404"},
@@ -49,7 +49,7 @@ func TestStatus(t *testing.T) {
 		"barcode=500": 0, "rc=1": '1', "status=1/FAILURE": '1', "status=0/SUCCESS": 0, "the exit 5 of the road": 0, "exit=1": '1', "": 0, "status=": 0, "http/": 0,
 		`"status_code": 503`: '5', "status 12345": 0,
 	} {
-		if got := statusOf(line).said(line); got != want {
+		if got := statusOf(line).meaning(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Lines that tell of something wrong without a form that session/output/diagnostics knows: a runtime's last words, what the
-// system says of a call that failed, a test's name with a cross before it. They are kept behind errors and before warnings,
-// the first of each shape: among a program's prose may be words that only sound like it.
+// Lines that report trouble in a form unknown to session/output/diagnostics: a runtime's last words, a system error
+// message, a test name after a cross. They rank behind errors and before warnings, the first of each shape, since
+// ordinary prose may contain the same words.
 
-// troubleWords begin at a word, in any case. Those of troubleWhole end with one, too.
+// troubleWords match at the start of a word, in any case. Those of troubleWhole must also end with the word.
 var (
 	troubleWords = []string{
 		"panicked at", "exception in thread", "unhandled", "uncaught", "out of memory", "oom-kill", "segmentation fault", "core dumped",
@@ -21,7 +21,7 @@ var (
 		"fehler", "erreur", "fallo:", "errore", "ошибка", "错误", "エラー",
 	}
 	troubleWhole = []string{"error", "exception", "fatal", "panic"}
-	// troubleLines begin lines, as they stand.
+	// troubleLines match at the start of a line, case-sensitively.
 	troubleLines = []string{"not ok ", "E: ", "E   ", "●", "✕", "✖", "✗", "Caused by: "}
 )
 
@@ -34,7 +34,7 @@ var troubleBy = sync.OnceValue(func() *[256][]string {
 	return &by
 })
 
-// wholeWord says which of them end with a word.
+// wholeWord holds the words that must end with the word.
 var wholeWord = sync.OnceValue(func() map[string]bool {
 	is := map[string]bool{}
 	for _, w := range troubleWhole {
@@ -46,9 +46,9 @@ var wholeWord = sync.OnceValue(func() map[string]bool {
 // troublePart is how much of a line is looked at, in bytes.
 const troublePart = 512
 
-// isTrouble says that a line tells of something wrong. Of digits it asks only whether they are some: lines of one shape
-// are judged once.
-func isTrouble(line string) bool {
+// IsTrouble reports whether a line reports trouble. It ignores the values of digits: lines of one shape are judged
+// once.
+func IsTrouble(line string) bool {
 	line = line[:min(len(line), troublePart)]
 	start, by, whole := strings.TrimLeft(line, " \t"), troubleBy(), wholeWord()
 	for _, begin := range troubleLines {
@@ -60,7 +60,8 @@ func isTrouble(line string) bool {
 		if i > 0 && isAlpha(line[i-1]) && !(isUpper(line[i]) && !isUpper(line[i-1])) { // within a word; NullPointerException is three
 			continue
 		}
-		if line[i] == 'K' && strings.HasPrefix(line[i:], "Killed") && (i+6 == len(line) || !isAlpha(line[i+6])) { // a shell says so
+		// printed by a shell
+		if line[i] == 'K' && strings.HasPrefix(line[i:], "Killed") && (i+6 == len(line) || !isAlpha(line[i+6])) {
 			return true
 		}
 		for _, w := range by[lower(line[i])] {
@@ -92,8 +93,8 @@ func equalFold(s, small string) bool {
 	return true
 }
 
-// sounds keeps a line that tells of something wrong, if none of its shape did, and what follows it, as long as there is room.
-func (d *Digest) sounds(l line, says said) {
+// sounds keeps a trouble line of a new shape and the lines after it, while there is room.
+func (d *Digest) sounds(l line, says template) {
 	if d.troubleSize > d.Max || !says.trouble && d.follows == 0 {
 		return
 	}

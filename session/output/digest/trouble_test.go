@@ -28,7 +28,7 @@ func prose(n int) []string {
 // What only sounds like a failure is kept among lines of which none is like another.
 //
 // FEATURES: R88, R105
-func TestTroubleIsKeptAmongProse(t *testing.T) {
+func TestDigest_IncludesTrouble_AmongProse(t *testing.T) {
 	for _, says := range []string{
 		"thread 'main' panicked at src/main.rs:3:5:", "java.lang.NullPointerException: null",
 		`Exception in thread "main" java.lang.IllegalStateException: x`, "npm ERR! code ELIFECYCLE", "not ok 17 - should work",
@@ -50,7 +50,7 @@ func TestTroubleIsKeptAmongProse(t *testing.T) {
 		}
 	}
 	for _, harmless := range []string{"0 errors, 3 files", "errorcode table", "terror and panics", "prefailed to", "Killedar", "a note: ok 3"} {
-		if isTrouble(harmless) {
+		if IsTrouble(harmless) {
 			t.Errorf("%q sounds like trouble", harmless)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds of what a rate is made of.
+// Bounds of rate estimates.
 const (
 	rateTime  = time.Second
 	rateShare = 0.02
@@ -13,8 +13,7 @@ const (
 	recentShare = 0.25
 )
 
-// remaining is how long a task will take at the rate it has gone so far: half the rate
-// of all of it, half the recent one.
+// remaining returns how long the task still takes at its rate so far: the mean of the overall and the recent rate.
 func (t *task) remaining(now time.Time) (time.Duration, bool) {
 	took, done := t.last.Sub(t.began), t.fraction-t.from
 	if took < rateTime || done < rateShare || t.fraction >= 1 {
@@ -34,8 +33,8 @@ func (t *task) remaining(now time.Time) (time.Duration, bool) {
 // maxEarlier bounds the earlier runs that count: the newest.
 const maxEarlier = 9
 
-// Median is the usual duration of earlier runs, newest first; 0 when there are none. One
-// that was unlike the others has no say.
+// Median returns the usual duration of earlier runs, newest first, or 0 without any. A single outlier does not affect
+// it.
 func Median(earlier []time.Duration) time.Duration {
 	d := slices.Clone(earlier[:min(len(earlier), maxEarlier)])
 	slices.Sort(d)
@@ -49,8 +48,8 @@ func Median(earlier []time.Duration) time.Duration {
 	}
 }
 
-// eta is how long it will take from now: by the earlier runs at first, and the more by
-// the rate the further it is. A task among several says little about the whole.
+// eta estimates the remaining time: from earlier runs at first, and increasingly from the rate as the task proceeds.
+// One of several tasks contributes little.
 func eta(t *task, tasks int, usual, elapsed time.Duration, now time.Time) (time.Duration, bool) {
 	byRate, rated := time.Duration(0), false
 	if t != nil {

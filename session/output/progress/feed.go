@@ -16,20 +16,19 @@ const (
 	maxSamples = 32
 )
 
-// Feed makes a Machine's lines of raw output. Where output is cut says nothing: a line
-// that is being written is looked at before it is redrawn, and when Settle says that
-// nothing more came.
+// Feed makes a Machine's lines of raw output. Chunk boundaries do not matter: an incomplete line is read before it is
+// redrawn, and when Settle reports that no more output came.
 type Feed struct {
 	m     *Machine
 	plain plaintext.Writer
 	base  uint64 // offset of the plain text's first byte
-	held  []byte // the beginning of what may be a redraw
-	// screens says what is no log: what a full-screen program draws on its own screen is left out.
+	held  []byte // possible start of a redraw
+	// screens detects full-screen programs; what they draw on their own screen is not read.
 	screens attach.Screens
 	rest    []byte // scratch
 }
 
-// NewFeed feeds a machine with output that begins at an offset.
+// NewFeed returns a Feed for a machine, with output that starts at an offset.
 func NewFeed(m *Machine, from uint64) *Feed {
 	return &Feed{m: m, base: from, plain: plaintext.Writer{MaxLine: maxLine}}
 }
@@ -39,7 +38,7 @@ func (f *Feed) Write(p []byte, now time.Time) {
 	if len(f.held) > 0 {
 		p = append(f.held, p...)
 	}
-	whole := len(p) - unfinished(p)
+	whole := len(p) - partialRedraw(p)
 	f.held = append([]byte(nil), p[whole:]...)
 	for p = p[:whole]; len(p) > 0; {
 		full := f.screens.Alternate()
@@ -68,8 +67,8 @@ func (f *Feed) log(p []byte, now time.Time) {
 	f.write(p, now)
 }
 
-// redraw finds where a line begins to be drawn anew: a carriage return, the erasure of all
-// of it, or a motion to another one.
+// redraw finds where the redraw of a line starts: a carriage return, the erasure of the whole line, or a motion to
+// another one.
 func redraw(p []byte) int {
 	cr := returns(p)
 	if cr >= 0 {
@@ -102,7 +101,7 @@ func returns(p []byte) int {
 	}
 }
 
-// control takes a control sequence apart; final is 0 if it is none, or not whole.
+// control splits a control sequence. final is 0 if p is not a complete one.
 func control(p []byte) (params []byte, final byte) {
 	if len(p) < 3 || p[1] != '[' {
 		return nil, 0
@@ -118,8 +117,8 @@ func control(p []byte) (params []byte, final byte) {
 // maxHeld bounds what is held back, in bytes.
 const maxHeld = 8
 
-// unfinished is how many bytes at the end may begin a redraw: what follows will say.
-func unfinished(p []byte) int {
+// partialRedraw returns how many bytes at the end of p may start a redraw.
+func partialRedraw(p []byte) int {
 	tail := p[max(len(p)-maxHeld, 0):]
 	for n := 1; n <= len(tail); n++ {
 		switch c := tail[len(tail)-n]; {
@@ -138,28 +137,28 @@ func (f *Feed) write(p []byte, now time.Time) {
 	f.plain.Each(p, func(l plaintext.Line) { f.m.Line(string(l.Text), f.base+l.From, now) })
 }
 
-// Settle looks at the line that is being written, as it stands.
+// Settle reads the incomplete line in its current form.
 func (f *Feed) Settle(now time.Time) {
 	var from uint64
-	if f.rest, from, _ = f.plain.Rest(f.rest[:0]); len(f.rest) > 0 {
-		f.m.Unfinished(string(f.rest[:min(len(f.rest), maxReadLine)]), f.base+from, now)
+	if f.rest, from, _ = f.plain.AppendUnfinished(f.rest[:0]); len(f.rest) > 0 {
+		f.m.ReadUnfinished(string(f.rest[:min(len(f.rest), maxReadLine)]), f.base+from, now)
 	}
 }
 
-// Skip goes on with output from another offset, where a full-screen program may be at work.
+// Skip continues with output at another offset. full states whether a full-screen program may run there.
 func (f *Feed) Skip(to uint64, full bool) {
 	f.plain, f.base, f.held = plaintext.Writer{MaxLine: maxLine}, to, nil
 	f.screens.Assume(full)
 }
 
-// End takes the last line, which has no end of its own.
+// End reads the last line, which may lack a line end.
 func (f *Feed) End(now time.Time) {
 	if !f.screens.Alternate() {
 		f.write(f.held, now)
 	}
 	f.held = nil
 	var from uint64
-	if f.rest, from, _ = f.plain.Rest(f.rest[:0]); len(f.rest) > 0 {
+	if f.rest, from, _ = f.plain.AppendUnfinished(f.rest[:0]); len(f.rest) > 0 {
 		f.m.Line(string(f.rest), f.base+from, now)
 	}
 }

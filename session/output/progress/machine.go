@@ -6,7 +6,7 @@ import (
 	"github.com/longterm-dev/longterm/session/output/diagnostics"
 )
 
-// Kind says what is known of the progress.
+// Kind is the kind of known progress.
 type Kind string
 
 // Kinds.
@@ -29,7 +29,7 @@ type Progress struct {
 
 // Problem is an error in the output.
 type Problem struct {
-	File         string // as printed, within a directory that make told of; empty: it names none
+	File         string // as printed, relative to a directory that make reported; empty if unnamed
 	Line, Column int    // as printed, from 1; 0: not given
 	Message      string
 	Offset       uint64 // of the output's line
@@ -46,7 +46,7 @@ type State struct {
 	Partial          bool // not all output was read: counts are least ones
 }
 
-// Start says what runs.
+// Start describes the command that runs.
 type Start struct {
 	Command string // command line
 	Time    time.Time
@@ -59,7 +59,7 @@ type Machine struct {
 	began    time.Time
 	usual    time.Duration
 	command  string
-	problems *diagnostics.Stream // nil: there was no line yet, and there need be none
+	problems *diagnostics.Stream // nil until the first line
 	places   [16]uint64          // offsets of the newest lines, by index
 	first    *Problem
 	found    string // the matcher that found it
@@ -85,7 +85,7 @@ func (m *Machine) Line(text string, from uint64, now time.Time) {
 		m.tracker.take(r, from, false, now)
 		return
 	}
-	m.tracker.passed()
+	m.tracker.noteOrdinaryLine()
 }
 
 // findFirst notes where the first error is. What seemed to be one at first gives way to
@@ -105,8 +105,8 @@ func (m *Machine) findFirst(index int) {
 	}
 }
 
-// Unfinished shows it the line that is being written, as it stands.
-func (m *Machine) Unfinished(text string, from uint64, now time.Time) {
+// ReadUnfinished reads the incomplete line in its current form.
+func (m *Machine) ReadUnfinished(text string, from uint64, now time.Time) {
 	if r, ok := read(text); ok {
 		m.tracker.take(r, from, true, now)
 		return
@@ -116,25 +116,25 @@ func (m *Machine) Unfinished(text string, from uint64, now time.Time) {
 	}
 }
 
-// Reported takes what the program reports itself (OSC 9;4), by the emulator's words.
-func (m *Machine) Reported(state string, percent int) {
+// SetReported records the progress that the program reports itself (OSC 9;4), in the emulator's words.
+func (m *Machine) SetReported(state string, percent int) {
 	m.reported = Progress{Kind: Kind(state), Reported: true, Fraction: float64(percent) / 100}
 	if state == "none" || state == "" {
 		m.reported = Progress{}
 	}
 }
 
-// Expect tells how long it took before, newest first.
+// Expect sets the durations of earlier runs, newest first.
 func (m *Machine) Expect(earlier []time.Duration) { m.usual = Median(earlier) }
 
-// Skipped says that some of the output will not be seen.
-func (m *Machine) Skipped() {
+// NoteSkipped records that some of the output will not be read.
+func (m *Machine) NoteSkipped() {
 	if m.partial = true; m.problems != nil {
 		m.problems.Gap()
 	}
 }
 
-// State is what is known at a time.
+// State returns the state at a time.
 func (m *Machine) State(now time.Time) State {
 	s := State{Progress: m.reported, First: m.first, Elapsed: now.Sub(m.began), Partial: m.partial}
 	if m.problems != nil {

@@ -60,7 +60,7 @@ func play(t *testing.T, file string, pieces bool) {
 		case kind == "!":
 			state, percent, _ := strings.Cut(rest, " ")
 			p, _ := strconv.Atoi(percent)
-			m.Reported(state, p)
+			m.SetReported(state, p)
 		case kind == "?":
 			feed.Settle(now)
 			if got := describe(m.State(now)); got != rest {

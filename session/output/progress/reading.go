@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// strength says how much a line by itself looks like progress.
+// strength rates how much a single line looks like progress.
 type strength uint8
 
 const (
@@ -19,9 +19,9 @@ type reading struct {
 	fraction       float64 // 0 to 1
 	current, total int64   // total 0: only a percentage is known
 	strength       strength
-	line           string // what it stands in,
-	from, to       int    // and where: what is worked on is read from there once somebody asks, see label
-	named          string // what is worked on, where no line says so
+	line           string // the line,
+	from, to       int    // and the number's place in it; label reads the task's name from there on demand
+	named          string // the task's name if the line has none
 	shape          string // the line without what moves
 }
 
@@ -70,7 +70,7 @@ func read(line string) (reading, bool) {
 	return best, found
 }
 
-// choose prefers the one that the line begins with; else the percentage.
+// choose prefers the mark that starts the line, else the percentage.
 func choose(percent, count *mark) *mark {
 	switch {
 	case percent == nil:
@@ -156,7 +156,7 @@ func barBracket(line string) bool {
 // maxLabel bounds a label, in bytes.
 const maxLabel = 80
 
-// label is what is worked on: the words before the number, or after it when it comes first.
+// label returns the task's name: the words before the number, or after it if it comes first.
 func (r *reading) label() string {
 	if r.named != "" {
 		return r.named
@@ -175,7 +175,7 @@ func (r *reading) label() string {
 	return text
 }
 
-// words is text without bars, brackets and other marks at its ends.
+// words returns s without bars, brackets and other marks at its ends.
 func words(s string) string {
 	if i := strings.IndexAny(s, "[|<━█▉"); i > 0 {
 		s = s[:i]
@@ -189,14 +189,14 @@ func words(s string) string {
 	return strings.Trim(s, " ()[]<>:=#|-.,…/\\%")
 }
 
-// shape is a line without what moves: numbers, bars and blanks.
+// shape returns a line without its moving parts: numbers, bars and blanks.
 func shape(line string) string {
 	var room [maxReadLine]byte
 	b := room[:0]
 	for i := 0; i < len(line); {
 		c := line[i]
 		if c < utf8.RuneSelf {
-			if !moves[c] {
+			if !volatileASCII[c] {
 				b = append(b, c)
 			}
 			i++
@@ -211,8 +211,8 @@ func shape(line string) string {
 	return string(b)
 }
 
-// moves are the ASCII characters that a shape is without.
-var moves = [utf8.RuneSelf]bool{
+// volatileASCII contains the ASCII characters that change while a line reports progress. shape removes them.
+var volatileASCII = [utf8.RuneSelf]bool{
 	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
 	' ': true, '.': true, ',': true, '=': true, '#': true, '>': true, '-': true, '\t': true, ':': true,
 }

@@ -26,7 +26,7 @@ func (m *mark) reading() reading {
 func scan(line string) iter.Seq[mark] {
 	return func(yield func(mark) bool) {
 		for i := 0; i < len(line); {
-			if !isDigit(line[i]) || i > 0 && joined(line[i-1]) {
+			if !isDigit(line[i]) || i > 0 && isJoiner(line[i-1]) {
 				i++
 				continue
 			}
@@ -39,19 +39,19 @@ func scan(line string) iter.Seq[mark] {
 	}
 }
 
-// joined reports a character that makes the digits after it part of a word, path or date.
-func joined(c byte) bool {
+// isJoiner reports a character that makes the digits after it part of a word, path or date.
+func isJoiner(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_/.-+,:$@", c) >= 0 || c >= 0x80
 }
 
-// markAt reads what begins with the digit at i; to is 0 if it is nothing.
+// markAt reads the mark that starts with the digit at i. to is 0 if it is not a mark.
 func markAt(line string, i int) (mark, int) {
 	value, j := quantity(line, i)
 	if p := j + blanks(line, j, 1); p < len(line) && line[p] == '%' {
 		if value > 100 || p+1 < len(line) && isWord(line[p+1]) {
 			return mark{}, j
 		}
-		return bracketed(line, mark{fraction: value / 100, from: i, to: p + 1}), p + 1
+		return withBracket(line, mark{fraction: value / 100, from: i, to: p + 1}), p + 1
 	}
 	u := unit(line, j)
 	k := u + blanks(line, u, 1)
@@ -76,7 +76,7 @@ func markAt(line string, i int) (mark, int) {
 	if value > whole || whole < 2 {
 		return mark{}, end
 	}
-	return bracketed(line, mark{fraction: value / whole, current: int64(value), total: int64(whole), from: i, to: stop}), stop
+	return withBracket(line, mark{fraction: value / whole, current: int64(value), total: int64(whole), from: i, to: stop}), stop
 }
 
 // quantity reads digits, perhaps with thousands' commas and a fraction.
@@ -97,7 +97,7 @@ func quantity(line string, i int) (float64, int) {
 	return v, j
 }
 
-// unit is the end of a unit of size at i, if there is one.
+// unit returns the end of a size unit at i, or i.
 func unit(line string, i int) int {
 	j := i + blanks(line, i, 1)
 	k := j
@@ -110,7 +110,7 @@ func unit(line string, i int) int {
 	return k
 }
 
-// scale is what a unit multiplies with; without one the other number's counts.
+// scale returns the factor of a unit. An empty unit takes the other number's.
 func scale(unit, other string) float64 {
 	unit = strings.TrimSpace(unit)
 	if unit == "" {
@@ -132,8 +132,8 @@ func scale(unit, other string) float64 {
 	return 1
 }
 
-// bracketed widens a mark by brackets that hold nothing else.
-func bracketed(line string, m mark) mark {
+// withBracket widens a mark by brackets that hold nothing else.
+func withBracket(line string, m mark) mark {
 	from, to := m.from, m.to
 	for from > 0 && line[from-1] == ' ' {
 		from--

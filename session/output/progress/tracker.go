@@ -16,9 +16,9 @@ import (
 //   - Any other number on complete lines is, once it rose three times in lines that differ in
 //     nothing else, over some time: a table of percentages is printed at once.
 //
-// A number that falls begins another task, which of the same form needs no evidence.
+// A falling number starts another task, which needs no evidence if its form is the same.
 type tracker struct {
-	shown *task // nil: no progress is known
+	shown *task // nil if no progress is known
 	next  *task // has no evidence yet
 	tasks int   // how many have been shown
 	spin  spinner
@@ -48,7 +48,7 @@ const (
 	forgetAfter = 20
 )
 
-// take takes a reading; open says that its line is still being written.
+// take handles a reading. open states that its line is incomplete.
 func (t *tracker) take(r reading, line uint64, open bool, now time.Time) {
 	if open {
 		t.parts.join(&r, line)
@@ -86,8 +86,8 @@ func (t *tracker) show(n *task) {
 	t.spin = spinner{}
 }
 
-// passed notes a complete line without a number.
-func (t *tracker) passed() {
+// noteOrdinaryLine counts a complete line without a number.
+func (t *tracker) noteOrdinaryLine() {
 	if t.shown == nil {
 		return
 	}
@@ -144,7 +144,7 @@ type parts struct {
 	mixed     bool // one came back after another: they do take turns
 }
 
-// maxParts bounds the parts that are told apart.
+// maxParts bounds the number of separate parts.
 const maxParts = 256
 
 // partsShape is the shape of the mean of several parts.
@@ -195,7 +195,7 @@ func (t *task) note(now time.Time) {
 	t.points = append(t.points, point{now, t.fraction})
 }
 
-// spinner finds a line that only shows that something goes on.
+// spinner finds a line that shows activity only.
 type spinner struct {
 	glyph rune
 	rest  string

@@ -16,7 +16,7 @@ type Verbs struct {
 	NPM  []string // scripts of its package.json
 }
 
-// Bounds of what is taken of a file: verbs, and bytes of a line.
+// Bounds of what is read from a file: verbs, and bytes of a line.
 const (
 	maxVerbs    = 500
 	maxVerbLine = 8 << 10
@@ -24,8 +24,7 @@ const (
 
 var makeTarget = pattern.Lazy(`^([A-Za-z0-9_][A-Za-z0-9._/-]*(?: +[A-Za-z0-9_][A-Za-z0-9._/-]*)*) *::?(?:[^=]|$)`)
 
-// MakeTargets are the targets that a makefile names outright. What it computes is not among
-// them.
+// MakeTargets returns the targets that a makefile names literally, without computed ones.
 func MakeTargets(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -46,7 +45,7 @@ func MakeTargets(text string) []string {
 	return all
 }
 
-// NPMScripts are the names of a package.json's scripts.
+// NPMScripts returns the script names of a package.json.
 func NPMScripts(text []byte) []string {
 	var p struct {
 		Scripts map[string]any `json:"scripts"`
@@ -77,15 +76,14 @@ func suggestFile(s *situation) []Suggestion {
 	for _, n := range nearest(name, s.Files) {
 		if word, ok := quote(n); ok {
 			if line := replaceWord(s.Line, name, word); line != "" {
-				all = append(all, Suggestion{Command: line, Reason: "there is no " + name + " here, but " + n})
+				all = append(all, Suggestion{Command: line, Reason: name + " not found here; similar: " + n})
 			}
 		}
 	}
 	return all
 }
 
-// suggestScript finds the script of package.json that was probably meant, or says which there
-// are.
+// suggestScript suggests the intended script of package.json, or lists the scripts.
 func suggestScript(s *situation) []Suggestion {
 	name := s.find(noScript)
 	if name == "" || s.Verbs == nil {

@@ -3,7 +3,7 @@ package suggest
 import (
 	"slices"
 
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
 // suggestNearest finds programs whose names are like that of one that does not exist.
@@ -15,15 +15,14 @@ func suggestNearest(s *situation) []Suggestion {
 	var all []Suggestion
 	for _, n := range nearest(name, s.Programs) {
 		if line := replaceWord(s.Line, name, n); line != "" {
-			all = append(all, Suggestion{Command: line, Reason: "there is no " + name + ", but " + n})
+			all = append(all, Suggestion{Command: line, Reason: name + " not found; similar: " + n})
 		}
 	}
 	return all
 }
 
-// nearest are the names most like a name, the best first. One that a shell might take for more
-// than a name is not among them.
+// nearest returns the names most similar to name, best first. It leaves out names with shell syntax.
 func nearest(name string, among []string) []string {
 	plain := slices.DeleteFunc(slices.Clone(among), func(n string) bool { return !testName.MatchString(n) })
-	return spelling.Near(name, plain)
+	return suggestname.Similar(name, plain)
 }

@@ -50,20 +50,20 @@ var rules = []rule{
 		return all
 	}},
 	{"git-upstream", failed, func(s *situation) []Suggestion {
-		if to := s.find(upstream); to != "" && s.says("has no upstream branch") {
+		if to := s.find(upstream); to != "" && s.outputContains("has no upstream branch") {
 			return one("git push --set-upstream "+to, "the branch has no upstream yet")
 		}
 		return nil
 	}},
 	{"git-behind", failed, func(s *situation) []Suggestion {
-		if s.says("[rejected]") && (s.says("fetch first") || s.says("non-fast-forward")) {
+		if s.outputContains("[rejected]") && (s.outputContains("fetch first") || s.outputContains("non-fast-forward")) {
 			return one("git pull --rebase", "the remote branch has commits that are not here")
 		}
 		return nil
 	}},
 	{"git-no-repository", failed, func(s *situation) []Suggestion {
-		if s.says("not a git repository") {
-			return one("git init", "there is no repository here")
+		if s.outputContains("not a git repository") {
+			return one("git init", "no repository here")
 		}
 		return nil
 	}},
@@ -119,10 +119,10 @@ func suggestModule(s *situation) []Suggestion {
 		}
 		return append(all, Suggestion{Command: "pip install " + name, Reason: "the module is missing"})
 	}
-	if m := s.find(goGet); m != "" && s.says("no required module provides package") {
+	if m := s.find(goGet); m != "" && s.outputContains("no required module provides package") {
 		return one("go get "+m, "no module provides the package")
 	}
-	if s.says("missing go.sum entry") || s.says("updates to go.mod needed") || s.says("go mod tidy") {
+	if s.outputContains("missing go.sum entry") || s.outputContains("updates to go.mod needed") || s.outputContains("go mod tidy") {
 		return one("go mod tidy", "go.mod and go.sum are not up to date")
 	}
 	if m := s.find(rustMod); m != "" && s.files["Cargo.toml"] {
@@ -131,7 +131,7 @@ func suggestModule(s *situation) []Suggestion {
 	return nil
 }
 
-// npmPackage is the package of a module's path: its first part, or two with a scope.
+// npmPackage returns the package of a module path: its first part, or two with a scope.
 func npmPackage(module string) string {
 	parts := strings.SplitN(module, "/", 3)
 	if strings.HasPrefix(module, "@") && len(parts) > 1 {

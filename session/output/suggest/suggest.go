@@ -22,8 +22,8 @@ type Context struct {
 	Verbs    *Verbs   // what its files let one run
 }
 
-// Suggestion is something that one might do next. It is data for people and programs to
-// choose from; nothing is ever run because of one.
+// Suggestion is a possible next command. It is data for users and programs to choose from; nothing runs it
+// automatically.
 type Suggestion struct {
 	Rule    string `json:"rule"`
 	Command string `json:"command"` // a shell's command line
@@ -42,7 +42,7 @@ type rule struct {
 	make func(*situation) []Suggestion
 }
 
-// outcome says for which commands a rule is.
+// outcome is the kind of commands that a rule applies to.
 type outcome uint8
 
 const (
@@ -106,7 +106,7 @@ func one(command, reason string) []Suggestion {
 	return []Suggestion{{Command: command, Reason: reason}}
 }
 
-// find is a regular expression's first group in the output.
+// find returns the first matching group of a regular expression in the output.
 func (s *situation) find(re pattern.Pattern) string {
 	if m := re.FindStringSubmatch(s.out); m != nil {
 		for _, g := range m[1:] {
@@ -118,10 +118,10 @@ func (s *situation) find(re pattern.Pattern) string {
 	return ""
 }
 
-func (s *situation) says(text string) bool { return strings.Contains(s.out, text) }
+func (s *situation) outputContains(text string) bool { return strings.Contains(s.out, text) }
 
-// quote makes a word of a shell's command line; a name that looks like an option gets a
-// directory before it. Not ok: the name cannot be written down, or it is not one.
+// quote returns a name as a word of a shell's command line, with ./ before a name that looks like an option. ok is
+// false if the name cannot be written or is empty.
 func quote(name string) (string, bool) {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", false
@@ -133,7 +133,7 @@ func quote(name string) (string, bool) {
 	return q, err == nil
 }
 
-// replaceWord puts another word in the place of a command line's word; empty: it has none like that.
+// replaceWord replaces a word of a command line, or returns "" if it does not contain that word.
 func replaceWord(line, old, word string) string {
 	if old == "" { // it would be found everywhere, without end
 		return ""
@@ -152,7 +152,7 @@ func replaceWord(line, old, word string) string {
 	}
 }
 
-// readFirst is the first name that looks like what should be read first.
+// readFirst returns the first name that looks like a README.
 func (s *situation) readFirst(names []string) string {
 	for _, n := range names {
 		if base := strings.ToUpper(path.Base(n)); strings.HasPrefix(base, "README") {

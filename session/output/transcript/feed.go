@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// stands is how long a screen has to stay as it is to count as one that was seen.
-	stands = 50 * time.Millisecond
-	// looks is how often a screen that always changes is looked at.
-	looks = time.Second
+	// stableTime is how long a screen must stay unchanged to count as seen.
+	stableTime = 50 * time.Millisecond
+	// sampleInterval is how often a screen that always changes is recorded.
+	sampleInterval = time.Second
 )
 
-// Feed makes a text of output, with an emulator of its own.
+// Feed turns output into text, with its own emulator.
 type Feed struct {
 	b     *Builder
 	term  *vterm.Terminal
@@ -29,20 +29,21 @@ type Feed struct {
 	held       []byte // the beginning of a sequence that may be one of switches
 }
 
-// NewFeed makes text of what a terminal is fed from now on; what it shows by now was shown before.
+// NewFeed returns a Feed that makes text of what the terminal is fed from now on. What it already shows is not part of
+// the text.
 func NewFeed(term *vterm.Terminal, emit func(line string)) *Feed {
 	f := &Feed{b: New(emit), term: term}
-	term.OnScroll(func(top, bottom, n int) { f.b.Scrolled(top, bottom, n, f.row) })
+	term.OnScroll(func(top, bottom, n int) { f.b.AddScroll(top, bottom, n, f.row) })
 	term.Frame(&f.frame, vterm.Query{})
 	f.alt, f.seen = f.frame.Alt, f.frame.Version
 	if f.alt {
 		f.b.Alternate()
 	}
-	f.look()
+	f.compareScreen()
 	return f
 }
 
-// row is a row of the screen.
+// row returns row i of the screen.
 func (f *Feed) row(i int) Row {
 	f.term.Row(&f.frame, &f.line, i)
 	return f.asRow(&f.line)
@@ -59,8 +60,8 @@ func (f *Feed) asRow(l *vterm.Line) Row {
 	return Row{string(f.text), l.Wrapped}
 }
 
-// look compares the screen with the one before.
-func (f *Feed) look() {
+// compareScreen compares the screen with the previous one.
+func (f *Feed) compareScreen() {
 	f.term.Frame(&f.frame, vterm.Query{})
 	f.seen = f.frame.Version
 	f.rows = f.rows[:0]
@@ -74,10 +75,10 @@ func (f *Feed) look() {
 func (f *Feed) Write(p []byte, at time.Time) {
 	switch gap := at.Sub(f.last); {
 	case f.last.IsZero():
-		f.next = at.Add(looks)
-	case (gap >= stands || !at.Before(f.next)) && !f.term.Modes().Sync:
+		f.next = at.Add(sampleInterval)
+	case (gap >= stableTime || !at.Before(f.next)) && !f.term.Modes().Sync:
 		f.stand()
-		f.next = at.Add(looks)
+		f.next = at.Add(sampleInterval)
 	}
 	f.last = at
 	for len(f.held)+len(p) > 0 {
@@ -102,18 +103,18 @@ func (f *Feed) Write(p []byte, at time.Time) {
 	}
 }
 
-// stand has the screen count that stood until now.
+// stand compares the current screen if it has changed since the last comparison.
 func (f *Feed) stand() {
 	if f.term.Version() != f.seen {
-		f.look()
+		f.compareScreen()
 	}
 }
 
 // maxSwitch bounds a sequence that is looked at, in bytes.
 const maxSwitch = 32
 
-// switches is where a sequence is next that may show another screen or clear this one: a private mode, or ED; nowhere:
-// the end of p. whole is false when one may begin there and p ends too early to tell.
+// switches returns the offset of the next sequence that may switch or clear the screen (a private mode, or ED), or
+// len(p). whole is false if p ends inside a possible such sequence.
 func switches(p []byte) (n int, whole bool) {
 	for n < len(p) {
 		i := bytes.IndexByte(p[n:], 0x1b)
@@ -138,7 +139,7 @@ func switches(p []byte) (n int, whole bool) {
 	return n, true
 }
 
-// sequenceEnd is where a control sequence with parameters ends; -1: not within p.
+// sequenceEnd returns the end of the parameterized control sequence at the start of p, or -1 if it is incomplete.
 func sequenceEnd(p []byte) int {
 	for i := 2; i < len(p) && i < maxSwitch; i++ {
 		if c := p[i]; (c < '0' || c > '9') && c != ';' && c != ':' && (c != '?' || i > 2) {
@@ -148,7 +149,7 @@ func sequenceEnd(p []byte) int {
 	return -1
 }
 
-// sequence feeds the sequence that p begins with, which may show another screen, and gives the rest.
+// sequence feeds the sequence at the start of p, which may switch the screen, and returns the rest.
 func (f *Feed) sequence(p []byte) []byte {
 	n := sequenceEnd(p)
 	if n < 0 {
@@ -159,7 +160,7 @@ func (f *Feed) sequence(p []byte) []byte {
 	}
 	_, _ = f.term.Write(p[:n]) // never fails
 	if p[n-1] == 'J' {
-		f.cleared()
+		f.checkWiped()
 	}
 	if alt := f.term.Modes().AltScreen; alt != f.alt {
 		if f.alt = alt; alt {
@@ -172,15 +173,15 @@ func (f *Feed) sequence(p []byte) []byte {
 	return p[n:]
 }
 
-// cleared looks whether nothing stands on the screen any more.
-func (f *Feed) cleared() {
+// checkWiped reports the screen to the Builder as wiped if all its rows are empty.
+func (f *Feed) checkWiped() {
 	f.term.Frame(&f.frame, vterm.Query{})
 	for i := range f.frame.Lines {
 		if f.asRow(&f.frame.Lines[i]).Text != "" {
 			return
 		}
 	}
-	f.b.Wiped()
+	f.b.ScreenCleared()
 }
 
 // Resize changes the terminal's size.
@@ -188,7 +189,7 @@ func (f *Feed) Resize(cols, rows int) {
 	f.stand()
 	f.term.OnScroll(nil) // what leaves now does for the size: it is compared
 	f.term.Resize(cols, rows)
-	f.term.OnScroll(func(top, bottom, n int) { f.b.Scrolled(top, bottom, n, f.row) })
+	f.term.OnScroll(func(top, bottom, n int) { f.b.AddScroll(top, bottom, n, f.row) })
 	f.b.seekAgain()
 }
 

@@ -2,8 +2,8 @@ package transcript
 
 import "slices"
 
-// known is how many of the newest lines are known again.
-const known = 20_000
+// maxKnownLines bounds the newest lines that are recognized when shown again.
+const maxKnownLines = 20_000
 
 // memory are the newest lines of the text, by number and by text.
 type memory struct {
@@ -13,16 +13,16 @@ type memory struct {
 }
 
 func (m *memory) add(line string) {
-	if len(m.lines) >= 2*known {
-		for _, old := range m.lines[:known] {
+	if len(m.lines) >= 2*maxKnownLines {
+		for _, old := range m.lines[:maxKnownLines] {
 			if places := m.at[old]; len(places) > 1 {
 				m.at[old] = places[1:]
 			} else {
 				delete(m.at, old)
 			}
 		}
-		m.lines = slices.Clone(m.lines[known:])
-		m.first += known
+		m.lines = slices.Clone(m.lines[maxKnownLines:])
+		m.first += maxKnownLines
 	}
 	if line != "" {
 		m.at[line] = append(m.at[line], m.first+len(m.lines))
@@ -30,16 +30,16 @@ func (m *memory) add(line string) {
 	m.lines = append(m.lines, line)
 }
 
-// is says that line n is this one.
+// is reports whether line n equals line.
 func (m *memory) is(n int, line string) bool {
 	return n >= m.first && n-m.first < len(m.lines) && m.lines[n-m.first] == line
 }
 
-// end is the number that the next line gets.
+// end returns the number of the next line.
 func (m *memory) end() int { return m.first + len(m.lines) }
 
 const (
-	// enough is how many lines have to stand in a row in the text to be known again.
+	// enough is how many consecutive lines must match to be recognized as repeated.
 	enough = 2
 	// places is in how many places, the newest, a line is looked for.
 	places = 64
@@ -47,17 +47,17 @@ const (
 	near = 8
 )
 
-// search finds lines that stand in the text.
+// search finds lines that are already in the text.
 type search struct {
 	on    bool
-	found bool     // next is what comes
+	found bool     // next is the expected line
 	next  int      // number of a line
-	held  []string // lines that may stand there, until enough do
+	held  []string // possible matches, until there are enough
 	from  []int    // numbers of the lines after those held, in each place
 	news  int      // lines in a row that stand nowhere
 }
 
-// begin has what comes looked up.
+// begin starts looking up the following lines.
 func (s *search) begin() { s.on, s.news = true, 0 }
 
 // line takes a line that comes.
@@ -68,9 +68,9 @@ func (s *search) line(b *Builder, line string) {
 		return
 	case s.found && line == "":
 		return // more or fewer blank lines are no news
-	case s.found && s.again(b, line):
+	case s.found && s.skipAhead(b, line):
 		return
-	case s.found && s.next >= b.doc.end(): // all that there was; from here on it is new
+	case s.found && s.next >= b.doc.end(): // end of the known text; the rest is new
 		s.off(b)
 		b.put(line)
 		return
@@ -84,8 +84,8 @@ func (s *search) line(b *Builder, line string) {
 	s.hold(b, line)
 }
 
-// again goes on in the text a few lines on, where some were drawn over meanwhile.
-func (s *search) again(b *Builder, line string) bool {
+// skipAhead continues a few lines further on, where lines between were overwritten.
+func (s *search) skipAhead(b *Builder, line string) bool {
 	for n := s.next + 1; n < s.next+near && line != ""; n++ {
 		if b.doc.is(n, line) {
 			s.next = n + 1
@@ -95,7 +95,7 @@ func (s *search) again(b *Builder, line string) bool {
 	return false
 }
 
-// hold keeps a line that stands in some places until it is clear whether it is one of them.
+// hold keeps a line that matches several places until one of them is certain.
 func (s *search) hold(b *Builder, line string) {
 	var from []int
 	if len(s.held) == 0 {
@@ -119,7 +119,7 @@ func (s *search) hold(b *Builder, line string) {
 	}
 	if len(from) == 0 {
 		s.release(b)
-		if line != "" && len(b.doc.at[line]) > 0 { // it may begin another place
+		if line != "" && len(b.doc.at[line]) > 0 { // may start another match
 			s.hold(b, line)
 			return
 		}
@@ -130,16 +130,16 @@ func (s *search) hold(b *Builder, line string) {
 		return
 	}
 	s.from = from
-	if s.held = append(s.held, line); filled(s.held) >= enough {
+	if s.held = append(s.held, line); countFilled(s.held) >= enough {
 		s.found, s.next = true, from[len(from)-1]
 		s.held, s.from, s.news = s.held[:0], nil, 0
 	}
 }
 
-// newest are the last of some numbers.
+// newest returns the last few numbers of at.
 func newest(at []int) []int { return at[max(0, len(at)-places):] }
 
-func filled(lines []string) (n int) {
+func countFilled(lines []string) (n int) {
 	for _, l := range lines {
 		if l != "" {
 			n++
@@ -164,7 +164,7 @@ func (s *search) off(b *Builder) {
 	s.on, s.found, s.news = false, false, 0
 }
 
-// end ends the search; a line that is held and is the newest of the text stands there.
+// end ends the search. A held line that is the newest of the text counts as a match.
 func (s *search) end(b *Builder) {
 	if len(s.held) > 0 && slices.Contains(s.from, b.doc.end()) {
 		s.held = s.held[:0]

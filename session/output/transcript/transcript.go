@@ -1,19 +1,18 @@
-// Package transcript makes a text of what a terminal showed, of full-screen programs too: lines that were scrolled off
-// or replaced by others, in order and once, without what was only drawn anew.
+// Package transcript makes a text of what a terminal showed, full-screen programs included: lines that were scrolled
+// off or replaced, in order and once, without redraws.
 //
 //	emulator ── Scrolled, before rows leave ──┐
-//	         ── Screen, when it stands still ─┴→ Builder: expected rows against shown ones → lines
+//	         ── Screen, when it is unchanged ─┴→ Builder: expected rows against shown ones → lines
 //
-// Rows that leave the top of what scrolls are lines of the text, exactly, whatever the margins. When a screen stands
-// still it is compared with what scrolling alone would have made of the one before: the same text higher up was
-// scrolled by drawing; a row that resembles the one that was there replaces it (a clock, a spinner, a line that is
-// typed); rows that have nothing in common with those that were there turned a page, which is lines of the text.
+// Rows that leave the top of a scrolling region become lines of the text, whatever the margins. An unchanged screen is
+// compared with what scrolling alone would have made of the previous one. The same text higher up was scrolled by
+// drawing. A row similar to the previous one replaces it (a clock, a spinner, a line being typed). Rows with nothing in
+// common turned a page: the old rows become lines of the text.
 //
-// What comes again after a page was turned or the program scrolled back (a redrawn conversation, a pager that goes up and
-// down) is looked up in the text: two lines in a row that stand there are no new ones. Ordinary scrolling is never
-// looked up, so equal lines that a program prints stay as many as they are.
+// After a page turn or a scroll back, repeated text (a redrawn conversation, a pager) is looked up: two consecutive
+// lines that match known ones are not new. Ordinary scrolling is never looked up, so a program may print equal lines.
 //
-// The package is pure. Memory is bounded: it knows the newest lines (known), and a screen.
+// The package is pure. Memory is bounded by the newest lines (known) and one screen.
 package transcript
 
 import (
@@ -24,17 +23,18 @@ import (
 // Row is a row of a screen.
 type Row struct {
 	Text    string // without blanks at its end
-	Wrapped bool   // it goes on in the next row
+	Wrapped bool   // continues in the next row
 }
 
-// Stats tell what a text was made of.
+// Stats count how a text was made.
 type Stats struct {
 	Lines   int // of the text
 	Screens int // that were compared
 	Redrawn int // rows that replaced one that they resemble, and are not in the text
 }
 
-// InPlace says that a program mostly drew over what it had drawn (top, a progress display): the text has little of it.
+// InPlace reports whether the program mostly redrew rows (top, a progress display). The text then holds little of its
+// output.
 func (s Stats) InPlace() bool { return s.Redrawn > 200 && s.Redrawn > 8*s.Lines }
 
 // Builder makes the text.
@@ -65,11 +65,11 @@ func New(emit func(line string)) *Builder {
 	return &Builder{emit: emit, doc: memory{at: map[string][]int{}}}
 }
 
-// Stats are those so far.
+// Stats returns the counts so far.
 func (b *Builder) Stats() Stats { return b.stats }
 
-// Scrolled tells that rows top to bottom move up by n (down: n negative). row is asked for those that leave the top.
-func (b *Builder) Scrolled(top, bottom, n int, row func(i int) Row) {
+// AddScroll records that rows top to bottom move up by n, or down by -n. It calls row for those that leave the top.
+func (b *Builder) AddScroll(top, bottom, n int, row func(i int) Row) {
 	b.fit(bottom + 1)
 	height := bottom - top + 1
 	region := b.rows[top : bottom+1]
@@ -77,7 +77,7 @@ func (b *Builder) Scrolled(top, bottom, n int, row func(i int) Row) {
 		n = min(-n, height)
 		copy(region[n:], region[:height-n])
 		clear(region[:n])
-		b.seekAgain() // what comes into view may have been there before
+		b.seekAgain() // rows that come into view may be known
 		return
 	}
 	n = min(n, height)
@@ -98,13 +98,13 @@ func (b *Builder) leaves(r Row) {
 		b.line(r)
 		return
 	}
-	if b.since = append(b.since, r); len(b.since) >= known {
+	if b.since = append(b.since, r); len(b.since) >= maxKnownLines {
 		b.settle(nil)
 	}
 }
 
-// Wiped tells that the screen was cleared as a whole.
-func (b *Builder) Wiped() {
+// ScreenCleared records that the whole screen was cleared.
+func (b *Builder) ScreenCleared() {
 	if !slices.ContainsFunc(b.rows, func(r Row) bool { return r.Text != "" }) {
 		return
 	}
@@ -113,8 +113,8 @@ func (b *Builder) Wiped() {
 	clear(b.rows)
 }
 
-// settle finds out whether what was cleared was drawn again, by what stands on the screen and what has left it since: if
-// most of it was not, a page was turned.
+// settle decides whether cleared rows were redrawn, by the screen and by the rows that left it since. If most were not,
+// a page was turned.
 func (b *Builder) settle(rows []Row) {
 	if b.wiped == nil {
 		return
@@ -150,14 +150,14 @@ func (b *Builder) settle(rows []Row) {
 	}
 }
 
-// fit has at least n rows expected.
+// fit extends the expected rows to at least n.
 func (b *Builder) fit(n int) {
 	for len(b.rows) < n {
 		b.rows = append(b.rows, Row{})
 	}
 }
 
-// Screen tells what stands on the screen.
+// Screen compares the current screen with the expected rows.
 func (b *Builder) Screen(rows []Row) {
 	b.stats.Screens++
 	b.settle(rows)
@@ -170,7 +170,7 @@ func (b *Builder) Screen(rows []Row) {
 	b.rows = append(b.rows[:0], rows...)
 }
 
-// compare finds out what became of the rows that were expected.
+// compare decides what happened to each expected row: kept, scrolled, replaced or turned away.
 func (b *Builder) compare(rows []Row) {
 	was := b.rows
 	first, last := 0, len(rows)
@@ -184,23 +184,23 @@ func (b *Builder) compare(rows []Row) {
 		return
 	}
 	was, rows = was[first:last], rows[first:last]
-	if first > 0 && b.told > first { // what is changed below has been told of, as it was
+	if first > 0 && b.told > first { // rows below have changed since they were recorded
 		b.told = first
 	}
 	switch by := shift(was, rows); {
 	case by > 0:
 		b.fromTop(was[:by])
-		b.replaced(was[by:], rows[:len(rows)-by])
+		b.replaceRows(was[by:], rows[:len(rows)-by])
 		return
 	case by < 0:
 		b.seekAgain()
 		return
 	}
-	b.replaced(was, rows)
+	b.replaceRows(was, rows)
 }
 
-// replaced has each row drawn over by another in the same place.
-func (b *Builder) replaced(was, rows []Row) {
+// replaceRows handles rows that were overwritten in place.
+func (b *Builder) replaceRows(was, rows []Row) {
 	filled, other, same := 0, 0, 0
 	for i := range was {
 		switch {
@@ -229,21 +229,21 @@ func (b *Builder) replaced(was, rows []Row) {
 	b.seekAgain()
 }
 
-// seekAgain looks lines up from here on, unless the text has none yet: equal lines at its start are new.
+// seekAgain starts looking lines up, unless the text is empty: equal lines at its start are new.
 func (b *Builder) seekAgain() {
 	if b.doc.end() > 0 {
 		b.seek.begin()
 	}
 }
 
-// fromTop are rows that leave from the top of the screen, but those that are in the text.
+// fromTop emits rows that leave from the top of the screen, except those already emitted.
 func (b *Builder) fromTop(rows []Row) {
 	n := min(b.told, len(rows))
 	b.told -= n
 	b.lines(rows[n:])
 }
 
-// lines are some that leave, without blank ones at the end.
+// lines emits rows without trailing blank ones.
 func (b *Builder) lines(rows []Row) {
 	for len(rows) > 0 && rows[len(rows)-1].Text == "" {
 		rows = rows[:len(rows)-1]
@@ -274,14 +274,14 @@ func (b *Builder) line(r Row) {
 // maxLine bounds a line of rows that were wrapped, in bytes.
 const maxLine = 64 << 10
 
-// put has a line stand in the text.
+// put appends a line to the text.
 func (b *Builder) put(text string) {
 	b.stats.Lines++
 	b.doc.add(text)
 	b.emit(text)
 }
 
-// Alternate tells that another screen is shown. What stands on this one are lines of the text, and is kept until Back.
+// Alternate records a switch to another screen. The rows of this one become lines of the text and are kept until Back.
 func (b *Builder) Alternate() {
 	b.settle(nil)
 	b.fromTop(b.rows)
@@ -293,10 +293,10 @@ func (b *Builder) Alternate() {
 	b.rows, b.told = nil, 0
 }
 
-// Back tells that the screen before is shown again. What stood on this one are lines of the text.
+// Back records the return to the previous screen. The rows of this one become lines of the text.
 func (b *Builder) Back() {
 	b.settle(nil)
-	b.seekAgain() // a page that was turned back to may stand there
+	b.seekAgain() // it may show an earlier page
 	b.fromTop(b.rows)
 	b.seek.end(b)
 	b.rows, b.told = nil, 0
@@ -305,7 +305,7 @@ func (b *Builder) Back() {
 	}
 }
 
-// Close ends the text with what stands on the screen.
+// Close ends the text with the rows of the screen.
 func (b *Builder) Close() {
 	b.settle(nil)
 	for range b.hidden {
@@ -319,8 +319,8 @@ func (b *Builder) Close() {
 	b.seek.end(b)
 }
 
-// shift is by how many rows the text stands higher up than before (negative: lower down); 0: it does not, or nothing
-// tells. Rows that stand where they stood count for 0.
+// shift returns by how many rows the text moved up (negative: down), or 0 if it did not move or that is uncertain. Rows
+// that stayed in place count for 0.
 func shift(was, rows []Row) int {
 	best, score := 0, 0
 	for i := range rows {
@@ -345,8 +345,8 @@ func shift(was, rows []Row) int {
 				n, last = n+1, i
 			}
 		}
-		// One line that is found elsewhere is chance, unless it is the first one or the last one and all there can be. A
-		// table that is sorted anew has lines elsewhere, too, but others between them.
+		// A single matching line is chance, unless it is the first or last one and no more can match. A table sorted
+		// again also matches elsewhere, but with other lines between.
 		switch {
 		case n <= score, missing > max(2, n/4):
 		case n >= 2 || first == 0 && by > 0 && by >= len(rows)-2 || by < 0 && last == len(rows)-1 && -by >= len(rows)-2:
@@ -356,8 +356,8 @@ func shift(was, rows []Row) int {
 	return best
 }
 
-// alike says that a row is what another one has become: it differs in numbers only, one begins as the other does, or
-// they share half of their words; of a page that changed as a whole, most of them.
+// alike reports whether row b replaces row a: they differ in numbers only, share a beginning, or share half of their
+// words. If page is set (the whole page changed), they must share most words.
 func alike(a, b string, page bool) bool {
 	if b == "" {
 		return false
@@ -381,7 +381,7 @@ func alike(a, b string, page bool) bool {
 	return 2*same >= max(len(as), len(bs))
 }
 
-// numberless is a row without its digits, and without the blanks that stand where others have some.
+// numberless returns s without digits and blanks.
 func numberless(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r == ' ' {
@@ -391,7 +391,7 @@ func numberless(s string) string {
 	}, s)
 }
 
-// common is how many bytes two texts begin with together.
+// common returns the length of the common prefix of a and b.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

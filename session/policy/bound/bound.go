@@ -1,34 +1,34 @@
-// Package bound says which lines are too deep or too large to be parsed, by looking at their text alone.
+// Package bound finds lines that are too deep or too large to parse, by their text alone.
 package bound
 
 import "strings"
 
-// Limits of what is parsed. The parser calls itself for each level of nesting, so that a level costs
-// stack: lines beyond these limits are asked about unparsed. People and agents stay far below. Long lines are
-// long for the text that is in them, in quotes and here-documents, or for their words: those are bounded, so
-// that an answer takes time by the size of the line, and no more than that.
+// Limits of parsed lines. The parser recurses per nesting level, so a level costs stack: lines beyond these limits need
+// approval unparsed. Users and agents stay far below. Long lines mostly contain much text, in quotes and
+// here-documents, or many words; both are bounded, so that judging takes time linear in the size of the line.
 const (
 	maxBytes  = 1 << 20
 	maxTokens = 40000 // words and operators of a longer line
 	maxTexts  = 100   // here-documents of a longer line
 	maxDepth  = 150
 	maxChain  = 3000 // operators in a row that the parser nests: &&, ||, |, unary signs, assignments
-	maxHeredo = 200
+	// maxHereDocs bounds the here-documents per line of the text.
+	maxHereDocs = 200
 )
 
-// MaxShort is how many bytes a line may have of which nothing but the depth is counted, and up to which the readers of
-// Windows' shells read.
+// MaxShort is the size up to which only the depth of a line is checked, and up to which the readers of Windows shells
+// read.
 const MaxShort = 64 << 10
 
-// openers and closers are words that begin and end compound commands.
+// openers and closers are words that start and end compound commands.
 var openers = map[string]int{"if": 1, "while": 1, "until": 1, "for": 1, "case": 1, "select": 1, "time": 1,
 	"coproc": 1, "function": 1,
 	"fi": -1, "done": -1, "esac": -1}
 
-// TooDeep scans a line for what would make the parser nest too deep, without regard to quotes: text in
-// quotes with hundreds of open brackets is asked about too.
+// TooDeep reports whether a line would make the parser nest too deeply. It ignores quotes: quoted text with hundreds of
+// open brackets also counts.
 func TooDeep(s string) bool {
-	if len(s) > maxBytes || len(s) > MaxShort && tooMany(s) {
+	if len(s) > maxBytes || len(s) > MaxShort && hasTooManyTokens(s) {
 		return true
 	}
 	depth, words, signs, chain, ticks := 0, 0, 0, 0, 0
@@ -68,15 +68,15 @@ func TooDeep(s string) bool {
 			return true
 		}
 	}
-	return strings.Count(s, "<<") > maxHeredo && heredocs(s) > maxHeredo
+	return strings.Count(s, "<<") > maxHereDocs && heredocs(s) > maxHereDocs
 }
 
-// tooMany estimates the words and operators of a long line. Text in quotes and here-documents counts little;
-// where it is mistaken for such, parsing takes a few times as long, and not more.
-func tooMany(s string) bool {
+// hasTooManyTokens estimates whether a long line has too many words and operators. Text in quotes and here-documents
+// counts little; where that is wrong, parsing takes a few times as long at most.
+func hasTooManyTokens(s string) bool {
 	tokens, texts, outside := 0, 0, true // outside of a word
 	var ends []hereDoc                   // that the line opened
-	missing := map[string]bool{}         // ends that do not come any more
+	missing := map[string]bool{}         // ends that no longer follow
 	skip := func(to int) int { tokens += 1 + to/64; return to }
 	for i := 0; i < len(s) && tokens <= maxTokens && texts <= maxTexts; i++ {
 		switch c := s[i]; c {
@@ -132,7 +132,7 @@ func tooMany(s string) bool {
 	return tokens > maxTokens || texts > maxTexts
 }
 
-// hereDoc is the word that ends a here-document; quoted, its text is just what is written.
+// hereDoc is the end word of a here-document; the text of a quoted one has no expansions.
 type hereDoc struct {
 	end    string
 	quoted bool
@@ -153,8 +153,7 @@ func hereEnd(s string) (hereDoc, bool) {
 	return hereDoc{rest[:end], len(rest) < len(word)}, end > 0 && (rest[0] < '0' || rest[0] > '9')
 }
 
-// hereSize returns how many bytes there are up to the end of a here-document; -1 if it does not end. With <<-
-// tabs may stand before the end.
+// hereSize returns the number of bytes up to the end of a here-document, or -1. With <<- tabs may precede the end.
 func hereSize(s, end string) int {
 	for _, tabs := range []string{"", "\t", "\t\t"} {
 		line := "\n" + tabs + end
@@ -176,6 +175,7 @@ func heredocs(s string) int {
 	return most
 }
 
+// isWord reports whether a byte belongs to a word.
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

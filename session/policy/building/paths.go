@@ -2,11 +2,11 @@ package building
 
 import "strings"
 
-// joined are options of more than one letter to which compilers take a path without anything between.
-var joined = []string{"-MF", "-MT", "-MQ", "-MJ", "-isystem", "-idirafter", "-iquote", "-include", "-imacros", "-isysroot", "-iprefix", "-iwithprefix"}
+// joinedOptions are compiler options of more than one letter to which a path is joined without a separator.
+var joinedOptions = []string{"-MF", "-MT", "-MQ", "-MJ", "-isystem", "-idirafter", "-iquote", "-include", "-imacros", "-isysroot", "-iprefix", "-iwithprefix"}
 
-// Paths are the pieces of a word that may be paths: after =, comma, colon, @ and blanks, and after the letters of an
-// option. Relative ones are among them; what has neither a slash nor a tilde nor dots is not.
+// Paths returns the pieces of a word that may be paths: after =, comma, colon, @ and blanks, and after option letters.
+// Relative paths count; a piece without slash, tilde and dots does not.
 func Paths(word string) (all []string) {
 	if !strings.ContainsAny(word, "/~") && !strings.Contains(word, "..") {
 		return nil
@@ -22,9 +22,9 @@ func Paths(word string) (all []string) {
 	return all
 }
 
-// afterOption is what is joined to an option: -I/usr/include, -o../x, -MFx/y.
+// afterOption returns the value that is joined to an option: -I/usr/include, -o../x, -MFx/y.
 func afterOption(piece string) string {
-	for _, option := range joined {
+	for _, option := range joinedOptions {
 		if rest, ok := strings.CutPrefix(piece, option); ok {
 			return rest
 		}

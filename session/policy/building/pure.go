@@ -7,16 +7,16 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// token is one piece of an expression: a text without what is put into it, a number, a name with its dots, or a sign.
+// token matches one piece of an expression: a text without interpolation, a number, a dotted name, or an operator.
 var token = pattern.Lazy(`^(?:"(?:[^"\\{]|\\.)*"|'(?:[^'\\{]|\\.)*'|0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*|[-+*/%(),.\[\]:<>!&|? ]|==|!=|<=|>=)`)
 
-// language is the part of a language that is known. A name in an expression is one of these: what else a name means may be code
-// that a value is given to, by a loop or as a method of a class. Lists are words separated by blanks.
+// language is the known part of a language. A name in an expression must be one of these: other names may mean code,
+// set by a loop or as a method. Lists are words separated by blanks.
 type language struct {
 	functions string // which only compute and print, by their names
 	methods   string // the same, behind a dot
 	values    string
-	operators string // words that stand between others
+	operators string // operators that are words
 }
 
 var (
@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// Pure reports whether code of a language only computes and prints: imports, and expressions that call nothing but what
-// does neither write nor run anything. It knows a small part of each language, and says no to the rest.
+// Pure reports whether code of a language only computes and prints: imports, and expressions with only harmless calls.
+// It knows a small part of each language and rejects the rest.
 func Pure(lang, code string) bool {
 	known := map[string]*language{"python": python, "node": node}[lang]
 	if known == nil || len(code) > 4096 || strings.ContainsAny(code, "\n\r`") {
@@ -50,7 +50,7 @@ func Pure(lang, code string) bool {
 	})
 }
 
-// imports reports a statement that imports modules, by their own names.
+// imports reports whether a statement imports modules under their own names.
 func imports(s string) bool {
 	modules, is := strings.CutPrefix(s, "import ")
 	return is && !slices.ContainsFunc(strings.Split(modules, ","), func(m string) bool {
@@ -59,7 +59,7 @@ func imports(s string) bool {
 	})
 }
 
-// expression reports whether text is one that names only what is known.
+// expression reports whether text is an expression with known names only.
 func (l *language) expression(text string) bool {
 	before := ""
 	for text != "" {
@@ -71,13 +71,13 @@ func (l *language) expression(text string) bool {
 		switch {
 		case t == " ":
 			continue
-		case isName(t) && !l.knows(t, before, text), isText(t) && (isText(before) || isName(before) && !l.operator(before)):
+		case isName(t) && !l.knows(t, before, text), isText(t) && (isText(before) || isName(before) && !l.isOperator(before)):
 			return false // also a prefix that gives a text another meaning, and """
-		case isName(t) && (isText(before) || isName(before) && !l.operator(before)) && !l.operator(t):
+		case isName(t) && (isText(before) || isName(before) && !l.isOperator(before)) && !l.isOperator(t):
 			return false // two words of a statement
 		case t == "/" && l == node && (before == "" || !strings.Contains("0123456789)]", before[len(before)-1:]) || isName(before)),
 			t == "*" && l == node && before == "/":
-			return false // it may begin a pattern or a comment, in which quotes mean nothing
+			return false // it may start a pattern or a comment, in which quotes have no meaning
 		case t == "(" && before != "" && !strings.Contains("(,[+-*/%<>=!&|?:", before[len(before)-1:]) && !isName(before):
 			return false // a value is called
 		}
@@ -86,24 +86,27 @@ func (l *language) expression(text string) bool {
 	return true
 }
 
-// knows reports whether a name stands for what is known, where it stands: functions are only called, and nothing else is.
+// knows reports whether a name is known and properly used: functions only called, other names never.
 func (l *language) knows(name, before, after string) bool {
-	if l.operator(name) {
+	if l.isOperator(name) {
 		return before != "."
 	}
 	if !strings.HasPrefix(strings.TrimLeft(after, " "), "(") {
-		return before != "." && listed(l.values, name)
+		return before != "." && listHas(l.values, name)
 	}
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 || before == "." {
-		return !strings.Contains(name, "__") && listed(l.methods, name[dot+1:])
+		return !strings.Contains(name, "__") && listHas(l.methods, name[dot+1:])
 	}
-	return listed(l.functions, name)
+	return listHas(l.functions, name)
 }
 
-// operator reports words that stand between others.
-func (l *language) operator(t string) bool { return listed(l.operators, t) }
+// isOperator reports whether a word is an operator.
+func (l *language) isOperator(t string) bool { return listHas(l.operators, t) }
 
+// isName reports whether a token is a name.
 func isName(t string) bool {
 	return t != "" && (t[0] == '_' || t[0] >= 'a' && t[0] <= 'z' || t[0] >= 'A' && t[0] <= 'Z')
 }
+
+// isText reports whether a token is a quoted text.
 func isText(t string) bool { return t != "" && (t[0] == '"' || t[0] == '\'') }

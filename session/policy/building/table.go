@@ -6,20 +6,21 @@ import (
 	"sync"
 )
 
-// Program is what a program of building may be told. Lists are words separated by blanks.
+// Program lists the allowed arguments of a building program, as blank-separated words.
 type Program struct {
-	Subs   string // its subcommands; empty: its operands are files, or what the project names
+	Subs   string // its subcommands; empty: its operands are files, or named by the project
 	Texts  string // options whose value is text, in which nothing is a path
-	Places string // options whose value is only kept, or a directory of the system that is only read
-	Asks   string // options by which it runs or loads what is not the project's, or sends something away; "x*" begins so
-	Goals  string // its operands are these and no others; "x:*" begins so
-	Only   string // it has to stay in the project, and these are all options that are known to: "-f=" takes a value, which may be joined to it
-	Old    bool   // its first word is letters of options, with a dash or without
-	Abbr   bool   // it takes long options that are shortened
+	Places string // options whose value is only stored, or a system directory that is only read
+	// options that need approval: they run or load foreign code, or send data away; "x*" matches a prefix
+	Asks  string
+	Goals string // its only operands; "x:*" matches a prefix
+	Only  string // it must stay in the project and has only these options: "-f=" takes a value, possibly joined
+	Old   bool   // its first word is letters of options, as in tar
+	Abbr  bool   // it accepts abbreviated long options
 }
 
-// compiling are the options of compilers that are asked about here; the table of programs knows their plugins.
-const compiling = "-wrapper -fplugin=* -specs=* --specs=* -B* -gccgoflags*"
+// compilerAsks are compiler options that need approval; the table of programs has their plugins.
+const compilerAsks = "-wrapper -fplugin=* -specs=* --specs=* -B* -gccgoflags*"
 
 // table has a row for each program.
 var table = sync.OnceValue(func() map[string]*Program {
@@ -91,7 +92,7 @@ var table = sync.OnceValue(func() map[string]*Program {
 		"isort":                        {},
 		"flake8":                       {},
 		"mypy":                         {Abbr: true, Asks: "--python-executable --install-types --shadow-file"},
-		"gcc,cc,g++,c++,clang,clang++": {Asks: compiling},
+		"gcc,cc,g++,c++,clang,clang++": {Asks: compilerAsks},
 		"rustc":                        {Asks: "-Clinker* linker=* --codegen linker* link-arg* -Clink-arg* -Zcodegen-backend* codegen-backend*"},
 		"just,task":                    {Asks: "-c --command --shell --shell-arg --set-shell --taskfile-remote --experiments -g --global -g*"},
 		"mkdir,touch":                  {},
@@ -135,14 +136,14 @@ var table = sync.OnceValue(func() map[string]*Program {
 	return byName
 })
 
-// Lookup finds the row of a program; nil: it is none of building.
+// Lookup returns the row of a building program, or nil.
 func Lookup(name string) *Program { return table()[name] }
 
-// Sub reports whether a subcommand is one of building; of a program without subcommands each word is.
-func (p *Program) Sub(sub string) bool { return p.Subs == "" || listed(p.Subs, sub) }
+// Sub reports whether a subcommand only builds; of a program without subcommands each word does.
+func (p *Program) Sub(sub string) bool { return p.Subs == "" || listHas(p.Subs, sub) }
 
-// listed reports whether a list has a word; "x*" in it is any word that begins so, "a*b" one that ends so as well.
-func listed(list, word string) bool {
+// listHas reports whether a list contains a word; "x*" matches a prefix, "a*b" prefix and suffix.
+func listHas(list, word string) bool {
 	for one := range strings.FieldsSeq(list) {
 		begin, end, open := strings.Cut(one, "*")
 		if !open && one == word {
@@ -158,73 +159,78 @@ func listed(list, word string) bool {
 	return false
 }
 
-// Option is the word among those that a program is given by which it does more than build; empty: there is none.
+// Option returns the argument by which a program does more than build, or "".
 func (p *Program) Option(words []string) string {
 	for i, word := range words {
 		name, _, _ := strings.Cut(word, "=")
-		if listed(p.Asks, name) || listed(p.Asks, word) || p.Abbr && shortens(name, p.Asks) || p.Only != "" && !p.allows(word, p.Old && i == 0) {
+		if listHas(p.Asks, name) || listHas(p.Asks, word) || p.Abbr && abbreviates(name, p.Asks) || p.Only != "" && !p.allows(word, p.Old && i == 0) {
 			return word
 		}
-		if p.Goals != "" && !strings.HasPrefix(word, "-") && !listed(p.Goals, word) {
+		if p.Goals != "" && !strings.HasPrefix(word, "-") && !listHas(p.Goals, word) {
 			return word
 		}
 	}
 	return ""
 }
 
-// shortens reports whether a word is the beginning of a long option of a list.
-func shortens(name, list string) bool {
+// abbreviates reports whether a word is an abbreviation of a long option of a list.
+func abbreviates(name, list string) bool {
 	return len(name) > 2 && strings.HasPrefix(name, "--") && strings.Contains(" "+list, " "+name)
 }
 
-// allows reports whether a word is an operand or options of Only. What follows "--" or an option that takes a value is not left out:
-// programs differ in what they take for the value, and no file of a project needs to begin with a dash. letters are those of tar's old form.
+// allows reports whether a word is an operand or options of Only. It also checks words after "--" or after an option
+// with a value: programs disagree about values, and project files need no leading dash. letters states tar's old form.
 func (p *Program) allows(word string, letters bool) bool {
 	switch {
 	case letters && !strings.HasPrefix(word, "-"):
-		return !strings.ContainsFunc(word, func(r rune) bool { return !listed(p.Only, "-"+string(r)) && !listed(p.Only, "-"+string(r)+"=") })
+		return !strings.ContainsFunc(word, func(r rune) bool { return !listHas(p.Only, "-"+string(r)) && !listHas(p.Only, "-"+string(r)+"=") })
 	case len(word) < 2 || word[0] != '-' || word == "--":
 		return true
 	case word[1] == '-':
 		name, _, _ := strings.Cut(word, "=")
-		return listed(p.Only, name)
+		return listHas(p.Only, name)
 	}
 	for _, r := range word[1:] {
-		if listed(p.Only, "-"+string(r)+"=") {
+		if listHas(p.Only, "-"+string(r)+"=") {
 			return true // the rest is its value
 		}
-		if !listed(p.Only, "-"+string(r)) {
+		if !listHas(p.Only, "-"+string(r)) {
 			return false
 		}
 	}
 	return true
 }
 
-// isMessage reports whether a word is -m behind options that take no value: git commit -am TEXT.
+// isMessage reports whether a word is -m behind options without a value: git commit -am TEXT.
 func isMessage(word string) bool {
-	return len(word) > 2 && word[0] == '-' && strings.HasSuffix(word, "m") && only(word[1:len(word)-1], "asvqn")
+	return len(word) > 2 && word[0] == '-' && strings.HasSuffix(word, "m") && consistsOf(word[1:len(word)-1], "asvqn")
 }
 
-// IsText reports whether a word is text: the value of an option that takes it, of its own or joined to it.
+// IsText reports whether a word is free text, and no path or command: the value of an option such as -m, as the next word or joined to it.
 func (p *Program) IsText(before, word string) bool {
 	name, _, joined := strings.Cut(word, "=")
-	return listed(p.Texts, before) || joined && listed(p.Texts, name) || listed(p.Texts, "-m") && (strings.HasPrefix(word, "-m") || isMessage(before))
+	return listHas(p.Texts, before) || joined && listHas(p.Texts, name) || listHas(p.Texts, "-m") && (strings.HasPrefix(word, "-m") || isMessage(before))
 }
 
 // IsPlace reports whether a word names a place that is only kept or read.
 func (p *Program) IsPlace(word string) bool {
 	name, _, joined := strings.Cut(word, "=")
-	return joined && (listed(p.Places, name) || listed(p.Places, word))
+	return joined && (listHas(p.Places, name) || listHas(p.Places, word))
 }
 
-// publishing are parts of names by which projects call what leaves them.
-var publishing = strings.Fields("publish deploy release upload uploadarchives uninstall sitedeploy publishtomavenlocal closeandreleaserepository")
+// publishWords are parts of names that projects use for publishing.
+var publishWords = strings.Fields("publish deploy release upload uploadarchives uninstall sitedeploy publishtomavenlocal closeandreleaserepository")
 
-// Publishes returns the word among a program's operands by which something leaves the project: make install, gradle
-// publish, npm run deploy; empty: there is none.
+// Publishes returns the operand by which something leaves the project (make install, gradle publish, npm run deploy),
+// or "".
 func Publishes(program string, operands []string) string {
 	if program == "git" {
 		return "" // its words are branches, files and messages, and no goals
+	}
+	if program == "cmake" { // its targets are those of make
+		if target := Publishes("make", targetsOfCMake(operands)); target != "" {
+			return target
+		}
 	}
 	for _, word := range operands {
 		if strings.HasPrefix(word, "-") {
@@ -233,9 +239,9 @@ func Publishes(program string, operands []string) string {
 		parts := strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return strings.ContainsRune(":-_./", r) })
 		for _, part := range parts {
 			switch {
-			case slices.Contains(publishing, part), strings.HasPrefix(part, "publish"), strings.HasPrefix(part, "deploy"):
+			case slices.Contains(publishWords, part), strings.HasPrefix(part, "publish"), strings.HasPrefix(part, "deploy"):
 				return word
-			case part == "install" && installs[program], part == "register" && program == "setup.py":
+			case part == "install" && installers[program], part == "register" && program == "setup.py":
 				return word
 			}
 		}
@@ -243,5 +249,34 @@ func Publishes(program string, operands []string) string {
 	return ""
 }
 
-// installs are programs whose word install means the system, or a home.
-var installs = map[string]bool{"make": true, "gmake": true, "ninja": true, "meson": true, "just": true, "task": true, "setup.py": true}
+// installers are programs whose word install writes to the system, or a home.
+var installers = map[string]bool{"make": true, "gmake": true, "ninja": true, "meson": true, "just": true, "task": true, "rake": true,
+	"setup.py": true}
+
+// targetsOfCMake returns the targets that cmake --build makes, and the words for the program that it runs.
+func targetsOfCMake(args []string) (targets []string) {
+	if !slices.ContainsFunc(args, func(a string) bool { return a == "--build" || strings.HasPrefix(a, "--build=") }) {
+		if i := slices.Index(args, "-P"); i >= 0 && i+1 < len(args) && strings.HasSuffix(args[i+1], "cmake_install.cmake") {
+			return []string{"install"} // the script that the target runs
+		}
+		return nil
+	}
+	listed := false
+	for i, a := range args {
+		switch value, joined := strings.CutPrefix(a, "--target="); {
+		case joined:
+			targets = append(targets, value)
+		case a == "--":
+			return append(targets, args[i+1:]...)
+		case a == "--target" || a == "-t":
+			listed = true
+		case strings.HasPrefix(a, "-t"):
+			targets = append(targets, a[2:])
+		case strings.HasPrefix(a, "-"):
+			listed = false
+		case listed:
+			targets = append(targets, a)
+		}
+	}
+	return targets
+}

@@ -8,32 +8,33 @@ import (
 	"github.com/longterm-dev/longterm/session/policy/programs"
 )
 
-// Kind says what is done.
+// Kind is the kind of damage.
 type Kind uint8
 
-// What programs do.
+// Kinds of damage.
 const (
-	Disk   Kind = iota // what is on a disk is destroyed, if the word is one
-	Tree               // a directory is removed, or emptied, with all that is in it
-	Into               // files are put into a directory, over those that are there
-	File               // a file is written
-	Volume             // what is on disks goes, and no word is the path of one
-	System             // what the machine starts and runs with goes: firmware, packages
-	Denies             // as either of them, where nothing is gained by asking
+	Disk      Kind = iota // the content of a disk is destroyed, if the word is a disk
+	Tree                  // a directory is removed, or emptied, with its content
+	Into                  // files are put into a directory and may overwrite others
+	File                  // a file is written
+	Volume                // the content of disks is destroyed, without a disk's path among the words
+	System                // the machine's firmware, packages, network or the running system is damaged
+	Elsewhere             // it publishes, destroys or rewrites data on other machines, where no local backup helps
+	Denies                // as Elsewhere or Volume, and denied without an approval request
 )
 
 // Effect is what a program does to one of its words.
 type Effect struct {
 	Kind Kind
-	Word string // empty where no word says what; of Disk, once, for the values of its options
-	Why  string // where no word says what
+	Word string // the affected word, or empty; of Disk: also for values of its options
+	Why  string // used without a Word
 }
 
 // Row is what a kind of program does, under which conditions. Lists are words separated by blanks.
 type Row struct {
 	Programs string
-	Verbs    string // its operands begin with one of these; "env/remove" are two of them
-	With     string // one of these is among its words; "x=*" begins so
+	Verbs    string // its operands start with one of these; "env/remove" are two of them
+	With     string // one of these is among its words; "x=*" matches a prefix
 	Without  string // none of these is
 	Any      string // one of these is among its words, too
 
@@ -42,7 +43,7 @@ type Row struct {
 	Why  string
 }
 
-// rows are those of each program.
+// rows maps programs to their rows.
 var rows = sync.OnceValue(func() map[string][]*Row {
 	byName := map[string][]*Row{}
 	for i := range table {
@@ -69,7 +70,7 @@ func Effects(name string, words []string, args *programs.Args) (all []Effect) {
 			if r.Kind == Disk {
 				all = append(all, Effect{Kind: Disk})
 			}
-			for _, word := range r.concerned(words, operands) {
+			for _, word := range r.targetWords(words, operands) {
 				all = append(all, Effect{Kind: r.Kind, Word: word})
 			}
 		}
@@ -88,25 +89,25 @@ func All(f func(Row)) {
 func (r *Row) applies(words []string, args *programs.Args) ([]string, bool) {
 	operands := args.Operands
 	has := func(list string) bool {
-		return listed(list, words) || slices.ContainsFunc(args.Options, func(o programs.Option) bool { return listed(list, []string{o.Name}) })
+		return listHasAny(list, words) || slices.ContainsFunc(args.Options, func(o programs.Option) bool { return listHasAny(list, []string{o.Name}) })
 	}
 	switch {
-	case r.With != "" && !has(r.With), r.Without != "" && has(r.Without), r.Any != "" && !listed(r.Any, words):
+	case r.With != "" && !has(r.With), r.Without != "" && has(r.Without), r.Any != "" && !listHasAny(r.Any, words):
 		return nil, false
 	case r.Verbs == "":
 		return operands, true
 	}
 	for verb := range strings.FieldsSeq(r.Verbs) {
 		parts := strings.Split(verb, "/")
-		if len(operands) >= len(parts) && slices.EqualFunc(parts, operands[:len(parts)], func(a, b string) bool { return listed(a, []string{strings.ToLower(b)}) }) {
+		if len(operands) >= len(parts) && slices.EqualFunc(parts, operands[:len(parts)], func(a, b string) bool { return listHasAny(a, []string{strings.ToLower(b)}) }) {
 			return operands[len(parts):], true
 		}
 	}
 	return nil, false
 }
 
-// concerned are the words that a row is about.
-func (r *Row) concerned(words, operands []string) []string {
+// targetWords returns the words that a row is about.
+func (r *Row) targetWords(words, operands []string) []string {
 	n := len(operands)
 	switch r.Of {
 	case "all":
@@ -121,7 +122,7 @@ func (r *Row) concerned(words, operands []string) []string {
 	return values(r.Of, words)
 }
 
-// values are those of some options: the next word, or what is joined to them.
+// values returns the values of some options: the next word, or a joined one.
 func values(options string, words []string) (all []string) {
 	for i, word := range words {
 		for option := range strings.FieldsSeq(options) {
@@ -143,8 +144,8 @@ func values(options string, words []string) (all []string) {
 	return all
 }
 
-// listed reports whether a list has one of the words; "x*" in it is any that begins so.
-func listed(list string, words []string) bool {
+// listHasAny reports whether a list has one of the words; "x*" matches a prefix.
+func listHasAny(list string, words []string) bool {
 	for one := range strings.FieldsSeq(list) {
 		begin, open := strings.CutSuffix(one, "*")
 		if slices.ContainsFunc(words, func(word string) bool { return word == one || open && strings.HasPrefix(word, begin) }) {

@@ -1,16 +1,26 @@
 package damage
 
-// The sentences that several rows have.
+// Reasons that several rows have.
 const (
 	onDisk   = "it destroys what is on a disk"
 	firmware = "it overwrites the firmware without which the machine does not start"
 	starts   = "it removes what the machine starts with"
 	drive    = "it may destroy what is on a disk"
 	needs    = "it removes packages that the machine needs"
+	ends     = "it ends the machine, and all that runs on it"
+	cutsOff  = "it may cut the machine off its network"
+	publish  = "it publishes for others, and that cannot be taken back"
+	destroys = "it destroys what is on other machines"
+	rewrites = "it rewrites or deletes what others have on the remote repository"
+	volumes  = "it destroys volumes, with the data of containers"
 )
 
-// essential are packages without which nothing else works, and from which no other leads back.
-const essential = "bash dash coreutils libc6 glibc musl busybox base-files base-passwd dpkg apt rpm pacman systemd systemd-sysv init login util-linux sudo " +
+// accessServices are the units without which the machine cannot be reached.
+const accessServices = "ssh ssh.* sshd sshd.* NetworkManager NetworkManager.* networking networking.* network network.* systemd-networkd systemd-networkd.* " +
+	"systemd-resolved systemd-resolved.* wpa_supplicant wpa_supplicant.* iwd iwd.*"
+
+// essentialPackages are packages whose loss breaks everything, package management included.
+const essentialPackages = "bash dash coreutils libc6 glibc musl busybox base-files base-passwd dpkg apt rpm pacman systemd systemd-sysv init login util-linux sudo " +
 	"filesystem kernel kernel-core linux libc-bin perl-base tar sed grep findutils"
 
 // table has a row for each thing that a kind of program does.
@@ -44,7 +54,7 @@ var table = []Row{
 	{Programs: "vgremove lvremove vgreduce lvreduce", Kind: Volume, Why: onDisk},
 	{Programs: "lvconvert", With: "--merge", Kind: Volume, Why: drive},
 	{Programs: "dmsetup", Verbs: "remove* wipe_table", Kind: Volume, Why: onDisk},
-	{Programs: "dmsetup", Verbs: "create load reload", Kind: Volume, Why: "who has the mapping can write over the disk behind it"},
+	{Programs: "dmsetup", Verbs: "create load reload", Kind: Volume, Why: "users of the mapping can overwrite the disk behind it"},
 	{Programs: "xfs_io", With: "-c", Kind: File, Of: "last"},
 	{Programs: "fsarchiver", Verbs: "restfs restdir", Kind: Volume, Why: onDisk},
 	{Programs: "ocs-sr", Verbs: "restoredisk restoreparts", Kind: Volume, Why: onDisk},
@@ -81,21 +91,69 @@ var table = []Row{
 	{Programs: "mokutil", With: "--reset --delete --disable-validation", Kind: System, Why: "it changes which systems the machine starts"},
 	{Programs: "kexec", With: "-e --exec -p", Kind: System, Why: "it starts another system at once, and ends all that runs"},
 	{Programs: "systemctl", Verbs: "kexec isolate rescue emergency switch-root", Kind: System, Why: "it ends nearly all that runs"},
-	{Programs: "pivot_root", Kind: System, Why: "it puts another directory in the place of the system"},
+	{Programs: "pivot_root", Kind: System, Why: "it replaces the system's root directory"},
 	{Programs: "mount", With: "--move -M", Kind: System, Why: "it takes a file system away from what runs"},
 	{Programs: "umount", Any: "/", Kind: System, Why: "it takes the system's own file system away"},
 	{Programs: "umount", With: "-a --all", Kind: System, Why: "it takes all file systems away from what runs"},
 	{Programs: "wrmsr setpci", Kind: System, Why: "it changes what the processor and its devices do"},
 	{Programs: "insmod", Kind: System, Why: "the module may do anything"},
 
+	// The machine ends, or its network.
+	{Programs: "shutdown reboot halt poweroff", Without: "-c -k -w --wtmp-only --show --help --version", Kind: System, Why: ends},
+	{Programs: "init telinit", Verbs: "0 1 6 s S", Kind: System, Why: ends},
+	{Programs: "systemctl loginctl", Verbs: "poweroff reboot halt soft-reboot suspend hibernate hybrid-sleep suspend-then-hibernate sleep exit",
+		Without: "--user", Kind: System, Why: ends},
+	{Programs: "systemctl", Verbs: "stop disable mask kill", Any: accessServices, Kind: System, Why: cutsOff},
+	{Programs: "service rc-service", Any: "stop", With: accessServices, Kind: System, Why: cutsOff},
+	{Programs: "iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft ebtables arptables", With: "-F --flush -X --delete-chain", Kind: System, Why: cutsOff},
+	{Programs: "iptables ip6tables iptables-legacy ip6tables-legacy iptables-nft", With: "-P --policy", Any: "DROP REJECT", Kind: System, Why: cutsOff},
+	{Programs: "iptables-restore ip6tables-restore", Without: "-t --test -n --noflush", Kind: System, Why: cutsOff},
+	{Programs: "nft", Any: "flush", Kind: System, Why: cutsOff},
+	{Programs: "ufw", Verbs: "enable reset default", Kind: System, Why: cutsOff},
+	{Programs: "ip", Any: "down flush", Kind: System, Why: cutsOff},
+	{Programs: "ip", Verbs: "r*/del* a*/del* l*/del*", Kind: System, Why: cutsOff},
+	{Programs: "ifconfig", Any: "down", Kind: System, Why: cutsOff},
+	{Programs: "ifdown", Kind: System, Why: cutsOff},
+	{Programs: "nmcli", Any: "off down disconnect", Kind: System, Why: cutsOff},
+
+	// What is published, destroyed or rewritten elsewhere.
+	{Programs: "npm pnpm yarn bun", Verbs: "publish unpublish deprecate npm/publish", Without: "--dry-run", Kind: Elsewhere, Why: publish},
+	{Programs: "cargo", Verbs: "publish yank", Without: "--dry-run -n", Kind: Elsewhere, Why: publish},
+	{Programs: "gem", Verbs: "push yank", Kind: Elsewhere, Why: publish},
+	{Programs: "twine", Verbs: "upload", Kind: Elsewhere, Why: publish},
+	{Programs: "poetry uv flit hatch pdm jsr vsce ovsx", Verbs: "publish", Without: "--dry-run", Kind: Elsewhere, Why: publish},
+	{Programs: "dart flutter", Verbs: "pub/publish", Without: "-n --dry-run", Kind: Elsewhere, Why: publish},
+	{Programs: "dotnet nuget", Verbs: "nuget/push push", Kind: Elsewhere, Why: publish},
+	{Programs: "mvn mvnw", Any: "deploy", Kind: Elsewhere, Why: publish},
+	{Programs: "gradle gradlew", Any: "publish publishPlugins", Kind: Elsewhere, Why: publish},
+	{Programs: "terraform tofu terragrunt", Any: "destroy apply", Without: "-help --help", Kind: Elsewhere, Why: destroys},
+	{Programs: "terraform tofu terragrunt", Verbs: "state/rm workspace/delete", Kind: Elsewhere, Why: destroys},
+	{Programs: "pulumi cdk", Verbs: "up destroy deploy", Kind: Elsewhere, Why: destroys},
+	{Programs: "kubectl oc", Verbs: "delete drain", Without: "--dry-run*", Kind: Elsewhere, Why: destroys},
+	{Programs: "kubectl oc", Verbs: "replace", With: "--force", Kind: Elsewhere, Why: destroys},
+	{Programs: "helm", Verbs: "uninstall delete del un", Without: "--dry-run*", Kind: Elsewhere, Why: destroys},
+	{Programs: "aws", Verbs: "s3/rm s3/rb */delete-* */terminate-* */deregister-*", Without: "--dryrun --dry-run", Kind: Elsewhere, Why: destroys},
+	{Programs: "aws", Verbs: "s3/sync", With: "--delete", Without: "--dryrun", Kind: Elsewhere, Why: destroys},
+	{Programs: "gsutil", Any: "rm rb", Kind: Elsewhere, Why: destroys},
+	{Programs: "gcloud az doctl heroku fly flyctl vercel netlify", Any: "delete destroy apps:destroy pg:reset rm remove", Kind: Elsewhere, Why: destroys},
+	{Programs: "gh glab", Verbs: "repo/delete repo/archive release/delete secret/delete variable/delete issue/delete gist/delete", Kind: Elsewhere, Why: destroys},
+	{Programs: "gh glab", Verbs: "api", Any: "DELETE --method=DELETE -XDELETE", Kind: Elsewhere, Why: destroys},
+	{Programs: "dropdb", Kind: Elsewhere, Why: destroys},
+	{Programs: "mysqladmin mariadb-admin", Any: "drop", Kind: Elsewhere, Why: destroys},
+	{Programs: "redis-cli", Any: "FLUSHALL FLUSHDB flushall flushdb", Kind: Elsewhere, Why: destroys},
+	{Programs: "git", Verbs: "push", With: "--force -f --mirror --delete -d --prune +* :*", Without: "/* ./* ../* file:* -n --dry-run", Kind: Elsewhere, Why: rewrites},
+	{Programs: "docker podman", Verbs: "system/prune", With: "--volumes", Kind: Volume, Why: volumes},
+	{Programs: "docker podman", Verbs: "volume/prune volume/rm", Kind: Volume, Why: volumes},
+	{Programs: "docker docker-compose podman-compose", Verbs: "compose/down down", With: "-v --volumes", Kind: Volume, Why: volumes},
+
 	// Packages.
-	{Programs: "apt apt-get aptitude", Verbs: "remove purge autoremove autopurge", Any: essential, Kind: System, Why: needs},
+	{Programs: "apt apt-get aptitude", Verbs: "remove purge autoremove autopurge", Any: essentialPackages, Kind: System, Why: needs},
 	{Programs: "apt apt-get aptitude", With: "--allow-remove-essential --force-yes", Kind: System, Why: needs},
-	{Programs: "dpkg", With: "-r -P --remove --purge", Any: essential, Kind: System, Why: needs},
+	{Programs: "dpkg", With: "-r -P --remove --purge", Any: essentialPackages, Kind: System, Why: needs},
 	{Programs: "dpkg", With: "--force-all --force-remove-essential", Kind: System, Why: needs},
-	{Programs: "rpm", With: "-e --erase", Any: essential, Kind: System, Why: needs},
-	{Programs: "dnf yum zypper apk", Verbs: "remove rm erase del", Any: essential, Kind: System, Why: needs},
-	{Programs: "pacman", With: "-R*", Any: essential, Kind: System, Why: needs},
+	{Programs: "rpm", With: "-e --erase", Any: essentialPackages, Kind: System, Why: needs},
+	{Programs: "dnf yum zypper apk", Verbs: "remove rm erase del", Any: essentialPackages, Kind: System, Why: needs},
+	{Programs: "pacman", With: "-R*", Any: essentialPackages, Kind: System, Why: needs},
 
 	// Trees that go.
 	{Programs: "python python3 pypy", With: "--clear", Any: "venv", Kind: Tree, Of: "last"},
@@ -128,7 +186,7 @@ var table = []Row{
 	{Programs: "fdupes jdupes", With: "-d --delete", Kind: Tree, Of: "all"},
 	{Programs: "rdfind", With: "-deleteduplicates", Kind: Tree, Of: "all"},
 	{Programs: "stmpclean", Kind: Tree, Of: "all"},
-	{Programs: "systemd-tmpfiles", With: "--clean --remove --purge", Without: "--dry-run", Kind: System, Why: "it removes what stands in its settings, which may be anything"},
+	{Programs: "systemd-tmpfiles", With: "--clean --remove --purge", Without: "--dry-run", Kind: System, Why: "it removes the files in its settings, which may be any files"},
 
 	// Directories that are filled.
 	{Programs: "dpkg-deb", With: "-x -X --extract --vextract -R --raw-extract", Kind: Into, Of: "last"},

@@ -49,6 +49,7 @@ var aliases = []string{
 	"bundle: install=i exec=e,ex,exe update=u add= remove= package=pack,cache outdated= info= open= console=c",
 }
 
+// aliasList holds the aliases of one program's subcommands.
 type aliasList struct {
 	full   map[string]string // alias to name
 	names  []string
@@ -79,8 +80,8 @@ var aliasTable = sync.OnceValue(func() map[string]*aliasList {
 	return m
 })
 
-// Full returns the name of a subcommand that is given by an alias or, where the program takes that, by its
-// beginning; the word itself where it is none.
+// Full returns the full name of a subcommand given by an alias or, if the program allows it, by its prefix; otherwise
+// the word itself.
 func Full(program, word string) string {
 	l := aliasTable()[program]
 	if l == nil || word == "" || slices.Contains(l.names, word) {
@@ -96,7 +97,7 @@ func Full(program, word string) string {
 	for _, name := range l.names {
 		if strings.HasPrefix(name, word) {
 			if found != "" {
-				return word // two begin so: the program refuses it
+				return word // ambiguous: the program rejects it
 			}
 			found = name
 		}
@@ -115,8 +116,8 @@ var short = map[string]string{"container run": "run", "container exec": "exec", 
 	"container remove": "rm", "image pull": "pull", "image push": "push", "image build": "build", "image rm": "rmi", "image remove": "rmi",
 	"image tag": "tag", "image save": "save", "image load": "load", "image import": "import"}
 
-// Short returns the words of a subcommand in their usual form: docker container rm is docker rm, npm i is
-// npm install. The words are not changed; where there is nothing to do they are returned.
+// Short returns the words of a subcommand in their usual form: docker container rm is docker rm, npm i is npm install.
+// It does not change its argument.
 func Short(program string, words []string) []string {
 	if len(words) == 0 {
 		return words

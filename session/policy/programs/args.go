@@ -4,22 +4,22 @@ import "strings"
 
 // Option is one option of an argument list, with its value where it takes one.
 type Option struct {
-	Name  string // as in the table: "-n", "--lines"
-	Value string
-	Has   bool     // it has a value
-	apart bool     // which is the word after it
-	Argv  []string // the command that follows it, for options like find's -exec
-	End   string   // what ended Argv: ";" or "+", or "" at the end of the line
+	Name     string // as in the table: "-n", "--lines"
+	Value    string
+	Has      bool     // it has a value
+	separate bool     // the value is the next word
+	Argv     []string // the command that follows it, for options like find's -exec
+	End      string   // what ended Argv: ";" or "+", or "" at the end of the line
 }
 
-// Args is an argument list, taken apart by a row.
+// Args is a parsed argument list.
 type Args struct {
 	Options  []Option
 	Operands []string
 	Dashes   bool // "--" was given
-	At       int  // index in the list of the first operand; its length if there is none
+	At       int  // index in the list of the first operand, or its length
 
-	doubtful []string // the words behind a "--" that the option before it may have taken for its value
+	ambiguous []string // words behind a "--" that may be the value of the option before it
 }
 
 // Get returns the last value of an option.
@@ -40,7 +40,7 @@ func (a *Args) Has(names ...string) bool {
 	return ok
 }
 
-// Parse takes the words after the program's name apart.
+// Parse parses the words after the program's name.
 func (p *Program) Parse(words []string) Args {
 	a := Args{At: len(words)}
 	for i := 0; i < len(words); i++ {
@@ -54,7 +54,7 @@ func (p *Program) Parse(words []string) Args {
 		case w == "--" && !a.Dashes && !p.OneDash:
 			a.Dashes = true
 			if i > 0 && p.mayTake(words[i-1], &a) {
-				a.doubtful = words[i+1:]
+				a.ambiguous = words[i+1:]
 			}
 		case isOption && (p.OneDash || strings.HasPrefix(w, "--")):
 			i = p.long(&a, words, i)
@@ -74,8 +74,8 @@ func (p *Program) Parse(words []string) Args {
 	return a
 }
 
-// Spread writes tar's old form as options of their own: the values of all letters follow the word in which they stand, in
-// their order. "cfI a.tar sh x" is "-c -f a.tar -I sh x".
+// Spread rewrites tar's old form as separate options: the values of all letters follow the word, in order. "cfI a.tar
+// sh x" is "-c -f a.tar -I sh x".
 func (p *Program) Spread(words []string) []string {
 	var out []string
 	rest := words[1:]
@@ -118,13 +118,13 @@ func (p *Program) long(a *Args, words []string, i int) int {
 		}
 	case !has && p.set().values[name] && i+1 < len(words):
 		i++
-		o.Value, o.Has, o.apart = words[i], true, true
+		o.Value, o.Has, o.separate = words[i], true, true
 	}
 	a.Options = append(a.Options, o)
 	return i
 }
 
-// mayTake reports whether a word is an option of which the row does not say that it takes no value.
+// mayTake reports whether a word is an option that may take a value according to its row.
 func (p *Program) mayTake(word string, a *Args) bool {
 	if len(word) < 2 || word[0] != '-' || len(a.Options) == 0 || strings.Contains(word, "=") {
 		return false
@@ -171,7 +171,7 @@ func (p *Program) short(a *Args, words []string, i int) int {
 				o.Value = w[k+1:]
 			} else if i+1 < len(words) {
 				i++
-				o.Value, o.apart = words[i], true
+				o.Value, o.separate = words[i], true
 			}
 			a.Options = append(a.Options, o)
 			return i
@@ -181,8 +181,8 @@ func (p *Program) short(a *Args, words []string, i int) int {
 	return i
 }
 
-// ReadsOnly reports whether the program only reads with these arguments, and else the option or
-// operand that says otherwise.
+// ReadsOnly reports whether the program only reads with these arguments; otherwise it returns the option or operand at
+// fault.
 func (p *Program) ReadsOnly(a *Args) (bool, string) {
 	if !p.Reads {
 		return false, ""
@@ -196,7 +196,7 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 		}
 		// Whether a program takes the next word for the value of an option differs by version, and optional values
 		// have to be in the same word.
-		if o := &a.Options[i]; o.apart && p.hasUnsafe(o.Value) {
+		if o := &a.Options[i]; o.separate && p.hasUnsafe(o.Value) {
 			return false, o.Value
 		}
 		needed = needed || p.set().need[name]
@@ -208,7 +208,7 @@ func (p *Program) ReadsOnly(a *Args) (bool, string) {
 	if !needed || !neededArg {
 		return false, ""
 	}
-	for _, word := range a.doubtful {
+	for _, word := range a.ambiguous {
 		if p.hasUnsafe(word) {
 			return false, word
 		}

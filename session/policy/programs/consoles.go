@@ -1,7 +1,6 @@
 package programs
 
-// consoles have a language of their own in which programs are started, or pass on what they are told: what they are given
-// is looked through for a command.
+// consoles have a command language that starts programs or passes on its input: their input is searched for commands.
 var consoles = []Program{
 	// Consoles of other things with a way out to the system's shell, on their input and in their arguments.
 	{Name: "tig,bconsole,crash,ginsh,ispell,aspell,jtag,hping3,ncftp,psftp,tasksh,tdbtool,sqlplus,isql,impala-shell,beeline,sqlcmd,usql,scanmem," +
@@ -10,7 +9,7 @@ var consoles = []Program{
 	{Name: "telnet", Values: "-p -s -w -q -i -X -x", Shell: "-c --sh-exec -e --exec", Lang: "console", StdinRun: true, StdinAlways: true, Run: RunPerhaps},
 	{Name: "nmap", OneDash: true, Values: "-script -script-args -p -e -S -g -iL -T", Writes: "-oN -oX -oG -oS -oA", Lang: "console",
 		StdinRun: true, StdinAlways: true, Run: RunPerhaps},
-	// Recipes: what stands in a file that the line makes, or on standard input, may name commands.
+	// Recipes: a file that the line creates, or standard input, may name commands.
 	{Name: "ansible-playbook", Values: "-i -e -u -l -t -f --inventory --extra-vars --limit --tags", Lang: "console", StdinRun: true},
 	{Name: "packer build,packer validate", OneDash: true, Values: "-var -var-file -only -except", Lang: "console", StdinRun: true},
 	{Name: "incrontab,fcrontab", Lang: "console", StdinRun: true},

@@ -1,6 +1,6 @@
 package programs
 
-// languages run code of their own language.
+// languages run code of their language.
 var languages = []Program{
 	{Name: "python,pypy,ipython", Code: "-c", Values: "-W -X -m", Stop: true, Lang: "python", StdinRun: true},
 	{Name: "perl", Code: "-e -E", Values: "-I -M -m", Stop: true, Lang: "perl", StdinRun: true},

@@ -1,14 +1,13 @@
-// Package programs is a table of what common programs do with their arguments: one row a program.
+// Package programs is a table of what common programs do with their arguments: one row per program.
 //
-// A row answers four questions about an argument list that is known word by word:
+// A row answers four questions about a known argument list:
 //
-//   - Which options take a value, so that a value is not taken for an operand.
+//   - Which options take a value, so that a value is not mistaken for an operand.
 //   - Which arguments are commands, shell text or code of another language.
 //   - Which files are written or removed.
-//   - Whether the program only reads, and which options make that untrue.
+//   - Whether the program only reads, and which options change that.
 //
-// The table knows nothing of rules and verdicts. Programs that are not in it are unknown: they may
-// run whatever they are given.
+// The table knows no rules or verdicts. Programs without a row are unknown: they may run any argument.
 package programs
 
 import (
@@ -16,10 +15,10 @@ import (
 	"sync"
 )
 
-// Run says which operands of a program are a command.
+// Run selects the operands of a program that are a command.
 type Run uint8
 
-// What a program does with its operands.
+// Which operands are a command.
 const (
 	RunNothing    Run = iota // operands are data
 	RunArgv                  // the operands after Skip are a command and its arguments
@@ -27,7 +26,7 @@ const (
 	RunFirstShell            // the first operand is shell text
 	RunScript                // the first operand is a file of shell commands
 	RunFirstCode             // the first operand is code of Lang, unless a code option gave it
-	RunPerhaps               // any argument may be a command, or have one in it
+	RunPerhaps               // any argument may be, or contain, a command
 )
 
 // Program is one row. Lists are words separated by blanks.
@@ -42,10 +41,10 @@ type Program struct {
 
 	Reads   bool   // it only reads, unless an Unsafe option is given
 	Unsafe  string // options that make it write, run programs, or talk to others
-	Strict  bool   // an option that stands nowhere in the row makes it do more, too
+	Strict  bool   // options that are not in the row make it do more, too
 	Need    string // it only reads when one of these is given
 	NeedArg string // as Need, but only where operands are given
-	Max     int    // it only reads with at most so many operands; 0 is any number
+	Max     int    // it only reads with at most that many operands; 0: any number
 	None    bool   // it only reads without operands
 
 	Run         Run
@@ -67,10 +66,10 @@ type Program struct {
 	WriteTo Targets
 	Removes Targets
 
-	set func() *sets // made when it is asked for first
+	set func() *sets // computed on first use
 }
 
-// Targets says which operands are files that are changed.
+// Targets selects the operands that are changed files.
 type Targets uint8
 
 // Which operands are changed.
@@ -82,6 +81,7 @@ const (
 	FirstOperand
 )
 
+// sets holds a row's lists as sets.
 type sets struct {
 	values, flags, unsafe, need, needArg, shell, argv, code, script, writes, runs, loads map[string]bool
 
@@ -102,7 +102,7 @@ var table = sync.OnceValue(func() map[string]*Program {
 	return byName
 })
 
-// groups are the rows, as they stand in files.
+// groups returns the rows, grouped as in the files.
 func groups() [][]Program {
 	return [][]Program{wrappers, shells, readers, writers, languages, git, tools, network, system, consoles, windows}
 }
@@ -116,6 +116,7 @@ func names(s string) []string {
 	return out
 }
 
+// set splits a list at blanks.
 func set(s string) map[string]bool {
 	m := map[string]bool{}
 	for word := range strings.FieldsSeq(s) {
@@ -124,7 +125,7 @@ func set(s string) map[string]bool {
 	return m
 }
 
-// compile makes a row's sets. Most programs are never asked about, so each is made when its own are needed.
+// compile computes a row's sets on first use, since most programs never need theirs.
 func (p *Program) compile() *sets {
 	s := &sets{
 		values: set(p.Values), flags: set(p.Flags), unsafe: set(p.Unsafe), need: set(p.Need), needArg: set(p.NeedArg),
@@ -199,23 +200,23 @@ func (p *Program) IsUnsafe(name string) bool {
 // IsFlag reports whether option name is known to take no value and to change nothing.
 func (p *Program) IsFlag(name string) bool { return p.set().flags[name] }
 
-// IsRun reports whether the value of option name is a program that is run.
-func (p *Program) IsRun(name string) bool { return p.set().runs[name] }
+// TakesProgram reports whether the value of option name is a program that is run.
+func (p *Program) TakesProgram(name string) bool { return p.set().runs[name] }
 
-// IsLoad reports whether the value of option name is code that is loaded.
-func (p *Program) IsLoad(name string) bool { return p.set().loads[name] }
+// TakesLoadedCode reports whether the value of option name is code that is loaded.
+func (p *Program) TakesLoadedCode(name string) bool { return p.set().loads[name] }
 
-// IsShell reports whether the value of option name is shell text.
-func (p *Program) IsShell(name string) bool { return p.set().shell[name] }
+// TakesShellCode reports whether the value of option name is shell text.
+func (p *Program) TakesShellCode(name string) bool { return p.set().shell[name] }
 
-// IsArgv reports whether option name is followed by a command.
-func (p *Program) IsArgv(name string) bool { return p.set().argv[name] }
+// TakesCommand reports whether option name is followed by a command.
+func (p *Program) TakesCommand(name string) bool { return p.set().argv[name] }
 
-// IsCode reports whether the value of option name is code of Lang.
-func (p *Program) IsCode(name string) bool { return p.set().code[name] }
+// TakesCode reports whether the value of option name is code of Lang.
+func (p *Program) TakesCode(name string) bool { return p.set().code[name] }
 
-// IsScript reports whether the value of option name is a file of commands.
-func (p *Program) IsScript(name string) bool { return p.set().script[name] }
+// TakesScript reports whether the value of option name is a file of commands.
+func (p *Program) TakesScript(name string) bool { return p.set().script[name] }
 
-// IsWrite reports whether the value of option name is a file that is written.
-func (p *Program) IsWrite(name string) bool { return p.set().writes[name] }
+// TakesOutputFile reports whether the value of option name is a file that is written.
+func (p *Program) TakesOutputFile(name string) bool { return p.set().writes[name] }

@@ -1,6 +1,6 @@
 package programs
 
-// readers only read, but for the options named Unsafe.
+// readers only read, except with the options named Unsafe.
 var readers = []Program{
 	{Name: "cat,tac,rev,nl,paste,join,comm,fold,fmt,expand,unexpand,cut,tr,wc,md5sum,sha1sum," +
 		"sha224sum,sha256sum," +

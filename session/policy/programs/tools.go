@@ -1,6 +1,6 @@
 package programs
 
-// tools are programs of daily building; their subcommands that read have rows.
+// tools are programs of daily building; their read-only subcommands have rows.
 var tools = []Program{
 	{Name: "docker,podman", Values: "-H -c -l --host --context --log-level --config", Stop: true,
 		SubOnly: true},

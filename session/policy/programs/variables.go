@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Use says what programs do with the value of a variable.
+// Use is how programs use the value of a variable.
 type Use uint8
 
-// What a variable is for.
+// Uses of variables.
 const (
 	AsText    Use = iota // a shell, or the program itself, runs it as a command
 	AsProgram            // it names one program, which is started with files or data of others
-	AsOptions            // Of's options, as if they stood on its line
+	AsOptions            // options of the program Of, added to its command line
 	AsCode               // libraries, or directories of programs, that are loaded into others or found before their own
 	AsOutput             // a file that is written
 )
 
-// variable is one row. Names are words separated by blanks; "X*" begins so, "*X" ends so.
+// variable is one row. Names are blank-separated words; "X*" matches a prefix, "*X" a suffix.
 type variable struct {
 	Names string
 	Use   Use
@@ -58,19 +58,20 @@ var variables = []variable{
 		"GIT_TRACE_PACKET GIT_TRACE_SETUP", Use: AsOutput},
 }
 
-// index finds rows by their names: each line asks for each of its assignments.
+// index finds rows by name; each assignment of a line looks one up.
 var index struct {
 	once  sync.Once
 	exact map[string][]*variable
 	open  []openName
 }
 
-// openName is a name with a star, and the row that it stands in.
+// openName is a name with a star, and its row.
 type openName struct {
 	begin, end string
 	row        *variable
 }
 
+// makeIndex fills index.
 func makeIndex() {
 	index.exact = map[string][]*variable{}
 	for i := range variables {
@@ -101,7 +102,7 @@ func VariableFor(name string, use Use) (of string, is bool) {
 	return "", false
 }
 
-// VariableNames are the names of all variables with a use.
+// VariableNames returns the names of all variables with a use.
 func VariableNames(use Use) string {
 	var names []string
 	for _, v := range variables {

@@ -1,6 +1,6 @@
 package programs
 
-// wrappers run the command that they are given.
+// wrappers run a command of their words.
 var wrappers = []Program{
 	{Name: "sudo", Values: "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --close-from " +
 		"--role --type " +

@@ -18,8 +18,8 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// Allow adds rules that a person decided on to his file, and has them count at once. The text is one as
-// ParseTexts reads it, why goes into a comment with the time.
+// Allow adds rules that the user decided on to the user's file and applies them at once. ParseTexts reads the text; why
+// goes into a comment with the time.
 func (b *Book) Allow(text, why string) error {
 	rules, err := policy.ParseTexts(text)
 	if err != nil {
@@ -33,31 +33,31 @@ func (b *Book) Allow(text, why string) error {
 	return nil
 }
 
-// Append adds a rule to the person's file, and has it count at once.
+// Append adds a rule to the user's file and applies it at once.
 func (b *Book) Append(r policy.Rule, why string) error {
 	err := AppendRule(b.o.File, r, why+", "+b.o.now().Format("2006-01-02 15:04:05"))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.look(b.person, true)
+	b.reloadIfChanged(b.userFile, true)
 	return err
 }
 
-// appending has one append after the other.
-var appending sync.Mutex
+// appendMu serializes writes to rule files.
+var appendMu sync.Mutex
 
-// AppendRule adds a rule to the end of a file of rules, which is made if it is not there; all else in it stays
-// as it is. The file has to be in order before, and is afterwards: else nothing is written.
+// AppendRule appends a rule to a rule file, which it creates if missing. All else in it stays. The file must be valid
+// before and after; otherwise nothing is written.
 func AppendRule(file string, r policy.Rule, comment string) error {
 	if slices.ContainsFunc(slices.Concat([]string{r.Program}, r.Words, r.Options), func(w string) bool { return !utf8.ValidString(w) }) {
-		return errors.New("the rule has bytes that are no UTF-8, and a file of rules holds nothing else; it can be allowed once or for the session")
+		return errors.New("the rule is not valid UTF-8, which rule files require; allow it once or for the session")
 	}
-	appending.Lock()
-	defer appending.Unlock()
+	appendMu.Lock()
+	defer appendMu.Unlock()
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
 	}
 	for range 10 { // an editor may write it meanwhile
-		old, mode, err := textOf(file)
+		old, mode, err := readText(file)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func AppendRule(file string, r policy.Rule, comment string) error {
 		if _, err := Decode(file, added, false); err != nil {
 			return fmt.Errorf("the rule cannot be added: %w", err)
 		}
-		if now, _, err := textOf(file); err != nil || !bytes.Equal(now, old) {
+		if now, _, err := readText(file); err != nil || !bytes.Equal(now, old) {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -90,8 +90,8 @@ func AppendRule(file string, r policy.Rule, comment string) error {
 	return fmt.Errorf("%s is being written all the time; try again", file)
 }
 
-// textOf is a file's content and mode; of one that is not there, none.
-func textOf(file string) ([]byte, fs.FileMode, error) {
+// readText returns a file's content and mode; nothing for a missing file.
+func readText(file string) ([]byte, fs.FileMode, error) {
 	c, err := read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0o600, nil
@@ -102,7 +102,7 @@ func textOf(file string) ([]byte, fs.FileMode, error) {
 	return c.src, c.st.Mode().Perm(), nil
 }
 
-// RuleTOML writes a rule as a file of rules has it.
+// RuleTOML formats a rule as TOML for a rule file.
 func RuleTOML(r policy.Rule, comment string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSpace(comment), "\n") {
@@ -136,9 +136,9 @@ func RuleTOML(r policy.Rule, comment string) string {
 	if r.Exact {
 		line("exact", "true")
 	}
-	text("decision", r.Decision.String())
+	text("decision", r.Word())
 	list("cwd", r.Roots)
-	if r.Why != "a rule says "+r.String() {
+	if r.Why != "rule "+r.String() {
 		text("reason", r.Why)
 	}
 	text("instead", r.Instead)
@@ -147,18 +147,18 @@ func RuleTOML(r policy.Rule, comment string) string {
 	return b.String()
 }
 
-// quote is a text in TOML, in which what nobody sees is written by its number: a person reads the file.
+// quote returns a TOML string in which invisible characters are escaped, for users who read the file.
 func quote(text string) string {
-	if !strings.ContainsFunc(text, unseen) {
+	if !strings.ContainsFunc(text, isInvisible) {
 		return tomldoc.Quote(text)
 	}
 	var b strings.Builder
 	for rest := text; rest != ""; {
 		r, n := utf8.DecodeRuneInString(rest)
 		switch {
-		case unseen(r) && r > 0xffff:
+		case isInvisible(r) && r > 0xffff:
 			fmt.Fprintf(&b, `\U%08X`, r)
-		case unseen(r):
+		case isInvisible(r):
 			fmt.Fprintf(&b, `\u%04X`, r)
 		case r == '"' || r == '\\':
 			b.WriteString(`\` + rest[:n])
@@ -170,12 +170,12 @@ func quote(text string) string {
 	return `"` + b.String() + `"`
 }
 
-// unseen reports characters that show nothing, or turn the direction of what is read.
-func unseen(r rune) bool {
+// isInvisible reports characters that are invisible or change the reading direction.
+func isInvisible(r rune) bool {
 	return !unicode.IsPrint(r) || unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// printable leaves out of a comment what would end it, or confuse who reads it.
+// printable replaces characters that would end a comment or mislead its reader.
 func printable(r rune) rune {
 	if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' {
 		return '\uFFFD'

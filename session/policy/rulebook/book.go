@@ -13,68 +13,69 @@ import (
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/policy"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// Options say where a Book's files are.
+// Options are the locations of a Book's files.
 type Options struct {
-	File   string        // the person's policy.toml
-	Kept   string        // a copy of the last one that was in order; "" is none. In a directory beside it are those of projects
-	Keep   bool          // this process stays: it has seen for how long a file is gone when it takes Kept away
-	Root   string        // directory that is longterm's alone, with all of the above; "" where there is no such
-	Trust  string        // directory of what the person trusts; "" trusts nothing
-	Home   string        // of subjects that have none
-	Person policy.Preset // where no file says another: for persons; "" is hard
-	Agents policy.Preset // and for agents; "" is hard
+	File string // the user's policy.toml
+	// path of a copy of the last valid user file; "" for none. A directory next to it holds the copies of project files
+	Kept   string
+	Keep   bool          // this long-lived process may delete Kept: it knows how long the file is missing
+	Root   string        // directory that only longterm writes and that holds all of the above; "" if none
+	Trust  string        // directory of the user's trust records; "" trusts nothing
+	Home   string        // home of subjects without one
+	Person policy.Preset // default for users without another in a file; "" is hard
+	Agents policy.Preset // default for agents; "" is hard
 	Log    *slog.Logger  // nil: none
-	Trying string        // a project's file that counts as trusted: to see what trust would change
+	Trying string        // a project file that counts as trusted, to show what trust would change
 
-	now func() time.Time // of tests
+	now func() time.Time // clock; set by tests
 }
 
-// Book is the rules in effect.
+// Book holds the rules in effect.
 type Book struct {
 	o Options
 
 	mu       sync.Mutex // guards what follows
-	person   *known
-	projects map[string]*known
-	loads    int // counts what was read: each content has a number of its own
+	userFile *fileState
+	projects map[string]*fileState
+	loads    int // number of loads so far: each loaded content gets a number
 	engines  map[string]*compiled
 }
 
-// known is what is known of a file.
-type known struct {
-	path     string
-	project  bool
-	id       identity // of what was read last
-	there    bool     // at the last look
-	gone     time.Time
-	file     *File // the last that was in order; nil: none
-	isKept   bool  // a copy of it is
-	hash     string
-	number   int
-	using    string
-	problems []string
+// fileState is the last read state of a rule file.
+type fileState struct {
+	path         string
+	project      bool     // a project's file, not the user's
+	id           identity // of the last load
+	existed      bool     // at the last check
+	missingSince time.Time
+	file         *File // the last valid one; nil: none
+	hasCopy      bool  // Options.Kept, or its directory, has a copy of it
+	hash         string
+	number       int    // number of the load
+	using        string // content in use: file, kept, none or broken
+	problems     []string
 
-	trust   *trustRecord // of a project's file: what the person trusts
+	trust   *trustRecord // of a project's file: what the user trusts
 	trustID identity
 }
 
-// Times that a file has to be left alone before it is read, and to stay away before it counts as removed:
-// editors write in steps, and rename.
+// How long a file must be unchanged before it is read, and missing before it counts as removed: editors write in steps
+// and rename.
 const (
-	settleTime = 100 * time.Millisecond
-	goneTime   = 100 * time.Millisecond
+	settleTime  = 100 * time.Millisecond
+	missingTime = 100 * time.Millisecond
 )
 
-// Bounds of what is kept: beyond them all is read or made anew.
+// Bounds of the caches: beyond them everything is read or built again.
 const (
 	maxProjects = 256
 	maxEngines  = 256
 )
 
-// Open reads the person's file. One with mistakes is said in Status, and is no error.
+// Open reads the user's file. Status reports its errors; they are not returned.
 func Open(o Options) *Book {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -82,12 +83,12 @@ func Open(o Options) *Book {
 	if o.now == nil {
 		o.now = time.Now
 	}
-	b := &Book{o: o, person: &known{path: o.File}, projects: map[string]*known{}, engines: map[string]*compiled{}}
-	b.look(b.person, true)
+	b := &Book{o: o, userFile: &fileState{path: o.File}, projects: map[string]*fileState{}, engines: map[string]*compiled{}}
+	b.reloadIfChanged(b.userFile, true)
 	return b
 }
 
-// SetDefaults changes the presets that count where no file says another.
+// SetDefaults changes the presets that apply if no file sets another.
 func (b *Book) SetDefaults(person, agents policy.Preset) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,15 +98,15 @@ func (b *Book) SetDefaults(person, agents policy.Preset) {
 	}
 }
 
-// Status says what became of the person's file, which is read anew if it is another than the one last read.
+// Status returns the state of the user's file, after reloading it if it changed.
 func (b *Book) Status() FileStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.look(b.person, false)
-	return b.person.status()
+	b.reloadIfChanged(b.userFile, false)
+	return b.userFile.status()
 }
 
-func (k *known) status() FileStatus {
+func (k *fileState) status() FileStatus {
 	st := FileStatus{File: k.path, Using: k.using, Project: k.project, Hash: k.hash, Problems: slices.Clone(k.problems)}
 	if st.Problems == nil {
 		st.Problems = []string{}
@@ -116,36 +117,36 @@ func (k *known) status() FileStatus {
 	return st
 }
 
-// look reads a file if it changed; now reads one that was just written, too.
-func (b *Book) look(k *known, now bool) bool {
+// reloadIfChanged reads a file if it changed; now reads one that was just written, too.
+func (b *Book) reloadIfChanged(k *fileState, now bool) bool {
 	if k.path == "" {
 		k.using = "none"
 		return false
 	}
-	st, link, err := lookAt(k.path)
+	st, link, err := statPath(k.path)
 	at := b.o.now()
 	switch {
 	case missing(err) && !link:
-		if !k.there && k.using != "" {
+		if !k.existed && k.using != "" {
 			return false
 		}
-		if k.there && !now && k.using != "none" {
-			if k.gone.IsZero() {
-				k.gone = goneSince(k.path, at)
+		if k.existed && !now && k.using != "none" {
+			if k.missingSince.IsZero() {
+				k.missingSince = missingSinceAtLatest(k.path, at)
 			}
-			if at.Sub(k.gone) < goneTime {
+			if at.Sub(k.missingSince) < missingTime {
 				return false
 			}
 		}
-		b.takeNone(k)
+		b.markMissing(k)
 		return true
-	case err == nil && k.there && k.id == identityOf(st):
-		k.gone = time.Time{}
+	case err == nil && k.existed && k.id == identityOf(st):
+		k.missingSince = time.Time{}
 		return false
 	case err == nil && !now && k.file != nil && at.Sub(st.ModTime()).Abs() < settleTime:
 		return false
 	}
-	k.gone = time.Time{}
+	k.missingSince = time.Time{}
 	was := strings.Join(k.problems, "\n")
 	b.load(k)
 	if said := strings.Join(k.problems, "\n"); said != was {
@@ -156,15 +157,15 @@ func (b *Book) look(k *known, now bool) bool {
 	return true
 }
 
-// load reads a file. With mistakes in it what was read before stays.
-func (b *Book) load(k *known) {
+// load reads a file. If it has errors, the last valid content stays in use.
+func (b *Book) load(k *fileState) {
 	c, err := read(k.path)
 	if errors.Is(err, fs.ErrNotExist) { // since it was looked for
-		b.takeNone(k)
+		b.markMissing(k)
 		return
 	}
-	if k.there = true; err != nil && c.st == nil && slices.Equal(k.problems, saidOf(err)) {
-		return // no content, and nothing new to be said
+	if k.existed = true; err != nil && c.st == nil && slices.Equal(k.problems, problemLines(err)) {
+		return // no content, and no new problem
 	}
 	b.loads++
 	k.id, k.number = c.id, b.loads
@@ -176,12 +177,12 @@ func (b *Book) load(k *known) {
 	if err == nil {
 		k.file, k.using, k.problems = file, "file", nil
 		b.o.Log.Info("rules", "file", k.path, "rules", file.Rules())
-		b.keep(k, c.src)
+		b.saveCopy(k, c.src)
 		return
 	}
-	k.problems = saidOf(err)
+	k.problems = problemLines(err)
 	if b.forget(k); k.file == nil {
-		k.file = b.kept(k)
+		k.file = b.lastGood(k)
 	}
 	k.using = "broken"
 	if k.file != nil {
@@ -189,28 +190,28 @@ func (b *Book) load(k *known) {
 	}
 }
 
-// saidOf is an error as lines.
-func saidOf(err error) (lines []string) {
+// problemLines returns an error as lines.
+func problemLines(err error) (lines []string) {
 	for _, p := range tomldoc.ProblemsOf(err) {
 		lines = append(lines, p.Error())
 	}
 	return lines
 }
 
-// takeNone notes that there is no file.
-func (b *Book) takeNone(k *known) {
+// markMissing records that the file is missing.
+func (b *Book) markMissing(k *fileState) {
 	b.loads++
-	*k = known{path: k.path, project: k.project, using: "none", number: b.loads}
-	b.keep(k, nil)
+	*k = fileState{path: k.path, project: k.project, using: "none", number: b.loads}
+	b.saveCopy(k, nil)
 }
 
-// presets are their names, the laxest first.
-var presets = []policy.Preset{policy.Off, policy.Hard, policy.Build, policy.ReadOnly, policy.Listed}
+// presets are the names of presets, the laxest first.
+var presets = []policy.Preset{policy.Off, policy.Hard, policy.BuildDraft, policy.Build, policy.ReadOnly, policy.Listed}
 
-// Presets are the names of presets, the laxest first.
+// Presets returns the names of presets, the laxest first.
 func Presets() []policy.Preset { return slices.Clone(presets) }
 
-// stricter is the stricter of two presets.
+// stricter returns the stricter of two presets.
 func stricter(a, b policy.Preset) policy.Preset {
 	if slices.Index(presets, a) >= slices.Index(presets, b) {
 		return a
@@ -218,29 +219,29 @@ func stricter(a, b policy.Preset) policy.Preset {
 	return b
 }
 
-// Known says whether a name that --policy gives is a preset or a section of the person's file.
+// Known returns an error unless the name given to --policy is a preset or a section of the user's file.
 func (b *Book) Known(name string) error {
 	names := b.names()
 	if slices.Contains(names, name) {
 		return nil
 	}
 	hint := "; there are " + strings.Join(names, ", ")
-	if near := spelling.Nearest(name, names); near != "" {
+	if near := suggestname.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return fmt.Errorf("there is no policy %q%s", name, hint)
+	return fmt.Errorf("policy %q not found%s", name, hint)
 }
 
-// names are what --policy may give.
+// names returns the valid names for --policy.
 func (b *Book) names() (all []string) {
 	for _, p := range presets {
 		all = append(all, string(p))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.look(b.person, false)
-	if b.person.file != nil {
-		for _, s := range b.person.file.Sections {
+	b.reloadIfChanged(b.userFile, false)
+	if b.userFile.file != nil {
+		for _, s := range b.userFile.file.Sections {
 			if s.Name != "" {
 				all = append(all, s.Name)
 			}
@@ -249,30 +250,30 @@ func (b *Book) names() (all []string) {
 	return all
 }
 
-// For are the rules for a subject. Both are shared with others and are not to be changed.
+// For returns the rules for a subject. Both results are shared; do not change them.
 func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	if s.Home == "" {
 		s.Home = b.o.Home
 	}
 	if s.Seen == nil {
-		s.Seen = new(Seen)
+		s.Seen = new(LookupCache)
 	}
-	again := s.Seen.by(&s)
+	again := s.Seen.isFor(&s)
 	if !again {
 		s.Seen.projects = projectsOf(&s) // may be slow to answer: others do not wait for it
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !again {
-		b.look(b.person, false)
+		b.reloadIfChanged(b.userFile, false)
 	}
 	c := chooser{book: b, subject: &s, now: b.o.now()}
-	c.add(b.person, nil)
+	c.add(b.userFile, nil)
 	if !again {
-		s.Seen.projects = append(s.Seen.projects, b.goneFrom(&s)...)
+		s.Seen.projects = append(s.Seen.projects, b.missingProjects(&s)...)
 	}
 	for _, k := range b.projectsAt(s.Seen.projects, again) {
-		c.add(k, b.trusted(k))
+		c.add(k, b.trustOf(k))
 		if k.path == b.o.Trying && k.file != nil {
 			c.files[len(c.files)-1].trust = &trustRecord{Path: k.path, Hash: k.file.Hash}
 		}
@@ -289,7 +290,7 @@ func (b *Book) For(s Subject) (*policy.Engine, *Sources) {
 	return made.engine, made.sources
 }
 
-// projectsOf are the files of rules of the projects that a subject is in.
+// projectsOf returns the rule files of the projects that a subject is in.
 func projectsOf(s *Subject) (found []string) {
 	if !s.Real || mayBeInProject(s.Cwd) {
 		found = projectFiles(s.Cwd, s.Home)
@@ -317,23 +318,23 @@ func (b *Book) ListOwn() (all []string) {
 	return all
 }
 
-// projectsAt are what is known of projects' files, which are looked at unless they were just now. The person's own is none
-// of them.
-func (b *Book) projectsAt(paths []string, looked bool) (all []*known) {
+// projectsAt returns the state of project files, after checking them unless they were just checked. The user's own file
+// is excluded.
+func (b *Book) projectsAt(paths []string, checked bool) (all []*fileState) {
 	if len(b.projects) > maxProjects {
 		clear(b.projects)
 	}
 	for _, p := range paths {
 		k := b.projects[p]
 		if k == nil {
-			k = &known{path: p, project: true}
+			k = &fileState{path: p, project: true}
 			b.projects[p] = k
-			looked = false // the next ones may have been forgotten, too
+			checked = false // the next ones may have been forgotten, too
 		}
-		if !looked {
-			b.look(k, false)
+		if !checked {
+			b.reloadIfChanged(k, false)
 		}
-		if k.using != "none" && !(b.person.there && k.id == b.person.id) {
+		if k.using != "none" && !(b.userFile.existed && k.id == b.userFile.id) {
 			all = append(all, k)
 		}
 	}

@@ -24,7 +24,7 @@ type library struct {
 
 func newLibrary(t *testing.T, person string) *library {
 	t.Helper()
-	dir := resolved(t.TempDir())
+	dir := resolve(t.TempDir())
 	l := &library{t: t, dir: dir, home: filepath.Join(dir, "home"), at: time.Date(2026, 11, 22, 12, 0, 0, 0, time.Local)}
 	l.age = 1000 * time.Hour
 	if person != "" {
@@ -76,7 +76,7 @@ func (l *library) remove(path string, ago time.Duration) {
 
 // project writes a project's file of rules and returns its directory.
 func (l *library) project(name, content string) string {
-	path := l.write(filepath.Join("home", name, place), content)
+	path := l.write(filepath.Join("home", name, projectPolicy), content)
 	return filepath.Dir(filepath.Dir(path))
 }
 
@@ -127,7 +127,7 @@ not_match = ["git push"]
 		l.want(Subject{}, line, want)
 		l.want(agent, line, want)
 	}
-	// What a preset asks about nobody asks a person; what a rule asks about he is asked.
+	// What a preset asks about nobody asks a user; what a rule asks about he is asked.
 	l.want(Subject{}, "$X y", "allow")
 	l.want(agent, "$X y", "ask")
 	l.want(Subject{}, "$X y; git push", "ask")
@@ -181,7 +181,7 @@ preset = "listed"
 	}
 }
 
-// A preset of the file is meant for everybody that it is for, the person too.
+// A preset of the file is meant for everybody that it is for, the user too.
 func TestPresetOfTheFileAsksPersons(t *testing.T) {
 	l := newLibrary(t, `preset = "build"`)
 	l.want(Subject{}, "curl x", "ask")
@@ -351,7 +351,7 @@ cwd = ["/srv"]
 	l.want(Subject{Agent: "claude", Cwd: filepath.Join(link, "sub")}, "cd ../..; npm install", "ask")
 	l.want(Subject{Agent: "claude", Cwd: into}, "npm install", "allow")
 	l.want(Subject{Agent: "claude", Cwd: into}, "cd ..; npm install", "ask")
-	// The person's own rules count wherever he says.
+	// The user's own rules count wherever he says.
 	l.write("policy.toml", "preset = \"readonly\"\nallow = [\"npm\"]")
 	l.want(here, "cd /tmp; npm install", "allow")
 }
@@ -372,8 +372,8 @@ func TestProjectsWithinProjects(t *testing.T) {
 	}
 	l.want(Subject{Agent: "x", Cwd: link}, "docker ps", "deny")
 	// The home directory is no project, and what is above it neither.
-	l.write(filepath.Join("home", place), `deny = ["ls"]`)
-	l.write(place, `deny = ["ls"]`)
+	l.write(filepath.Join("home", projectPolicy), `deny = ["ls"]`)
+	l.write(projectPolicy, `deny = ["ls"]`)
 	l.want(Subject{Agent: "x", Cwd: inner}, "ls", "allow")
 	l.want(Subject{Agent: "x", Cwd: l.dir}, "ls", "deny")
 }
@@ -400,9 +400,9 @@ func TestBrokenFileKeepsTheLast(t *testing.T) {
 	if st := l.Status(); st.Using != "file" || len(st.Problems) != 0 || st.Rules != 1 {
 		t.Errorf("%+v", st)
 	}
-	l.remove(l.o.File, goneTime/2)
+	l.remove(l.o.File, missingTime/2)
 	l.want(agent, "wget x", "deny") // an editor may be writing it
-	l.at = l.at.Add(goneTime)
+	l.at = l.at.Add(missingTime)
 	l.want(agent, "wget x", "allow")
 	if st := l.Status(); st.Using != "none" {
 		t.Errorf("%+v", st)
@@ -422,7 +422,7 @@ func TestBrokenFromTheStart(t *testing.T) {
 	l.want(agent, "make", "allow")
 	l.want(Subject{Agent: "x", Cwd: dir}, "make", "ask")
 	_, src := l.For(Subject{Agent: "x", Cwd: dir})
-	if !strings.Contains(src.From, "is not in order") || len(src.Warnings()) != 1 {
+	if !strings.Contains(src.From, "is invalid") || len(src.Warnings()) != 1 {
 		t.Errorf("%+v", src)
 	}
 }
@@ -478,9 +478,9 @@ func TestAppend(t *testing.T) {
 	if err := os.Remove(l.o.File); err != nil {
 		t.Fatal(err)
 	}
-	l.at = l.at.Add(2 * goneTime)
+	l.at = l.at.Add(2 * missingTime)
 	l.Status()
-	l.at = l.at.Add(2 * goneTime)
+	l.at = l.at.Add(2 * missingTime)
 	l.Status()
 	if err := l.Allow("deny wget", ""); err != nil {
 		t.Fatal(err)
@@ -520,7 +520,7 @@ func TestOwnFiles(t *testing.T) {
 		"echo 'allow = [\"npm\"]' >> .longterm/policy.toml", "sed -i s/deny/ask/ " + dir + "/.longterm/policy.toml", "mv x " + dir + "/.longterm/policy.toml",
 	} {
 		l.want(s, line, "ask")
-		l.want(Subject{Cwd: dir}, line, "allow") // a person does as he likes
+		l.want(Subject{Cwd: dir}, line, "allow") // a user does as he likes
 	}
 	l.want(s, "rm -rf "+state, "deny")
 	l.want(s, "cat "+l.o.File, "allow")
@@ -554,7 +554,7 @@ func TestOwnDirectory(t *testing.T) {
 	}
 }
 
-func TestEnginesAreKept(t *testing.T) {
+func TestEngines_Cached(t *testing.T) {
 	l := newLibrary(t, `deny = ["curl"]`)
 	a, _ := l.For(Subject{Agent: "a", Cwd: "/tmp"})
 	b, _ := l.For(Subject{Agent: "b", Session: "s", Cwd: "/usr"})
@@ -640,7 +640,7 @@ func TestFilesAreSeenOnce(t *testing.T) {
 		}
 	}
 	for _, real := range []bool{false, true} {
-		s := Subject{Agent: "x", Cwd: dir, Real: real, Seen: new(Seen)}
+		s := Subject{Agent: "x", Cwd: dir, Real: real, Seen: new(LookupCache)}
 		denied(s, "head", "curl")
 		l.write("policy.toml", `deny = ["rev"]`)
 		l.project("p", `deny = ["tac"]`)
@@ -653,7 +653,7 @@ func TestFilesAreSeenOnce(t *testing.T) {
 		l.write("policy.toml", `deny = ["head"]`)
 		l.project("p", `deny = ["curl"]`)
 		denied(s, "rev", "tac")
-		s.Seen = new(Seen)
+		s.Seen = new(LookupCache)
 		denied(s, "head", "curl")
 		l.write("policy.toml", `deny = ["rev"]`)
 		s.Seen = nil

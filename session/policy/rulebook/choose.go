@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// compiled is an engine for all who are alike.
+// compiled is an engine shared by equal subjects.
 type compiled struct {
 	engine  *policy.Engine
 	sources *Sources
@@ -28,19 +28,20 @@ type chooser struct {
 
 // chosen is a file and the sections of it that count.
 type chosen struct {
-	*known
+	*fileState
 	trust    *trustRecord // of a project's file; nil: none
 	sections []int
-	at       []string // of a trusted project: its directory, by all names that the subject has for it
+	dirs     []string // of a trusted project: its directory, by all names that the subject has for it
 }
 
-// trusted says that what a file allows counts.
-func (c *chosen) trusted() bool { return !c.project || c.trust != nil && c.trust.Hash == c.file.Hash }
+// isTrusted reports whether a file's allow rules count.
+func (c *chosen) isTrusted() bool { return !c.project || c.trust != nil && c.trust.Hash == c.file.Hash }
 
-func (c *chooser) add(k *known, trust *trustRecord) {
-	f := chosen{known: k, trust: trust}
+// add adds the sections of a file that apply to the subject.
+func (c *chooser) add(k *fileState, trust *trustRecord) {
+	f := chosen{fileState: k, trust: trust}
 	if k.project && trust != nil {
-		f.at = projectNames(filepath.Dir(filepath.Dir(k.path)), c.subject)
+		f.dirs = projectNames(filepath.Dir(filepath.Dir(k.path)), c.subject)
 	}
 	if k.file != nil {
 		for i := range k.file.Sections {
@@ -52,7 +53,7 @@ func (c *chooser) add(k *known, trust *trustRecord) {
 	c.files = append(c.files, f)
 }
 
-// key is the same for subjects who get the same engine.
+// key returns a key that is equal for subjects that get the same engine.
 func (c *chooser) key() string {
 	var b strings.Builder
 	b.WriteString(c.subject.Policy + "\x00" + strconv.FormatBool(c.subject.Agent != "") + "\x00" + c.subject.Home)
@@ -60,7 +61,7 @@ func (c *chooser) key() string {
 		f := &c.files[i]
 		b.WriteString("\x00" + strconv.Itoa(f.number))
 		if f.trust != nil {
-			b.WriteString("t" + f.trust.Hash + strings.Join(f.at, "\x00"))
+			b.WriteString("t" + f.trust.Hash + strings.Join(f.dirs, "\x00"))
 		}
 		for _, n := range f.sections {
 			b.WriteString("," + strconv.Itoa(n))
@@ -69,7 +70,7 @@ func (c *chooser) key() string {
 	return b.String()
 }
 
-// compile makes the engine, and says where its rules come from.
+// compile builds the engine and records the sources of its rules.
 func (c *chooser) compile() *compiled {
 	out := &compiled{sources: &Sources{byName: map[string]int{}}}
 	s := out.sources
@@ -80,7 +81,7 @@ func (c *chooser) compile() *compiled {
 	if s.Preset == "" {
 		s.Preset = policy.Hard
 	}
-	c.asked(s)
+	c.applyRequested(s)
 	for i := range c.files {
 		f := &c.files[i]
 		c.status(s, f)
@@ -95,7 +96,7 @@ func (c *chooser) compile() *compiled {
 	}
 	var err error
 	if out.engine, err = policy.New(policy.Options{Preset: s.Preset, Rules: rules, Own: c.book.ListOwn()}); err != nil {
-		// Each rule was checked where it was read. What cannot be is asked about, all of it.
+		// Each rule was validated when read. Rules that still fail require approval for everything.
 		c.book.o.Log.Error("rules cannot be compiled", "err", err)
 		s.Preset, s.From = policy.Listed, err.Error()
 		out.engine, _ = policy.New(policy.Options{Preset: policy.Listed, Own: c.book.ListOwn()})
@@ -103,8 +104,8 @@ func (c *chooser) compile() *compiled {
 	return out
 }
 
-// asked takes the preset that was asked for, if it is stricter.
-func (c *chooser) asked(s *Sources) {
+// applyRequested applies the requested preset if it is stricter.
+func (c *chooser) applyRequested(s *Sources) {
 	name := policy.Preset(c.subject.Policy)
 	switch {
 	case name == "":
@@ -121,19 +122,20 @@ func (c *chooser) asked(s *Sources) {
 				}
 			}
 		}
-		s.Preset, s.From = policy.Listed, "there is no policy "+strconv.Quote(c.subject.Policy)
+		s.Preset, s.From = policy.Listed, "unknown policy "+strconv.Quote(c.subject.Policy)
 	}
 }
 
-// status notes what became of a file.
+// status records the state of a file.
 func (c *chooser) status(s *Sources, f *chosen) {
 	st := f.status()
-	// What a person's own file denies is not known then, and counts for the person, too; a project's may be anybody's.
+	// The denials of a broken user file are unknown, so this applies to the user too; a project's file may come from
+	// others.
 	if f.using == "broken" && (!f.project || c.subject.Agent != "" || c.subject.Policy != "") && stricter(s.Preset, policy.ReadOnly) != s.Preset {
-		s.Preset, s.From = policy.ReadOnly, f.path+" is not in order"
+		s.Preset, s.From = policy.ReadOnly, f.path+" is invalid"
 	}
 	if f.project && f.file != nil {
-		st.Trusted = f.trusted()
+		st.Trusted = f.isTrusted()
 		if st.Changed = f.trust != nil && !st.Trusted; st.Changed {
 			st.Problems = append(st.Problems, fmt.Sprintf("%s: it has changed since you trusted it on %s: what it allows does not count; "+
 				"look at it, then `longterm policy trust %s`", f.path, f.trust.Time.Local().Format(time.DateTime), f.path))
@@ -142,7 +144,7 @@ func (c *chooser) status(s *Sources, f *chosen) {
 	s.Files = append(s.Files, st)
 }
 
-// section takes a section's preset and rules.
+// section adds a section's preset and rules to the engine's.
 func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
 	s := out.sources
 	if sec.Preset != "" && stricter(s.Preset, sec.Preset) != s.Preset || sec.Preset == s.Preset && s.From == "" {
@@ -152,15 +154,16 @@ func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
 		r := &sec.Rules[i]
 		e := Entry{Rule: r.Rule, File: f.path, Line: r.At.Line, Column: r.At.Column, Section: sec.Name, Until: r.Until}
 		e.Roots, e.Why = c.roots(f, r)
-		if f.project && r.Decision == policy.Allow && f.trusted() && e.Why == "" {
-			if e.Roots = narrowed(e.Roots, f.at); len(e.Roots) == 0 {
+		e.Draft = e.Draft && f.isTrusted() // without trust a file is only stricter, and ask is
+		if f.project && r.Decision == policy.Allow && f.isTrusted() && e.Why == "" {
+			if e.Roots = narrow(e.Roots, f.dirs); len(e.Roots) == 0 {
 				e.Why = "what a project's file allows counts in the project only, and it names other directories"
 			}
 		}
 		switch {
 		case !r.Until.IsZero() && !c.now.Before(r.Until):
 			e.Why = "it expired on " + Until(r.Until)
-		case r.Decision == policy.Allow && !f.trusted():
+		case r.Decision == policy.Allow && !f.isTrusted():
 			e.Why = "it allows, and its file is not trusted: `longterm policy trust " + f.path + "`"
 		}
 		if e.Why != "" {
@@ -178,15 +181,15 @@ func (c *chooser) section(out *compiled, f *chosen, sec *Section) {
 	}
 }
 
-// roots are the directories of a rule, as they are named and as they are. Where the home directory is not
-// known a rule that is strict counts everywhere, and one that allows nowhere.
+// roots returns the directories of a rule, by name and resolved. With an unknown home directory a strict rule applies
+// everywhere, and an allow rule nowhere.
 func (c *chooser) roots(f *chosen, r *Rule) (roots []string, idle string) {
 	for _, dir := range r.Cwd {
 		switch {
 		case dir == "~" || strings.HasPrefix(dir, "~/"):
 			if c.subject.Home == "" {
 				if r.Decision == policy.Allow {
-					return nil, "the home directory is not known"
+					return nil, "home directory unknown"
 				}
 				return nil, ""
 			}
@@ -195,15 +198,15 @@ func (c *chooser) roots(f *chosen, r *Rule) (roots []string, idle string) {
 			dir = filepath.Join(filepath.Dir(filepath.Dir(f.path)), dir)
 		}
 		roots = append(roots, filepath.Clean(dir))
-		if real := resolved(dir); !slices.Contains(roots, real) {
+		if real := resolve(dir); !slices.Contains(roots, real) {
 			roots = append(roots, real)
 		}
 	}
 	return roots, ""
 }
 
-// narrowed are the roots of a rule as far as they are in a project; all of it where the rule names none.
-func narrowed(roots, project []string) (in []string) {
+// narrow returns the parts of a rule's roots inside a project; all of the project if the rule has none.
+func narrow(roots, project []string) (in []string) {
 	if len(roots) == 0 {
 		return project
 	}
@@ -221,21 +224,21 @@ func narrowed(roots, project []string) (in []string) {
 	return in
 }
 
-// projectNames are a project's directory, which has no links in it, and the names by which a subject is in it: shells tell where
-// they are with the links that led there.
+// projectNames returns a project's directory without links, and the names by which a subject is in it: shells report
+// their directory with links.
 func projectNames(dir string, s *Subject) []string {
 	names := []string{dir}
 	for _, cwd := range []string{s.Cwd, s.Start} {
 		if !filepath.IsAbs(cwd) || cwd == s.Cwd && s.Real {
 			continue
 		}
-		cwd = filepath.Clean(reachable(cwd))
-		if policy.InRoots(cwd, names) || !policy.InRoots(resolved(cwd), names[:1]) {
+		cwd = filepath.Clean(shorten(cwd))
+		if policy.InRoots(cwd, names) || !policy.InRoots(resolve(cwd), names[:1]) {
 			continue
 		}
 		name := cwd // it is below the project by a link from elsewhere, unless what it is in is the project
 		for up := cwd; len(up) > 1; up = filepath.Dir(up) {
-			if resolved(up) == dir {
+			if resolve(up) == dir {
 				name = up
 				break
 			}

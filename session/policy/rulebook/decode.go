@@ -11,23 +11,24 @@ import (
 
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 	"github.com/longterm-dev/longterm/session/policy"
-	"github.com/longterm-dev/longterm/session/spelling"
+	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// Key is a key of a file of rules.
+// Key is a key of a rule file, as the documentation lists it.
 type Key struct{ Name, Kind, Help string }
 
-// Keys of the file's top level, of [[sections]] and of [[rules]]. What is said of them in docs/policy.md is
-// compared with these by a test.
+// Keys of the file's top level, of [[sections]] and of [[rules]]. A test compares their descriptions in docs/policy.md
+// with these.
 var (
 	TopKeys = []Key{
-		{"preset", "preset", "what no rule decides is judged under this preset, or under a stricter one"},
-		{"allow", "list of texts", "commands that begin so need no asking, as in \"git log\""},
-		{"ask", "list of texts", "commands that begin so are asked about"},
-		{"deny", "list of texts", "commands that begin so are refused"},
+		{"preset", "preset", "preset for commands without a rule, unless a stricter one applies"},
+		{"allow", "list of texts", "prefixes of commands that need no approval, as in \"git log\""},
+		{"ask", "list of texts", "prefixes of commands that need approval"},
+		{"draft", "list of texts", "prefixes of commands that run in a draft before they need approval"},
+		{"deny", "list of texts", "prefixes of denied commands"},
 	}
 	SectionKeys = append([]Key{
-		{"name", "text", "name for --policy; a section with nothing but a name counts only when it is asked for"},
+		{"name", "text", "name for --policy; a section with only a name applies only on request"},
 		{"agents", "list of texts", "for agents whose label is like one of these; \"*\" is any"},
 		{"sessions", "list of texts", "for sessions whose name is like one of these"},
 		{"labels", "list of texts", "for sessions with a label like one of these, as in \"env=prod*\""},
@@ -35,24 +36,24 @@ var (
 	RuleKeys = []Key{
 		{"name", "text", "name in answers; without: the decision and the words"},
 		{"program", "text", "the program, without its directory; with one it is the file there"},
-		{"words", "list of texts", "what its operands begin with: \"*\" is any word, \"a|b\" one of several, \"x*\" any that begins so"},
+		{"words", "list of texts", "its first operands: \"*\" is any word, \"a|b\" one of several, \"x*\" any with that prefix"},
 		{"options", "list of texts", "options that all have to be there, wherever; \"-f|--force\" is one of several"},
 		{"exact", "true or false", "the words are all that is given, options too, and mean nothing but themselves"},
-		{"decision", "allow, ask, deny", "what the rule says"},
+		{"decision", "allow, ask, draft, deny", "the decision"},
 		{"cwd", "list of texts", "directories in which, and below which, it counts: \"~/work\", \"/srv\", in a project's file also \"sub\""},
-		{"reason", "text", "why, for whoever is asked or refused"},
+		{"reason", "text", "reason, shown with an approval request or denial"},
 		{"instead", "text", "what to do instead"},
 		{"match", "list of texts", "lines that the rule has to decide, checked when the file is read"},
-		{"not_match", "list of texts", "lines that it has to leave alone, likewise"},
+		{"not_match", "list of texts", "example lines that it must not match"},
 		{"until", "date or time", "the last day on which it counts, or the time from which on it does not"},
 	}
 )
 
-// reserved are names of what is built in.
+// reserved are the names of built-in rules.
 var reserved = []string{"unknown", "not reading", "not listed", "environment", "secret", "write", "network", "reveal", "stop"}
 
-// Decode reads a file's content. All that is wrong with it comes at once, as tomldoc.Problems. Project says
-// that it is a project's: its directories may be relative.
+// Decode parses a file's content. It returns all errors at once, as tomldoc.Problems. project allows relative
+// directories.
 func Decode(path string, src []byte, project bool) (*File, error) {
 	d := decoder{file: &File{Path: path, Hash: HashOf(src), Sections: []Section{{}}}, project: project}
 	if p := tooMuch(src); p != nil {
@@ -82,10 +83,10 @@ func Decode(path string, src []byte, project bool) (*File, error) {
 	return nil, d.problems
 }
 
-// maxProblems bounds what is said of one file.
+// maxProblems bounds the reported problems of one file.
 const maxProblems = 50
 
-// tooMuch is what is wrong with a file that is not to be parsed at all.
+// tooMuch returns the problem of a file that is too large to parse.
 func tooMuch(src []byte) *tomldoc.Problem {
 	switch {
 	case len(src) > maxFile:
@@ -93,18 +94,18 @@ func tooMuch(src []byte) *tomldoc.Problem {
 	case bytes.Count(src, []byte("=")) > maxKeys:
 		return &tomldoc.Problem{Text: fmt.Sprintf("the file has more than %d keys; take out what is not needed", maxKeys)}
 	case longKey(src) >= 0:
-		return &tomldoc.Problem{Place: tomldoc.PlaceOf(src, longKey(src)), Text: fmt.Sprintf("a key here has more than %d parts; none that is known has more than two", maxParts)}
+		return &tomldoc.Problem{Position: tomldoc.PlaceOf(src, longKey(src)), Text: fmt.Sprintf("a key here has more than %d parts; none that is known has more than two", maxParts)}
 	case !utf8.Valid(src) || bytes.IndexByte(src, 0) >= 0:
 		at := bytes.IndexByte(src, 0)
 		if at < 0 {
 			at = invalidAt(src)
 		}
-		return &tomldoc.Problem{Place: tomldoc.PlaceOf(src, at), Text: "this is no text in UTF-8; save the file as one"}
+		return &tomldoc.Problem{Position: tomldoc.PlaceOf(src, at), Text: "this is no text in UTF-8; save the file as one"}
 	}
 	return nil
 }
 
-// longKey is where a line begins whose key, or header, has too many parts; -1: there is none.
+// longKey returns the offset of a line whose key or header has too many parts, or -1.
 func longKey(src []byte) int {
 	at := 0
 	for line := range bytes.Lines(src) {
@@ -117,6 +118,7 @@ func longKey(src []byte) int {
 	return -1
 }
 
+// invalidAt returns the offset of the first byte that is not valid UTF-8 text, or -1.
 func invalidAt(src []byte) int {
 	for i := 0; i < len(src); {
 		r, n := utf8.DecodeRune(src[i:])
@@ -128,22 +130,23 @@ func invalidAt(src []byte) int {
 	return 0
 }
 
-// decoder checks a document and makes a File of it.
+// decoder checks a TOML document and builds a File from it.
 type decoder struct {
 	doc      *tomldoc.Document
 	file     *File
 	project  bool
 	problems tomldoc.Problems
-	rules    []*draft
-	wrong    []string // first names of headers that were complained of
-	examples int
+	rules    []*ruleDraft
+	reported []string // first names of headers that already have a problem
+	examples int      // number of examples so far
 }
 
-func (d *decoder) problem(at tomldoc.Place, key, format string, args ...any) {
-	d.problems = append(d.problems, tomldoc.Problem{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
+// problem adds a problem at a place in the document.
+func (d *decoder) problem(at tomldoc.Position, key, format string, args ...any) {
+	d.problems = append(d.problems, tomldoc.Problem{Position: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
-// document reads headers first: they say which sections and rules there are, and in which order.
+// document reads headers first: they give the sections and rules and their order.
 func (d *decoder) document() {
 	sections := 0
 	own := map[int]int{-1: 0} // rules so far, by section; -1 is the top level
@@ -155,16 +158,16 @@ func (d *decoder) document() {
 			d.file.Sections = append(d.file.Sections, Section{At: h.At})
 			sections++
 		case name == "rules":
-			d.rules = append(d.rules, &draft{section: 0, n: own[-1], at: h.At})
+			d.rules = append(d.rules, &ruleDraft{section: 0, n: own[-1], at: h.At})
 			own[-1]++
 		case name == "sections.rules" && sections == 0:
-			d.problem(h.At, name, "there is no section yet; write [[sections]] above, or [[rules]] for everybody")
+			d.problem(h.At, name, "no section yet; write [[sections]] above, or [[rules]] for all callers")
 		case name == "sections.rules":
-			d.rules = append(d.rules, &draft{section: sections, n: own[sections-1], at: h.At})
+			d.rules = append(d.rules, &ruleDraft{section: sections, n: own[sections-1], at: h.At})
 			own[sections-1]++
 		default:
 			names := []string{"rules", "sections", "sections.rules"}
-			d.wrong = append(d.wrong, h.Path[0])
+			d.reported = append(d.reported, h.Path[0])
 			d.problem(h.At, name, "no such section%s; there are [[rules]], [[sections]] and [[sections.rules]]", suggest(name, names))
 		}
 	}
@@ -178,7 +181,7 @@ func (d *decoder) document() {
 	d.finish()
 }
 
-// item hands a value to what it belongs to.
+// item passes a value to its section or rule.
 func (d *decoder) item(it *tomldoc.Item) {
 	path := it.Path
 	if _, isTable := it.Data.(map[string]any); isTable {
@@ -192,7 +195,7 @@ func (d *decoder) item(it *tomldoc.Item) {
 			n, err = strconv.Atoi(path[1])
 		}
 		if err != nil || n < 0 || n+1 >= len(d.file.Sections) {
-			d.problem(it.At, "sections", "sections begin with a line [[sections]]")
+			d.problem(it.At, "sections", "sections start with a line [[sections]]")
 			return
 		}
 		section, path = n+1, path[2:]
@@ -210,16 +213,16 @@ func (d *decoder) item(it *tomldoc.Item) {
 		}
 		fallthrough
 	case path[0] == "rules":
-		d.problem(it.At, "rules", "rules begin with a line [[rules]], those of a section with [[sections.rules]]")
+		d.problem(it.At, "rules", "rules start with a line [[rules]], those of a section with [[sections.rules]]")
 	case d.headerIsWrong(it):
 	default:
 		d.unknown(it, path[0], section)
 	}
 }
 
-// headerIsWrong says that the section a key stands in was complained of.
+// headerIsWrong reports whether the section of a key already has a problem.
 func (d *decoder) headerIsWrong(it *tomldoc.Item) bool {
-	if len(it.Path) > 1 && slices.Contains(d.wrong, it.Path[0]) {
+	if len(it.Path) > 1 && slices.Contains(d.reported, it.Path[0]) {
 		return true
 	}
 	for _, h := range d.doc.Headers {
@@ -230,6 +233,7 @@ func (d *decoder) headerIsWrong(it *tomldoc.Item) bool {
 	return false
 }
 
+// unknown adds a problem about an unknown key, with a suggestion.
 func (d *decoder) unknown(it *tomldoc.Item, key string, section int) {
 	keys := TopKeys
 	where := "the file"
@@ -243,13 +247,13 @@ func (d *decoder) unknown(it *tomldoc.Item, key string, section int) {
 	d.problem(it.At, key, "no such key%s; %s has %s", suggest(key, names(keys)), where, strings.Join(names(keys), ", "))
 }
 
-// sectionItem takes a key of a section, or of the file's top level.
+// sectionItem decodes a key of a section, or of the file's top level.
 func (d *decoder) sectionItem(s *Section, n int, it *tomldoc.Item, key string) {
 	var list *[]string
 	switch {
 	case key == "preset":
 		d.preset(s, it)
-	case key == "allow" || key == "ask" || key == "deny":
+	case slices.Contains([]string{"allow", "ask", policy.Draft, "deny"}, key):
 		d.short(n, it, key)
 	case n > 0 && key == "name":
 		if d.text(it, key, &s.Name) {
@@ -265,10 +269,11 @@ func (d *decoder) sectionItem(s *Section, n int, it *tomldoc.Item, key string) {
 		d.unknown(it, key, n)
 	}
 	if list != nil && d.texts(it, key, list) && len(*list) == 0 {
-		d.problem(it.Value, key, "the list is empty, so that the section is for nobody; leave the key out, or name somebody")
+		d.problem(it.Value, key, "the list is empty, so the section applies to no caller; remove the key, or add an entry")
 	}
 }
 
+// sectionName decodes a section's name, which must be unique.
 func (d *decoder) sectionName(s *Section, it *tomldoc.Item) {
 	for i := range d.file.Sections {
 		if o := &d.file.Sections[i]; o != s && o.Name == s.Name {
@@ -280,6 +285,7 @@ func (d *decoder) sectionName(s *Section, it *tomldoc.Item) {
 	}
 }
 
+// preset decodes a preset's name.
 func (d *decoder) preset(s *Section, it *tomldoc.Item) {
 	var text string
 	if !d.text(it, "preset", &text) {
@@ -288,42 +294,43 @@ func (d *decoder) preset(s *Section, it *tomldoc.Item) {
 	s.Preset, s.PresetAt = policy.Preset(text), it.At
 	switch {
 	case s.Preset == policy.Off:
-		d.problem(it.Value, "preset", "off is no preset of a file, which can only make things stricter: leave the line out, and say what counts where no file names one: "+
-			"`longterm config set policy.agents off` for agents, policy.default for persons")
+		d.problem(it.Value, "preset", "a file cannot use preset off, since files only make things stricter: remove the line, and set the default elsewhere: "+
+			"`longterm config set policy.agents off` for agents, policy.default for users")
 	case !slices.Contains(presets, s.Preset):
-		d.problem(it.Value, "preset", "no preset %q%s; there are hard, build, readonly and listed", text, suggest(text, names(nil, presets[1:]...)))
+		d.problem(it.Value, "preset", "no preset %q%s; there are hard, build-draft, build, readonly and listed", text, suggest(text, names(nil, presets[1:]...)))
 	}
 }
 
-// text takes a text.
+// text decodes a string into to. It reports false, after adding a problem, for any other value.
 func (d *decoder) text(it *tomldoc.Item, key string, to *string) bool {
 	s, ok := it.Data.(string)
 	if !ok {
-		d.problem(it.Value, key, "this is %s; it has to be a text in quotes", tomldoc.TypeName(it.Data))
+		d.problem(it.Value, key, "found %s, want a text in quotes", tomldoc.TypeName(it.Data))
 		return false
 	}
 	*to = s
 	return d.writable(it.Value, key, s)
 }
 
-// writable refuses what no rule can say.
-func (d *decoder) writable(at tomldoc.Place, key, text string) bool {
+// writable rejects text that no rule can contain.
+func (d *decoder) writable(at tomldoc.Position, key, text string) bool {
 	if !policy.Unwritable(text) {
 		return true
 	}
-	d.problem(at, key, "%q has one of the control characters 0 to 5, which no rule can name; take it out", text)
+	d.problem(at, key, "%q has a control character (0 to 5), which rules cannot contain; remove it", text)
 	return false
 }
 
-// texts takes a list of texts.
+// texts decodes a list of strings into to.
 func (d *decoder) texts(it *tomldoc.Item, key string, to *[]string) bool {
 	return d.list(it, key, to, false)
 }
 
+// list decodes a list of strings into to; empty permits a list without elements.
 func (d *decoder) list(it *tomldoc.Item, key string, to *[]string, empty bool) bool {
 	list, ok := it.Data.([]any)
 	if !ok {
-		d.problem(it.Value, key, `this is %s; it has to be a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
+		d.problem(it.Value, key, `found %s, want a list of texts, as in ["a", "b"]`, tomldoc.TypeName(it.Data))
 		return false
 	}
 	well := true
@@ -331,10 +338,10 @@ func (d *decoder) list(it *tomldoc.Item, key string, to *[]string, empty bool) b
 	for i, v := range list {
 		switch t, ok := v.(string); {
 		case !ok:
-			d.problem(d.doc.Element(it, i), key, "the list has %s in it; it has to be a list of texts", tomldoc.TypeName(v))
+			d.problem(d.doc.Element(it, i), key, "list contains %s, want texts only", tomldoc.TypeName(v))
 			well = false
 		case !empty && strings.TrimSpace(t) == "":
-			d.problem(d.doc.Element(it, i), key, "the list has an empty text in it; take it out")
+			d.problem(d.doc.Element(it, i), key, "list contains an empty text; remove it")
 			well = false
 		case !d.writable(d.doc.Element(it, i), key, t):
 			well = false
@@ -346,6 +353,7 @@ func (d *decoder) list(it *tomldoc.Item, key string, to *[]string, empty bool) b
 	return well
 }
 
+// names returns the names of keys and presets, for suggestions.
 func names(keys []Key, more ...policy.Preset) (all []string) {
 	for _, k := range keys {
 		all = append(all, k.Name)
@@ -356,19 +364,20 @@ func names(keys []Key, more ...policy.Preset) (all []string) {
 	return all
 }
 
+// suggest returns the end of a message: the most similar valid name, or all of them.
 func suggest(name string, among []string) string {
-	if near := spelling.Nearest(name, among); near != "" {
+	if near := suggestname.Nearest(name, among); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
 }
 
-// directory says what is wrong with a directory of a rule.
+// directory checks a rule's directory, and returns its problem or "".
 func (d *decoder) directory(dir string) string {
 	switch {
 	case dir == "~" || strings.HasPrefix(dir, "~/") || filepath.IsAbs(dir):
 	case !d.project:
-		return "it has to be absolute, or to begin with ~/"
+		return "want an absolute path, or one below ~/"
 	case !filepath.IsLocal(dir):
 		return "it leaves the project; name a directory below it, or an absolute one"
 	}

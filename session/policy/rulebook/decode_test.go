@@ -63,10 +63,10 @@ decision = "ask"
 	want := []string{
 		`:16:3 allow exactly /opt/tool/run -x 'a b' "" []`,
 		`:3:10 allow git log "" []`,
-		`:30:3 ask x "a rule says ask x" []`,
+		`:30:3 ask x "rule ask x" []`,
 		`:4:3 no force "history is shared" ["~/work" "/srv"]`,
-		`prod:24:9 deny curl "a rule says deny curl" []`,
-		`prod:25:3 ask make "a rule says ask make" []`,
+		`prod:24:9 deny curl "rule deny curl" []`,
+		`prod:25:3 ask make "rule ask make" []`,
 	}
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
@@ -80,18 +80,18 @@ decision = "ask"
 // What is wrong is said with its place, and with what to do.
 //
 // FEATURES: R61
-func TestDecodeSaysWhatIsWrong(t *testing.T) {
+func TestDecode_ErrorsNamePlaceAndFix(t *testing.T) {
 	const rule = "[[rules]]\nprogram = \"git\"\ndecision = \"deny\"\n"
 	for src, want := range map[string]string{
-		"preset = 3":                                             `1:10: preset: this is a number; it has to be a text in quotes`,
+		"preset = 3":                                             `1:10: preset: found a number, want a text in quotes`,
 		"preset = \"redonly\"":                                   `1:10: preset: no preset "redonly"; did you mean "readonly"?`,
-		"preset = \"off\"":                                       `1:10: preset: off is no preset of a file, which can only make things stricter: leave the line out, and say what counts where no file names one: ` + "`longterm config set policy.agents off`",
+		"preset = \"off\"":                                       `1:10: preset: a file cannot use preset off, since files only make things stricter: remove the line, and set the default elsewhere: ` + "`longterm config set policy.agents off`",
 		"prest = \"hard\"":                                       `1:1: prest: no such key; did you mean "preset"?`,
 		"a.b = 1":                                                `1:1: a: no such key; the file has preset`,
 		"program = \"git\"":                                      `1:1: program: this is a key of a rule; write [[rules]] above it`,
-		"deny = \"curl\"":                                        `1:8: deny: this is a text; it has to be a list of texts, as in`,
-		"deny = [\"curl\",\n 3]":                                 `2:2: deny: the list has a number in it`,
-		"deny = [\"curl\", \"\"]":                                `1:17: deny: the list has an empty text in it; take it out`,
+		"deny = \"curl\"":                                        `1:8: deny: found a text, want a list of texts, as in`,
+		"deny = [\"curl\",\n 3]":                                 `2:2: deny: list contains a number`,
+		"deny = [\"curl\", \"\"]":                                `1:17: deny: list contains an empty text; remove it`,
 		"deny = [\"./x\"]":                                       `1:9: program: write it without its directory, as in "x", or absolute`,
 		"deny = [\"curl | sh\"]":                                 `1:9: deny: "curl | sh" is about one command, and no shell reads it: | means nothing in it`,
 		"deny = [\"git push && git tag\"]":                       `&& means nothing in it`,
@@ -102,10 +102,10 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		"[rules]\nprogram = \"git\"":                             `1:2: rules: there may be several of these; write [[rules]]`,
 		"[[rule]]\nprogram = \"git\"":                            `1:3: rule: no such section; did you mean "rules"?`,
 		"[rules.0]\nprogram = \"git\"":                           `1:2: rules.0: no such section`,
-		"rules.0.program = \"git\"":                              `1:1: rules: rules begin with a line [[rules]]`,
-		"sections.0.name = \"git\"":                              `1:1: sections: sections begin with a line [[sections]]`,
-		"sections = 3":                                           `1:1: sections: sections begin with a line [[sections]]`,
-		"rules = [{program = \"x\"}]":                            `1:1: rules: rules begin with a line [[rules]]`,
+		"rules.0.program = \"git\"":                              `1:1: rules: rules start with a line [[rules]]`,
+		"sections.0.name = \"git\"":                              `1:1: sections: sections start with a line [[sections]]`,
+		"sections = 3":                                           `1:1: sections: sections start with a line [[sections]]`,
+		"rules = [{program = \"x\"}]":                            `1:1: rules: rules start with a line [[rules]]`,
 		"rules = {program = \"x\"}":                              `1:1: rules: this is a table in one line`,
 		"[[sections.rules]]\nprogram = \"x\"":                    ``,
 		"[[sections]]\nagent = [\"x\"]":                          `2:1: agent: no such key; did you mean "agents"?; [[sections]] has name, agents`,
@@ -114,21 +114,21 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		"[[sections]]\nname = \"a b\"":                           `2:8: name: "a b" is no name of a section`,
 		"[[sections]]\nname = \"a\"\n[[sections]]\nname = \"a\"": `4:8: name: another section has the name "a"; choose another`,
 		"[[rules]]\ndecision = \"deny\"":                         `1:3: program: the rule names no program`,
-		"[[rules]]\nprogram = \"git\"":                           `1:3: decision: the rule says nothing; write decision =`,
+		"[[rules]]\nprogram = \"git\"":                           `1:3: decision: the rule lacks a decision; add decision =`,
 		rule + "decison = 1":                                     `4:1: decison: no such key; did you mean "decision"?`,
 		rule + "words = [\"-f\"]":                                `4:10: words: "-f" is an option; write it under options`,
-		rule + "options = [\"f\"]":                               `4:12: options: "f" is no option`,
-		rule + "exact = 1":                                       `4:9: exact: this is a number; it has to be true or false, without quotes`,
+		rule + "options = [\"f\"]":                               `4:12: options: "f" is not an option`,
+		rule + "exact = 1":                                       `4:9: exact: found a number, want true or false, without quotes`,
 		rule + "exact = true\noptions = [\"-f\"]":                `1:3: options: a rule about exact words has no options`,
-		rule + "cwd = [\"x\"]":                                   `4:8: cwd: "x": it has to be absolute, or to begin with ~/`,
+		rule + "cwd = [\"x\"]":                                   `4:8: cwd: "x": want an absolute path, or one below ~/`,
 		rule + "until = \"soon\"":                                `4:9: until: this is no day and no time; write it as 2026-12-01`,
 		rule + "until = 12:00:00":                                `4:9: until: this is no day and no time`,
 		rule + "name = \"hard:x\"":                               `4:8: name: "hard:x" is the name of something built in`,
 		rule + "name = \"unknown\"":                              `4:8: name: "unknown" is the name of something built in`,
 		rule + "name = \"\"":                                     `4:8: name: a name has 1 to 200 letters`,
 		rule + "name = \"x\"\n" + rule + "name = \"x\"":          `5:3: name: another rule has the name "x"`,
-		rule + "match = [\"git x\",\n  \"ls\"]":                  `5:3: match: rule "deny git" must match "ls", but says allow`,
-		rule + "not_match = [\"sudo git x\"]":                    `4:14: not_match: rule "deny git" must not match "sudo git x", but says deny`,
+		rule + "match = [\"git x\",\n  \"ls\"]":                  `5:3: match: rule "deny git" must match "ls", but the verdict is allow`,
+		rule + "not_match = [\"sudo git x\"]":                    `4:14: not_match: rule "deny git" must not match "sudo git x", but the verdict is deny`,
 		"[[rules]]\nprogram = \"git x\"\ndecision = \"deny\"":    `2:11: program: "git x" is no name of a program; write its arguments`,
 		"[[rules]]\nprogram = \"git\"\ndecision = \"dney\"":      `3:12: decision: "dney" is no decision; did you mean "deny"?`,
 		"deny = [\"x\"":                                          `1:`,
@@ -225,8 +225,8 @@ ask = ["git push up", "x", "x"]
 	}
 	slices.Sort(got)
 	want := []string{
-		"10 deny x: it expired o", "16 ask git push up: it is not ne", "16 ask x: it is not ne", "3 ask git push origin: it is not ne",
-		"4 allow git push origin main: it never dec", "4 allow git push origin main: no preset of", "5 deny git push 'a|b' --force: it is not ne",
+		"10 deny x: expired on 2", `16 ask git push up: redundant: "`, `16 ask x: redundant: "`, `3 ask git push origin: redundant: "`,
+		"4 allow git push origin main: never decide", "4 allow git push origin main: no preset of", `5 deny git push 'a|b' --force: redundant: "`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -272,7 +272,7 @@ func TestTrustRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := l.project("q", `allow = ["npm"]`)
-	l.write(trustFile(l.o.Trust, filepath.Join(other, place)), string(good))
+	l.write(trustFile(l.o.Trust, filepath.Join(other, projectPolicy)), string(good))
 	l.want(Subject{Agent: "x", Cwd: other}, "npm i", "ask")
 	for _, bad := range []string{"", "{", "[]", strings.Replace(string(good), all[0].Hash, "x", 1)} {
 		l.write(file, bad)
@@ -287,11 +287,11 @@ func TestTrustRecords(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	l.at = l.at.Add(2 * goneTime)
+	l.at = l.at.Add(2 * missingTime)
 	if all, _ := ListTrusted(l.o.Trust); len(all) != 1 || all[0].State != "gone" {
 		t.Errorf("%+v", all)
 	}
-	if was, err := Untrust(l.o.Trust, filepath.Join(dir, place)); !was || err != nil {
+	if was, err := Untrust(l.o.Trust, filepath.Join(dir, projectPolicy)); !was || err != nil {
 		t.Error(was, err)
 	}
 	for _, path := range []string{dir, l.write("x.toml", ""), "/"} {
@@ -299,7 +299,7 @@ func TestTrustRecords(t *testing.T) {
 			t.Errorf("%s can be trusted", path)
 		}
 	}
-	if _, err := ReadCandidate(l.write(filepath.Join("home", "r", place), "nonsense")); errors.Is(err, fs.ErrNotExist) || err == nil {
+	if _, err := ReadCandidate(l.write(filepath.Join("home", "r", projectPolicy), "nonsense")); errors.Is(err, fs.ErrNotExist) || err == nil {
 		t.Error(err)
 	}
 }
@@ -322,7 +322,7 @@ func FuzzDecode(f *testing.F) {
 		Lint(file, project, time.Unix(0, 0))
 		// What is taken can be compiled for whoever asks, and be added to.
 		b := Open(Options{})
-		k := &known{path: "p", project: project, file: file, using: "file", there: true}
+		k := &fileState{path: "p", project: project, file: file, using: "file", existed: true}
 		c := chooser{book: b, subject: &Subject{Agent: "x", Session: "s", Labels: map[string]string{"a": "b"}, Home: "/home/me", Policy: "x"}}
 		c.add(k, &trustRecord{Hash: file.Hash})
 		made := c.compile()

@@ -1,16 +1,15 @@
-// Package rulebook is the rules in effect: read from the files of the person and of projects, chosen for
-// who asks and where, compiled to engines (package policy), and kept for the time that a file has mistakes.
+// Package rulebook provides the rules in effect: it reads the files of the user and of projects, chooses by subject and
+// directory, compiles engines (package policy), and keeps the last valid files while newer ones have errors.
 //
-//	policy.toml of the person ──┐
+//	policy.toml of the user ────┐
 //	.longterm/policy.toml of    ├─▶ Decode ─▶ File ─▶ choose for a Subject ─▶ policy.Engine
-//	projects, trusted or not  ──┘   checks             sections, presets,      kept for the next
-//	                                                   expiry, trust           who is like this one
+//	projects, trusted or not  ──┘   checks             sections, presets,      cached for equal
+//	                                                   expiry, trust           subjects
 //
-// What a file says only makes things stricter, with one exception: a rule that allows, in the file of the
-// person or in a project's file that he trusts, lifts the question of a preset. It lifts no denial, and
-// nothing that the preset hard says.
+// A file only makes things stricter, with one exception. An allow rule in the user's file, or in a project file that
+// the user trusts, lifts a preset's approval requirement. It never lifts a denial, nor anything from the preset hard.
 //
-// A file is opened once: what was read is what is checked, hashed and trusted. Files are looked at when
-// somebody asks, so that a changed rule counts for the next line. One with mistakes changes nothing; what
-// is wrong with it is in Sources and in Book.Status. A Book may be used by several goroutines.
+// A file is opened once: the content read is the content checked, hashed and trusted. Each request checks the files, so
+// that a changed rule applies to the next line. A file with errors changes nothing; Sources and Book.Status report
+// them. Several goroutines may use a Book.
 package rulebook

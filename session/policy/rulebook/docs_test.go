@@ -12,7 +12,7 @@ import (
 var (
 	tomlBlock  = regexp.MustCompile("(?ms)^```toml\n(.*?)^```$")
 	exampleRow = regexp.MustCompile("(?m)^\\| `(.+)` \\| (allow|ask|deny) \\|$")
-	keyRow     = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ")
+	keyRow     = regexp.MustCompile("(?m)^\\| `([a-z_-]+)` \\| ")
 )
 
 // The page's files are in order, what it says of lines is so, and it tells of every key.

@@ -11,20 +11,20 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// draft is a rule that is being read.
-type draft struct {
+// ruleDraft is a rule while its keys are decoded.
+type ruleDraft struct {
 	Rule
-	section, n int // of the section, and its number there; short rules have -1
-	at         tomldoc.Place
+	section, n int // index of its section, and of the rule there; -1 for short rules
+	at         tomldoc.Position
 	words      *tomldoc.Item
 	match      *tomldoc.Item
 	notMatch   *tomldoc.Item
-	decided    bool
-	wrong      bool // something was complained of: what follows from it is not
+	decided    bool // it has a decision
+	hasProblem bool // its keys have a problem: no problems that follow from it are added
 }
 
-// item takes a key of a rule.
-func (r *draft) item(d *decoder, it *tomldoc.Item, key string) {
+// item decodes a key of a rule.
+func (r *ruleDraft) item(d *decoder, it *tomldoc.Item, key string) {
 	ok := true
 	switch key {
 	case "name":
@@ -40,11 +40,11 @@ func (r *draft) item(d *decoder, it *tomldoc.Item, key string) {
 		ok = d.texts(it, key, &r.Options) && d.options(it, r.Options)
 	case "exact":
 		if r.Exact, ok = it.Data.(bool); !ok {
-			d.problem(it.Value, key, "this is %s; it has to be true or false, without quotes", tomldoc.TypeName(it.Data))
+			d.problem(it.Value, key, "found %s, want true or false, without quotes", tomldoc.TypeName(it.Data))
 		}
 	case "decision":
 		r.decided = true
-		ok = d.decision(it, &r.Decision)
+		ok = d.decision(it, &r.Rule.Rule)
 	case "cwd":
 		if ok = d.texts(it, key, &r.Cwd); ok {
 			for i, dir := range r.Cwd {
@@ -70,9 +70,10 @@ func (r *draft) item(d *decoder, it *tomldoc.Item, key string) {
 		d.problem(it.At, key, "no such key%s; [[rules]] has %s", suggest(key, names(RuleKeys)), strings.Join(names(RuleKeys), ", "))
 		ok = false
 	}
-	r.wrong = r.wrong || !ok
+	r.hasProblem = r.hasProblem || !ok
 }
 
+// ruleName checks a rule's name.
 func (d *decoder) ruleName(it *tomldoc.Item, name string) bool {
 	switch {
 	case strings.TrimSpace(name) == "" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
@@ -85,7 +86,8 @@ func (d *decoder) ruleName(it *tomldoc.Item, name string) bool {
 	return false
 }
 
-func (d *decoder) programName(at tomldoc.Place, name string) bool {
+// programName checks the name of a rule's program.
+func (d *decoder) programName(at tomldoc.Position, name string) bool {
 	switch {
 	case name == "" || strings.ContainsAny(name, " \t\n"):
 		d.problem(at, "program", "%q is no name of a program; write its arguments under words and options", name)
@@ -99,8 +101,8 @@ func (d *decoder) programName(at tomldoc.Place, name string) bool {
 	return false
 }
 
-// operands says whether the words of a rule may stand there, and its options beside them.
-func (d *decoder) operands(r *draft) bool {
+// operands reports whether the words of a rule are valid there, and its options next to them.
+func (d *decoder) operands(r *ruleDraft) bool {
 	if r.Exact {
 		if len(r.Options) > 0 {
 			d.problem(r.at, "options", "a rule about exact words has no options; write them under words, in their order")
@@ -116,11 +118,12 @@ func (d *decoder) operands(r *draft) bool {
 	return true
 }
 
+// options checks the options of a rule.
 func (d *decoder) options(it *tomldoc.Item, options []string) bool {
 	for i, o := range options {
 		for one := range strings.SplitSeq(o, "|") {
 			if !strings.HasPrefix(one, "-") && !strings.HasPrefix(one, "/") && !strings.HasPrefix(one, "+") {
-				d.problem(d.doc.Element(it, i), "options", "%q is no option: they begin with -; write it under words", one)
+				d.problem(d.doc.Element(it, i), "options", "%q is not an option (options start with -); move it to words", one)
 				return false
 			}
 		}
@@ -128,22 +131,27 @@ func (d *decoder) options(it *tomldoc.Item, options []string) bool {
 	return true
 }
 
-func (d *decoder) decision(it *tomldoc.Item, to *policy.Verdict) bool {
+// decision decodes allow, ask or deny.
+func (d *decoder) decision(it *tomldoc.Item, to *policy.Rule) bool {
 	var text string
 	if !d.text(it, "decision", &text) {
 		return false
 	}
+	if text == policy.Draft {
+		to.Decision, to.Draft = policy.Ask, true
+		return true
+	}
 	for _, v := range []policy.Verdict{policy.Allow, policy.Ask, policy.Deny} {
 		if v.String() == text {
-			*to = v
+			to.Decision = v
 			return true
 		}
 	}
-	d.problem(it.Value, "decision", "%q is no decision%s; there are allow, ask and deny", text, suggest(text, []string{"allow", "ask", "deny"}))
+	d.problem(it.Value, "decision", "%q is no decision%s; there are allow, ask, draft and deny", text, suggest(text, []string{"allow", "ask", policy.Draft, "deny"}))
 	return false
 }
 
-// until takes a day, the last on which the rule counts, or a time.
+// until decodes the end of a rule's validity: its last day, or a time.
 func (d *decoder) until(it *tomldoc.Item, to *time.Time) bool {
 	text, isText := it.Data.(string)
 	if !isText && it.Data == nil {
@@ -158,6 +166,7 @@ func (d *decoder) until(it *tomldoc.Item, to *time.Time) bool {
 	return true
 }
 
+// parseUntil parses a day, as its end, or a time.
 func parseUntil(text string) (time.Time, error) {
 	if day, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
 		return day.AddDate(0, 0, 1), nil
@@ -175,8 +184,9 @@ func parseUntil(text string) (time.Time, error) {
 	return time.Time{}, errors.New("no time")
 }
 
-// shellSign is what a short rule has that only a shell gives a meaning: such a rule would never hold. Empty: there is none.
-func shellSign(text string) string {
+// shellSyntax returns the part of a short rule that has meaning only to a shell, so that the rule would never match, or
+// "".
+func shellSyntax(text string) string {
 	if strings.Contains(text, "\n") {
 		return "a line break"
 	}
@@ -193,17 +203,17 @@ func shellSign(text string) string {
 	return ""
 }
 
-// short makes rules of a list as in deny = ["git push --force"].
+// short decodes a list of short rules, as in deny = ["git push --force"].
 func (d *decoder) short(section int, it *tomldoc.Item, key string) {
 	var list []string
 	d.texts(it, key, &list)
-	verdict := map[string]policy.Verdict{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}[key]
+	verdict := map[string]policy.Verdict{"allow": policy.Allow, "ask": policy.Ask, policy.Draft: policy.Ask, "deny": policy.Deny}[key]
 	for i, text := range list {
 		at := d.doc.Element(it, i)
-		if text == "" { // it was told that it is wrong
+		if text == "" { // its problem was already reported
 			continue
 		}
-		if sign := shellSign(text); sign != "" {
+		if sign := shellSyntax(text); sign != "" {
 			d.problem(at, key, "%q is about one command, and no shell reads it: %s means nothing in it; name a program and its words", text, sign)
 			continue
 		}
@@ -212,8 +222,12 @@ func (d *decoder) short(section int, it *tomldoc.Item, key string) {
 			d.problem(at, key, "%s", strings.TrimPrefix(err.Error(), "policy: "))
 			continue
 		}
+		if key == policy.Draft {
+			r.Draft, r.Name = true, policy.Draft+strings.TrimPrefix(r.Name, policy.Ask.String())
+			r.Why = "rule " + r.Name
+		}
 		if d.programName(at, r.Program) {
-			d.rules = append(d.rules, &draft{Rule: Rule{Rule: r}, section: section, n: -1, at: at, decided: true})
+			d.rules = append(d.rules, &ruleDraft{Rule: Rule{Rule: r}, section: section, n: -1, at: at, decided: true})
 		}
 	}
 }
@@ -228,7 +242,7 @@ func (d *decoder) finish() {
 			}
 			named[r.Name] = true
 		}
-		if r.wrong {
+		if r.hasProblem {
 			continue
 		}
 		switch {
@@ -236,7 +250,7 @@ func (d *decoder) finish() {
 			d.problem(r.at, "program", "the rule names no program; write program = \"…\"")
 			continue
 		case !r.decided:
-			d.problem(r.at, "decision", "the rule says nothing; write decision = \"allow\", \"ask\" or \"deny\"")
+			d.problem(r.at, "decision", "the rule lacks a decision; add decision = \"allow\", \"ask\" or \"deny\"")
 			continue
 		}
 		if r.n >= 0 && !d.operands(r) {
@@ -250,8 +264,9 @@ func (d *decoder) finish() {
 	}
 }
 
-// check tries a rule's examples, each alone, so that the place of one that does not hold is known.
-func (d *decoder) check(r *draft) {
+// check evaluates each of a rule's examples alone, so that a problem names the place of the example that does not
+// match.
+func (d *decoder) check(r *ruleDraft) {
 	bare := r.Rule.Rule
 	bare.Match, bare.NotMatch = nil, nil
 	try := func(it *tomldoc.Item, key string, i int, one policy.Rule) {
@@ -283,6 +298,6 @@ func (d *decoder) check(r *draft) {
 		r.Name = r.Rule.Rule.String()
 	}
 	if r.Decision != policy.Allow && r.Rule.Why == "" {
-		r.Rule.Why = "a rule says " + r.Name
+		r.Rule.Why = "rule " + r.Name
 	}
 }

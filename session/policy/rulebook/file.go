@@ -9,7 +9,7 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// Bounds of a file of rules. They keep what a stranger's project has in it from costing time.
+// Bounds of a rule file, so that a hostile project's file cannot use much time.
 const (
 	maxFile     = 512 << 10 // bytes
 	maxKeys     = 10_000    // signs of equality: the parser compares each key with all others
@@ -18,34 +18,34 @@ const (
 	maxExamples = 5_000
 )
 
-// File is a file of rules that is in order.
+// File is a valid rule file.
 type File struct {
 	Path     string
 	Hash     string // SHA-256 of its content
 	Sections []Section
 }
 
-// Section is rules for some; the first of a file is for everybody.
+// Section is a group of rules with conditions; the first of a file applies to all callers.
 type Section struct {
 	Name     string
-	Agents   []string // patterns of agents' labels; nil: whoever asks
-	Sessions []string // patterns of sessions' names
-	Labels   []string // patterns of sessions' labels, as KEY=VALUE or KEY
-	Preset   policy.Preset
-	PresetAt tomldoc.Place
-	At       tomldoc.Place
+	Agents   []string      // patterns of agents' labels; nil: any caller
+	Sessions []string      // patterns of sessions' names
+	Labels   []string      // patterns of sessions' labels, as KEY=VALUE or KEY
+	Preset   policy.Preset // preset for subjects of the section; "" if it sets none
+	PresetAt tomldoc.Position
+	At       tomldoc.Position
 	Rules    []Rule
 }
 
-// Rule is a rule with what the engine does not know of it.
+// Rule is a policy rule with its conditions of place and time, which the engine does not have.
 type Rule struct {
 	policy.Rule
 	Cwd   []string  // directories within which it counts; nil: anywhere
-	Until time.Time // from then on it does not count; zero: always
-	At    tomldoc.Place
+	Until time.Time // end of its validity; zero: none
+	At    tomldoc.Position
 }
 
-// Until is the end of the time that a rule counts, as a person writes it: the last day, where it is one.
+// Until formats the end of a rule's validity: the last day, if it is a whole day.
 func Until(t time.Time) string {
 	if t = t.Local(); t.Equal(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.Local)) {
 		return t.AddDate(0, 0, -1).Format(time.DateOnly)
@@ -53,7 +53,7 @@ func Until(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// HashOf is the hash by which a file's content is trusted.
+// HashOf returns the hash by which a file's content is trusted.
 func HashOf(src []byte) string {
 	sum := sha256.Sum256(src)
 	return hex.EncodeToString(sum[:])
@@ -67,13 +67,13 @@ func (f *File) Rules() (n int) {
 	return n
 }
 
-// applies says whether a section counts for a subject.
+// applies reports whether a section applies to a subject.
 func (s *Section) applies(to *Subject) bool {
 	if s.Name != "" && s.Name == to.Policy {
 		return true
 	}
 	if s.Agents == nil && s.Sessions == nil && s.Labels == nil {
-		return s.Name == "" // for everybody; one with a name only has to be asked for
+		return s.Name == "" // for all callers; a named one only on request
 	}
 	if s.Agents != nil && (to.Agent == "" || !anyGlob(s.Agents, to.Agent)) {
 		return false
@@ -81,10 +81,11 @@ func (s *Section) applies(to *Subject) bool {
 	if s.Sessions != nil && (to.Session == "" || !anyGlob(s.Sessions, to.Session)) {
 		return false
 	}
-	return s.Labels == nil || s.labelled(to.Labels)
+	return s.Labels == nil || s.hasLabels(to.Labels)
 }
 
-func (s *Section) labelled(labels map[string]string) bool {
+// hasLabels reports whether a session's labels match all patterns of the section.
+func (s *Section) hasLabels(labels map[string]string) bool {
 	for key, value := range labels {
 		if anyGlob(s.Labels, key) || anyGlob(s.Labels, key+"="+value) {
 			return true
@@ -93,6 +94,7 @@ func (s *Section) labelled(labels map[string]string) bool {
 	return false
 }
 
+// anyGlob reports whether a name matches one of the patterns.
 func anyGlob(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if glob(p, name) {
@@ -102,8 +104,8 @@ func anyGlob(patterns []string, name string) bool {
 	return false
 }
 
-// glob compares a name with a pattern in which * is any text and ? any one byte, in time linear in both for
-// each star.
+// glob reports whether a name matches a pattern in which * is any text and ? any one byte. Its time is linear in both
+// for each star.
 func glob(pattern, name string) bool {
 	p, n, star, from := 0, 0, -1, 0
 	for n < len(name) {

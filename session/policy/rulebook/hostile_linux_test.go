@@ -15,7 +15,7 @@ func TestUnreadable(t *testing.T) {
 	s := Subject{Agent: "x", Cwd: dir}
 	l.want(s, "make", "allow")
 	l.project("p", "# changed")
-	for _, path := range []string{place, ".longterm"} {
+	for _, path := range []string{projectPolicy, ".longterm"} {
 		path = filepath.Join(dir, path)
 		if err := os.Chmod(path, 0); err != nil {
 			t.Fatal(err)

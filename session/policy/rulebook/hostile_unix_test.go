@@ -19,13 +19,13 @@ import (
 // What stands where a file of rules should be is refused without waiting for it, by name.
 func TestNoRegularFile(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
-		"no regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
-		"a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
-		"device":          func(path string) error { return os.Symlink("/dev/zero", path) },
-		"more than":       func(path string) error { return errors2(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
-		"is not there":    func(path string) error { return os.Symlink(path+".away", path) },
-		"too many levels": func(path string) error { return os.Symlink(path, path) },
-		"regular file":    func(path string) error { return errors2(syscall.Mkfifo(path+".f", 0o600), os.Symlink(path+".f", path)) },
+		"not a regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a directory":        func(path string) error { return os.Mkdir(path, 0o700) },
+		"device":             func(path string) error { return os.Symlink("/dev/zero", path) },
+		"more than":          func(path string) error { return errors2(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
+		"dangling link":      func(path string) error { return os.Symlink(path+".away", path) },
+		"too many levels":    func(path string) error { return os.Symlink(path, path) },
+		"regular file":       func(path string) error { return errors2(syscall.Mkfifo(path+".f", 0o600), os.Symlink(path+".f", path)) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newLibrary(t, "")
@@ -33,11 +33,11 @@ func TestNoRegularFile(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(dir, ".longterm"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := put(filepath.Join(dir, place)); err != nil {
+			if err := put(filepath.Join(dir, projectPolicy)); err != nil {
 				t.Fatal(err)
 			}
 			if what == "device" {
-				what = "no regular file"
+				what = "not a regular file"
 			}
 			s := Subject{Agent: "x", Cwd: dir}
 			l.want(s, "make", "ask") // it may have said anything
@@ -81,7 +81,7 @@ func TestFileIsSwappedWhileItIsRead(t *testing.T) {
 	l := newLibrary(t, `preset = "readonly"`)
 	dir := l.project("p", `allow = ["npm"]`)
 	l.trust(dir)
-	good, err := os.ReadFile(filepath.Join(dir, place))
+	good, err := os.ReadFile(filepath.Join(dir, projectPolicy))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestFileIsSwappedWhileItIsRead(t *testing.T) {
 			to := filepath.Join(l.dir, []string{"good", "evil", "nowhere"}[i%3])
 			_ = os.Remove(next)
 			if os.Symlink(to, next) == nil {
-				_ = os.Rename(next, filepath.Join(dir, place))
+				_ = os.Rename(next, filepath.Join(dir, projectPolicy))
 			}
 		}
 	})
@@ -141,7 +141,7 @@ func TestDirectoriesVanish(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.For(s) // sees that it is gone
-	l.at = l.at.Add(2 * goneTime)
+	l.at = l.at.Add(2 * missingTime)
 	l.want(s, "docker ps", "allow")
 	for _, cwd := range []string{"", ".", "relative/x", "/" + strings.Repeat("x/", 1<<20), "/\x00", "/proc/self/fd/0/x"} {
 		l.want(Subject{Agent: "x", Cwd: cwd, Start: cwd}, "docker ps", "allow")

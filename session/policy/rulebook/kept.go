@@ -19,16 +19,16 @@ import (
 // maxKept bounds the copies of projects' files; the oldest go first.
 const maxKept = maxProjects
 
-// keptPath is where the last content of a file that was in order is kept; "" where none is.
-func (b *Book) keptPath(k *known) string {
+// keptPath returns where the last valid content of a file is stored, or "".
+func (b *Book) keptPath(k *fileState) string {
 	if b.o.Kept == "" || !k.project {
 		return b.o.Kept
 	}
 	return filepath.Join(b.o.Kept+".projects", HashOf([]byte(k.path))+".toml")
 }
 
-// kept is the last one of a file that was in order, as this or another process has read it; nil: none.
-func (b *Book) kept(k *known) *File {
+// lastGood returns the last valid version of a file that this or another process read, or nil.
+func (b *Book) lastGood(k *fileState) *File {
 	path := b.keptPath(k)
 	if path == "" {
 		return nil
@@ -44,34 +44,34 @@ func (b *Book) kept(k *known) *File {
 	return f
 }
 
-// keep has a copy of a file for the time that it has mistakes: every process is to judge by the same, and after a restart too.
-// src nil takes it away.
-func (b *Book) keep(k *known, src []byte) {
+// saveCopy stores a copy of a file for times with errors, so that every process uses the same rules, also after a
+// restart. src nil removes it.
+func (b *Book) saveCopy(k *fileState, src []byte) {
 	path := b.keptPath(k)
-	if path == "" || src == nil && !b.o.Keep && time.Since(goneSince(k.path, time.Now())) < goneTime {
-		return // a process that has just begun has not seen for how long it is gone: an editor may be writing it
+	if path == "" || src == nil && !b.o.Keep && time.Since(missingSinceAtLatest(k.path, time.Now())) < missingTime {
+		return // a new process does not know how long it is missing: an editor may be writing it
 	}
-	if err := keepAt(path, src, k.project); err != nil {
+	if err := writeCopy(path, src, k.project); err != nil {
 		b.o.Log.Warn("keep the rules", "err", err)
 		return
 	}
-	k.isKept = src != nil
+	k.hasCopy = src != nil
 }
 
-// forget has the last one that was in order forgotten where another process has seen that the file was deleted since.
-func (b *Book) forget(k *known) {
-	if path := b.keptPath(k); k.isKept && path != "" && missing(lstat(path)) {
-		k.file, k.isKept = nil, false
+// forget drops the last valid version if another process saw that the file was deleted.
+func (b *Book) forget(k *fileState) {
+	if path := b.keptPath(k); k.hasCopy && path != "" && missing(lstat(path)) {
+		k.file, k.hasCopy = nil, false
 	}
 }
 
-// ProjectProblems are the files of projects that were looked at and have mistakes, as they are now.
+// ProjectProblems returns the current state of known project files with errors.
 func (b *Book) ProjectProblems() (all []FileStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(b.projects)) {
 		k := b.projects[path]
-		b.look(k, false)
+		b.reloadIfChanged(k, false)
 		if len(k.problems) > 0 {
 			all = append(all, k.status())
 		}
@@ -79,7 +79,8 @@ func (b *Book) ProjectProblems() (all []FileStatus) {
 	return all
 }
 
-func keepAt(path string, src []byte, project bool) error {
+// writeCopy writes a copy of a rule file, or removes it if src is nil.
+func writeCopy(path string, src []byte, project bool) error {
 	if src == nil {
 		if err := os.Remove(path); !missing(err) {
 			return err
@@ -97,7 +98,7 @@ func keepAt(path string, src []byte, project bool) error {
 	return atomicfile.Write(path, atomicfile.Options{Sync: atomicfile.Content}, src)
 }
 
-// makeRoom makes a directory for one more copy.
+// makeRoom removes the oldest copies in a directory until one more fits.
 func makeRoom(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -120,8 +121,9 @@ func makeRoom(dir string) error {
 	return nil
 }
 
-// goneSince is since when at least a file that is not there is gone: nothing in its directory has changed since.
-func goneSince(path string, now time.Time) time.Time {
+// missingSinceAtLatest returns a time before which a missing file must have been removed: its directory has not changed
+// since.
+func missingSinceAtLatest(path string, now time.Time) time.Time {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		st, err := os.Stat(dir)
 		if missing(err) && dir != filepath.Dir(dir) {
@@ -134,24 +136,24 @@ func goneSince(path string, now time.Time) time.Time {
 	}
 }
 
-// goneFrom are files of projects that a subject is in which were there when they were last looked at, and are not any more: they
-// count until they have been gone for a while, and are forgotten then. What stands there next begins anew.
-func (b *Book) goneFrom(s *Subject) (gone []string) {
+// missingProjects returns project files of a subject that existed at the last check and are missing now. They count until they
+// are missing for a while, and are then forgotten. A later file starts fresh.
+func (b *Book) missingProjects(s *Subject) (lost []string) {
 	cwd := ""
 	for p, k := range b.projects {
-		if !k.there || slices.Contains(s.Seen.projects, p) {
+		if !k.existed || slices.Contains(s.Seen.projects, p) {
 			continue
 		}
 		if cwd == "" {
 			if cwd = s.Cwd; !s.Real && filepath.IsAbs(cwd) {
-				cwd = resolved(reachable(cwd))
+				cwd = resolve(shorten(cwd))
 			}
 		}
-		root := strings.TrimSuffix(p, string(filepath.Separator)+place)
+		root := strings.TrimSuffix(p, string(filepath.Separator)+projectPolicy)
 		if policy.InRoots(cwd, []string{root}) || policy.InRoots(s.Start, []string{root}) {
-			gone = append(gone, p)
+			lost = append(lost, p)
 		}
 	}
-	slices.Sort(gone)
-	return gone
+	slices.Sort(lost)
+	return lost
 }

@@ -15,7 +15,7 @@ func TestDeletedFileIsNotTheLastGoodOne(t *testing.T) {
 	l := newLibrary(t, `allow = ["rm"]
 preset = "build"`)
 	l.want(agent, "rm x", "allow")
-	l.remove(l.o.File, goneTime)
+	l.remove(l.o.File, missingTime)
 	l.want(agent, "rm -rf x", "allow") // hard, which asks less
 	if st := l.Status(); st.Using != "none" {
 		t.Errorf("%+v", st)
@@ -39,12 +39,12 @@ func TestDeletedAndMadeAgainUnseenIsChanged(t *testing.T) {
 	if st := l.Status(); st.Using != "kept" || st.Rules != 1 || len(st.Problems) == 0 {
 		t.Errorf("%+v", st)
 	}
-	l.remove(l.o.File, goneTime)
+	l.remove(l.o.File, missingTime)
 	l.want(agent, "curl x", "allow")
 }
 
 // Nor does it where only another process has looked meanwhile, as `policy check` does.
-func TestDeletedFileThatAnotherHasSeen(t *testing.T) {
+func TestDeletedFile_SeenByOtherProcess(t *testing.T) {
 	l := newLibrary(t, `allow = ["rm"]`)
 	s := Subject{Agent: "x", Policy: "build"}
 	l.want(s, "rm x", "allow")
@@ -73,20 +73,20 @@ func TestDeletedFileThatAnotherHasSeen(t *testing.T) {
 func TestDeletedFileOfAProject(t *testing.T) {
 	l := newLibrary(t, "")
 	dir := l.project("p", `deny = ["docker"]`)
-	file := filepath.Join(dir, place)
+	file := filepath.Join(dir, projectPolicy)
 	for _, s := range []Subject{{Agent: "x", Cwd: dir}, {Agent: "x", Cwd: filepath.Join(dir, "sub"), Real: true}} {
 		l.write(file, `deny = ["docker"]`)
 		l.want(s, "docker run x", "deny")
-		l.remove(file, goneTime/2)
+		l.remove(file, missingTime/2)
 		l.want(s, "docker run x", "deny") // an editor may be writing it
-		l.at = l.at.Add(goneTime)
+		l.at = l.at.Add(missingTime)
 		l.want(s, "docker run x", "allow")
 		l.write(file, `deny = [oops`)
 		l.want(s, "docker run x", "ask")
 		if _, src := l.For(s); src.Files[1].Using != "broken" {
 			t.Errorf("%+v", src.Files)
 		}
-		l.remove(file, goneTime)
+		l.remove(file, missingTime)
 		l.want(s, "docker run x", "allow")
 	}
 }
@@ -94,12 +94,12 @@ func TestDeletedFileOfAProject(t *testing.T) {
 // Another process, as `policy check` is one, judges by the same last good one of a project's file as the daemon does.
 //
 // FEATURES: R64
-func TestLastGoodOneOfAProjectIsKept(t *testing.T) {
+func TestLastGoodProjectFile_Shared(t *testing.T) {
 	l := newLibrary(t, "")
 	dir := l.project("p", `deny = ["docker"]`)
 	s := Subject{Agent: "x", Cwd: dir}
 	l.want(s, "docker run x", "deny")
-	l.write(filepath.Join(dir, place), "deny = [oops")
+	l.write(filepath.Join(dir, projectPolicy), "deny = [oops")
 	l.want(s, "docker run x", "deny")
 	if all := l.ProjectProblems(); len(all) != 1 || all[0].Using != "kept" || len(all[0].Problems) != 1 {
 		t.Errorf("%+v", all)
@@ -116,7 +116,7 @@ func TestLastGoodOneOfAProjectIsKept(t *testing.T) {
 func TestCopiesOfProjectsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	for n := range maxKept + 3 {
-		if err := keepAt(filepath.Join(dir, HashOf([]byte{byte(n), byte(n >> 8)})), []byte("x"), true); err != nil {
+		if err := writeCopy(filepath.Join(dir, HashOf([]byte{byte(n), byte(n >> 8)})), []byte("x"), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,11 +138,11 @@ func TestLastGoodOneIsOfAnyProcess(t *testing.T) {
 		l.Book = Open(o)
 		l.want(Subject{Cwd: dir}, line, want)
 	}
-	for _, file := range []string{l.o.File, filepath.Join(dir, place)} {
+	for _, file := range []string{l.o.File, filepath.Join(dir, projectPolicy)} {
 		l.write(file, `deny = ["docker"]`)
 		check("docker rm x", "deny")
 		l.write(file, `deny = ["dock`)
 		check("docker rm x", "deny")
-		l.remove(file, goneTime)
+		l.remove(file, missingTime)
 	}
 }

@@ -10,33 +10,32 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// Lint is what is odd about a file that is in order: rules that never decide anything, or not any more. What
-// a project's file allows lifts questions of the presets of the person's; elsewhere are presets that count where the file
-// names none.
+// Lint returns warnings about a valid file: rules that never decide, or no longer do. A project's allow rules lift
+// approval requirements of the user's presets; elsewhere are presets that apply if the file sets none.
 func Lint(f *File, project bool, now time.Time, elsewhere ...policy.Preset) []tomldoc.Problem {
 	var all tomldoc.Problems
 	say := func(r *Rule, format string, args ...any) {
-		all = append(all, tomldoc.Problem{File: f.Path, Place: r.At, Key: r.Name, Text: fmt.Sprintf(format, args...)})
+		all = append(all, tomldoc.Problem{File: f.Path, Position: r.At, Key: r.Name, Text: fmt.Sprintf(format, args...)})
 	}
-	lifts := project || slices.ContainsFunc(elsewhere, asks)
+	lifts := project || slices.ContainsFunc(elsewhere, requiresApproval)
 	var allows *Rule
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		lifts = lifts || asks(s.Preset)
+		lifts = lifts || requiresApproval(s.Preset)
 		for k := range s.Rules {
 			r := &s.Rules[k]
 			if !r.Until.IsZero() && !now.Before(r.Until) {
-				say(r, "it expired on %s and counts no more; take it out, or give it another day", Until(r.Until))
+				say(r, "expired on %s; remove it, or set another day", Until(r.Until))
 				continue
 			}
 			if r.Decision == policy.Allow && !r.Exact && allows == nil {
 				allows = r
 			}
-			if by := decider(f, i, k, now); by != nil {
-				if by.Decision == r.Decision {
-					say(r, "it is not needed: %q in line %d says the same of all that it is about", by.Name, by.At.Line)
+			if by := shadowing(f, i, k, now); by != nil {
+				if by.Word() == r.Word() {
+					say(r, "redundant: %q in line %d decides the same for everything it covers", by.Name, by.At.Line)
 				} else {
-					say(r, "it never decides: all that it is about is decided by %q in line %d, which says %s", by.Name, by.At.Line, by.Decision)
+					say(r, "never decides: %q in line %d covers everything it covers, with %s", by.Name, by.At.Line, by.Word())
 				}
 			}
 		}
@@ -48,22 +47,22 @@ func Lint(f *File, project bool, now time.Time, elsewhere ...policy.Preset) []to
 	return all
 }
 
-// asks says that a preset asks about what a rule may allow.
-func asks(p policy.Preset) bool { return stricter(p, policy.Build) == p }
+// requiresApproval reports whether a preset requires approval that a rule may lift.
+func requiresApproval(p policy.Preset) bool { return stricter(p, policy.BuildDraft) == p }
 
-// decider is a rule that decides all that another one is about, and is at least as strict.
-func decider(f *File, section, n int, now time.Time) *Rule {
+// shadowing returns an earlier rule that decides everything that rule n covers, at least as strictly, or nil.
+func shadowing(f *File, section, n int, now time.Time) *Rule {
 	r := &f.Sections[section].Rules[n]
 	for _, i := range []int{0, section} {
 		s := &f.Sections[i]
 		for k := range s.Rules {
 			by := &s.Rules[k]
 			same := i == section && k == n
-			if same || !by.Until.IsZero() && (r.Until.IsZero() || by.Until.Before(r.Until)) || by.Decision < r.Decision || !covers(by, r) {
+			if same || !by.Until.IsZero() && (r.Until.IsZero() || by.Until.Before(r.Until)) || by.Decision < r.Decision || by.Draft && !r.Draft && r.Decision == policy.Ask || !covers(by, r) {
 				continue
 			}
 			if by.Decision == r.Decision && (i == section && k > n) && covers(r, by) {
-				continue // they say the same: the later one is not needed
+				continue // equal rules: the later one is redundant
 			}
 			return by
 		}
@@ -74,7 +73,7 @@ func decider(f *File, section, n int, now time.Time) *Rule {
 	return nil
 }
 
-// covers says that a rule is about everything that another is about.
+// covers reports whether rule a covers everything that b covers.
 func covers(a, b *Rule) bool {
 	if a.Program != b.Program || a.Cwd != nil && !slices.Equal(a.Cwd, b.Cwd) {
 		return false
@@ -91,16 +90,16 @@ func covers(a, b *Rule) bool {
 		}
 	}
 	for _, o := range a.Options {
-		if !slices.ContainsFunc(b.Options, func(other string) bool { return within(other, o) }) {
+		if !slices.ContainsFunc(b.Options, func(other string) bool { return isSubset(other, o) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// wordCovers says that a pattern is about all that another is about.
+// wordCovers reports whether pattern a covers all that b covers.
 func wordCovers(a, b string) bool {
-	if a == "*" || within(b, a) {
+	if a == "*" || isSubset(b, a) {
 		return true
 	}
 	for _, one := range strings.Split(b, "|") {
@@ -113,8 +112,8 @@ func wordCovers(a, b string) bool {
 	return true
 }
 
-// within says that all alternatives of a are among those of b.
-func within(a, b string) bool {
+// isSubset reports whether all alternatives of a are among those of b.
+func isSubset(a, b string) bool {
 	among := strings.Split(b, "|")
 	return !slices.ContainsFunc(strings.Split(a, "|"), func(one string) bool { return !slices.Contains(among, one) })
 }

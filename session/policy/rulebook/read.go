@@ -12,17 +12,17 @@ import (
 	"github.com/longterm-dev/longterm/session/config/tomldoc"
 )
 
-// content is a file as it was read: once, from one descriptor.
+// content is a file's bytes and metadata, both from one open descriptor.
 type content struct {
 	src []byte
 	id  identity
 	st  fs.FileInfo
 }
 
-// read reads a file of rules.
+// read reads a rule file.
 func read(path string) (content, error) { return readAs(path, "a file of rules") }
 
-// readAs reads a file that is to be what it is called. What is no regular file is refused without waiting for it.
+// readAs reads a file of an expected kind. It rejects anything but a regular file without blocking on it.
 func readAs(path, what string) (content, error) {
 	problem := func(format string, args ...any) (content, error) {
 		return content{}, tomldoc.Problems{{File: path, Text: fmt.Sprintf(format, args...)}}
@@ -30,13 +30,13 @@ func readAs(path, what string) (content, error) {
 	f, err := os.OpenFile(path, openFlags, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if to, err := os.Readlink(path); err == nil {
-			return problem("this is a link to %s, which is not there; put %s there, or remove the link", to, what)
+			return problem("dangling link to %s; put %s there, or remove the link", to, what)
 		}
 		return content{}, err
 	}
 	if err != nil {
 		if st, serr := os.Stat(path); serr == nil && !st.Mode().IsRegular() && !st.IsDir() { // a socket, a device without a driver
-			return problem("this is no regular file; move it away, %s has to be here", what)
+			return problem("not a regular file; move it away, %s belongs here", what)
 		}
 		return problem("%v; make it readable, or remove it", errors.Unwrap(err))
 	}
@@ -46,9 +46,9 @@ func readAs(path, what string) (content, error) {
 	case err != nil:
 		return problem("%v", err)
 	case st.IsDir():
-		return problem("this is a directory; move it away, %s has to be here", what)
+		return problem("a directory; move it away, %s belongs here", what)
 	case !st.Mode().IsRegular():
-		return problem("this is no regular file; move it away, %s has to be here", what)
+		return problem("not a regular file; move it away, %s belongs here", what)
 	}
 	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
@@ -57,8 +57,8 @@ func readAs(path, what string) (content, error) {
 	return content{src: src, id: identityOf(st), st: st}, nil
 }
 
-// ReadFile reads a file of rules that is to be tried; one that stands where projects have theirs is a
-// project's, and Path is then the name under which it is found.
+// ReadFile reads a rule file for a check. For a file at a project's place, the bool is true and Path is the name under
+// which it is found.
 func ReadFile(path string) (*File, bool, error) {
 	project := false
 	if p, err := projectPath(path); err == nil {
@@ -72,23 +72,23 @@ func ReadFile(path string) (*File, bool, error) {
 	return f, project, err
 }
 
-// place is the name of a file of rules in a project.
-var place = filepath.Join(".longterm", "policy.toml")
+// projectPolicy is the path of a rule file in its project.
+var projectPolicy = filepath.Join(".longterm", "policy.toml")
 
-// maxParents bounds how far up projects are looked for: no path has more directories (PATH_MAX). Whoever makes directories
-// within a project must not get out of it by that.
+// maxParents bounds the search for projects upwards: no path has more directories (PATH_MAX). Creating deep directories
+// must not escape a project.
 const maxParents = 2048
 
-// projectFiles are the files of rules of the projects that a directory is in, the outermost first: in it and
-// in what it is in, not the home directory nor above it, and on its file system. All of them count: a
-// file further in takes nothing from those further out.
+// projectFiles returns the rule files of the projects that a directory is in, outermost first. It searches the
+// directory and its parents on the same file system, below the home directory. All of them count: an inner file removes
+// nothing from outer ones.
 func projectFiles(dir, home string) (found []string) {
 	if !filepath.IsAbs(dir) {
 		return nil
 	}
-	dir = resolved(reachable(dir))
+	dir = resolve(shorten(dir))
 	if home != "" {
-		home = resolved(home)
+		home = resolve(home)
 	}
 	device := uint64(0)
 	for range maxParents {
@@ -101,8 +101,8 @@ func projectFiles(dir, home string) (found []string) {
 			} else if now != device {
 				break
 			}
-			if _, err := os.Lstat(filepath.Join(dir, place)); err == nil || !missing(err) && exists(filepath.Join(dir, ".longterm")) {
-				found = append([]string{filepath.Join(dir, place)}, found...)
+			if _, err := os.Lstat(filepath.Join(dir, projectPolicy)); err == nil || !missing(err) && exists(filepath.Join(dir, ".longterm")) {
+				found = append([]string{filepath.Join(dir, projectPolicy)}, found...)
 			}
 		}
 		up := filepath.Dir(dir)
@@ -114,13 +114,13 @@ func projectFiles(dir, home string) (found []string) {
 	return found
 }
 
-// mayBeInProject says of a directory without links whether it is worth looking at with all care: executions mostly are in
-// none, and wait for this.
+// mayBeInProject reports quickly whether a link-free directory may be in a project: most executions are not, and wait
+// for this.
 func mayBeInProject(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}
-	dir = reachable(dir)
+	dir = shorten(dir)
 	for range maxParents {
 		if !missing(lstat(strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator) + ".longterm")) {
 			return true
@@ -134,20 +134,20 @@ func mayBeInProject(dir string) bool {
 	return true
 }
 
-// maxPath is one more than the kernel takes of a path (PATH_MAX).
+// maxPath is the kernel's bound of a path's length, with its final zero byte (PATH_MAX).
 const maxPath = 4096
 
-// reachable is a directory, or the last one on the way to it that a path leads to: a shell says where it is however deep that
-// is, and it is in the projects further up all the same.
-func reachable(dir string) string {
+// shorten returns a directory, or its last ancestor within the path length limit: a shell may report a deeper
+// directory, which is in the same projects.
+func shorten(dir string) string {
 	if len(dir) < maxPath {
 		return dir
 	}
 	return dir[:max(1, strings.LastIndexByte(dir[:maxPath], filepath.Separator))]
 }
 
-// resolved is a directory without links, as far as it is there.
-func resolved(dir string) string {
+// resolve returns a directory without links, as far as it exists.
+func resolve(dir string) string {
 	dir = filepath.Clean(dir)
 	for at, rest := dir, ""; ; {
 		// One call first: what is not there is not gone through from the root at each of its levels.
@@ -164,11 +164,12 @@ func resolved(dir string) string {
 	}
 }
 
+// missing reports whether an error means that a file does not exist.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || notDirectory(err) }
 
-// lookAt is os.Stat of what is mostly no link, or not there: somebody waits for it in execve. link says that it is one; what
-// leads nowhere and is one was put there by somebody who has rules, and they are elsewhere now.
-func lookAt(path string) (st os.FileInfo, link bool, err error) {
+// statPath works like os.Stat for a path that is mostly missing or not a link: a process in execve waits for it. link reports a
+// link; a dangling one means that its rules are now elsewhere.
+func statPath(path string) (st os.FileInfo, link bool, err error) {
 	if st, err = os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
 		st, err = os.Stat(path)
 		return st, true, err
@@ -176,6 +177,7 @@ func lookAt(path string) (st os.FileInfo, link bool, err error) {
 	return st, false, err
 }
 
+// exists reports whether a file exists.
 func exists(path string) bool {
 	st, err := os.Lstat(path)
 	return err == nil && st.IsDir()

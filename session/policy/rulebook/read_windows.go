@@ -7,17 +7,19 @@ import (
 
 const openFlags = os.O_RDONLY
 
-// identity tells a file from the one that was there before it.
+// identity distinguishes a file from its predecessor.
 type identity struct{ size, mtime int64 }
 
+// identityOf returns the identity of a file.
 func identityOf(st fs.FileInfo) identity { return identity{st.Size(), st.ModTime().UnixNano()} }
 
-// deviceOf knows no file systems: a project's files are looked for up to the root of the drive.
+// deviceOf returns 0 on Windows: project files are searched for up to the root of the drive.
 func deviceOf(fs.FileInfo) uint64 { return 0 }
 
+// notDirectory reports whether an error means that a parent of a path is no directory.
 func notDirectory(error) bool { return false }
 
-// lstat says whether something is there.
+// lstat reports whether a path exists.
 func lstat(path string) error {
 	_, err := os.Lstat(path)
 	return err

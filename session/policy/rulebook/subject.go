@@ -8,77 +8,78 @@ import (
 	"github.com/longterm-dev/longterm/session/policy"
 )
 
-// Subject is whom and what rules are chosen for.
+// Subject is the caller and place that rules are chosen for.
 type Subject struct {
-	Agent   string            // label of an agent; "" is a person
-	Session string            // name or id; "" is none
+	Agent   string            // label of an agent; "" is a user
+	Session string            // name or id; "" for none
 	Labels  map[string]string // of the session
 	Cwd     string            // absolute; "" if unknown: then no project's file counts
-	Real    bool              // Cwd is without links, as the kernel has it of a process
+	Real    bool              // Cwd has no links, as for a process whose directory the kernel reports
 	Start   string            // where the session began, absolute; projects' files above it count too
 	Home    string            // absolute; "" if unknown
-	Policy  string            // preset or name of a section that was asked for; "" is none
-	Seen    *Seen             // shared by subjects that are asked for together; nil: the files are looked at for this one
+	Policy  string            // requested preset or section; "" for none
+	Seen    *LookupCache      // shared by subjects of one request; nil: check the files for this one
 }
 
-// Seen is what For has found of the files, for subjects that differ in their Policy: one thing is judged by the same rules
-// under each, and the files are looked at once. It is one goroutine's, and for one judgement only.
-type Seen struct {
-	of       *seenBy
+// LookupCache caches the project files found by For, for subjects that differ only in their Policy: all are judged by
+// the same rules, and the files are checked once. Use it from one goroutine and for one judgement only.
+type LookupCache struct {
+	key      *lookupKey
 	projects []string
 }
 
-// seenBy is on what it depends where projects' files are found.
-type seenBy struct {
+// lookupKey holds the properties of a subject that determine its project files.
+type lookupKey struct {
 	cwd, start, home string
 	real             bool
 }
 
-// by says whether the files were looked at for a subject like this, and notes that they are if not.
-func (n *Seen) by(s *Subject) bool {
-	by := seenBy{s.Cwd, s.Start, s.Home, s.Real}
-	if n.of != nil && *n.of == by {
+// isFor reports whether the files were already checked for an equal subject, and records the subject.
+func (n *LookupCache) isFor(s *Subject) bool {
+	by := lookupKey{s.Cwd, s.Start, s.Home, s.Real}
+	if n.key != nil && *n.key == by {
 		return true
 	}
-	n.of = &by
+	n.key = &by
 	return false
 }
 
-// Sources say where the rules of an engine come from.
+// Sources are the origins of an engine's rules.
 type Sources struct {
-	Preset policy.Preset // in effect: the strictest of those that count
-	From   string        // where it comes from: "FILE:LINE", "--policy", or "" for what is built in
-	Files  []FileStatus  // that were looked at, the person's own first
-	Rules  []Entry       // in effect, in the order in which they are judged
-	Idle   []Entry       // that are not: expired, or a project's that allows and is not trusted
-	soft   bool          // questions of the preset are for agents; this is a person
-	byName map[string]int
+	Preset policy.Preset  // in effect: the strictest of those that count
+	From   string         // where it comes from: "FILE:LINE", "--policy", or "" for what is built in
+	Files  []FileStatus   // checked files, the user's own first
+	Rules  []Entry        // rules in effect, in the order of evaluation
+	Idle   []Entry        // rules without effect: expired, or allow rules of a project that is not trusted
+	soft   bool           // findings of the preset need approval for agents only; this is a user
+	byName map[string]int // indices in Rules
 }
 
-// Entry is a rule and where it stands.
+// Entry is a rule and its place.
 type Entry struct {
 	policy.Rule
 	File    string
 	Line    int
 	Column  int
-	Section string // name of the section; "" is for everybody
+	Section string // name of the section; "" for all callers
 	Until   time.Time
-	Why     string // of one that is idle: why it does not count
+	Why     string // why a rule without effect does not count
 }
 
-// FileStatus says what became of a file.
+// FileStatus is the state of a file.
 type FileStatus struct {
-	File     string   `json:"file"`
-	Using    string   `json:"using"` // "file", "kept" (the last one that was in order), "none", "broken" (none was ever in order)
+	File string `json:"file"`
+	// "file", "kept" (the last valid version), "none", "broken" (no version was ever valid)
+	Using    string   `json:"using"`
 	Project  bool     `json:"project"`
 	Trusted  bool     `json:"trusted"`
-	Changed  bool     `json:"changed,omitempty"` // it was trusted, and is another one now
-	Hash     string   `json:"hash,omitempty"`    // SHA-256 of what was read
+	Changed  bool     `json:"changed,omitempty"` // was trusted, and has changed since
+	Hash     string   `json:"hash,omitempty"`    // SHA-256 of the content
 	Rules    int      `json:"rules"`
 	Problems []string `json:"problems"`
 }
 
-// Where says where a rule of a judgement stands.
+// Where returns the place of a judgement's rule.
 func (s *Sources) Where(rule string) (Entry, bool) {
 	i, ok := s.byName[rule]
 	if !ok {
@@ -87,7 +88,7 @@ func (s *Sources) Where(rule string) (Entry, bool) {
 	return s.Rules[i], true
 }
 
-// PresetAt is where the preset in effect is set; empty: not in a file.
+// PresetAt returns where the preset in effect is set; empty if not in a file.
 func (s *Sources) PresetAt() (file string, line int) {
 	if at := strings.LastIndexByte(s.From, ':'); at > 0 {
 		if n, err := strconv.Atoi(s.From[at+1:]); err == nil {
@@ -97,7 +98,7 @@ func (s *Sources) PresetAt() (file string, line int) {
 	return "", 0
 }
 
-// Warnings are what is wrong with the files, a line each.
+// Warnings returns the problems of the files, one per line.
 func (s *Sources) Warnings() []string {
 	var all []string
 	for i := range s.Files {
@@ -106,8 +107,8 @@ func (s *Sources) Warnings() []string {
 	return all
 }
 
-// Soften takes back what nobody is to be asked: questions that a preset has, and no rule of a file, when a
-// person types the line himself. Denials stay. For all others a judgement stays as it is.
+// Soften lifts approval requirements that come from a preset and no file rule, for a line that a user typed. Denials
+// stay. Other judgements stay unchanged.
 func (s *Sources) Soften(j policy.Judgement) policy.Judgement {
 	if !s.soft || j.Verdict != policy.Ask || len(j.Commands) >= policy.MaxCommands {
 		return j

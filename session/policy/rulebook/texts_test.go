@@ -108,7 +108,7 @@ func TestRulesNameNoMarks(t *testing.T) {
 		}
 		for _, key := range []string{"program = %s", "program = \"git\"\nwords = [%s]", "program = \"git\"\noptions = [%s]"} {
 			file := "[[rules]]\ndecision = \"allow\"\n" + fmt.Sprintf(key, fmt.Sprintf(`"-\u%04X"`, n)) + "\n"
-			if _, err := Decode("policy.toml", []byte(file), false); err == nil || !strings.Contains(err.Error(), "control characters") {
+			if _, err := Decode("policy.toml", []byte(file), false); err == nil || !strings.Contains(err.Error(), "control character") {
 				t.Errorf("%s is read: %v", file, err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestRulesNameNoMarks(t *testing.T) {
 	}
 }
 
-// What is appended is text that a person can read: no bytes that are none, no characters that nobody sees.
+// What is appended is text that a user can read: no bytes that are none, no characters that nobody sees.
 //
 // FEATURES: R63
 func TestAppendedRulesAreReadable(t *testing.T) {

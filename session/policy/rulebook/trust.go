@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/store/atomicfile"
 )
 
-// trustRecord says that the person trusts a file with one content. Each has a file of its own, named by the
-// path that it is about, so that two who write at once lose nothing.
+// trustRecord records that the user trusts one content of a file. Each has a separate file, named by the path, so that
+// concurrent writers lose nothing.
 type trustRecord struct {
 	Path string    `json:"path"`
 	Hash string    `json:"sha256"`
@@ -24,7 +24,7 @@ type trustRecord struct {
 	By   string    `json:"by,omitempty"`
 }
 
-// Trusted is a file that the person trusts.
+// Trusted is a file that the user trusts.
 type Trusted struct {
 	Path  string    `json:"path"`
 	Hash  string    `json:"sha256"`
@@ -33,7 +33,7 @@ type Trusted struct {
 	State string    `json:"state"` // "trusted", "changed" since, "gone", "unreadable"
 }
 
-// Candidate is a project's file as it was read, to be looked at and trusted.
+// Candidate is a project's file as it was read, for review and trust.
 type Candidate struct {
 	Path string
 	Hash string
@@ -41,7 +41,7 @@ type Candidate struct {
 	File *File
 }
 
-// ReadCandidate reads a project's file that is to be trusted. It is an error if it is not in order.
+// ReadCandidate reads a project file to be trusted. An invalid one is an error.
 func ReadCandidate(path string) (*Candidate, error) {
 	path, err := projectPath(path)
 	if err != nil {
@@ -58,13 +58,13 @@ func ReadCandidate(path string) (*Candidate, error) {
 	return &Candidate{Path: path, Hash: f.Hash, Text: string(c.src), File: f}, nil
 }
 
-// ReadOther reads a file of a project that is no file of rules, and may be trusted as one is; what says which.
+// ReadOther reads another project file that may be trusted like a rule file; what is its kind.
 func ReadOther(path, what string) (*Candidate, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	abs = filepath.Join(resolved(filepath.Dir(abs)), filepath.Base(abs))
+	abs = filepath.Join(resolve(filepath.Dir(abs)), filepath.Base(abs))
 	c, err := readAs(abs, what)
 	if err != nil {
 		return nil, err
@@ -72,32 +72,32 @@ func ReadOther(path, what string) (*Candidate, error) {
 	return &Candidate{Path: abs, Hash: HashOf(c.src), Text: string(c.src)}, nil
 }
 
-// IsTrusted reports whether the person trusts a file with the content that was read.
+// IsTrusted reports whether the user trusts a file with the content that was read.
 func IsTrusted(dir string, c *Candidate) bool {
 	r := readTrust(trustFile(dir, c.Path))
 	return r != nil && r.Path == c.Path && r.Hash == c.Hash
 }
 
-// projectPath is the name under which a project's file is found from below.
+// projectPath returns the name under which a project's file is found from below.
 func projectPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
 	if st, err := os.Stat(abs); err == nil && st.IsDir() {
-		abs = filepath.Join(abs, place)
+		abs = filepath.Join(abs, projectPolicy)
 	}
-	if !strings.HasSuffix(abs, string(filepath.Separator)+place) {
-		return "", fmt.Errorf("%s is no project's file of rules: they are named %s", path, filepath.ToSlash(place))
+	if !strings.HasSuffix(abs, string(filepath.Separator)+projectPolicy) {
+		return "", fmt.Errorf("%s is no project's file of rules: they are named %s", path, filepath.ToSlash(projectPolicy))
 	}
-	root := strings.TrimSuffix(abs, string(filepath.Separator)+place)
+	root := strings.TrimSuffix(abs, string(filepath.Separator)+projectPolicy)
 	if root == "" {
 		root = string(filepath.Separator)
 	}
-	return filepath.Join(resolved(root), place), nil
+	return filepath.Join(resolve(root), projectPolicy), nil
 }
 
-// Trust records that the person trusts what was read.
+// Trust records that the user trusts the content of a candidate.
 func Trust(dir string, c *Candidate, by string, at time.Time) error {
 	b, err := json.MarshalIndent(trustRecord{Path: c.Path, Hash: c.Hash, Time: at.Truncate(time.Second), By: by}, "", "  ")
 	if err != nil {
@@ -113,7 +113,7 @@ func Trust(dir string, c *Candidate, by string, at time.Time) error {
 	return nil
 }
 
-// Untrust forgets that a file is trusted, there or not. It reports whether it was.
+// Untrust removes the trust in a file, which may be missing. It reports whether the file was trusted.
 func Untrust(dir, path string) (bool, error) {
 	was := false
 	paths := []string{path}
@@ -131,7 +131,7 @@ func Untrust(dir, path string) (bool, error) {
 	return was, nil
 }
 
-// ListTrusted are the files that the person trusts, and what became of them.
+// ListTrusted returns the files that the user trusts, and their state.
 func ListTrusted(dir string) ([]Trusted, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -158,6 +158,7 @@ func ListTrusted(dir string) ([]Trusted, error) {
 	return all, nil
 }
 
+// trustFile returns the path of the trust record of a file.
 func trustFile(dir, path string) string { return filepath.Join(dir, HashOf([]byte(path))+".json") }
 
 // readTrust reads a record; one that is damaged, or of another file, trusts nothing.
@@ -173,8 +174,8 @@ func readTrust(file string) *trustRecord {
 	return &r
 }
 
-// trusted is the record about a file; nil: none.
-func (b *Book) trusted(k *known) *trustRecord {
+// trustOf returns the trust record of a file, or nil.
+func (b *Book) trustOf(k *fileState) *trustRecord {
 	if b.o.Trust == "" || k.file == nil {
 		return nil
 	}
@@ -190,5 +191,5 @@ func (b *Book) trusted(k *known) *trustRecord {
 	return k.trust
 }
 
-// ProblemsOf are the problems an error is made of.
+// ProblemsOf returns the problems of an error.
 func ProblemsOf(err error) []tomldoc.Problem { return tomldoc.ProblemsOf(err) }

@@ -1,5 +1,5 @@
 // Package host is a daemon's end of a relay: it keeps a shared session's room open, and serves its readers the
-// requests and the socket that their token allows, sealed (docs/web-protocol.md, "Through a relay").
+// requests and the socket that their token allows, sealed (docs/web-protocol.md, "Relay protocol").
 //
 // A share has one goroutine that keeps the room, and for each reader one that takes messages, one for its socket, and
 // one for each request under way. A reader that does not read is waited for no longer than writeTime.
@@ -35,11 +35,11 @@ type Share struct {
 	Key   string `json:"key"`   // the reader's
 }
 
-// New makes a share of secrets of its own.
+// New returns a share with new secrets.
 func New(token, at string) (Share, error) {
 	u, err := url.Parse(at)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return Share{}, fmt.Errorf("%q is no relay: give its address as https://relay.example.org", at)
+		return Share{}, fmt.Errorf("%q is not a relay address: use the form https://relay.example.org", at)
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return Share{}, fmt.Errorf("%s has no TLS: browsers open sealed links at https addresses only", at)
@@ -52,7 +52,7 @@ func New(token, at string) (Share, error) {
 	return Share{Token: token, Relay: u.String(), Owner: rand.Text(), Key: base64.RawURLEncoding.EncodeToString(key)}, nil
 }
 
-// Link opens the share in a browser. What follows # is sent to nobody.
+// Link returns the address that opens the share in a browser. Browsers never send the part after #.
 func (s Share) Link() string { return s.Relay + "#relay=" + relay.Room(s.Owner) + "." + s.Key }
 
 // dial opens a socket at the relay.
@@ -85,14 +85,14 @@ const (
 	dialTime  = 10 * time.Second
 	writeTime = 60 * time.Second
 	deadAfter = 80 * time.Second // the relay pings
-	greetTime = 15 * time.Second // a reader has to say who it is
+	greetTime = 15 * time.Second // for a reader's greeting
 	leastWait = time.Second
 	mostWait  = time.Minute
 
-	maxReaders = 32 // at a time, whatever the relay says
+	maxReaders = 32 // at a time, even if the relay sends more
 )
 
-// pong answers a ping, unless something long is being written: that says as much, and is no reason to stop reading.
+// pong answers a ping, unless a long write is in progress: that also proves the connection, so reading continues.
 func pong(ws *websocket.Conn, data string) error {
 	err := ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
 	var busy net.Error
@@ -120,8 +120,8 @@ var ErrEnded = errors.New("the share has ended")
 
 var errRefused = errors.New("the relay refuses")
 
-// Run keeps the room until ctx is over. ready is told once: that the room is kept, or why it cannot be; after the
-// latter Run is over.
+// Run keeps the room until ctx ends. It calls ready once: with nil when the room is open, or with the error that ends
+// Run.
 func (h *Host) Run(ctx context.Context, ready func(error)) {
 	h.inside, h.slots = newInside(h.Serve), make(chan struct{}, maxReaders)
 	defer h.inside.close()
@@ -144,7 +144,7 @@ func (h *Host) Run(ctx context.Context, ready func(error)) {
 			say(err)
 			return
 		}
-		h.Log.Info("the relay is gone; trying again", "relay", h.Relay, "err", err, "in", wait)
+		h.Log.Info("relay disconnected; retrying", "relay", h.Relay, "err", err, "in", wait)
 		late := time.NewTimer(wait)
 		select {
 		case <-late.C:
@@ -171,7 +171,7 @@ func (h *Host) keep(ctx context.Context, readers *sync.WaitGroup, kept func()) e
 	})
 	for {
 		heard()
-		var told relay.Told
+		var told relay.HostNotice
 		if err := ws.ReadJSON(&told); err != nil {
 			var closed *websocket.CloseError
 			if errors.As(err, &closed) && closed.Text != "" {

@@ -22,11 +22,11 @@ import (
 	"github.com/longterm-dev/longterm/session/relay/sealed"
 )
 
-// Kinds of messages: the first byte of what is sealed.
+// Kinds of messages: the first byte of the sealed text.
 const (
 	kindWelcome  = 'w' // host: what the token allows, as GET web/me answers; it proves that the host has the key
 	kindRequest  = 'q' // page: request
-	kindCancel   = 'x' // page: request, of which only the number counts
+	kindCancel   = 'x' // page: request, of which only the number matters
 	kindHead     = 'h' // host: head
 	kindBody     = 'd' // host: number of the request, 4 bytes, and a piece of its answer
 	kindEnd      = 'e' // host: number of the request whose answer is whole
@@ -55,7 +55,7 @@ type closed struct {
 	Code int `json:"code"`
 }
 
-// reader is one who reads a share.
+// reader is one reader of a share.
 type reader struct {
 	h   *Host
 	ws  *websocket.Conn
@@ -72,7 +72,7 @@ type reader struct {
 	socket  *websocket.Conn // to our own daemon; of the goroutine that takes messages
 }
 
-// reader serves a reader until either is gone.
+// reader serves a reader until either end disconnects.
 func (h *Host) reader(ctx context.Context, name string) error {
 	ws, err := h.dial(ctx, "relay/serve", name)
 	if err != nil {
@@ -82,7 +82,7 @@ func (h *Host) reader(ctx context.Context, name string) error {
 	ctx, end := context.WithCancel(ctx)
 	r := &reader{h: h, ws: ws, ctx: ctx, slots: make(chan struct{}, maxRequests)}
 	stop := context.AfterFunc(ctx, func() {
-		_ = ws.NetConn().SetDeadline(time.Now().Add(time.Second)) // whoever writes comes back
+		_ = ws.NetConn().SetDeadline(time.Now().Add(time.Second)) // a pending write returns
 		if share.Err() != nil {
 			r.bye(context.Cause(share))
 		}
@@ -120,13 +120,13 @@ func (h *Host) reader(ctx context.Context, name string) error {
 	}
 }
 
-// bye tells the reader why it is over: the share ended, or the daemon leaves.
+// bye reports to the reader why it ends: the share ended, or the daemon stops.
 func (r *reader) bye(cause error) {
 	code := websocket.CloseGoingAway
 	if errors.Is(cause, ErrEnded) {
 		code = pageRevoked
 	}
-	_ = r.sayJSON(kindClosed, closed{code}) // it is gone, whether it hears that or not
+	_ = r.sayJSON(kindClosed, closed{code}) // the reader may not receive it
 }
 
 // pageRevoked is what a page takes for the end of its login.
@@ -174,11 +174,11 @@ func (r *reader) greet() error {
 	if resp.StatusCode != http.StatusOK {
 		return r.sayJSON(kindClosed, closed{pageRevoked})
 	}
-	return r.say(kindWelcome, me)
+	return r.send(kindWelcome, me)
 }
 
-// say sends a message: its kind, and its parts.
-func (r *reader) say(kind byte, parts ...[]byte) error {
+// send sends a message: its kind and parts.
+func (r *reader) send(kind byte, parts ...[]byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.channel == nil {
@@ -199,14 +199,14 @@ func (r *reader) sayJSON(kind byte, v any) error {
 	if err != nil {
 		return err
 	}
-	return r.say(kind, b)
+	return r.send(kind, b)
 }
 
-var errTooMuch = errors.New("a reader asks for more and more at once")
+var errTooMuch = errors.New("reader exceeded its request limit")
 
-var errNonsense = errors.New("a reader says what is no message")
+var errNonsense = errors.New("invalid message from a reader")
 
-// take does what a message asks for.
+// take handles a message.
 func (r *reader) take(b []byte) error {
 	if len(b) == 0 {
 		return errNonsense
@@ -232,20 +232,20 @@ func (r *reader) take(b []byte) error {
 			return nil // it has just been closed
 		}
 		_ = r.socket.SetWriteDeadline(time.Now().Add(writeTime))
-		_ = r.socket.WriteMessage(websocket.TextMessage, b) // its other end says why
+		_ = r.socket.WriteMessage(websocket.TextMessage, b) // its peer reports the error
 		return nil
 	default:
 		return errNonsense
 	}
 }
 
-// ask makes a request of our own daemon.
+// ask sends a request to the own daemon.
 func (r *reader) ask(q request) error {
 	select {
 	case r.slots <- struct{}{}:
 		r.refused = 0
 	default:
-		if r.refused++; r.refused > maxRefused { // no page goes on so
+		if r.refused++; r.refused > maxRefused { // no real page does that
 			if err := r.sayJSON(kindClosed, closed{relay.CloseFull}); err != nil {
 				return err
 			}
@@ -254,7 +254,7 @@ func (r *reader) ask(q request) error {
 		if err := r.sayJSON(kindHead, head{ID: q.ID, Status: http.StatusTooManyRequests}); err != nil {
 			return err
 		}
-		return r.say(kindEnd, number(q.ID))
+		return r.send(kindEnd, number(q.ID))
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.asked.Store(q.ID, cancel)
@@ -262,9 +262,9 @@ func (r *reader) ask(q request) error {
 		whole := r.answer(ctx, q)
 		r.asked.Delete(q.ID)
 		cancel()
-		<-r.slots // first: who heard the end may ask again
+		<-r.slots // first: a reader that saw the end may send the next request
 		if whole {
-			_ = r.say(kindEnd, number(q.ID)) // the connection's end is seen by who reads
+			_ = r.send(kindEnd, number(q.ID)) // the reading goroutine notices a lost connection
 		}
 	})
 	return nil
@@ -272,7 +272,7 @@ func (r *reader) ask(q request) error {
 
 func number(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) }
 
-// answer says all of an answer but its end; false: it could not be said.
+// answer sends a response without its end, and reports whether that succeeded.
 func (r *reader) answer(ctx context.Context, q request) bool {
 	var body io.Reader
 	if len(q.Body) > 0 {
@@ -287,7 +287,7 @@ func (r *reader) answer(ctx context.Context, q request) bool {
 	for buf := make([]byte, pieceOfABody); err == nil; {
 		var n int
 		n, err = io.ReadFull(resp.Body, buf)
-		if n > 0 && r.say(kindBody, number(q.ID), buf[:n]) != nil {
+		if n > 0 && r.send(kindBody, number(q.ID), buf[:n]) != nil {
 			return false
 		}
 	}
@@ -310,7 +310,7 @@ func (r *reader) open() error {
 		for {
 			_, b, err := ws.ReadMessage()
 			if err == nil {
-				if r.say(kindSocket, b) != nil {
+				if r.send(kindSocket, b) != nil {
 					return
 				}
 				continue
@@ -350,7 +350,7 @@ func (i *inside) close() {
 	_ = i.srv.Close()
 }
 
-// do asks for a path of the page's.
+// do requests a path of the web page.
 func (i *inside) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	if path != "web/me" && !strings.HasPrefix(path, "v1/") {
 		return nil, errNonsense

@@ -1,10 +1,10 @@
-// Package sealed is what stands between a shared session and the relay that passes it on: messages that whoever has
-// the link's key can read, and that count once, in their order.
+// Package sealed encrypts the messages between a shared session and its readers against the relay between them. Only
+// holders of the link's key can read them, and each message is accepted once, in order.
 //
-// Both ends begin with 16 random bytes in clear. With the link's key and both of them HKDF-SHA256 makes two keys of
-// AES-256-GCM, one a direction. A message's nonce is its number, which is not sent: one that is left out, repeated,
-// put elsewhere, sent back, or taken from another connection opens no more, and neither does any after it. What
-// stands between sees lengths and times.
+// Both ends start with 16 random bytes in clear. From the link's key and both values HKDF-SHA256 derives two
+// AES-256-GCM keys, one per direction. A message's nonce is its number, which is not sent. A dropped, repeated, moved
+// or reflected message, or one from another connection, fails to open, and so do all after it. The relay sees lengths
+// and times.
 package sealed
 
 import (
@@ -24,7 +24,7 @@ const (
 )
 
 // ErrMessage is of a message that is not the next one of its sender.
-var ErrMessage = errors.New("what came is not what was sent: it was changed, left out or repeated on its way, or the key is another")
+var ErrMessage = errors.New("message rejected: changed, dropped or repeated in transit, or wrong key")
 
 // Channel is one end of a connection. Sealing and opening are independent of each other; each is for one goroutine at
 // a time.
@@ -35,12 +35,12 @@ type Channel struct {
 
 const info = "longterm relay 1 "
 
-// Host is the end that shares, Page is the one that reads; both give the same salts.
+// Host returns the channel of the sharing end. Host and Page take the same salts.
 func Host(key []byte, room string, page, host []byte) (*Channel, error) {
 	return channel(key, room, page, host, "to page", "to host")
 }
 
-// Page is the end that reads.
+// Page returns the channel of the reading end.
 func Page(key []byte, room string, page, host []byte) (*Channel, error) {
 	return channel(key, room, page, host, "to host", "to page")
 }
@@ -78,7 +78,7 @@ func (c *Channel) Seal(dst, clear []byte) []byte {
 	return dst
 }
 
-// Open is what the next message says; it stands where the message stood.
+// Open decrypts the next message in place.
 func (c *Channel) Open(message []byte) ([]byte, error) {
 	clear, err := c.in.Open(message[:0], nonce(c.received), message, nil)
 	if err != nil {

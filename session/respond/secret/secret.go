@@ -1,13 +1,13 @@
 //go:build unix
 
-// Package secret finds what references to secrets stand for:
+// Package secret resolves references to secrets:
 //
 //	env:NAME                 a variable of the environment
 //	file:PATH                a file's first line; ~/ is the home directory
 //	cmd:COMMAND              the first line that a command prints
 //	keyring:SERVICE/ACCOUNT  an entry of the system's keyring
 //
-// Nothing is kept. Errors name references, never what they stand for.
+// It stores nothing. Errors name references, never values.
 package secret
 
 import (
@@ -30,11 +30,11 @@ import (
 	"github.com/longterm-dev/longterm/session/respond/shellcmd"
 )
 
-// Resolver says where to look.
+// Resolver resolves references; its fields set where.
 type Resolver struct {
 	LookupEnv func(name string) (string, bool) // nil: os.LookupEnv
 	Env       []string                         // of commands; nil: the process's own
-	Dir       string                           // that paths and commands begin from; "": the working directory
+	Dir       string                           // base of relative paths and of commands; "": the working directory
 	Timeout   time.Duration                    // of looking one up; 0: 30 s
 }
 
@@ -45,7 +45,7 @@ const (
 
 var errEmpty = errors.New("it is empty")
 
-// Resolve is what a reference stands for.
+// Resolve returns the value of a reference.
 func (r *Resolver) Resolve(ctx context.Context, ref string) ([]byte, error) {
 	if err := respond.CheckSecret(ref); err != nil {
 		return nil, err
@@ -61,11 +61,11 @@ func (r *Resolver) Resolve(ctx context.Context, ref string) ([]byte, error) {
 	return value, nil
 }
 
-// within looks something up and waits no longer than it may: a keyring may ask its owner, a
-// file may be a FIFO. What takes longer is left to itself.
+// within runs a lookup with a time limit: a keyring may ask its owner, a file may be a FIFO. A lookup that takes longer
+// is abandoned.
 func (r *Resolver) within(ctx context.Context, kind, name string) ([]byte, error) {
 	timeout := cmp.Or(r.Timeout, defaultTimeout)
-	late := time.Second // a command says so itself
+	late := time.Second // a command reports it itself
 	ctx, cancel := context.WithTimeout(ctx, timeout+late)
 	defer cancel()
 	type found struct {
@@ -100,7 +100,7 @@ func (r *Resolver) lookUp(ctx context.Context, kind, name string) ([]byte, error
 	return fromKeyring(name)
 }
 
-// oneLine takes the end of line off: Enter is pressed by who asked for the secret.
+// oneLine removes the line end: the rule that requested the secret presses Enter.
 func oneLine(b []byte) ([]byte, error) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
@@ -138,7 +138,7 @@ func (r *Resolver) file(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxBytes))
 }
 
-// wakeOpener lets who waits for a FIFO's writer open it, and find nothing.
+// wakeOpener opens a FIFO for writing, so that an abandoned reader returns with no data.
 func wakeOpener(path string) {
 	if st, err := os.Stat(path); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
 		return
@@ -148,7 +148,7 @@ func wakeOpener(path string) {
 	}
 }
 
-// Path is a path with ~ and Dir in it.
+// Path expands ~ in a path, and makes it relative to Dir.
 func (r *Resolver) Path(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -166,8 +166,7 @@ func (r *Resolver) command(ctx context.Context, line string) ([]byte, error) {
 	return c.Run(ctx)
 }
 
-// fromKeyring asks the keyring: the Secret Service on D-Bus, Keychain, or the Credential
-// Manager.
+// fromKeyring reads an entry of the keyring: the Secret Service on D-Bus, Keychain, or the Credential Manager.
 func fromKeyring(name string) ([]byte, error) {
 	service, account, ok := strings.Cut(name, "/")
 	if !ok {
@@ -182,7 +181,7 @@ func fromKeyring(name string) ([]byte, error) {
 	case errors.Is(err, keyring.ErrNotFound):
 		return nil, fmt.Errorf("the keyring has no entry for service %q and account %q", service, account)
 	case err != nil:
-		return nil, fmt.Errorf("no keyring can be reached (%w); use file: or cmd: where there is none", err)
+		return nil, fmt.Errorf("keyring not reachable (%w); use file: or cmd: instead", err)
 	}
 	return []byte(v), nil
 }

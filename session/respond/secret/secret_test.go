@@ -41,7 +41,7 @@ func TestResolve(t *testing.T) {
 		{"cmd:true", "it is empty"},
 		{"keyring:web/bob", ""},
 		{"keyring:web/eve", `no entry for service "web" and account "eve"`},
-		{"hunter2", "by reference"},
+		{"hunter2", "a secret needs a reference"},
 	} {
 		got, err := r.Resolve(t.Context(), tt.ref)
 		switch {
@@ -86,7 +86,7 @@ func TestFileThatHangs(t *testing.T) {
 func TestNoKeyring(t *testing.T) {
 	keyring.MockInitWithError(os.ErrPermission)
 	var r Resolver
-	if _, err := r.Resolve(t.Context(), "keyring:web/bob"); err == nil || !strings.Contains(err.Error(), "no keyring can be reached") {
+	if _, err := r.Resolve(t.Context(), "keyring:web/bob"); err == nil || !strings.Contains(err.Error(), "keyring not reachable") {
 		t.Error(err)
 	}
 }

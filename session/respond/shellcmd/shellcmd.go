@@ -1,7 +1,6 @@
 //go:build unix
 
-// Package shellcmd runs a command line to its end and takes what it prints, within
-// bounds of time and size.
+// Package shellcmd runs a command line until it exits and returns its output, within limits of time and size.
 package shellcmd
 
 import (
@@ -15,32 +14,32 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// ofAgents are the processes that run for agents, by their numbers, with the agents' labels: they are children of ours, as
-// those of the person are.
+// ofAgents maps the PIDs of child processes that run for agents to the agents' labels. Children that run for the user
+// are not in it.
 var ofAgents = struct {
-	sync.Mutex // also while one is started: it may ask who it is before Start returns
+	sync.Mutex // also held during a start: the process may ask for its identity before Start returns
 	labels     map[int]string
 	ever       bool
 }{labels: map[int]string{}}
 
-// AgentOf is the label of the agent for whom a process of ours runs; empty: for none.
+// AgentOf returns the label of the agent that a child process runs for, or "".
 func AgentOf(pid int) string {
 	ofAgents.Lock()
 	defer ofAgents.Unlock()
 	return ofAgents.labels[pid]
 }
 
-// RanForAgents says that something was run for an agent, which may have left processes behind.
+// RanForAgents reports whether a command ran for an agent, which may have left processes behind.
 func RanForAgents() bool {
 	ofAgents.Lock()
 	defer ofAgents.Unlock()
 	return ofAgents.ever
 }
 
-// startFor starts a command for an agent. ended is to be called when it has.
+// startFor starts a command for an agent. The caller calls ended after it exited.
 func startFor(agent string, cmd *exec.Cmd) (ended func(), err error) {
 	ofAgents.Lock()
 	defer ofAgents.Unlock()
@@ -67,11 +66,11 @@ type Command struct {
 	Timeout time.Duration // at its end everything the command started is killed
 }
 
-// ErrTooMuch is returned for a command that prints more than it may.
+// ErrTooMuch is returned for a command that prints more than its limit.
 var ErrTooMuch = errors.New("it prints too much")
 
-// Run runs a command and returns what it printed. What it says of errors is not passed
-// on: it could hold what must not be shown. Where the context is an agent's (package actor) it has its label.
+// Run runs a command and returns its standard output. Standard error is dropped: it could contain secrets. If the
+// context belongs to an agent (package actor), the command gets the agent's label.
 func (c *Command) Run(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -80,8 +79,8 @@ func (c *Command) Run(ctx context.Context) ([]byte, error) {
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout = c.Env, c.Dir, c.Stdin, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // what it leaves behind may hold the pipe
-	err := run(cmd, actor.Of(ctx).Agent)
+	cmd.WaitDelay = time.Second // processes left behind may hold the pipe open
+	err := run(cmd, identity.Of(ctx).Agent)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("no answer within %v", c.Timeout)
@@ -93,7 +92,7 @@ func (c *Command) Run(ctx context.Context) ([]byte, error) {
 	return out.b, nil
 }
 
-// run runs a command, for an agent if there is one.
+// run runs a command, for an agent if one is given.
 func run(cmd *exec.Cmd, agent string) error {
 	if agent == "" {
 		return cmd.Run()
@@ -101,7 +100,7 @@ func run(cmd *exec.Cmd, agent string) error {
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
-	cmd.Env = append(cmd.Env, actor.Env+"="+agent)
+	cmd.Env = append(cmd.Env, identity.Env+"="+agent)
 	ended, err := startFor(agent, cmd)
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func run(cmd *exec.Cmd, agent string) error {
 	return cmd.Wait()
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the start of what is written to it.
 type bounded struct {
 	b    []byte
 	max  int

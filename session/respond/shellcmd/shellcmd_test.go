@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/longterm-dev/longterm/session/actor"
+	"github.com/longterm-dev/longterm/session/identity"
 )
 
 // FEATURES: R54
@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 }
 
 // What is run for an agent has its label, in its environment and for who looks up which agent a process of ours is for, as
-// long as it runs. A person's has none.
+// long as it runs. A user's has none.
 //
 // FEATURES: R63 R107
 func TestOfAgents(t *testing.T) {
@@ -57,7 +57,7 @@ func TestOfAgents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ctx := actor.With(t.Context(), actor.Actor{Agent: label})
+		ctx := identity.With(t.Context(), identity.Actor{Agent: label})
 		c := Command{Line: `echo "$$ $LONGTERM_AGENT" >"$1"; read x <"$2"`, Args: []string{out, in}, Max: 100, Timeout: time.Minute, Env: []string{"PATH=" + os.Getenv("PATH")}}
 		ended := make(chan error)
 		go func() {

@@ -1,16 +1,16 @@
-// Package proxy lets a sandbox's programs reach the hosts that are listed, and no others.
+// Package proxy lets a sandbox's programs reach listed hosts only.
 //
 //	program → loopback of the sandbox's own network → proxy (outside) → host
 //
-// It speaks HTTP (CONNECT, and requests with an absolute URL) and SOCKS5 (CONNECT) on one port. It runs in the process
-// that stands in for the program outside of its namespaces: a listener that was made inside is served from there, so that
-// nothing has to be forwarded, and it lives as long as the program, whatever becomes of the daemon.
+// It serves HTTP (CONNECT, and requests with an absolute URL) and SOCKS5 (CONNECT) on one port. It runs in the process
+// that represents the program outside of its namespaces. That process serves a listener created inside, so nothing
+// needs forwarding, and it lives as long as the program, independent of the daemon.
 //
-// A host is judged by its name, which is then looked up outside, once; the addresses that were found are those that are
-// connected to. Inner addresses (loopback, private networks, links, metadata of clouds) are reached only when they are
-// listed as addresses themselves, whatever a name leads to. An address that is given instead of a name has to be listed.
+// The proxy checks a host's name, then resolves it outside, once, and connects to those addresses. It connects to inner
+// addresses (loopback, private networks, links, cloud metadata) only if they are listed as addresses, whatever a name
+// resolves to. An address in place of a name must be listed.
 //
-// What is read of a client before it is connected is bounded in bytes and time.
+// Data read from a client before the connection is bounded in bytes and time.
 package proxy
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// Asker decides about a host that is not listed. It may take as long as a person does.
+// Asker decides about a host that is not listed. It may take as long as a user does.
 type Asker func(ctx context.Context, host string, port int) (allowed bool, why string)
 
 // Proxy serves one sandbox.
@@ -39,10 +39,10 @@ type Proxy struct {
 	dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	busy    chan struct{}
 
-	profile, file string // where hosts are listed; empty: it is not known
+	profile, file string // where hosts are listed; empty: unknown
 }
 
-// Bounds of what a client may do.
+// Bounds of clients.
 const (
 	maxClients  = 512
 	requestTime = 30 * time.Second // until a request is complete
@@ -86,7 +86,7 @@ func (p *Proxy) Forward(l net.Listener) error {
 		defer cancel()
 		defer c.Close()
 		context.AfterFunc(ctx, func() { _ = c.Close() })
-		if !p.listed(at.Addr(), int(at.Port())) { // asking is for what has a name
+		if !p.isListed(at.Addr(), int(at.Port())) { // asking is for what has a name
 			return
 		}
 		out, err := p.connect(ctx, at.Addr().String(), int(at.Port()))
@@ -98,7 +98,7 @@ func (p *Proxy) Forward(l net.Listener) error {
 	})
 }
 
-// each has connections dealt with, each for itself.
+// each handles each connection separately.
 func (p *Proxy) each(l net.Listener, deal func(context.Context, net.Conn)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
@@ -111,7 +111,7 @@ func (p *Proxy) each(l net.Listener, deal func(context.Context, net.Conn)) error
 			<-p.busy
 			var passing interface{ Temporary() bool }
 			if errors.As(err, &passing) && passing.Temporary() {
-				time.Sleep(10 * time.Millisecond) // no descriptors are left
+				time.Sleep(10 * time.Millisecond) // no descriptors left
 				continue
 			}
 			return err
@@ -129,7 +129,7 @@ type request struct {
 	port int
 	// first is what is sent there before what the client sends on.
 	first []byte
-	// answer tells the client how it went; nil: it is connected.
+	// answer sends the result to the client; nil: connected.
 	answer func(w io.Writer, err error) error
 }
 
@@ -159,7 +159,7 @@ func (p *Proxy) client(ctx context.Context, c net.Conn) {
 	join(c, in, out)
 }
 
-// read reads a request, of the protocol that its first byte tells.
+// read reads a request; its first byte selects the protocol.
 func read(in *bufio.Reader, out io.Writer) (*request, error) {
 	b, err := in.Peek(1)
 	if err != nil {
@@ -197,7 +197,7 @@ func endWriting(c net.Conn) {
 	_ = c.Close()
 }
 
-// RefusedError says that a host may not be reached.
+// RefusedError rejects a host.
 type RefusedError struct {
 	Host string
 	Port int
@@ -231,13 +231,13 @@ func (p *Proxy) connect(ctx context.Context, host string, port int) (net.Conn, e
 func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		a = a.Unmap()
-		if a.Zone() == "" && p.listed(a, port) {
+		if a.Zone() == "" && p.isListed(a, port) {
 			return []netip.Addr{a}, nil
 		}
-		if sandbox.Inner(a) || a.Zone() != "" {
-			return nil, &RefusedError{host, port, p.unlisted(host, port, "it is an inner address, and not listed")}
+		if sandbox.IsInner(a) || a.Zone() != "" {
+			return nil, &RefusedError{host, port, p.unlistedText(host, port, "it is an inner address, and not listed")}
 		}
-		return []netip.Addr{a}, p.asked(ctx, host, port, "addresses have to be listed")
+		return []netip.Addr{a}, p.askUnlisted(ctx, host, port, "addresses have to be listed")
 	}
 	name, ok := sandbox.HostName(host)
 	if !ok || looksNumeric(name) {
@@ -248,7 +248,7 @@ func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr,
 		known = known || h.ByName(name, port)
 	}
 	if !known {
-		if err := p.asked(ctx, name, port, "it is not listed"); err != nil {
+		if err := p.askUnlisted(ctx, name, port, "it is not listed"); err != nil {
 			return nil, err
 		}
 	}
@@ -260,17 +260,17 @@ func (p *Proxy) judge(ctx context.Context, host string, port int) ([]netip.Addr,
 	}
 	var addrs []netip.Addr
 	for _, a := range found {
-		if a = a.Unmap(); !sandbox.Inner(a) && a.Zone() == "" || p.listed(a, port) {
+		if a = a.Unmap(); !sandbox.IsInner(a) && a.Zone() == "" || p.isListed(a, port) {
 			addrs = append(addrs, a)
 		}
 	}
 	if len(addrs) == 0 {
-		return nil, &RefusedError{host, port, p.unlisted(found[0].Unmap().String(), port, "its name leads to inner addresses, which are not listed")}
+		return nil, &RefusedError{host, port, p.unlistedText(found[0].Unmap().String(), port, "its name leads to inner addresses, which are not listed")}
 	}
 	return addrs, nil
 }
 
-// looksNumeric says that a name ends in a number: resolvers take such ones for addresses, as 127.1 and 0x7f.1.
+// looksNumeric reports whether a name ends in a number: resolvers treat such names as addresses, as 127.1 and 0x7f.1.
 func looksNumeric(name string) bool {
 	last := name
 	for i := len(name) - 1; i >= 0; i-- {
@@ -283,7 +283,7 @@ func looksNumeric(name string) bool {
 	return err == nil
 }
 
-func (p *Proxy) listed(a netip.Addr, port int) bool {
+func (p *Proxy) isListed(a netip.Addr, port int) bool {
 	for _, h := range p.hosts {
 		if h.ByAddr(a, port) {
 			return true
@@ -292,19 +292,19 @@ func (p *Proxy) listed(a netip.Addr, port int) bool {
 	return false
 }
 
-// unlisted is why a host is refused with the words that a person adds to the profile, and where.
-func (p *Proxy) unlisted(host string, port int, why string) string {
+// unlistedText returns why a host is rejected, with the entry to add to the profile.
+func (p *Proxy) unlistedText(host string, port int, why string) string {
 	where := "of the profile"
 	if p.profile != "" {
 		where = fmt.Sprintf("of [%s] in %s", p.profile, p.file)
 	}
-	return fmt.Sprintf("%s; a person allows it with %q in the list `network` %s, for sessions that are started then", why, net.JoinHostPort(host, strconv.Itoa(port)), where)
+	return fmt.Sprintf("%s; to allow it in new sessions, add %q to the list `network` %s", why, net.JoinHostPort(host, strconv.Itoa(port)), where)
 }
 
-// asked has somebody decide about what is not listed.
-func (p *Proxy) asked(ctx context.Context, host string, port int, why string) error {
+// askUnlisted requests approval for an unlisted host.
+func (p *Proxy) askUnlisted(ctx context.Context, host string, port int, why string) error {
 	if p.ask == nil {
-		return &RefusedError{host, port, p.unlisted(host, port, why)}
+		return &RefusedError{host, port, p.unlistedText(host, port, why)}
 	}
 	if ok, said := p.ask(ctx, host, port); !ok {
 		return &RefusedError{host, port, said}

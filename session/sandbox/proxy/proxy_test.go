@@ -88,7 +88,7 @@ func TestHosts(t *testing.T) {
 		{"CONNECT example.org:443 HTTP/1.1\r\n\r\n" + get, "HTTP/1.1 200 Connected\r\n\r\nHTTP/1.1 200 OK"},
 		{"CONNECT EXAMPLE.org.:443 HTTP/1.1\r\nHost: evil\r\n\r\n" + get, "200 OK"},
 		{"CONNECT example.org:80 HTTP/1.1\r\n\r\n", "403 Forbidden"},
-		{"CONNECT www.example.org:443 HTTP/1.1\r\n\r\n", "it is not listed; a person allows it with \"www.example.org:443\" in the list `network` of [web] in /c/sandbox.toml"},
+		{"CONNECT www.example.org:443 HTTP/1.1\r\n\r\n", "it is not listed; to allow it in new sessions, add \"www.example.org:443\" to the list `network` of [web] in /c/sandbox.toml"},
 		{"CONNECT a.example.net:1 HTTP/1.1\r\n\r\n" + get, "200 OK"},
 		{"CONNECT example.net:1 HTTP/1.1\r\n\r\n", "403 Forbidden"},
 		{"CONNECT evilexample.net:1 HTTP/1.1\r\n\r\n", "403 Forbidden"},
@@ -164,10 +164,10 @@ func TestAsk(t *testing.T) {
 	asked := make(chan string, 10)
 	at, _ := serve(t, func(_ context.Context, host string, port int) (bool, string) {
 		asked <- host
-		return host == "good.org", "a person said no"
+		return host == "good.org", "a user said no"
 	}, "example.org")
 	for sent, want := range map[string]string{
-		"CONNECT good.org:1 HTTP/1.1\r\n\r\n" + get: "200 OK", "CONNECT bad.org:1 HTTP/1.1\r\n\r\n": "a person said no",
+		"CONNECT good.org:1 HTTP/1.1\r\n\r\n" + get: "200 OK", "CONNECT bad.org:1 HTTP/1.1\r\n\r\n": "a user said no",
 		"CONNECT example.org:1 HTTP/1.1\r\n\r\n" + get: "200 OK", "CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n": "an inner address",
 	} {
 		if got := talk(t, at, sent); !strings.Contains(got, want) {

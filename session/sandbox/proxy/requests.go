@@ -36,7 +36,7 @@ func readHTTP(in *bufio.Reader) (*request, error) {
 	return parseHTTP(head)
 }
 
-// parseHTTP says where the head of a request leads, and what is sent there.
+// parseHTTP returns the destination of a request's head, and what to send there.
 func parseHTTP(head []byte) (*request, error) {
 	first, rest, _ := strings.Cut(string(head), "\n")
 	words := strings.Split(strings.TrimRight(first, "\r"), " ")
@@ -102,7 +102,7 @@ func isOneOf(name string, names ...string) bool {
 	return false
 }
 
-// hostPort reads HOST:PORT, with a port that is meant where none is given; 0: one has to be.
+// hostPort parses HOST:PORT with a default port; without one (0) the port is mandatory.
 func hostPort(s string, dflt int) (string, int, error) {
 	host, text := s, ""
 	if h, p, err := net.SplitHostPort(s); err == nil {
@@ -142,7 +142,7 @@ func answerPlain(w io.Writer, err error) error {
 	return nil
 }
 
-// refuseHTTP says why.
+// refuseHTTP sends the error to the client.
 func refuseHTTP(w io.Writer, err error) error {
 	status := "502 Bad Gateway"
 	var refused *RefusedError
@@ -205,7 +205,7 @@ func readSocks(in *bufio.Reader, out io.Writer) (*request, error) {
 	return r, err
 }
 
-// readSocksRequest reads where a client wants to go; the code is what it is answered when that is not to be had.
+// readSocksRequest reads a client's destination; code is the response if it is invalid.
 func readSocksRequest(in io.Reader) (r *request, code byte, err error) {
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(in, head); err != nil {

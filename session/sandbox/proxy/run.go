@@ -15,9 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sandbox"
 )
 
-// Run serves a sandbox as its plan says (sandbox.Serve), until the listener is closed: its proxy, or an address of loopback
-// that its profile lists. What cannot be understood is
-// served by refusing all.
+// Run serves a sandbox according to its configuration (sandbox.Serve) until the listener is closed: the proxy, or a
+// listed loopback address. With an invalid configuration it rejects everything.
 func Run(l net.Listener, config json.RawMessage) {
 	var s sandbox.Serve
 	if err := json.Unmarshal(config, &s); err != nil {
@@ -39,13 +38,13 @@ func Run(l net.Listener, config json.RawMessage) {
 	_ = p.Serve(l) // it ends with this process
 }
 
-// daemonAsker asks the daemon, and goes on asking while that is being replaced.
+// daemonAsker asks the daemon, and retries while the daemon restarts.
 type daemonAsker struct {
 	socket, session string
 	client          *http.Client
 }
 
-// againAfter is how long a daemon gets to come back before it is asked anew.
+// againAfter is the pause before a retry.
 const againAfter = time.Second
 
 func clientOf(socket string) *http.Client {
@@ -56,18 +55,19 @@ func clientOf(socket string) *http.Client {
 }
 
 func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, string) {
-	body, err := json.Marshal(map[string]any{"id": rand.Text(), "host": host, "port": port}) // the same asking, whoever is asked anew
+	// one request with one id, however often it is sent
+	body, err := json.Marshal(map[string]any{"id": rand.Text(), "host": host, "port": port})
 	if err != nil {
 		return false, err.Error()
 	}
 	for {
-		allowed, why, err := a.once(ctx, body)
+		allowed, why, err := a.askOnce(ctx, body)
 		if err == nil {
 			return allowed, why
 		}
 		select {
 		case <-ctx.Done():
-			return false, "nobody could be asked"
+			return false, "no daemon to ask"
 		case <-time.After(againAfter):
 		}
 	}
@@ -76,8 +76,8 @@ func (a *daemonAsker) ask(ctx context.Context, host string, port int) (bool, str
 // maxAnswer bounds what the daemon answers, in bytes.
 const maxAnswer = 64 << 10
 
-// once asks; an error means that the daemon is not there.
-func (a *daemonAsker) once(ctx context.Context, body []byte) (allowed bool, why string, err error) {
+// askOnce asks; an error means that the daemon is not there.
+func (a *daemonAsker) askOnce(ctx context.Context, body []byte) (allowed bool, why string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://longterm/v1/sessions/"+a.session+"/network", bytes.NewReader(body))
 	if err != nil {
 		return false, "", err

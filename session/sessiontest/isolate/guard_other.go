@@ -4,5 +4,5 @@ package isolate
 
 func beGuard() {}
 
-// guard does nothing: there are no keepers here.
+// guard does nothing: this system has no keepers.
 func guard() (end func() error, err error) { return func() error { return nil }, nil }

@@ -19,7 +19,7 @@ import (
 // and a second process, the guard, waits for its end on a pipe: what has that directory in its
 // environment is killed then, and the directory removed.
 
-// directory is the variable that tells a guard that it is one, and for what.
+// directory is the variable that makes a process a guard, for that directory.
 const directory = "LONGTERM_TEST_GUARD"
 
 // beGuard does not return in the guard's own process.
@@ -28,7 +28,7 @@ func beGuard() {
 	if dir == "" {
 		return
 	}
-	_, _ = io.Copy(io.Discard, os.Stdin) // until its writer is no more
+	_, _ = io.Copy(io.Discard, os.Stdin) // until its writer ends
 	clear(dir)
 	os.Exit(0)
 }
@@ -83,7 +83,7 @@ func clear(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
-// users are the processes that have the directory in their environment.
+// users returns the processes with the directory in their environment.
 func users(dir string) (pids []int) {
 	all, _ := sys.PIDs()
 	for _, pid := range all {

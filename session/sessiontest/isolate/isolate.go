@@ -1,8 +1,7 @@
-// Package isolate keeps a test run away from the person who runs it: the run gets a HOME of its
-// own and an environment without the settings of that person's shell, terminal and longterm; it
-// fails if files of the real HOME that programs under test would write were changed; and it
-// leaves no file and no process behind, however it ends. Its children get SIGINT and SIGHUP, which a shell's background jobs and
-// nohup ignore.
+// Package isolate separates a test run from the user who runs it. The run gets a private HOME and an environment
+// without the settings of the user's shell, terminal and longterm. It fails if tests changed files of the real HOME,
+// and it leaves no file or process behind, however it ends. Its children get SIGINT and SIGHUP, which a shell's
+// background jobs and nohup ignore.
 //
 // A package whose tests start programs has
 //
@@ -33,12 +32,11 @@ type isolated struct{ Runner }
 
 func (i isolated) Run() int { return Run(i.Runner) }
 
-// Run runs the tests with a HOME of their own and returns the exit status: not 0 if the real
-// HOME changed meanwhile.
+// Run runs the tests with a private HOME and returns the exit status: not 0 if the real HOME changed meanwhile.
 func Run(m Runner) int {
 	beGuard()
 	catchIgnored()
-	real := watched(os.Environ())
+	real := placesFor(os.Environ())
 	before := real.state()
 	end, err := guard()
 	if err != nil {
@@ -59,7 +57,7 @@ func Run(m Runner) int {
 		status = max(status, 1)
 	}
 	if changed := diff(before, real.state()); len(changed) > 0 {
-		fmt.Fprintf(os.Stderr, "FAIL: tests (or a program of yours meanwhile) changed what is yours:\n\t%s\n",
+		fmt.Fprintf(os.Stderr, "FAIL: tests (or another program meanwhile) changed your files:\n\t%s\n",
 			strings.Join(changed, "\n\t"))
 		status = max(status, 1)
 	}
@@ -76,15 +74,15 @@ func catchIgnored() {
 	}
 }
 
-// private is what a person's environment says of that person's own programs. Prefixes end in _.
+// private lists the variables of the user's own programs. Prefixes end in _.
 var private = []string{
 	"XDG_", "LONGTERM_", "HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "ZDOTDIR", "ENV", "BASH_ENV", "PROMPT_COMMAND",
 	"TMUX", "TMUX_PANE", "TMUX_TMPDIR", "STY", "SSH_AUTH_SOCK", "GNUPGHOME", "INPUTRC", "LESSHISTFILE", "VIMINIT",
 	"DBUS_SESSION_BUS_ADDRESS",
 }
 
-// enter makes home the HOME of this process and leaves private variables behind. Go's own caches
-// stay where they are: they are no test's business and costly to build anew.
+// enter makes home the HOME of this process and removes private variables. Go's caches stay in place: tests do not
+// affect them, and rebuilding is expensive.
 func enter(home string) error {
 	keep := map[string]func() (string, error){
 		"GOCACHE": func() (string, error) { return below(os.UserCacheDir, "go-build") },
@@ -120,8 +118,8 @@ func enter(home string) error {
 	return os.Setenv("HOME", home)
 }
 
-// forTests begins variables by which a test tells a process of its own binary what to be. Without
-// them that process would run the test again, and so on without end.
+// forTests starts the names of variables that tell a process of a test's own binary its role. Without them that process
+// would run the test again, without end.
 const forTests = "LONGTERM_TEST"
 
 func isPrivate(name string) bool {
@@ -135,11 +133,11 @@ func below(dir func() (string, error), name string) (string, error) {
 	return filepath.Join(d, name), err
 }
 
-// places are files and directories of a person that programs under test would touch.
+// places are files and directories of a user that programs under test would touch.
 type places struct{ files, trees []string }
 
-// watched names them for an environment: histories of shells and programs, and longterm's own directories.
-func watched(env []string) places {
+// placesFor names them for an environment: histories of shells and programs, and longterm's own directories.
+func placesFor(env []string) places {
 	get := func(name string) string {
 		for _, kv := range env {
 			if v, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -183,7 +181,7 @@ func watched(env []string) places {
 	return p
 }
 
-// state maps each path that exists to what tells a change of it.
+// state maps each existing path to a stamp that reveals changes.
 func (p places) state() map[string]string {
 	state := map[string]string{}
 	for _, f := range p.files {
@@ -192,7 +190,7 @@ func (p places) state() map[string]string {
 		}
 	}
 	for _, tree := range p.trees {
-		// Only names: a daemon of the person's own may be writing there. What a test starts makes new ones.
+		// Only names: a daemon of the user's own may be writing there. What a test starts makes new ones.
 		entries, _ := os.ReadDir(tree)
 		for _, e := range entries {
 			state[filepath.Join(tree, e.Name())] = e.Type().String()

@@ -34,6 +34,7 @@ __longterm_e=       # stays empty: a place to hang arithmetic in PS0
 __longterm_s='\'    # a backslash that escapes nothing
 __longterm_rescue=0 # the function of that name, as arithmetic has it
 __longterm_told=0   # 1 when a hook has told of this prompt
+__longterm_sees=    # set by the builtins that the hooks need, if they can be called
 __longterm_gave=    # set while a line runs that a program gave
 __longterm_keys=    # set when the editor knows the keys of such lines
 
@@ -58,7 +59,7 @@ __longterm_mark() {
 
 # __longterm_encode sets _lt_reply to $1 with what must not stand in a mark as %XX.
 __longterm_encode() {
-  local LC_ALL=C _lt_s=$1 _lt_c _lt_i
+  builtin local LC_ALL=C _lt_s="$1" _lt_c _lt_i
   _lt_reply=$_lt_s
   case $_lt_s in *[!\ -~]*|*[%\;]*) ;; *) return 0 ;; esac
   _lt_s=${_lt_s//%/%25} _lt_s=${_lt_s//;/%3B} _lt_s=${_lt_s//$'\n'/%0A} _lt_s=${_lt_s//$'\t'/%09}
@@ -89,7 +90,7 @@ __longterm_entry() { _lt_reply=$(HISTTIMEFORMAT= builtin history 1); }
 # The text of other lines comes from the history. An entry that was there before may be a
 # repetition that HISTCONTROL keeps out, or another line: the mark carries guess=1 then.
 __longterm_preexec() {
-  local _lt_text _lt_more=
+  builtin local _lt_text _lt_more=
   if [[ -n $__longterm_gave ]]; then
     _lt_more=';g=1'
   else
@@ -112,11 +113,18 @@ __longterm_preexec() {
 # The hooks as they stand in PROMPT_COMMAND. What "set -x" would print of them is dropped,
 # and "||" keeps "set -e" and an ERR trap out. A function does not see the DEBUG trap.
 __longterm_pre_text='{ __longterm_pre || :; } 2>/dev/null'
-__longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_state/trap"; \trap "" XFSZ; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; } 9>&2 2>/dev/null'
+__longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_state/trap"; \trap "" XFSZ; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; __longterm_check || :; } 9>&2 2>/dev/null'
+
+# __longterm_check leaves a file where the user has taken away the builtins that the hooks call: no mark will come.
+__longterm_check() {
+  __longterm_sees=
+  builtin printf -v __longterm_sees %s 1 || :
+  if [[ -z $__longterm_sees ]]; then >|"$__longterm_state/shadowed"; fi
+}
 
 # __longterm_renew takes over the variables that were left for this shell: it is told once.
 __longterm_renew() {
-  local _lt_text
+  builtin local _lt_text
   if [[ ! -s $__longterm_state/renew.sh ]]; then return 0; fi
   IFS= builtin read -r -d '' _lt_text <"$__longterm_state/renew.sh"
   builtin : >|"$__longterm_state/renew.sh"
@@ -143,7 +151,7 @@ __longterm_pre() {
 # hooks open 9: a line that calls it by name is at no prompt.
 __longterm_post() {
   builtin printf '' >&9 || return 0
-  local _lt_status=$__longterm_status IFS=$' \t\n' _lt_reply
+  builtin local _lt_status="$__longterm_status" IFS=$' \t\n' _lt_reply
   if [[ -z $__longterm_seen ]]; then # PROMPT_COMMAND was replaced
     __longterm_last=$_lt_status
     if ((__longterm_running)); then __longterm_mark "D;$_lt_status"; fi
@@ -160,7 +168,7 @@ __longterm_post() {
 
 # __longterm_rescue is in the place of the hooks when they were taken away.
 __longterm_rescue() {
-  local _lt_status=$?
+  builtin local _lt_status=$?
   if ((__longterm_told)); then return 0; fi
   { __longterm_pre "$_lt_status" || :; __longterm_status=$__longterm_last; (builtin trap '' XFSZ; __longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
 }
@@ -171,7 +179,7 @@ __longterm_rescue() {
 __longterm_late() {
   {
     __longterm_say() { builtin printf '\033]%s\007' "$1"; }
-    local IFS=$' \t\n' _lt_reply
+    builtin local IFS=$' \t\n' _lt_reply
     __longterm_last=$1 __longterm_m=$((__longterm_m - 1))
     (builtin trap '' XFSZ; __longterm_environ "$__longterm_n")
     __longterm_tell ';late=1'
@@ -182,7 +190,7 @@ __longterm_late() {
 # __longterm_tell tells the directory and that the prompt begins. Its end is told where the
 # user has left the terminal to it: it is printed to standard error. $1 are further fields.
 __longterm_tell() {
-  local _lt_cwd _lt_more=${1-}
+  builtin local _lt_cwd _lt_more="${1-}"
   __longterm_encode "${PWD-}"
   _lt_cwd=$_lt_reply
   __longterm_tty=1
@@ -224,7 +232,7 @@ __longterm_given() {
 # __longterm_before prints what the session left for this prompt: the text before it on its row,
 # output without a newline at its end. The editor has cleared all of the row.
 __longterm_before() {
-  local _lt_text=
+  builtin local _lt_text=
   case ${TERM-} in dumb) return 0 ;; esac # nothing was cleared
   if [[ ! -s $__longterm_state/before ]]; then return 0; fi
   IFS= builtin read -r -d '' _lt_text <"$__longterm_state/before" || :
@@ -244,7 +252,7 @@ __longterm_taken() {
 }
 
 __longterm_bind() {
-  local _lt_map
+  builtin local _lt_map
   for _lt_map in emacs vi-insert vi-command; do
     builtin bind -m $_lt_map -x '"\e[20747~": { __longterm_given; } 2>/dev/null' &&
       builtin bind -m $_lt_map -x '"\e[20748~": { __longterm_given 1; } 2>/dev/null' || return 0
@@ -255,7 +263,7 @@ __longterm_bind() {
 # __longterm_prompts puts the marks into the prompts, wherever the user has left them. A
 # read-only prompt is left alone: printf -v fails where an assignment would abort.
 __longterm_prompts() {
-  local _lt_user1=${PS1-}
+  builtin local _lt_user1="${PS1-}"
   _lt_user1=${_lt_user1//"$__longterm_a"/}
   _lt_user1=${_lt_user1//"$__longterm_b"/}
   if ! builtin shopt -q promptvars; then # no marks then, rather than their source
@@ -272,7 +280,7 @@ __longterm_prompts() {
   esac
   if ((__longterm_ps0)); then
     case ${PS0-} in *"$__longterm_c"|"$__longterm_c"*[\\$]) ;; *)
-      local _lt_user=${PS0-}
+      builtin local _lt_user="${PS0-}"
       _lt_user=${_lt_user//"$__longterm_c"/}
       case $_lt_user in # what it ends in must not become one with ours
         *\\\\) builtin printf -v PS0 %s "${_lt_user%??}\${__longterm_s-}$__longterm_c" ;;
@@ -290,7 +298,7 @@ __longterm_prompts() {
 # is ours and the user's follow; should the first be replaced, what it had been before
 # goes too. "case" leaves $? and PIPESTATUS as they are.
 __longterm_keep() {
-  local _lt_first=${PROMPT_COMMAND-} _lt_pre=$__longterm_pre_text _lt_post=$__longterm_post_text
+  builtin local _lt_first="${PROMPT_COMMAND-}" _lt_pre="$__longterm_pre_text" _lt_post="$__longterm_post_text"
   if ((!__longterm_array)); then
     case $_lt_first in "$_lt_pre"$'\n'*$'\n'"$_lt_post") return 0 ;; esac
     _lt_first=${_lt_first//"$_lt_pre"/} _lt_first=${_lt_first//"$_lt_post"/}
@@ -299,9 +307,10 @@ __longterm_keep() {
     PROMPT_COMMAND=$_lt_pre$'\n'$_lt_first$'\n'$_lt_post
     return 0
   fi
-  local -a _lt_rest=()
+  builtin local -a _lt_rest
+  _lt_rest=()
   if [[ -n ${PROMPT_COMMAND[*]+set} ]] && ((${#PROMPT_COMMAND[@]} > 1)); then _lt_rest=("${PROMPT_COMMAND[@]:1}"); fi
-  local _lt_n=${#_lt_rest[@]}
+  builtin local _lt_n=${#_lt_rest[@]}
   if [[ $_lt_first == "$_lt_pre" ]] && ((_lt_n)) && [[ ${_lt_rest[_lt_n-1]} == "$_lt_post" ]]; then return 0; fi
   if [[ $_lt_first == *"$_lt_pre"* ]]; then # composed with what was there
     _lt_first=${_lt_first//"$_lt_pre"/}
@@ -309,7 +318,8 @@ __longterm_keep() {
     _lt_rest=("${_lt_rest[@]:1}")
   fi
   __longterm_old=
-  local -a _lt_all=("$_lt_pre")
+  builtin local -a _lt_all
+  _lt_all=("$_lt_pre")
   if [[ -n $_lt_first ]]; then # not to be run once the first element is another's
     __longterm_old=$'case $__longterm_seen in 1)\n'$_lt_first$'\n;; esac'
     _lt_all+=("$__longterm_old")
@@ -324,8 +334,8 @@ __longterm_keep() {
 # prints for each command it would print for them too. "case" changes neither $? nor
 # what the trap sees. Before bash 4.4 the trap has to stand in for PS0 as well.
 __longterm_shield() {
-  local IFS= _lt_trap _lt_user=
-  local -a _lt_words
+  builtin local IFS= _lt_trap _lt_user=
+  builtin local -a _lt_words
   builtin read -r -d '' _lt_trap <"$__longterm_state/trap"
   case $_lt_trap in *__longterm_*) return 0 ;; esac
   if [[ -n $_lt_trap ]]; then
@@ -359,7 +369,21 @@ else # PROMPT_COMMAND cannot be put back from within PS1
   __longterm_pre_text='{ __longterm_pre; } 2>/dev/null'
 fi
 
+# __longterm_sound reports whether the builtins that the hooks call can be called: the user's functions and "enable" may have taken
+# them away. Only a redirection needs no builtin to report that.
+__longterm_sound() {
+  __longterm_status=
+  \builtin printf -v __longterm_status %s 0 >/dev/null
+  [[ $__longterm_status == 0 &&
+    ! $(\builtin enable -n) =~ 'enable -n '(builtin|printf|read|eval|trap|export|unset|shopt|bind|history|set|local|:) ]]
+}
+
 __longterm_begin() {
+  if ! __longterm_sound; then
+    __longterm_nonce=
+    >|"$__longterm_state/shadowed"
+    return 0
+  fi
   builtin export -n __longterm_nonce __longterm_state __longterm_host
   builtin unset __longterm_rc __longterm_start
   if [[ -z $__longterm_nonce ]]; then return 0; fi

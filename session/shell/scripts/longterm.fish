@@ -19,6 +19,7 @@ if status is-interactive; and test -n "$__longterm_nonce"
     set -g __longterm_m 0 # marks so far: each has its place, output shown again has none
     set -g __longterm_running # set while a line runs
     set -g __longterm_line
+    set -g __longterm_last # status of the line that ended before this prompt
 
     # The terminal, and not standard output, which may be redirected.
     function __longterm_say
@@ -31,7 +32,9 @@ if status is-interactive; and test -n "$__longterm_nonce"
         __longterm_say "133;$argv[1];lt=$__longterm_nonce;m=$__longterm_m$argv[2]"
     end
 
+    # A line that emits the event begins no other line.
     function __longterm_preexec --on-event fish_preexec
+        test -z "$__longterm_running"; or return 0
         set -g __longterm_running 1
         set -g __longterm_line "$argv[1]"
         set -l text "$argv[1]"
@@ -43,12 +46,21 @@ if status is-interactive; and test -n "$__longterm_nonce"
         __longterm_mark C "$cut;cmdline_url="(string escape --style=url -- "$text")
     end
 
+    # The line ended, with a status. Comments leave that of the line before.
+    function __longterm_done
+        set -g __longterm_running
+        set -l s $argv[1]
+        string split \n -- "$__longterm_line" | string match -qrv '^\s*(#|$)'; or set s 0
+        set -g __longterm_last $s
+        __longterm_mark "D;$s"
+    end
+
     # A line that calls a hook, or emits its event, ends no line by that.
     function __longterm_postexec --on-event fish_postexec
         set -l s $status
         test -n "$__longterm_running" -a "$argv[1]" = "$__longterm_line" -a (count $argv) -gt 0; or return $s
-        set -g __longterm_running
-        __longterm_mark "D;$s"
+        __longterm_done $s
+        return $s
     end
 
     # Fish runs this before it draws the prompt, once for each line it reads.
@@ -57,8 +69,7 @@ if status is-interactive; and test -n "$__longterm_nonce"
         if test -n "$__longterm_running"
             set -l runs (status current-command) # fish, unless a line calls this hook
             test "$runs" = fish; or return $s
-            set -g __longterm_running # an interrupt ended the hook behind the line
-            __longterm_mark "D;$s"
+            __longterm_done $s # an interrupt ended the hook behind the line, or that has no command
         end
         set -g __longterm_n (math $__longterm_n + 1)
         if test -s "$__longterm_state/renew.fish" # variables that were left for this shell: told once
@@ -66,9 +77,12 @@ if status is-interactive; and test -n "$__longterm_nonce"
             echo -n >"$__longterm_state/renew.fish"
         end
         __longterm_environ
+        set -l last $s
+        test -n "$__longterm_last"; and set last $__longterm_last
+        set -g __longterm_last
         set -l cwd (string escape --style=url -- "$PWD")
         __longterm_say "7;file://$__longterm_host$cwd"
-        __longterm_mark A ";n=$__longterm_n;exit=$s;cwd=$cwd"
+        __longterm_mark A ";n=$__longterm_n;exit=$last;cwd=$cwd"
         return $s
     end
 

@@ -37,14 +37,22 @@ unset __longterm_rc
 __longterm_n=0  # prompts so far
 __longterm_e=   # stays empty: a place to hang arithmetic in PS1
 __longterm_p2=  # the mark in PS2, where that is not expanded
+__longterm_esc=$(command -p printf '\033') __longterm_bel=$(command -p printf '\007') __longterm_cr=$(command -p printf '\r')
+
+# __longterm_out is the command that prints its argument. In mksh printf is a program, which PATH need not have. No
+# function: ksh93 interrupts every prompt after Ctrl-C again if a function that is called there has a redirection.
+case ${KSH_VERSION-} in
+  *MIRBSD*|*LEGACY*) __longterm_out='command print -rn --' ;;
+  *) __longterm_out='command printf %s' ;;
+esac
 
 # __longterm_encode prints $1 with what must not stand in a mark as %XX.
 __longterm_encode() {
   case $1 in
     *[!A-Za-z0-9_./~+,:@-]*)
-      command printf %s "$1" | LC_ALL=C command od -An -v -tx1 | LC_ALL=C command tr -d '\n' |
-        LC_ALL=C command sed 's/ /%/g;s,%2f,/,g' ;;
-    *) command printf %s "$1" ;;
+      $__longterm_out "$1" | LC_ALL=C command -p od -An -v -tx1 | LC_ALL=C command -p tr -d '\n' |
+        LC_ALL=C command -p sed 's/ /%/g;s,%2f,/,g' ;;
+    *) $__longterm_out "$1" ;;
   esac
 }
 
@@ -54,9 +62,11 @@ __longterm_environ() {
   case $(ulimit -f) in [0-9] | [0-9][0-9] | [0-9][0-9][0-9]) return 0 ;; esac
   if [ -d "$__longterm_state" ]; then
     {
-      command printf 'longterm-env 1 sh %d\n' "$__longterm_n"
+      $__longterm_out "longterm-env 1 sh $__longterm_n
+"
       command export -p
-      command printf '# end %d\n' "$__longterm_n"
+      $__longterm_out "# end $__longterm_n
+"
     } >|"$__longterm_state/environ"
   fi
 }
@@ -66,36 +76,57 @@ __longterm_environ() {
 # belongs to PS2.
 __longterm_prompt() {
   set +e
-  unset IFS
+  command unset IFS # where it is read-only, a plain unset would end the subshell
   (__longterm_environ)
   __longterm_cwd=$(__longterm_encode "$PWD")
-  command printf '\033]7;file://%s%s\007' "$__longterm_host" "$__longterm_cwd" >/dev/tty
-  command printf '\033]133;A;lt=%s;m=%d;n=%d;exit=%d;cwd=%s\007' \
-    "${__longterm_nonce-}" "$((2 * __longterm_n))" "$__longterm_n" "$1" "$__longterm_cwd" >/dev/tty
+  case $__longterm_cwd in '') : >|"$__longterm_state/shadowed" ;; esac # a function shadows a builtin
+  __longterm_exit=$1
+  if [ "$1" -gt 256 ]; then __longterm_exit=$(($1 - 128)); fi # ksh93: 256 and a signal's number, elsewhere 128 and that number
+  $__longterm_out "$__longterm_esc]7;file://$__longterm_host$__longterm_cwd$__longterm_bel" >/dev/tty
+  $__longterm_out "$__longterm_esc]133;A;lt=${__longterm_nonce-};m=$((2 * __longterm_n));n=$__longterm_n;exit=$__longterm_exit;cwd=$__longterm_cwd$__longterm_bel" >/dev/tty
   return "$1"
 }
 
-# __longterm_ps2 puts the mark's place into PS2.
+# __longterm_ps2 puts the mark's place into PS2, without a trace of it. In mksh "set -x" remembers where stderr goes
+# then, so stderr is not redirected around it.
 __longterm_ps2() {
+  case $- in
+    *x*)
+      set +x
+      __longterm_ps2 "$1"
+      set -x
+      return "$1" ;;
+  esac
   PS2=${PS2#"$__longterm_p2"}
   __longterm_p2=$__longterm_2$((2 * __longterm_n + 1))$__longterm_bel
   PS2=$__longterm_p2$PS2
   return "$1"
 }
 
+# The user's functions may have taken away what the prompt calls.
+case $(\command printf %s ok 2>&1) in
+  ok) ;;
+  *)
+    __longterm_nonce=
+    : >|"$__longterm_state/shadowed" ;;
+esac
+
 if [ -n "$__longterm_nonce" ]; then
-  # What "set -x" would print is dropped.
-  __longterm_mark='${__longterm_e#$((__longterm_n=__longterm_n+1))}$({ __longterm_prompt "$?"; } 2>/dev/null)'
-  __longterm_2=$(command printf '\033]133;A;k=s;lt=%s;m=' "$__longterm_nonce")
-  __longterm_bel=$(command printf '\007')
+  # What "set -x" would print is dropped: it would show the nonce. In mksh a redirection does not drop it.
+  case ${KSH_VERSION-} in
+    *MIRBSD*|*LEGACY*)
+      __longterm_mark='$(\set +x -- "$?"; { __longterm_prompt "$1"; } 2>/dev/null)${ __longterm_ps2 "$?";}' ;;
+    '') __longterm_mark='$({ __longterm_prompt "$?"; } 2>/dev/null)' ;;
+    *) __longterm_mark='$({ __longterm_prompt "$?"; } 2>/dev/null)${ { __longterm_ps2 "$?"; } 2>/dev/null;}' ;;
+  esac
+  __longterm_mark='${__longterm_e#$((__longterm_n=__longterm_n+1))}'$__longterm_mark
+  __longterm_2="$__longterm_esc]133;A;k=s;lt=$__longterm_nonce;m="
   case ${KSH_VERSION-} in
     '') PS2=$__longterm_2'$((2*__longterm_n+1))'$__longterm_bel${PS2-> } ;;
-    *) # PS2 is not expanded here, but there are substitutions without a subshell.
-      PS2=${PS2-> }
-      __longterm_mark=$__longterm_mark'${ { __longterm_ps2 "$?"; } 2>/dev/null;}' ;;
+    *) PS2=${PS2-> } ;; # not expanded: __longterm_ps2 sets it in a substitution without a subshell
   esac
   case ${PS1-} in
-    ?"$(command printf '\r')"*)
+    ?"$__longterm_cr"*)
       # mksh: the first character, followed by CR, brackets what does not print.
       __longterm_ps1=${PS1#??}
       PS1=${PS1%"$__longterm_ps1"}$__longterm_mark$__longterm_ps1

@@ -73,6 +73,7 @@ _longterm_renew() {
 # others made.
 _longterm_prompt() { {
   local REPLY cwd b
+  if ! _longterm_sound; then : >|$_longterm_state/shadowed; fi
   _longterm_shown=1
   (( ++_longterm_n ))
   _longterm_hooks
@@ -84,7 +85,10 @@ _longterm_prompt() { {
   # A prompt that is nothing but marks need not be printed.
   if [[ $PS1 == "$_longterm_marked1" && -n $_longterm_ps1 ]]; then b=';b=1'; fi
   _longterm_say "7;file://$_longterm_host${cwd// /%20}"
-  if (( _longterm_keys )) && [[ -o zle ]]; then b+=';g=1'; fi
+  if (( _longterm_keys )) && [[ -o zle ]]; then
+    _longterm_bind # "bindkey -d" has taken them away
+    if (( _longterm_keys )); then b+=';g=1'; fi
+  fi
   _longterm_say "133;A;lt=$_longterm_nonce;m=$((_longterm_m - 2));n=$_longterm_n;exit=$_longterm_status;cwd=$cwd$b"
 } 2>/dev/null }
 
@@ -148,6 +152,7 @@ _longterm_history() { { (( ! (_longterm_gave & 2) )) } 2>/dev/null }
 # _longterm_bind gives the editor the keys.
 _longterm_bind() {
   local map
+  _longterm_keys=0
   builtin zle -N _longterm_given && builtin zle -N _longterm_hidden || return 0
   for map in emacs viins vicmd; do
     builtin bindkey -M $map '\e[20747~' _longterm_given && builtin bindkey -M $map '\e[20748~' _longterm_hidden || return 0
@@ -180,10 +185,24 @@ _longterm_hooks() {
   fi
 }
 
+# _longterm_sound reports whether the builtins that the hooks call can be called: the user's functions and "disable" may have
+# taken them away.
+_longterm_sound() {
+  local -a gone
+  gone=(${(k)dis_builtins})
+  gone=(${gone:*_longterm_calls})
+  (( ! ${+functions[builtin]} && ! $#gone ))
+}
+typeset -gaH +x _longterm_calls=(builtin print printf read eval setopt local typeset zle bindkey sched trap return)
+
 # _longterm_start installs the hooks and stands in for the last of them at the first
 # prompt.
 _longterm_start() {
   precmd_functions=(${precmd_functions:#_longterm_start})
+  if ! _longterm_sound; then
+    : >|$_longterm_state/shadowed
+    return 0
+  fi
   _longterm_bind
   _longterm_prompt
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mask is what is told of (inotify(7)). Writes are once the file is closed: a database's are many, and it stays open.
+// mask selects the events (inotify(7)). A write counts once its file is closed: a database writes often and stays open.
 const mask = unix.IN_CREATE | unix.IN_CLOSE_WRITE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
@@ -25,7 +25,7 @@ func start(changed func(), dirs []string) (*Watcher, error) {
 		return nil, fmt.Errorf("watch directories: %w", err)
 	}
 	w := &Watcher{watch{file: os.NewFile(uintptr(fd), "inotify"), dirs: dirs, changed: changed, watched: map[string]int{}}}
-	if err := w.Again(); err != nil {
+	if err := w.Reresolve(); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -33,12 +33,12 @@ func start(changed func(), dirs []string) (*Watcher, error) {
 	return w, nil
 }
 
-// Close ends it, a little later: the kernel takes some 10 ms to forget what is watched, for which nobody has to wait.
+// Close ends the watch in the background: the kernel takes about 10 ms for it.
 func (w *watch) Close() { go func() { _ = w.file.Close() }() }
 
-// Again watches what the directories' paths mean now, for one goroutine at a time: a directory that was made since, or another one
-// in the place of what was moved or removed, perhaps with all above it. Where they are the same it is one call for each.
-func (w *watch) Again() error {
+// Reresolve re-resolves the directories' paths, on one goroutine at a time: for directories created later, or replaced
+// after a move or removal. Unchanged ones cost one call each.
+func (w *watch) Reresolve() error {
 	raw, err := w.file.SyscallConn()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (w *watch) Again() error {
 	return errors.Join(err, cerr)
 }
 
-// follow has a directory's watch be of the inode that its path means.
+// follow moves a directory's watch to the inode that its path now means.
 func (w *watch) follow(fd int, dir string) error {
 	was, known := w.watched[dir]
 	is, err := unix.InotifyAddWatch(fd, dir, mask)
@@ -66,7 +66,7 @@ func (w *watch) follow(fd int, dir string) error {
 		return fmt.Errorf("watch %s: %w", dir, err)
 	}
 	if known && !w.uses(was) {
-		_, _ = unix.InotifyRmWatch(fd, uint32(was)) // the kernel has done so if the directory is gone
+		_, _ = unix.InotifyRmWatch(fd, uint32(was)) // the kernel did so if the directory was removed
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (w *watch) uses(number int) bool {
 }
 
 func (w *watch) read() {
-	buf := make([]byte, unix.SizeofInotifyEvent+unix.NAME_MAX+1) // the largest event; what they say does not matter
+	buf := make([]byte, unix.SizeofInotifyEvent+unix.NAME_MAX+1) // the largest event; its content does not matter
 	for {
 		if _, err := w.file.Read(buf); err != nil {
 			return // it was closed

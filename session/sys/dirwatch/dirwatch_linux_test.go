@@ -11,7 +11,7 @@ import (
 )
 
 // FEATURES: R90
-func TestChangesAreTold(t *testing.T) {
+func TestChanges_Reported(t *testing.T) {
 	dir, later := t.TempDir(), filepath.Join(t.TempDir(), "later")
 	told := make(chan struct{}, 100)
 	w, err := Watch(func() { told <- struct{}{} }, dir, later)
@@ -48,7 +48,7 @@ func TestChangesAreTold(t *testing.T) {
 	}
 	again := func() {
 		t.Helper()
-		if err := w.Again(); err != nil {
+		if err := w.Reresolve(); err != nil {
 			t.Fatal(err)
 		}
 	}

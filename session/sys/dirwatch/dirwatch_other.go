@@ -8,8 +8,8 @@ type watch struct{}
 
 func start(func(), []string) (*Watcher, error) { return nil, errors.ErrUnsupported }
 
-// Again watches directories that were not there before.
-func (*watch) Again() error { return nil }
+// Reresolve watches directories that were not there before.
+func (*watch) Reresolve() error { return nil }
 
 // Close ends it.
 func (*watch) Close() {}

@@ -15,7 +15,7 @@ const nobody = 65534
 // A socket that another user serves is refused before anything is sent to him.
 //
 // FAULT: A17
-func TestDialRefusesAnotherUsersSocket(t *testing.T) {
+func TestDial_RefusesForeignSocket(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lt")
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,9 @@
 //go:build unix
 
-// Package unixsock has Unix sockets that are files: with what package os knows of files that the runtime waits for (deadlines,
-// a Close that ends what is under way), and without package net. That one is initialised late, after half of all that is linked
-// into the program, which a keeper would then carry for as long as its sessions last (see cmd/internal/keeping).
-// Where a net.Conn or a net.Listener is needed, there is netsock.
+// Package unixsock provides Unix sockets as files: with os's support for polled files (deadlines, a Close that ends
+// pending calls), and without package net. That package initializes late, after half of all linked packages, which a
+// keeper would then hold in memory for the life of its sessions (see cmd/internal/keepermain). Package netsock provides
+// net.Conn and net.Listener.
 package unixsock
 
 import (
@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/longterm-dev/longterm/session/sys"
-	"github.com/longterm-dev/longterm/session/sys/nowait"
+	"github.com/longterm-dev/longterm/session/sys/rawio"
 )
 
 // maxPath is what fits sockaddr_un everywhere (104 bytes on the BSDs, 108 on
 // Linux, with the final NUL).
 const maxPath = 103
 
-// backlog is how many connections may wait to be accepted: as many as the system lets, which cuts it to its own limit.
+// backlog is the number of connections that may wait to be accepted; the system reduces it to its own limit.
 const backlog = 1<<15 - 1
 
 // Listener accepts connections.
@@ -43,7 +43,7 @@ func Listen(path string) (*Listener, error) {
 	return &Listener{f}, nil
 }
 
-// AdoptListener is a listener that another execution of this process left open.
+// AdoptListener returns a listener that an earlier execution of this process left open.
 func AdoptListener(fd uintptr) (*Listener, error) {
 	if _, err := unix.Getsockname(int(fd)); err != nil {
 		return nil, os.NewSyscallError("getsockname", err)
@@ -64,14 +64,14 @@ func (l *Listener) Accept() (*os.File, error) {
 	outer := raw.Read(func(listener uintptr) bool {
 		for {
 			fd, err = accept(int(listener))
-			// Whoever hung up before he was accepted is nobody to tell of (accept(2)).
+			// Ignore peers that hung up before accept (accept(2)).
 			if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED) {
 				return !errors.Is(err, unix.EAGAIN)
 			}
 		}
 	})
 	if outer != nil {
-		return nil, nowait.RawError(l.f, outer)
+		return nil, rawio.RawError(l.f, outer)
 	}
 	if err != nil {
 		return nil, os.NewSyscallError("accept", err)
@@ -82,14 +82,14 @@ func (l *Listener) Accept() (*os.File, error) {
 // Close ends it, and an Accept that waits.
 func (l *Listener) Close() error { return l.f.Close() }
 
-// File is the socket, which stays the listener's.
+// File returns the socket, which the listener still owns.
 func (l *Listener) File() *os.File { return l.f }
 
 // ErrForeign is returned for a socket that another user serves: what is sent there, such as
 // an environment, would be his.
 var ErrForeign = errors.New("the socket is served by another user; nothing was sent")
 
-// ourUID is the user who must serve what we connect to. Tests are another one.
+// ourUID is the user that must serve a connection. Tests replace it.
 var ourUID = os.Geteuid
 
 // Dial connects to the Unix socket at path, however long the path is. Only our own user may

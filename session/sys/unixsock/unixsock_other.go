@@ -10,18 +10,18 @@ import (
 
 // socket makes one that no child inherits and that does not block.
 func socket() (int, error) {
-	return ours(func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0) })
+	return openCloexec(func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0) })
 }
 
 func accept(listener int) (int, error) {
-	return ours(func() (int, error) {
+	return openCloexec(func() (int, error) {
 		fd, _, err := unix.Accept(listener)
 		return fd, err
 	})
 }
 
-// ours has a new descriptor closed in children, none of which is born before it is.
-func ours(open func() (int, error)) (int, error) {
+// openCloexec opens a close-on-exec descriptor while no child is being forked.
+func openCloexec(open func() (int, error)) (int, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	fd, err := open()

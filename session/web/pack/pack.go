@@ -16,11 +16,11 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// kinds are the endings of files that are served: notes and tests beside them are not.
+// kinds are the suffixes of served files; notes and tests next to them are not served.
 var kinds = []string{".html", ".js", ".css", ".svg", ".webmanifest"}
 
-// apart are scripts and styles of their own; all others are in one of these.
-var apart = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
+// separate lists the scripts and styles that are not bundled with the others.
+var separate = []string{"app.js", "style.css", "rare.js", "old.js", "sw.js"}
 
 // Page makes the files of the page of those in a directory.
 func Page(dir string) (map[string][]byte, error) {
@@ -31,7 +31,7 @@ func Page(dir string) (map[string][]byte, error) {
 			return err
 		}
 		switch code := path.Ext(name) == ".js" || path.Ext(name) == ".css"; {
-		case slices.Contains(apart, name):
+		case slices.Contains(separate, name):
 			out[name], err = build(file)
 		case !code:
 			out[name], err = os.ReadFile(file)
@@ -46,14 +46,14 @@ func Page(dir string) (map[string][]byte, error) {
 	return out, err
 }
 
-// build makes one file of a script or style and all that it imports, but what it imports by a call: that stays apart.
+// build bundles a script or style with its imports. Dynamic imports stay separate.
 func build(file string) ([]byte, error) {
 	o := api.BuildOptions{
 		EntryPoints: []string{file}, Bundle: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, Format: api.FormatESModule, Target: api.ES2022,
 	}
 	name := filepath.Base(file)
-	for _, other := range apart {
+	for _, other := range separate {
 		if other != name {
 			o.External = append(o.External, "./"+other)
 		}

@@ -26,7 +26,7 @@ export const mods = (e) => (e.shiftKey ? 'S' : '') + (e.altKey ? 'M' : '') + (e.
 // Keyboard listens on a text area: keys as keys, and what only an input method or a soft keyboard knows as text. Keys and pastes
 // it hears on all of el, which has the area in it: the focus is elsewhere there once text was selected.
 export class Keyboard {
-  constructor(el, area, to) { // to: key(name, ev), text(t), paste(t), selected() for copying, leave()
+  constructor(el, area, to) { // to: key(name, ev), text(t), paste(t), files(list), selected() for copying, leave()
     this.sticky = {};
     let composing = false;
     const send = (name, ev) => {
@@ -83,9 +83,17 @@ export class Keyboard {
     area.addEventListener('input', () => { if (!composing) area.value = ''; });
     el.addEventListener('paste', (e) => {
       e.preventDefault();
-      const text = e.clipboardData.getData('text/plain');
+      const text = e.clipboardData.getData('text/plain'), files = [...e.clipboardData.files];
       if (text) to.paste(text);
+      else if (files.length) to.files(files);
     });
+    for (const on of ['dragover', 'drop']) {
+      el.addEventListener(on, (e) => {
+        if (!e.dataTransfer.types.includes('Files')) return;
+        e.preventDefault(); // else the browser leaves the page for the file
+        if (on === 'drop') to.files([...e.dataTransfer.files]);
+      });
+    }
     el.addEventListener('copy', (e) => {
       const text = to.selected();
       if (!text) return;

@@ -44,15 +44,16 @@ const ended = () => {
   session.emit('login');
 };
 
-async function ask(method, path, { body, query, raw, signal } = {}) {
+async function ask(method, path, { body, file, query, raw, signal } = {}) {
+  if (tunnel && file) throw new Failure(0, { message: 'Files cannot be stored through a relay' });
   const to = url(path);
   for (const [k, v] of Object.entries(query ?? {})) if ((v ?? '') !== '') to.searchParams.set(k, v);
   let answer;
   try {
     answer = tunnel ? await tunnel.ask(method, path + to.search, body, signal) : await fetch(to, {
       method, signal,
-      headers: { ...(key && { 'Longterm-Page': key }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: { ...(key && { 'Longterm-Page': key }), ...(file && { 'Content-Type': 'application/octet-stream' }), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      body: file ?? (body === undefined ? undefined : JSON.stringify(body)),
     });
   } catch (err) {
     if (err.name === 'AbortError') throw err;
@@ -67,7 +68,7 @@ async function ask(method, path, { body, query, raw, signal } = {}) {
     const newer = kept.getItem(loginKey);
     if (!tunnel && newer && newer !== key) { // another tab has logged in anew: the cookie is that login's
       key = newer;
-      return ask(method, path, { body, query, raw, signal });
+      return ask(method, path, { body, file, query, raw, signal });
     }
     ended();
   }
@@ -81,6 +82,7 @@ const v1 = (path) => path.replace(/^(h\/[^/]+\/)?/, '$1v1/');
 export const toSession = (way, id) => way ? url(way + '#/s/' + id).href : '#/s/' + id;
 export const get = (path, query, more) => ask('GET', v1(path), { query, ...more });
 export const post = (path, body = {}) => ask('POST', v1(path), { body });
+export const putFile = (path, file) => ask('POST', v1(path), { file, query: { name: file.name || 'file' } });
 export const patch = (path, body) => ask('PATCH', 'v1/' + path, { body });
 export const remove = (path) => ask('DELETE', 'v1/' + path);
 

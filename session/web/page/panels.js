@@ -182,11 +182,15 @@ export function approval(a) {
     first.replaceChildren(h('p', { text: note }), rule, h('div', { class: 'answers' }, h('button', { text: 'Allow', onclick: () => answer(how, edited && rule.textContent !== literal(shown) && { rule: rule.textContent }) })));
   } });
   const what = a.line || a.argv?.join(' ') || a.path || a.kind;
+  const { effects: known, why: reason, rule } = a.judgement ?? {}; // as Explain and Because of the API's Judgement
+  const effects = known ?? (reason ? [reason] : []);
+  const because = rule && `Rule "${rule}"` + (known && reason ? ': ' + reason : '');
   const el = h('article', { class: 'ask', 'aria-label': 'Approval ' + a.id },
     h('header', {}, h('span', { class: 'word ' + ({ high: 'bad', medium: 'wants' }[a.risk] ?? ''), text: a.risk + ' risk' }), h('b', { text: a.actor?.agent || a.actor?.token || 'You, or a program of yours' }),
       a.name && h(a.session ? 'a' : 'b', { href: toSession(way, a.session), text: a.name }), h('time', { dateTime: a.asked, text: ago(a.asked) })),
     h('pre', { text: literal(what) }),
-    h('p', { class: 'note' }, a.judgement?.why ? sentence(a.judgement.why) + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
+    h('ul', { class: 'effects', 'aria-label': 'Effects' }, ...effects.map(text => h('li', { text: literal(text) }))),
+    h('p', { class: 'note' }, because ? because + '. ' : '', a.cwd ? 'In ' + a.cwd + '.' : '', a.count > 1 ? ` ${a.count} ask for this.` : ''),
     ...store.may('approve') ? [h('div', { class: 'answers' },
       h('button', { text: 'Allow once', onclick: () => answer('once') }),
       by('For this session', 'session', 'Allows in this session:', a.session && a.session_prefixes?.join('\n')),

@@ -3,8 +3,12 @@
 import { Grid, Metrics, selectedText } from './grid.js';
 import { History } from './history.js';
 import { Keyboard, parts, pointer } from './input.js';
+import { putFile } from './net.js';
 import { Screen } from './screen.js';
 import { copyText, h, toast } from './ui.js';
+
+// quote writes a path as a word of a shell.
+const quote = (path) => /^[\w./+@%:,-]+$/.test(path) ? path : "'" + path.replaceAll("'", "'\\''") + "'";
 
 export const phone = matchMedia('(pointer: coarse)');
 const readable = () => phone.matches ? 12.5 : 14;
@@ -207,6 +211,7 @@ export class Term {
       key: (k, ev) => send({ t: 'key', k, ...(ev && { ev }) }),
       text: (text) => send({ t: 'text', text }),
       paste: (text) => this.paste(text),
+      files: (list) => this.store(list),
       releases: () => !!this.screen.keys?.kitty,
       selected,
       copy: (drop) => {
@@ -309,6 +314,18 @@ export class Term {
   }
 
   paste(text) { for (const t of parts(text)) this.type({ t: 'paste', text: t }); }
+
+  // store puts files into the session, and pastes their paths.
+  async store(files) {
+    if (!this.types) return toast('This session takes no input, and no files.', true);
+    const paths = [];
+    try {
+      for (const f of files) paths.push((await putFile(`sessions/${this.id}/files`, f)).path);
+    } catch (err) {
+      toast(err.message, true);
+    }
+    if (paths.length) this.paste(paths.map(quote).join(' '));
+  }
 
   bottom() {
     this.stuck = true;

@@ -10,7 +10,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Bounds of what a page says.
+// Bounds of a page's messages.
 const (
 	MaxMessage = 1 << 20 // bytes
 	MaxSubs    = 64      // subscriptions at a time
@@ -19,7 +19,7 @@ const (
 	maxUnique  = 64
 )
 
-// Message is what the page says. Which fields count depends on T.
+// Message is a message of the page. T determines the relevant fields.
 type Message struct {
 	T     string `json:"t"`
 	ID    int    `json:"id"`
@@ -52,7 +52,7 @@ type Message struct {
 	U string `json:"u"`
 }
 
-// ErrMessage is a message that is none: the page that sent it cannot be relied on.
+// ErrMessage reports an invalid message; the page that sent it cannot be trusted.
 var ErrMessage = errors.New("not a message")
 
 // Read reads a message. A kind that is not known is no error: a newer page has it.
@@ -75,7 +75,7 @@ type View struct {
 	Epoch    string
 }
 
-// View is what a sub asks for.
+// View returns the view that a sub message requests.
 func (m *Message) View() (View, error) {
 	v := View{Session: m.S, Thumb: m.Kind == "thumb", FPS: m.FPS, Version: m.V, Epoch: m.E}
 	switch {
@@ -84,11 +84,11 @@ func (m *Message) View() (View, error) {
 	case m.S == "" || len(m.S) > maxName:
 		return v, errors.New("a subscription names a session")
 	case m.Kind != "" && m.Kind != "full" && m.Kind != "thumb":
-		return v, fmt.Errorf("the kind %.20q is none of full and thumb", m.Kind)
+		return v, fmt.Errorf("unknown kind %.20q (full or thumb)", m.Kind)
 	case m.FPS < 0 || m.FPS > 60:
 		return v, fmt.Errorf("%d frames a second: give 1 to 60", m.FPS)
 	}
-	if given(m.Rows) {
+	if isGiven(m.Rows) {
 		var rows []int
 		if json.Unmarshal(m.Rows, &rows) != nil || len(rows) != 2 || rows[0] < 0 || rows[1] <= rows[0] {
 			return v, errors.New("rows are [from,to], to exclusive")
@@ -108,9 +108,9 @@ func (m *Message) View() (View, error) {
 	return v, nil
 }
 
-// Moment is at which moment of a session something is asked for; empty: now.
+// Moment returns the requested moment of a session; empty for now.
 func (m *Message) Moment() (at string, err error) {
-	if !given(m.At) {
+	if !isGiven(m.At) {
 		return "", nil
 	}
 	if json.Unmarshal(m.At, &at) != nil {
@@ -126,7 +126,7 @@ func (m *Message) Moment() (at string, err error) {
 	return at, nil
 }
 
-// Image is which image is asked for, of which session, and at which moment of it; empty: one that a subscription shows.
+// Image returns the key of the requested image, its session and moment; empty for one that a subscription shows.
 func (m *Message) Image() (key, session, at string, err error) {
 	if len(m.K) > maxName || len(m.S) > maxName {
 		return "", "", "", errors.New("an image is named by its key and a session")
@@ -135,9 +135,9 @@ func (m *Message) Image() (key, session, at string, err error) {
 	return m.K, m.S, at, err
 }
 
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// Unique is the id that has input typed once.
+// Unique returns the id that prevents duplicate input.
 func (m *Message) Unique() (string, error) {
 	if len(m.U) > maxUnique || !utf8.ValidString(m.U) {
 		return "", fmt.Errorf("u has more than %d bytes", maxUnique)
@@ -145,7 +145,7 @@ func (m *Message) Unique() (string, error) {
 	return m.U, nil
 }
 
-// Key is the key of a key message.
+// Key returns the key of a key message.
 func (m *Message) Key() (input.Key, error) {
 	if len(m.K) > maxUnique || len(m.Text) > maxUnique {
 		return input.Key{}, errors.New("a key's name is too long")
@@ -164,7 +164,7 @@ func (m *Message) Key() (input.Key, error) {
 	case "release":
 		k.Action = input.KeyRelease
 	default:
-		return k, fmt.Errorf("the event %.20q of a key is none of press, repeat and release", m.Ev)
+		return k, fmt.Errorf("unknown key event %.20q (press, repeat or release)", m.Ev)
 	}
 	return k, nil
 }
@@ -185,7 +185,7 @@ var modifiers = map[rune]input.Mods{'S': input.Shift, 'M': input.Alt, 'C': input
 // maxCell bounds where a mouse can be; no screen is larger.
 const maxCell = 1 << 16
 
-// Mouse is the event of a mouse message.
+// Mouse returns the event of a mouse message.
 func (m *Message) Mouse() (input.Mouse, error) {
 	b, known := buttons[m.B]
 	a, does := actions[m.A]
@@ -196,14 +196,14 @@ func (m *Message) Mouse() (input.Mouse, error) {
 	for _, c := range m.M {
 		mod, known := modifiers[c]
 		if !known {
-			return input.Mouse{}, fmt.Errorf("the modifier %q is none of S, M and C", c)
+			return input.Mouse{}, fmt.Errorf("unknown modifier %q (S, M or C)", c)
 		}
 		out.Mods |= mod
 	}
 	return out, nil
 }
 
-// Size is the size of a resize message.
+// Size returns the size of a resize message.
 func (m *Message) Size() (cols, rows int, err error) {
 	if json.Unmarshal(m.Rows, &rows) != nil {
 		return 0, 0, errors.New("a size has cols and rows")

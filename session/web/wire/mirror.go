@@ -46,7 +46,7 @@ type MirrorStyle struct {
 	Link      string `json:"l"`
 }
 
-// frameIn is a frame as it comes.
+// frameIn is a received frame.
 type frameIn struct {
 	T      string
 	ID     int
@@ -65,7 +65,7 @@ type frameIn struct {
 	Rows   [][]json.RawMessage
 }
 
-// Text is the row's text.
+// Text returns the row's text.
 func (l MirrorLine) Text() string {
 	var s string
 	for _, p := range l.Spans {
@@ -74,7 +74,8 @@ func (l MirrorLine) Text() string {
 	return s
 }
 
-// Take takes a frame. Its number is to be acknowledged. Styles may be shared by several mirrors of one connection.
+// Take applies a frame and returns its number, which must be acknowledged. Several mirrors of a connection may share
+// styles.
 func (m *Mirror) Take(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
 	var f frameIn
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -145,7 +146,7 @@ func (m *Mirror) scroll(top, bottom, by int) error {
 	}
 	was := append([]MirrorLine(nil), m.Lines...)
 	for i := top; i < bottom; i++ {
-		m.Lines[i] = MirrorLine{Flags: -1} // what is not told again is a fault
+		m.Lines[i] = MirrorLine{Flags: -1} // a row that is not sent again is an error
 		if from := i + by; from >= top && from < bottom {
 			m.Lines[i] = was[from]
 		}

@@ -10,7 +10,7 @@ import (
 
 var errThin = errors.New("not a thin frame")
 
-// ThinID is the subscription that a thin frame is for; ok is false if the message is no such frame.
+// ThinID returns the subscription of a thin frame; ok is false for other messages.
 func ThinID(b []byte) (id int, ok bool) {
 	if len(b) == 0 || b[0] == '{' {
 		return 0, false
@@ -23,7 +23,7 @@ func ThinID(b []byte) (id int, ok bool) {
 	return int(n), err == nil && n > 0
 }
 
-// TakeThin takes a thin frame. Its number is to be acknowledged.
+// TakeThin applies a thin frame and returns its number, which must be acknowledged.
 func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err error) {
 	if _, ok := ThinID(b); !ok || !utf8.Valid(b) {
 		return 0, errThin
@@ -90,7 +90,7 @@ func (m *Mirror) TakeThin(b []byte, styles map[int]MirrorStyle) (n uint64, err e
 	return m.N, nil
 }
 
-// part is what stands before the next control character.
+// part splits s before the next control character.
 func part(s string) (body, rest string) {
 	if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' }); i >= 0 {
 		return s[:i], s[i:]
@@ -110,20 +110,20 @@ func numbers(s string) ([]int, error) {
 	return out, nil
 }
 
-// at is a coordinate of the cursor.
+// at returns a coordinate of the cursor.
 func (m *Mirror) at(i int) int {
-	f, _ := m.Cursor[i].(float64) // none was told: it is at 0
+	f, _ := m.Cursor[i].(float64) // 0 if none was sent
 	return int(f)
 }
 
-// cut makes a row what another one, or it itself, has before a column.
+// cut sets a row to the columns of row like before col.
 func (m *Mirror) cut(row, col, like int) error {
 	if row < 0 || row >= len(m.Lines) || like < 0 || like >= len(m.Lines) || col < 0 {
 		return fmt.Errorf("%w: row %d, column %d, like %d", errThin, row, col, like)
 	}
 	was := m.Lines[like]
 	if was.Flags != 0 && col > 0 {
-		return fmt.Errorf("%w: row %d is none of plain characters", errThin, like)
+		return fmt.Errorf("%w: row %d is not plain characters", errThin, like)
 	}
 	var l MirrorLine
 	for _, p := range was.Spans {
@@ -132,7 +132,7 @@ func (m *Mirror) cut(row, col, like int) error {
 		}
 		text := []rune(p.Text)
 		if len(p.Widths) > 0 {
-			return fmt.Errorf("%w: row %d is none of plain characters", errThin, like)
+			return fmt.Errorf("%w: row %d is not plain characters", errThin, like)
 		}
 		if len(text) > col {
 			p.Text = string(text[:col])

@@ -6,9 +6,9 @@ type move struct{ top, bottom, by int }
 // minMoved is how many rows a shift has to spare to be worth its words.
 const minMoved = 2
 
-// moved finds the one shift that spares most rows, and does it to the hashes of what the page has. What scrolls in a
-// terminal is whole rows, so equal hashes tell; rows that stand several times tell nothing.
-func (s *Shown) moved() (move, bool) {
+// findMove finds the shift that preserves most rows and applies it to the hashes of the page's rows. Terminals scroll
+// whole rows, so equal hashes identify them; repeated rows identify nothing.
+func (s *Shown) findMove() (move, bool) {
 	changed := 0
 	for i := s.from; i < s.to; i++ {
 		if s.next[i] != s.hash[i] {
@@ -35,7 +35,7 @@ func (s *Shown) moved() (move, bool) {
 		return move{}, false
 	}
 	m := move{min(lo, lo+by), max(hi, hi+by) + 1, by}
-	after := s.shifted(m)
+	after := s.afterMove(m)
 	left := 0
 	for i := s.from; i < s.to; i++ {
 		if s.next[i] == after(i) {
@@ -56,7 +56,7 @@ func (s *Shown) moved() (move, bool) {
 	return m, true
 }
 
-// votes is the distance by which most changed rows stand elsewhere than before.
+// votes returns the distance by which most changed rows moved.
 func (s *Shown) votes() (by int, ok bool) {
 	if s.at == nil {
 		s.at = map[uint64]int{}
@@ -106,8 +106,8 @@ const maxAlike = 8
 
 func abs(n int) int { return max(n, -n) }
 
-// shifted is what rows are after a move; those that it frees are nothing.
-func (s *Shown) shifted(m move) func(i int) uint64 {
+// afterMove returns a function for the hash of each row after a move; freed rows are 0.
+func (s *Shown) afterMove(m move) func(i int) uint64 {
 	return func(i int) uint64 {
 		switch {
 		case i < m.top || i >= m.bottom:

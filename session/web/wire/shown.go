@@ -7,7 +7,7 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// Shown is what a page has of a screen: a hash of each row, and what else it was told. The zero value is nothing.
+// Shown is the page's copy of a screen: a hash of each row, and the other sent state. The zero value is empty.
 type Shown struct {
 	begun      bool
 	cols, rows int
@@ -18,15 +18,15 @@ type Shown struct {
 	kept       []kept
 	gen        uint64 // of the table of styles: bodies of rows have numbers of it
 
-	next   []uint64 // scratch: hashes as they are to be
+	next   []uint64 // scratch: new hashes
 	bodies []byte   // scratch: rows that may be sent
-	ends   []int    // scratch: where in bodies each begins; -1: not made; the last is where all end
+	ends   []int    // scratch: start of each body; -1: not made; the last is the end of all
 	at     map[uint64]int
-	// partial says that rows that were not made are as they were; otherwise they are empty.
+	// partial states that rows without a body are unchanged; otherwise they are empty.
 	partial bool
 }
 
-// head is what is told of a screen besides its rows.
+// head is the screen state that is sent besides rows.
 type head struct {
 	cursor                          render.Cursor
 	title, state, mouse             string
@@ -56,7 +56,7 @@ type Frame struct {
 
 var seed = maphash.MakeSeed()
 
-// Has notes that the page has these rows, but those that are listed: it says so after its connection broke.
+// Has records that the page already has these rows, except the listed ones, as it reports after a broken connection.
 func (s *Shown) Has(f *Frame, t *Styles, changed map[int]bool) {
 	s.fit(f)
 	t.begin(0, f.Links)
@@ -79,7 +79,7 @@ func (s *Shown) fit(f *Frame) (full bool) {
 	from = min(from, to)
 	if !s.begun || s.cols != sc.Cols || s.rows != sc.Rows || s.head.alt != sc.Alt && s.head.told {
 		full = true
-		s.hash = resized(s.hash, sc.Rows)
+		s.hash = resize(s.hash, sc.Rows)
 		clear(s.hash)
 	}
 	s.begun, s.cols, s.rows, s.from, s.to = true, sc.Cols, sc.Rows, from, to
@@ -91,14 +91,15 @@ func (s *Shown) fit(f *Frame) (full bool) {
 	return full
 }
 
-func resized[T any](s []T, n int) []T {
+func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
 	return s[:n]
 }
 
-// sum is a row's hash; never 0. The same numbers of styles are other looks in another table.
+// sum returns a row's hash, never 0. Equal style numbers mean different looks in another table, so the generation is
+// part of it.
 func (s *Shown) sum(body []byte) uint64 {
 	h := maphash.Bytes(seed, body)
 	if len(body) > 1 {
@@ -107,7 +108,7 @@ func (s *Shown) sum(body []byte) uint64 {
 	return h | 1
 }
 
-// Append appends the frame that makes the page show a screen. nothing says that it shows it already.
+// Append appends the frame that makes the page show a screen. nothing reports that the page already shows it.
 func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing bool) {
 	sc := f.Screen
 	sized := !s.begun || s.cols != sc.Cols || s.rows != sc.Rows
@@ -126,7 +127,7 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 	t.begin(spans, f.Links)
 	s.gen = t.gen
 	s.render(t, sc)
-	move, moves := s.moved()
+	move, moves := s.findMove()
 	if moves {
 		s.moveKept(move)
 	}
@@ -179,12 +180,12 @@ func (s *Shown) Append(dst []byte, t *Styles, f *Frame) (frame []byte, nothing b
 // render makes the bodies of the rows that a screen has, and the hashes that the page's are to become.
 func (s *Shown) render(t *Styles, sc *render.Screen) {
 	s.next = append(s.next[:0], s.hash...)
-	s.ends = resized(s.ends, s.rows+1)
+	s.ends = resize(s.ends, s.rows+1)
 	for i := range s.ends {
 		s.ends[i] = -1
 	}
 	s.bodies, s.partial = s.bodies[:0], sc.Delta
-	if !sc.Delta { // rows that are left out are empty
+	if !sc.Delta { // omitted rows are empty
 		blank := s.sum([]byte{'0'})
 		for i := s.from; i < s.to; i++ {
 			s.next[i] = blank
@@ -199,7 +200,7 @@ func (s *Shown) render(t *Styles, sc *render.Screen) {
 		s.bodies = t.appendRow(s.bodies, l)
 		s.next[l.Row] = s.sum(s.bodies[at:])
 		s.ends[l.Row] = at
-		// The end is where the next one begins; rows come in ascending order.
+		// The last entry is the end of all bodies; rows come in ascending order.
 		s.ends[s.rows] = len(s.bodies)
 	}
 	if cap(s.bodies) > 1<<20 && len(s.bodies) < 1<<18 {
@@ -228,7 +229,7 @@ func (s *Shown) appendRows(dst []byte) ([]byte, int) {
 	return dst, n
 }
 
-// body is a row as it was made for this frame; one that the screen left out is empty.
+// body returns a row of this frame; rows that the screen omits are empty.
 func (s *Shown) body(row int) []byte {
 	at := s.ends[row]
 	if at < 0 {

@@ -8,18 +8,18 @@ import (
 	"github.com/longterm-dev/longterm/render/termimage"
 )
 
-// Styles are the looks of text that a page was told of, by number; 0 is the default. It belongs to a connection.
+// Styles are the text styles that a page knows, by number; 0 is the default. It belongs to a connection.
 type Styles struct {
 	ids   map[style]int
 	fresh []byte // definitions that were not sent: "[1,{…}],[2,{…}]"
 	reset bool
-	gen   uint64 // how often it was begun anew
+	gen   uint64 // number of restarts of the table
 	links bool   // of the frame that is made: thumbnails have none
 
 	images termimage.Keys
 }
 
-// maxStyles bounds the table: a program that makes ever new colours has it begun anew.
+// maxStyles bounds the table: a program with ever new colours makes it restart.
 const maxStyles = 4096
 
 // maxLink bounds a link, in bytes; a longer one is no link for a page.
@@ -28,14 +28,14 @@ const maxLink = 2048
 // style is how a span looks.
 type style struct {
 	fg, bg, underline, ulColor, link string
-	image                            string  // key of an image that is shown instead of the text; empty: none
-	ix, iy                           int     // which of its cells the span begins with
+	image                            string  // key of an image shown in place of the text; empty: none
+	ix, iy                           int     // the image's cell at the start of the span
 	icols, irows                     float64 // cells that it is spread over
 	fi, bi                           int16   // index in the palette; -1: none
 	attrs                            uint8
 }
 
-// lostImage stands for an image that is not kept any more: it is no image's key.
+// lostImage marks an image that has expired; no image has this key.
 const lostImage = "-"
 
 // Attributes, as bits.
@@ -71,11 +71,11 @@ func styleOf(s *render.Span, links bool) style {
 
 var plain = style{fi: -1, bi: -1}
 
-// id is the number of a span's style, which is defined in the next frame if it is new.
+// id returns the number of a span's style. The next frame defines a new style.
 func (t *Styles) id(s *render.Span) int {
 	k := styleOf(s, t.links)
 	if p := s.Image; p != nil {
-		k.image, k.ix, k.iy, k.icols, k.irows = t.images.Of(p.Image), p.X, p.Y, p.Cols, p.Rows
+		k.image, k.ix, k.iy, k.icols, k.irows = t.images.Key(p.Image), p.X, p.Y, p.Cols, p.Rows
 	} else if s.Lost {
 		k.image = lostImage
 	}
@@ -98,7 +98,7 @@ func (t *Styles) id(s *render.Span) int {
 	return n
 }
 
-// begin makes room before a frame of at most so many spans: numbers hold for the whole of it.
+// begin makes room before a frame of at most spans spans, so that numbers stay valid for the whole frame.
 func (t *Styles) begin(spans int, links bool) {
 	t.links = links
 	if len(t.ids)+spans > maxStyles && len(t.ids) > 0 {
@@ -157,7 +157,7 @@ func (o *member) key(name string) {
 	*o = append(append(append(*o, '"'), name...), '"', ':')
 }
 
-// text leaves empty ones out.
+// text appends a string member, unless it is empty.
 func (o *member) text(name, v string) {
 	if v == "" {
 		return

@@ -9,21 +9,23 @@ import (
 	"github.com/longterm-dev/longterm/render"
 )
 
-// What is typed at a prompt changes the end of one row and moves the cursor, and a prompt is much like the one before. A
-// frame that tells of nothing but rows of plain characters, their styles, a cursor and what scrolled is thin: text, in which control characters, of which no cell has any,
-// stand before each part (docs/web-protocol.md, "Thin frames"). Numbers are in base 36.
+// Typing at a prompt changes the end of one row and moves the cursor, and a prompt resembles the one before. A frame
+// with only plain rows, their styles, a cursor and a scroll is thin: text in which control characters, which no cell
+// contains, precede each part (docs/web-protocol.md, "Thin frames"). Numbers are in base 36.
 const (
 	thinVersion = '\x01' // how much the version grew, if not by 1
 	thinScroll  = '\x02' // top,bottom,by
-	thinCursor  = '\x03' // x,y; if it does not stand behind the last text
-	thinPlace   = '\x04' // row,col: where what follows is put; absent: where the cursor stood. row,col,like: before it stands what row like begins with
-	thinStyle   = '\x05' // of the text that follows, if not the default
-	thinText    = '\x06'
-	thinStyles  = '\x07' // definitions of styles, as in "styles" of other frames
+	thinCursor  = '\x03' // x,y; unless it follows the last text
+	// thinPlace is row,col: the position of the following text, by default the previous cursor. row,col,like: columns
+	// before col equal those of row like
+	thinPlace  = '\x04'
+	thinStyle  = '\x05' // of the text that follows, if not the default
+	thinText   = '\x06'
+	thinStyles = '\x07' // definitions of styles, as in "styles" of other frames
 )
 
-// kept is a row in which the cursor stands or stood, as the page has it: what is typed there changes only its end, and
-// the next prompt may begin like it.
+// kept is the page's copy of a row with the current or previous cursor. Typing changes only its end, and the next
+// prompt may start like it.
 type kept struct {
 	row   int
 	hash  uint64
@@ -34,7 +36,7 @@ type kept struct {
 // maxKept is how many of those are remembered, the newest first.
 const maxKept = 4
 
-// worthLike is how many columns a row has to have in common with another one to be worth the other's number.
+// worthLike is how many columns two rows must share for a reference to be shorter.
 const worthLike = 6
 
 // piece is text of one style.
@@ -43,7 +45,7 @@ type piece struct {
 	text  string
 }
 
-// appendThin appends a thin frame, if the page's next state can be told by one.
+// appendThin appends a thin frame, if one can express the page's next state.
 func (s *Shown) appendThin(dst []byte, t *Styles, f *Frame, m move, moves bool) (out []byte, ok, nothing bool) {
 	sc, h := f.Screen, s.head
 	h.cursor.X, h.cursor.Y = sc.Cursor.X, sc.Cursor.Y
@@ -122,7 +124,7 @@ func (s *Shown) appendPuts(dst []byte, t *Styles, f *Frame, at render.Cursor) (o
 	return dst, x, y
 }
 
-// begins is how many columns of a row the page has already, in that row or in another one like it, and what follows.
+// begins returns how many columns of a row the page already has, in that row or a similar one, and the rest.
 func (s *Shown) begins(row int, spans []piece) (col, like int, rest []piece) {
 	like, rest = row, spans
 	least := 0 // columns that are no gain
@@ -180,7 +182,7 @@ func (s *Shown) moveKept(m move) {
 	}
 }
 
-// plainRow says whether a row is characters of one column each, in a line of normal size that ends where it ends.
+// plainRow reports whether a row consists of single-width characters in a line of normal size that does not wrap.
 func plainRow(l *render.Line) bool {
 	if l.Wrapped || l.Size != "" {
 		return false
@@ -201,7 +203,7 @@ func pieces(dst []piece, t *Styles, l *render.Line) []piece {
 	return dst
 }
 
-// differ is the column from which on two rows differ, and the rest of the second.
+// differ returns the first column where two rows differ, and the rest of the second.
 func differ(was, now []piece) (col int, rest []piece) {
 	for i, p := range now {
 		if i >= len(was) || was[i].style != p.style {
@@ -220,7 +222,7 @@ func differ(was, now []piece) (col int, rest []piece) {
 	return col, nil
 }
 
-// common is how many bytes of two texts are the same characters.
+// common returns the length in bytes of the common character prefix.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -62,7 +62,7 @@ func TestOldPagesGetNoThinFrames(t *testing.T) {
 // The numbers of another table of styles are other looks: rows of the table before are drawn anew.
 //
 // FEATURES: R83
-func TestSameNumbersInAnotherTable(t *testing.T) {
+func TestStyleNumbers_OfOtherTable(t *testing.T) {
 	s := newShown(t, 40, 4)
 	s.print("\x1b[31mrow\x1b[m\x1b[4H")
 	s.frame()

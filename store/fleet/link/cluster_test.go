@@ -15,7 +15,7 @@ import (
 
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 	"github.com/longterm-dev/longterm/store/fleet/server"
@@ -26,13 +26,13 @@ import (
 // FEATURES: R94
 func TestServerIsAwayForAWhile(t *testing.T) {
 	w := newWorld(t)
-	id := w.identity(ident.Host, "a", false)
+	id := w.identity(certs.Host, "a", false)
 	back := make(chan struct{}, 10)
 	var pub *registry.Publisher
 	made := make(chan struct{})
 	l, err := link.Open(link.Options{Identity: id, Servers: []string{w.srv.Addr()}, Log: quiet(), OnBack: func() {
 		<-made
-		pub.Anew()
+		pub.Resync()
 		back <- struct{}{}
 	}})
 	if err != nil {
@@ -41,7 +41,7 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 	t.Cleanup(l.Close)
 	pub = registry.NewPublisher(l.JetStream(), "a")
 	close(made)
-	b := w.link(w.identity(ident.Host, "b", false))
+	b := w.link(w.identity(certs.Host, "b", false))
 	echo(b)
 	<-back
 	s, err := l.Dial(t.Context(), "b")
@@ -94,16 +94,16 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 // FEATURES: R94
 func TestClusterLosesItsLeader(t *testing.T) {
 	tier.Full(t)
-	w := &world{t: t, dir: ident.Dir(t.TempDir())}
+	w := &world{t: t, dir: certs.Dir(t.TempDir())}
 	var err error
-	if w.ca, err = ident.Found("test"); err != nil {
+	if w.ca, err = certs.NewAuthority("test"); err != nil {
 		t.Fatal(err)
 	}
 	routes := freeAddresses(t, 3) // a cluster has to know of others before there are any
 	servers, addrs := map[string]*server.Server{}, []string{}
 	for n, name := range []string{"one", "two", "three"} {
 		srv, err := server.Start(server.Config{
-			Identity: w.identity(ident.Server, name, false), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet(),
+			Identity: w.identity(certs.Server, name, false), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet(),
 			Cluster: routes[n], Routes: slices.Delete(slices.Clone(routes), n, n+1),
 		})
 		if err != nil {
@@ -126,7 +126,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 		}
 	}
 	open := func(name string) *link.Link {
-		l, err := link.Open(link.Options{Identity: w.identity(ident.Host, name, false), Servers: addrs, Log: quiet()})
+		l, err := link.Open(link.Options{Identity: w.identity(certs.Host, name, false), Servers: addrs, Log: quiet()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 		look := time.NewTicker(100 * time.Millisecond)
 		defer look.Stop()
 		for {
-			all, err := registry.Snapshot(ctx, b.JetStream(), registry.Of("a"))
+			all, err := registry.Snapshot(ctx, b.JetStream(), registry.OfHost("a"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +189,7 @@ func freeAddresses(t *testing.T, n int) (all []string) {
 // FEATURES: R94
 func TestRecordThatIsNotTaken(t *testing.T) {
 	w := newWorld(t)
-	l := w.link(w.identity(ident.Host, "a", false))
+	l := w.link(w.identity(certs.Host, "a", false))
 	pub := registry.NewPublisher(l.JetStream(), "a")
 	big := make([]byte, 100<<10)
 	_, _ = rand.Read(big)
@@ -207,7 +207,7 @@ func TestRecordThatIsNotTaken(t *testing.T) {
 			if !strings.Contains(err.Error(), "big") {
 				t.Error(err)
 			}
-			all, err := registry.Snapshot(t.Context(), l.JetStream(), registry.Of("a"))
+			all, err := registry.Snapshot(t.Context(), l.JetStream(), registry.OfHost("a"))
 			if err != nil || len(all) != 2 {
 				t.Errorf("%v, %v", all, err)
 			}
@@ -223,7 +223,7 @@ func TestRecordThatIsNotTaken(t *testing.T) {
 // FEATURES: R94
 func TestMoreThanAThousandLook(t *testing.T) {
 	w := newWorld(t)
-	js := w.link(w.identity(ident.Host, "a", false)).JetStream()
+	js := w.link(w.identity(certs.Host, "a", false)).JetStream()
 	for n := range 1010 {
 		_, err := js.CreateConsumer(t.Context(), "KV_"+fleet.Bucket, jetstream.ConsumerConfig{
 			Name: fmt.Sprint("c", n), AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Hour,

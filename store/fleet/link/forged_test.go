@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 )
@@ -23,18 +23,18 @@ import (
 // FEATURES: R94
 func TestNothingIsWrittenInAnothersName(t *testing.T) {
 	w := newWorld(t)
-	b := w.link(w.identity(ident.Host, "b", false)).JetStream()
+	b := w.link(w.identity(certs.Host, "b", false)).JetStream()
 	theirs := map[string]string{fleet.KeySubject(fleet.HostKey("b")): "host", fleet.KeySubject(fleet.RecordKey("b", "x")): "session"}
 	for subject, value := range theirs {
 		if _, err := b.Publish(t.Context(), subject, []byte(value)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := registry.Tell(t.Context(), b, "b", "ended", "1", []byte("event")); err != nil {
+	if err := registry.PublishEvent(t.Context(), b, "b", "ended", "1", []byte("event")); err != nil {
 		t.Fatal(err)
 	}
 
-	i := w.identity(ident.Host, "a", false)
+	i := w.identity(certs.Host, "a", false)
 	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 			t.Errorf("%s: %v, %v", key, e, err)
 		}
 	}
-	events, _, err := registry.After(t.Context(), b, 0, 100, 0)
+	events, _, err := registry.EventsAfter(t.Context(), b, 0, 100, 0)
 	if err != nil || len(events) != 2 || events[0].Host != "b" || events[1].Host != "a" {
 		t.Errorf("%v, %v", events, err)
 	}
@@ -131,9 +131,9 @@ func TestNothingIsWrittenInAnothersName(t *testing.T) {
 // host writes what is the case again.
 //
 // FEATURES: R94
-func TestSpoiledRecordsAreMended(t *testing.T) {
+func TestForgedRecords_Rewritten(t *testing.T) {
 	w := newWorld(t)
-	l := w.link(w.identity(ident.Host, "b", false))
+	l := w.link(w.identity(certs.Host, "b", false))
 	pub := registry.NewPublisher(l.JetStream(), "b")
 	ctx, ended := t.Context(), make(chan struct{})
 	pub.Set("x", []byte(`{"id":"x"}`))
@@ -146,7 +146,7 @@ func TestSpoiledRecordsAreMended(t *testing.T) {
 		defer look.Stop()
 		got := map[string]string{}
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); <-look.C {
-			all, err := registry.Snapshot(ctx, l.JetStream(), registry.Of("b"))
+			all, err := registry.Snapshot(ctx, l.JetStream(), registry.OfHost("b"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestSpoiledRecordsAreMended(t *testing.T) {
 	right := map[string]string{"x": `{"id":"x"}`}
 	has("at first", right)
 
-	i := w.identity(ident.Host, "a", false)
+	i := w.identity(certs.Host, "a", false)
 	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)), nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")))
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestSpoiledRecordsAreMended(t *testing.T) {
 		}
 	}
 	for end := time.Now().Add(time.Minute); ; {
-		all, err := registry.Snapshot(ctx, l.JetStream(), registry.Of("b"))
+		all, err := registry.Snapshot(ctx, l.JetStream(), registry.OfHost("b"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestSpoiledRecordsAreMended(t *testing.T) {
 			t.Fatal("nothing is spoiled any more: then what this is for can go")
 		}
 	}
-	pub.Anew()
+	pub.Resync()
 	has("afterwards", right)
 }
 
@@ -194,9 +194,9 @@ func TestSpoiledRecordsAreMended(t *testing.T) {
 // another one.
 //
 // FEATURES: R94
-func TestOlderServerIsSaid(t *testing.T) {
+func TestOlderServer_Reported(t *testing.T) {
 	w := newWorld(t)
-	l := w.link(w.identity(ident.Host, "a", false))
+	l := w.link(w.identity(certs.Host, "a", false))
 	state := func(want error) {
 		t.Helper()
 		look := time.NewTicker(20 * time.Millisecond)

@@ -13,10 +13,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 )
 
-// request asks for a certificate, answer is what one gets.
+// request is a request for a certificate.
 type request struct {
 	ID      string `json:"id"`
 	Secret  string `json:"secret"`
@@ -24,21 +24,22 @@ type request struct {
 	Request []byte `json:"request"`
 }
 
+// answer is the reply to a request: a certificate, or an error.
 type answer struct {
 	Error   string   `json:"error,omitempty"`
-	Taken   bool     `json:"taken,omitempty"` // the error is that the name is
+	Taken   bool     `json:"taken,omitempty"` // the error is that another host has the name
 	Cert    []byte   `json:"cert,omitempty"`
 	CA      []byte   `json:"ca,omitempty"`
 	Servers []string `json:"servers,omitempty"`
 }
 
-// joinTime bounds how long joining may take.
+// joinTime is the timeout for joining.
 const joinTime = 20 * time.Second
 
-// Join redeems a join code under a name. Servers that are not the fleet's own are reached as o says, at the addresses that
-// the code has, or at these.
-func Join(ctx context.Context, code ident.Code, name string, o Outside, servers []string) (*ident.Identity, ident.Settings, error) {
-	settings := ident.Settings{Servers: code.Servers, Foreign: code.Foreign, Creds: o.Creds, CA: o.CA}
+// Join redeems a join code under a name. Servers other than the fleet's own are reached by o, at servers or else the
+// code's addresses.
+func Join(ctx context.Context, code certs.Code, name string, o Outside, servers []string) (*certs.Identity, certs.Settings, error) {
+	settings := certs.Settings{Servers: code.Servers, Foreign: code.Foreign, Creds: o.Creds, CA: o.CA}
 	if len(servers) > 0 && code.Foreign {
 		settings.Servers = servers
 	}
@@ -55,17 +56,17 @@ func Join(ctx context.Context, code ident.Code, name string, o Outside, servers 
 		}
 		opts = append(opts, more...)
 	} else {
-		opts = append(opts, nats.Secure(pinned(code.CA)), nats.UserInfo(code.Inbox(), "")) // the server lets us read there only
+		opts = append(opts, nats.Secure(pinnedConfig(code.CA)), nats.UserInfo(code.Inbox(), "")) // the server lets us read there only
 	}
 	nc, err := connectAny(urls(settings.Servers, code.Foreign), opts)
 	if errors.Is(err, nats.ErrAuthorization) && code.Foreign {
-		return nil, settings, ErrNotLetIn
+		return nil, settings, ErrUnauthorized
 	}
 	if err != nil {
 		return nil, settings, fmt.Errorf("the fleet's server cannot be reached at %v: %w", code.Servers, err)
 	}
 	defer nc.Close()
-	key, csr, err := ident.NewKey(name)
+	key, csr, err := certs.NewKey(name)
 	if err != nil {
 		return nil, settings, err
 	}
@@ -75,7 +76,7 @@ func Join(ctx context.Context, code ident.Code, name string, o Outside, servers 
 	}
 	m, err := nc.RequestWithContext(ctx, fleet.JoinSubject, b)
 	if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
-		return nil, settings, errors.New("nobody hands out certificates now: on the machine where the fleet was made longterm's daemon has to run (`longterm fleet status` there)")
+		return nil, settings, errors.New("no answer from the machine that created the fleet; start its daemon (`longterm fleet status` there)")
 	}
 	if err != nil {
 		return nil, settings, err
@@ -85,28 +86,29 @@ func Join(ctx context.Context, code ident.Code, name string, o Outside, servers 
 		return nil, settings, err
 	}
 	if got.Taken {
-		return nil, settings, ident.ErrTaken
+		return nil, settings, certs.ErrTaken
 	}
 	if got.Error != "" {
 		return nil, settings, errors.New(got.Error)
 	}
-	i := &ident.Identity{Key: key}
-	if i.CA, err = ident.ParseCert(got.CA); err == nil {
-		i.Cert, err = ident.ParseCert(got.Cert)
+	i := &certs.Identity{Key: key}
+	if i.CA, err = certs.ParseCert(got.CA); err == nil {
+		i.Cert, err = certs.ParseCert(got.Cert)
 	}
 	if err != nil {
 		return nil, settings, err
 	}
-	if ident.Fingerprint(i.CA) != code.CA {
+	if certs.Fingerprint(i.CA) != code.CA {
 		return nil, settings, errors.New("the answer is not of the fleet that the code is for")
 	}
-	i.Member = ident.MemberOf(i.Cert)
+	i.Member = certs.MemberOf(i.Cert)
 	if len(got.Servers) > 0 && !code.Foreign {
 		settings.Servers = got.Servers
 	}
 	return i, settings, i.Verify()
 }
 
+// connectAny connects to the first server that accepts.
 func connectAny(servers []string, opts []nats.Option) (nc *nats.Conn, err error) {
 	err = errors.New("the code names none")
 	for _, s := range servers {
@@ -117,18 +119,18 @@ func connectAny(servers []string, opts []nats.Option) (nc *nats.Conn, err error)
 	return nil, err
 }
 
-// pinned takes servers of the authority with a fingerprint: it is known by nothing else yet.
-func pinned(fingerprint string) *tls.Config {
+// pinnedConfig accepts servers whose authority has this fingerprint: a joining machine knows nothing else yet.
+func pinnedConfig(fingerprint string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does it, by the fingerprint
 		VerifyConnection: func(state tls.ConnectionState) error {
 			for _, ca := range state.PeerCertificates {
-				if ident.Fingerprint(ca) != fingerprint {
+				if certs.Fingerprint(ca) != fingerprint {
 					continue
 				}
 				pool := x509.NewCertPool()
 				pool.AddCert(ca)
-				_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: pool, DNSName: ident.AnyServer})
+				_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: pool, DNSName: certs.AnyServer})
 				return err
 			}
 			return errors.New("the server is not of the fleet that the code is for")
@@ -136,10 +138,10 @@ func pinned(fingerprint string) *tls.Config {
 	}
 }
 
-// Answer hands out certificates for join codes, on the machine where the fleet was made.
-func (l *Link) Answer(dir ident.Dir, a *ident.Authority, servers func() []string) error {
+// Answer issues certificates for join codes. Call it on the machine that created the fleet.
+func (l *Link) Answer(dir certs.Dir, a *certs.Authority, servers func() []string) error {
 	return l.subscribe(fleet.JoinSubject, func(m *nats.Msg) {
-		if !strings.HasPrefix(m.Reply, fleet.JoinedSubjects+".") { // where we may write and it may not
+		if !strings.HasPrefix(m.Reply, fleet.JoinedSubjects+".") { // not a join inbox: the sender may not write there itself
 			l.o.Log.Warn("fleet: a request to join wants its answer elsewhere", "subject", m.Reply)
 			return
 		}
@@ -148,11 +150,11 @@ func (l *Link) Answer(dir ident.Dir, a *ident.Authority, servers func() []string
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			out.Error = "the request cannot be read"
 		} else if cert, in, err := dir.Redeem(a, r.ID, r.Secret, r.Name, r.Request); err != nil {
-			l.o.Log.Warn("fleet: somebody was not let in", "name", r.Name, "err", err)
-			out.Error, out.Taken = err.Error(), errors.Is(err, ident.ErrTaken)
+			l.o.Log.Warn("fleet: join rejected", "name", r.Name, "err", err)
+			out.Error, out.Taken = err.Error(), errors.Is(err, certs.ErrTaken)
 		} else {
 			l.o.Log.Info("fleet: joined", "name", r.Name, "kind", in.Kind)
-			out = answer{Cert: ident.CertPEM(cert), CA: ident.CertPEM(a.Cert), Servers: servers()}
+			out = answer{Cert: certs.CertPEM(cert), CA: certs.CertPEM(a.Cert), Servers: servers()}
 		}
 		b, err := json.Marshal(out)
 		if err == nil {

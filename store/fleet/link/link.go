@@ -1,8 +1,7 @@
-// Package link is a member's one connection to its fleet: everything it has there goes over it.
+// Package link holds a member's only connection to its fleet.
 //
-// It is there when it can be and comes back by itself when it cannot, with pauses that are not all members' alike; whoever
-// uses it is told what is the case. Streams of bytes are in TLS from end to end, with the fleet's certificates: what is
-// served to a stream is served to the member that its certificate names.
+// It connects and reconnects in the background, with jittered pauses, and reports each change by callbacks. Streams use
+// TLS end to end with the fleet's certificates: the rights of a stream are those of the member in its certificate.
 package link
 
 import (
@@ -22,21 +21,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/conn"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
+	"github.com/longterm-dev/longterm/store/fleet/stream"
 )
 
-// Options say whose connection it is.
+// Options configure a member's connection.
 type Options struct {
-	Identity *ident.Identity
+	Identity *certs.Identity
 	Servers  []string
-	Foreign  bool // the servers are not the fleet's own: they know members by Outside
+	Foreign  bool // the servers are not the fleet's own: they authenticate members by Outside
 	Outside  Outside
-	Revoked  []byte // newest signed list that is known here
-	// OnRevoked is told of a newer list; OnBack of each time that the connection is there (again).
+	Revoked  []byte // newest signed revocation list known here
+	// OnRevoked is called with each newer revocation list, OnBack after each connect and reconnect.
 	OnRevoked func(signed []byte)
-	// OnOlder is told that the fleet has an older list than is known here, or one that the authority did not sign.
+	// OnOlder is called if the fleet's list is older than the known one, or not signed by the authority.
 	OnOlder func()
 	OnBack  func()
 	Log     *slog.Logger
@@ -44,36 +43,36 @@ type Options struct {
 
 // Link is the connection. Any goroutine may use it.
 type Link struct {
-	o    Options
+	o    Options // its options
 	nc   *nats.Conn
 	js   jetstream.JetStream
-	mux  *conn.Mux
-	boot string // of this process
-	// What makes a second stream between the same two cost a third: no signatures, and no certificates sent. Whether the
-	// certificate still counts is looked at each time, and keys are made anew.
+	mux  *stream.Mux
+	boot string // random id of this process
+	// TLS session resumption: a second stream between two members costs a third, without signatures and certificates.
+	// Each resumption still checks revocation and makes new keys.
 	sessions  tls.ClientSessionCache
 	ticketKey [32]byte
-	made      chan struct{} // closed once Open has made what is above, or failed
-	cut       context.CancelFunc
+	ready     chan struct{}      // closed once Open has set the fields above, or failed
+	cancel    context.CancelFunc // cancels the background work
 	work      sync.WaitGroup
 
-	revoked atomic.Pointer[ident.Revocations]
-	claimed atomic.Bool
-	older   atomic.Bool // the server is
+	revoked      atomic.Pointer[certs.Revocations]
+	claimed      atomic.Bool // no other machine uses this name (Claim)
+	serverTooOld atomic.Bool // the server is older than the members' API
 
 	mu    sync.Mutex
-	peers map[net.Conn]string // serials, of streams under way
-	last  error               // why there is no connection
+	peers map[net.Conn]string // certificate serials of peers, by open stream
+	last  error               // last error, while disconnected
 }
 
-// Open makes the connection, or goes on trying.
+// Open connects, or keeps trying in the background.
 func Open(o Options) (*Link, error) {
-	l := &Link{o: o, boot: rand.Text(), made: make(chan struct{}), peers: map[net.Conn]string{}}
-	defer close(l.made)
+	l := &Link{o: o, boot: rand.Text(), ready: make(chan struct{}), peers: map[net.Conn]string{}}
+	defer close(l.ready)
 	l.sessions = tls.NewLRUClientSessionCache(sessionsKept)
 	_, _ = rand.Read(l.ticketKey[:])
 	if o.Revoked != nil {
-		if list, err := ident.OpenRevocations(o.Identity.CA, o.Revoked); err == nil {
+		if list, err := certs.OpenRevocations(o.Identity.CA, o.Revoked); err == nil {
 			l.revoked.Store(list)
 		}
 	}
@@ -81,10 +80,10 @@ func Open(o Options) (*Link, error) {
 		nats.Name("longterm " + o.Identity.Name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.CustomInboxPrefix(fleet.InboxOf(o.Identity.Name)),
 		nats.ReconnectWait(500 * time.Millisecond), nats.ReconnectJitter(2*time.Second, 2*time.Second), nats.ReconnectBufSize(-1),
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(5 * time.Second), nats.IgnoreAuthErrorAbort(),
-		nats.ConnectHandler(func(*nats.Conn) { l.back() }), nats.ReconnectHandler(func(*nats.Conn) { l.back() }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.lost(err) }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.lost(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.failed(err) }),
+		nats.ConnectHandler(func(*nats.Conn) { l.handleConnect() }), nats.ReconnectHandler(func(*nats.Conn) { l.handleConnect() }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.handleDisconnect(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.handleDisconnect(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.handleError(err) }),
 	}
 	if o.Foreign {
 		more, err := o.Outside.options()
@@ -109,7 +108,7 @@ func Open(o Options) (*Link, error) {
 		return nil, err
 	}
 	me := o.Identity.Name
-	l.mux = conn.New(me, func(to, id string, b []byte) error {
+	l.mux = stream.New(me, func(to, id string, b []byte) error {
 		return nc.PublishMsg(&nats.Msg{Subject: fleet.Data(to, me, id), Reply: fleet.Data(me, to, id), Data: b})
 	})
 	err = l.subscribe(fleet.DataTo(me), func(m *nats.Msg) {
@@ -118,7 +117,7 @@ func Open(o Options) (*Link, error) {
 			return
 		}
 		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
-			l.mux.Nobody(f[3], f[4])
+			l.mux.HandleUnroutable(f[3], f[4])
 			return
 		}
 		l.mux.Deliver(f[3], f[4], m.Data)
@@ -128,7 +127,7 @@ func Open(o Options) (*Link, error) {
 		if l.claimed.Load() {
 			who = "+" + who
 		}
-		if strings.HasPrefix(m.Reply, inboxes) { // else somebody would have us write what it may not
+		if strings.HasPrefix(m.Reply, inboxes) { // else the sender could make us write to subjects that it may not use
 			_ = m.Respond([]byte(who))
 		}
 	}))
@@ -137,17 +136,18 @@ func Open(o Options) (*Link, error) {
 		return nil, err
 	}
 	ctx, cut := context.WithCancel(context.Background())
-	l.cut = cut
+	l.cancel = cut
 	l.work.Go(func() { registry.Follow(ctx, l.js, fleet.RevokedKey, l.revoke) })
 	return l, nil
 }
 
-// sessionsKept is of how many members it is kept what a stream was made with.
+// sessionsKept is the number of members whose TLS sessions are cached.
 const sessionsKept = 4096
 
-// inboxes is what all members' begin with.
+// inboxes is the common prefix of all members' inboxes.
 var inboxes = fleet.InboxOf("")
 
+// subscribe handles the messages of a subject.
 func (l *Link) subscribe(subject string, do nats.MsgHandler) error {
 	sub, err := l.nc.Subscribe(subject, do)
 	if err == nil { // streams bound what they have on its way by themselves
@@ -156,9 +156,10 @@ func (l *Link) subscribe(subject string, do nats.MsgHandler) error {
 	return err
 }
 
-func serverTLS(i *ident.Identity) *tls.Config {
+// serverTLS returns the TLS configuration for the fleet's servers.
+func serverTLS(i *certs.Identity) *tls.Config {
 	t := i.TLS()
-	t.ServerName = ident.AnyServer
+	t.ServerName = certs.AnyServer
 	return t
 }
 
@@ -172,64 +173,66 @@ func urls(servers []string, foreign bool) (all []string) {
 	return all
 }
 
-func (l *Link) back() {
-	<-l.made // a server may be there before Open has done its work
-	l.note(nil)
-	l.older.Store(false)
+// handleConnect handles a connect or reconnect.
+func (l *Link) handleConnect() {
+	<-l.ready // a server may be there before Open has done its work
+	l.setLastError(nil)
+	l.serverTooOld.Store(false)
 	if l.mux != nil {
-		l.mux.Reconnected()
+		l.mux.RetransmitAll()
 	}
 	if l.o.OnBack != nil {
 		l.o.OnBack()
 	}
 }
 
-// ErrOlder says that a server knows nothing of what members ask there.
-var ErrOlder = errors.New("the fleet's server is of an older version than this machine's longterm; start it anew with this version")
+// ErrOlder reports that a server does not support the members' API.
+var ErrOlder = errors.New("fleet server is older than this machine's longterm; restart it with this version")
 
-func (l *Link) failed(err error) {
-	// What any member may ask of a server that has it: so it has not.
+func (l *Link) handleError(err error) {
+	// A current server allows this to every member, so this one is older.
 	if errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), fleet.APIOf(l.o.Identity.Name)+".STREAM.INFO.") {
-		l.older.Store(true)
+		l.serverTooOld.Store(true)
 	}
 	l.o.Log.Warn("fleet", "err", err)
 }
 
-func (l *Link) lost(err error) {
+func (l *Link) handleDisconnect(err error) {
 	if err != nil {
-		l.note(err)
+		l.setLastError(err)
 	}
 }
 
-func (l *Link) note(err error) {
+// setLastError records the error of a lost connection.
+func (l *Link) setLastError(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = err
 }
 
-// ErrRevoked says that the fleet has this machine in no more.
-var ErrRevoked = errors.New("this machine's certificate was revoked, and no other lets it in; `longterm fleet leave`, and join again with a new code")
+// ErrRevoked reports that this machine's certificate was revoked.
+var ErrRevoked = errors.New("this machine's certificate was revoked; run `longterm fleet leave`, then join with a new code")
 
-// ErrPeerRevoked says that the fleet has the other machine in no more.
+// ErrPeerRevoked reports that the other machine's certificate was revoked.
 var ErrPeerRevoked = errors.New("was revoked")
 
-// State says where the link is connected, or why it is not.
+// State returns the server's address, or the reason why the link is not connected.
 func (l *Link) State() (server string, err error) {
 	revoked := l.revoked.Load().Has(l.o.Identity.Serial)
 	if revoked && l.o.Foreign { // such a server lets it in still
 		return "", ErrRevoked
 	}
 	if l.nc.IsConnected() {
-		if l.older.Load() {
+		if l.serverTooOld.Load() {
 			return "", ErrOlder
 		}
 		return l.nc.ConnectedAddr(), nil
 	}
-	refused := errors.Is(l.nc.LastError(), nats.ErrAuthorization)
-	if refused && l.o.Foreign {
-		return "", ErrNotLetIn
+	rejected := errors.Is(l.nc.LastError(), nats.ErrAuthorization)
+	if rejected && l.o.Foreign {
+		return "", ErrUnauthorized
 	}
-	if refused || revoked {
+	if rejected || revoked {
 		return "", ErrRevoked
 	}
 	l.mu.Lock()
@@ -240,17 +243,17 @@ func (l *Link) State() (server string, err error) {
 	return "", l.last
 }
 
-// JetStream is what registry and events are read by.
+// JetStream returns the client for the registry and the events.
 func (l *Link) JetStream() jetstream.JetStream { return l.js }
 
-// Identity is whose connection it is.
-func (l *Link) Identity() *ident.Identity { return l.o.Identity }
+// Identity returns the identity of this member.
+func (l *Link) Identity() *certs.Identity { return l.o.Identity }
 
-// ErrTwo says that another machine has this one's name.
-var ErrTwo = errors.New("another machine has this host's name and certificate; it was there first. On one of the two run " +
+// ErrNameInUse reports that another machine uses this machine's name.
+var ErrNameInUse = errors.New("another machine has this host's name and certificate; it was there first. On one of the two run " +
 	"`longterm fleet leave`, and join under another name")
 
-// Claim makes sure that nobody else has this member's name. Of two who claim it at once one is let.
+// Claim verifies that no other machine uses this member's name. If two claim it at once, one of them succeeds.
 func (l *Link) Claim(ctx context.Context) error {
 	inbox := l.nc.NewRespInbox()
 	sub, err := l.nc.SubscribeSync(inbox)
@@ -263,11 +266,11 @@ func (l *Link) Claim(ctx context.Context) error {
 	}
 	ctx, done := context.WithTimeout(ctx, claimTime)
 	defer done()
-	heard := false
+	answered := false
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		switch {
-		case errors.Is(err, context.DeadlineExceeded) && heard, errors.Is(err, nats.ErrTimeout) && heard:
+		case errors.Is(err, context.DeadlineExceeded) && answered, errors.Is(err, nats.ErrTimeout) && answered:
 			l.claimed.Store(true)
 			return nil
 		case err != nil:
@@ -276,20 +279,20 @@ func (l *Link) Claim(ctx context.Context) error {
 		who, established := strings.CutPrefix(string(m.Data), "+")
 		switch {
 		case who == l.boot:
-			heard = true // so the servers have our subscription
+			answered = true // so the servers have our subscription
 		case established || who < l.boot:
-			return ErrTwo
+			return ErrNameInUse
 		}
 	}
 }
 
-// claimTime is how long is waited for others of the same name.
+// claimTime is how long Claim waits for another machine that uses the name.
 const claimTime = 400 * time.Millisecond
 
-// Request asks who answers a subject.
+// Subscribe handles the messages of a subject.
 func (l *Link) Subscribe(subject string, do nats.MsgHandler) error { return l.subscribe(subject, do) }
 
-// PublishRevocations hands a signed list to the whole fleet.
+// PublishRevocations publishes a signed list to the whole fleet.
 func (l *Link) PublishRevocations(ctx context.Context, signed []byte) error {
 	_, err := l.js.Publish(ctx, fleet.KeySubject(fleet.RevokedKey), signed)
 	if err == nil {
@@ -298,9 +301,9 @@ func (l *Link) PublishRevocations(ctx context.Context, signed []byte) error {
 	return err
 }
 
-// revoke takes a signed list, and ends streams of those who are on it.
+// revoke stores a signed list and closes the streams of the members on it.
 func (l *Link) revoke(signed []byte) {
-	list, err := ident.OpenRevocations(l.o.Identity.CA, signed)
+	list, err := certs.OpenRevocations(l.o.Identity.CA, signed)
 	if err != nil {
 		l.o.Log.Error("fleet", "err", err)
 	}
@@ -319,12 +322,12 @@ func (l *Link) revoke(signed []byte) {
 	defer l.mu.Unlock()
 	for c, serial := range l.peers {
 		if list.Has(serial) {
-			go c.Close() // it says goodbye to somebody who may not listen
+			go c.Close() // Close sends a TLS alert, which may block
 		}
 	}
 }
 
-// Dial is a stream of bytes to a host, which is the one that its certificate names.
+// Dial opens a stream to a host and verifies it by its certificate.
 func (l *Link) Dial(ctx context.Context, host string) (net.Conn, error) {
 	if err := fleet.CheckName(host); err != nil {
 		return nil, err
@@ -337,26 +340,27 @@ func (l *Link) Dial(ctx context.Context, host string) (net.Conn, error) {
 		return nil, err
 	}
 	t := l.o.Identity.TLS()
-	t.ServerName = ident.DNSName(ident.Host, host)
+	t.ServerName = certs.DNSName(certs.Host, host)
 	t.VerifyConnection, t.ClientSessionCache = l.notRevoked, l.sessions
 	c := tls.Client(s, t)
 	if err := c.HandshakeContext(ctx); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("%s: %w", host, err)
 	}
-	return l.followed(c), nil
+	return l.closeOnRevocation(c), nil
 }
 
+// notRevoked returns an error if the peer's certificate is revoked.
 func (l *Link) notRevoked(state tls.ConnectionState) error {
-	if m := ident.MemberOf(state.PeerCertificates[0]); l.revoked.Load().Has(m.Serial) {
+	if m := certs.MemberOf(state.PeerCertificates[0]); l.revoked.Load().Has(m.Serial) {
 		return fmt.Errorf("the certificate of %s %w", m.Name, ErrPeerRevoked)
 	}
 	return nil
 }
 
-// followed has a stream end when the other side's certificate is revoked.
-func (l *Link) followed(c *tls.Conn) net.Conn {
-	f := &followed{Conn: c, l: l}
+// closeOnRevocation wraps a stream so that it closes when the peer's certificate is revoked.
+func (l *Link) closeOnRevocation(c *tls.Conn) net.Conn {
+	f := &revocableConn{Conn: c, l: l}
 	serial := f.Member().Serial
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -366,15 +370,15 @@ func (l *Link) followed(c *tls.Conn) net.Conn {
 	return f
 }
 
-// followed is a stream of a member whose certificate counted when it began.
-type followed struct {
+// revocableConn is a stream that Link closes when the peer's certificate is revoked.
+type revocableConn struct {
 	*tls.Conn
 	l    *Link
 	once sync.Once
 }
 
 // Close implements net.Conn.
-func (f *followed) Close() error {
+func (f *revocableConn) Close() error {
 	f.once.Do(func() {
 		f.l.mu.Lock()
 		delete(f.l.peers, f)
@@ -383,41 +387,43 @@ func (f *followed) Close() error {
 	return f.Conn.Close()
 }
 
-// Member is who is at the other end.
-func (f *followed) Member() ident.Member {
-	return ident.MemberOf(f.ConnectionState().PeerCertificates[0])
+// Member returns the peer's identity.
+func (f *revocableConn) Member() certs.Member {
+	return certs.MemberOf(f.ConnectionState().PeerCertificates[0])
 }
 
-// MemberOf is who is at the other end of a stream that a Link's listener took.
-func MemberOf(c net.Conn) (ident.Member, bool) {
-	f, ok := c.(*followed)
+// MemberOf returns the peer of a stream that came from a Link's listener, or false for other connections.
+func MemberOf(c net.Conn) (certs.Member, bool) {
+	f, ok := c.(*revocableConn)
 	if !ok {
-		return ident.Member{}, false
+		return certs.Member{}, false
 	}
 	return f.Member(), true
 }
 
-// Listener takes streams of other members, once they have shown who they are.
+// Listener accepts streams of other members after their TLS handshake.
 func (l *Link) Listener() net.Listener {
-	li := &listener{l: l, got: make(chan net.Conn), done: make(chan struct{})}
-	go li.take()
+	li := &listener{l: l, accepted: make(chan net.Conn), done: make(chan struct{})}
+	go li.acceptStreams()
 	return li
 }
 
+// listener accepts the streams of other members.
 type listener struct {
-	l    *Link
-	got  chan net.Conn
-	done chan struct{}
-	once sync.Once
+	l        *Link
+	accepted chan net.Conn // streams after their handshake
+	done     chan struct{}
+	once     sync.Once
 }
 
-// handshakeTime bounds how long somebody may take to show who it is, handshakes how many do at once.
+// handshakeTime bounds a TLS handshake, handshakes how many run at once.
 const (
 	handshakeTime = 20 * time.Second
 	handshakes    = 256
 )
 
-func (li *listener) take() {
+// acceptStreams accepts streams and performs their handshakes.
+func (li *listener) acceptStreams() {
 	slots := make(chan struct{}, handshakes)
 	for {
 		raw, err := li.l.mux.Accept()
@@ -436,8 +442,8 @@ func (li *listener) take() {
 			t := li.l.o.Identity.TLS()
 			t.SetSessionTicketKeys([][32]byte{li.l.ticketKey})
 			t.VerifyConnection = func(state tls.ConnectionState) error {
-				if m := ident.MemberOf(state.PeerCertificates[0]); m.Name != raw.RemoteAddr().String() || m.Kind != ident.Host {
-					return errors.New("the certificate is somebody else's")
+				if m := certs.MemberOf(state.PeerCertificates[0]); m.Name != raw.RemoteAddr().String() || m.Kind != certs.Host {
+					return errors.New("certificate of another member")
 				}
 				return li.l.notRevoked(state)
 			}
@@ -450,7 +456,7 @@ func (li *listener) take() {
 				return
 			}
 			select {
-			case li.got <- li.l.followed(c):
+			case li.accepted <- li.l.closeOnRevocation(c):
 			case <-li.done:
 				_ = c.Close()
 			}
@@ -461,7 +467,7 @@ func (li *listener) take() {
 // Accept implements net.Listener.
 func (li *listener) Accept() (net.Conn, error) {
 	select {
-	case c := <-li.got:
+	case c := <-li.accepted:
 		return c, nil
 	case <-li.done:
 		return nil, net.ErrClosed
@@ -479,9 +485,9 @@ func (li *listener) Addr() net.Addr { return li.l.mux.Addr() }
 
 // Close ends the connection and all streams.
 func (l *Link) Close() {
-	l.cut()
+	l.cancel()
 	_ = l.mux.Close()
-	_ = l.nc.FlushTimeout(200 * time.Millisecond) // what says goodbye
+	_ = l.nc.FlushTimeout(200 * time.Millisecond) // sends pending unsubscribes and closes
 	l.nc.Close()
 	l.work.Wait()
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 	"github.com/longterm-dev/longterm/store/fleet/server"
@@ -27,8 +27,8 @@ import (
 // world is a fleet of its own: an authority, and its servers.
 type world struct {
 	t   *testing.T
-	dir ident.Dir
-	ca  *ident.Authority
+	dir certs.Dir
+	ca  *certs.Authority
 	srv *server.Server
 	cfg server.Config
 }
@@ -47,17 +47,17 @@ func (w *world) restart() {
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func (w *world) identity(k ident.Kind, name string, admin bool) *ident.Identity {
+func (w *world) identity(k certs.Kind, name string, admin bool) *certs.Identity {
 	w.t.Helper()
-	key, csr, err := ident.NewKey(name)
+	key, csr, err := certs.NewKey(name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	cert, err := w.dir.Admit(w.ca, ident.Member{Name: name, Kind: k, May: []string{"look", "type"}, Admin: admin}, csr)
+	cert, err := w.dir.Admit(w.ca, certs.Member{Name: name, Kind: k, May: []string{"look", "type"}, Admin: admin}, csr)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	i := &ident.Identity{CA: w.ca.Cert, Cert: cert, Key: key, Member: ident.MemberOf(cert)}
+	i := &certs.Identity{CA: w.ca.Cert, Cert: cert, Key: key, Member: certs.MemberOf(cert)}
 	if err := i.Verify(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -66,12 +66,12 @@ func (w *world) identity(k ident.Kind, name string, admin bool) *ident.Identity 
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: ident.Dir(t.TempDir())}
+	w := &world{t: t, dir: certs.Dir(t.TempDir())}
 	var err error
-	if w.ca, err = ident.Found("test"); err != nil {
+	if w.ca, err = certs.NewAuthority("test"); err != nil {
 		t.Fatal(err)
 	}
-	w.cfg = server.Config{Identity: w.identity(ident.Server, "one", false), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet()}
+	w.cfg = server.Config{Identity: w.identity(certs.Server, "one", false), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet()}
 	if w.srv, err = server.Start(w.cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) link(i *ident.Identity) *link.Link {
+func (w *world) link(i *certs.Identity) *link.Link {
 	w.t.Helper()
 	l, err := link.Open(link.Options{Identity: i, Servers: []string{w.srv.Addr()}, Log: quiet()})
 	if err != nil {
@@ -96,7 +96,7 @@ func (w *world) try(l *link.Link) (err error) {
 	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()
 	for range 100 {
-		if err = l.Claim(w.t.Context()); err == nil || errors.Is(err, link.ErrTwo) {
+		if err = l.Claim(w.t.Context()); err == nil || errors.Is(err, link.ErrNameInUse) {
 			break
 		}
 		<-pause.C
@@ -134,9 +134,9 @@ func echo(l *link.Link) (ended chan string) {
 }
 
 // FEATURES: R94
-func TestStreamNamesWhoAsks(t *testing.T) {
+func TestStream_NamesCaller(t *testing.T) {
 	w := newWorld(t)
-	a, b := w.link(w.identity(ident.Host, "a", false)), w.link(w.identity(ident.Host, "b", false))
+	a, b := w.link(w.identity(certs.Host, "a", false)), w.link(w.identity(certs.Host, "b", false))
 	echo(b)
 	c, err := a.Dial(t.Context(), "b")
 	if err != nil {
@@ -159,7 +159,7 @@ func TestStreamNamesWhoAsks(t *testing.T) {
 // FEATURES: R94
 func TestSubjectsOfOthers(t *testing.T) {
 	w := newWorld(t)
-	i := w.identity(ident.Host, "a", false)
+	i := w.identity(certs.Host, "a", false)
 	failed := make(chan error, 10)
 	nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(asMember(i)),
 		nats.UserInfo(i.Serial, ""), nats.CustomInboxPrefix(fleet.InboxOf("a")),
@@ -220,29 +220,29 @@ func TestSubjectsOfOthers(t *testing.T) {
 // FEATURES: R94
 func TestJoin(t *testing.T) {
 	w := newWorld(t)
-	admin := w.link(w.identity(ident.Host, "base", true))
+	admin := w.link(w.identity(certs.Host, "base", true))
 	if err := admin.Answer(w.dir, w.ca, func() []string { return []string{w.srv.Addr()} }); err != nil {
 		t.Fatal(err)
 	}
-	invite := func(in ident.Invitation) ident.Code {
-		in, code := ident.Invite(in, []string{w.srv.Addr()}, ident.Fingerprint(w.ca.Cert), false)
+	invite := func(in certs.Invitation) certs.Code {
+		in, code := certs.Invite(in, []string{w.srv.Addr()}, certs.Fingerprint(w.ca.Cert), false)
 		if err := w.dir.Invite(in); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ident.ParseCode(code.String())
+		again, err := certs.ParseCode(code.String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return again
 	}
 	hour := time.Now().Add(time.Hour)
-	code := invite(ident.Invitation{Kind: ident.Host, May: []string{"look"}, Expires: hour})
+	code := invite(certs.Invitation{Kind: certs.Host, May: []string{"look"}, Expires: hour})
 	wrong := code
 	wrong.Secret += "x"
 	other := code
 	other.CA = strings.Repeat("0a", 32)
 	for name, c := range map[string]struct {
-		code ident.Code
+		code certs.Code
 		as   string
 		want string
 	}{
@@ -250,8 +250,8 @@ func TestJoin(t *testing.T) {
 		"another fleet's":   {other, "h", "not of the fleet"},
 		"a taken name":      {code, "base", "a host of this name"},
 		"a name of no form": {code, "H.x", "small letters"},
-		"expired":           {invite(ident.Invitation{Kind: ident.Host, Expires: time.Now().Add(-time.Second)}), "h", "expired"},
-		"of another name":   {invite(ident.Invitation{Kind: ident.Host, Name: "z", Expires: hour}), "h", "for the name z"},
+		"expired":           {invite(certs.Invitation{Kind: certs.Host, Expires: time.Now().Add(-time.Second)}), "h", "expired"},
+		"of another name":   {invite(certs.Invitation{Kind: certs.Host, Name: "z", Expires: hour}), "h", "for the name z"},
 	} {
 		if _, _, err := link.Join(t.Context(), c.code, c.as, link.Outside{}, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -272,7 +272,7 @@ func TestJoin(t *testing.T) {
 // FEATURES: R94
 func TestRevoked(t *testing.T) {
 	w := newWorld(t)
-	admin, b, c := w.link(w.identity(ident.Host, "base", true)), w.link(w.identity(ident.Host, "b", false)), w.link(w.identity(ident.Host, "c", false))
+	admin, b, c := w.link(w.identity(certs.Host, "base", true)), w.link(w.identity(certs.Host, "b", false)), w.link(w.identity(certs.Host, "c", false))
 	ended := echo(admin)
 	open := func(l *link.Link) net.Conn {
 		s, err := l.Dial(t.Context(), "base")
@@ -319,7 +319,7 @@ func TestRevoked(t *testing.T) {
 // FEATURES: R94
 func TestStreamsAreResumed(t *testing.T) {
 	w := newWorld(t)
-	base, b, c := w.link(w.identity(ident.Host, "base", false)), w.link(w.identity(ident.Host, "b", false)), w.link(w.identity(ident.Host, "c", false))
+	base, b, c := w.link(w.identity(certs.Host, "base", false)), w.link(w.identity(certs.Host, "b", false)), w.link(w.identity(certs.Host, "c", false))
 	echo(base)
 	for _, want := range []struct {
 		from    *link.Link
@@ -348,7 +348,7 @@ func TestStreamsAreResumed(t *testing.T) {
 // FEATURES: R94
 func TestClocksMayDiffer(t *testing.T) {
 	w := newWorld(t)
-	i := w.identity(ident.Host, "a", false)
+	i := w.identity(certs.Host, "a", false)
 	pool := x509.NewCertPool()
 	pool.AddCert(i.CA)
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
@@ -364,14 +364,14 @@ func TestClocksMayDiffer(t *testing.T) {
 // FEATURES: R94
 func TestTwoOfOneName(t *testing.T) {
 	w := newWorld(t)
-	i := w.identity(ident.Host, "a", false)
+	i := w.identity(certs.Host, "a", false)
 	w.link(i)
 	second, err := link.Open(link.Options{Identity: i, Servers: []string{w.srv.Addr()}, Log: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	if err := w.try(second); !errors.Is(err, link.ErrTwo) {
+	if err := w.try(second); !errors.Is(err, link.ErrNameInUse) {
 		t.Error(err)
 	}
 }
@@ -381,11 +381,11 @@ func TestTwoOfOneName(t *testing.T) {
 // FEATURES: R94
 func TestAnswersGoToInboxes(t *testing.T) {
 	w := newWorld(t)
-	admin := w.link(w.identity(ident.Host, "base", true))
+	admin := w.link(w.identity(certs.Host, "base", true))
 	if err := admin.Answer(w.dir, w.ca, func() []string { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	id := w.identity(ident.Host, "a", false)
+	id := w.identity(certs.Host, "a", false)
 	stranger := asMember(id)
 	stranger.Certificates, stranger.GetClientCertificate = nil, nil
 	for _, c := range []struct {
@@ -429,19 +429,19 @@ func TestAnswersGoToInboxes(t *testing.T) {
 // FAULT: H24
 func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
 	w := newWorld(t)
-	admin := w.link(w.identity(ident.Host, "base", true))
+	admin := w.link(w.identity(certs.Host, "base", true))
 	if err := admin.Answer(w.dir, w.ca, func() []string { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	in, code := ident.Invite(ident.Invitation{Kind: ident.Host, Expires: time.Now().Add(time.Hour)}, []string{w.srv.Addr()}, ident.Fingerprint(w.ca.Cert), false)
+	in, code := certs.Invite(certs.Invitation{Kind: certs.Host, Expires: time.Now().Add(time.Hour)}, []string{w.srv.Addr()}, certs.Fingerprint(w.ca.Cert), false)
 	if err := w.dir.Invite(in); err != nil {
 		t.Fatal(err)
 	}
-	stranger := asMember(w.identity(ident.Host, "a", false))
+	stranger := asMember(w.identity(certs.Host, "a", false))
 	stranger.Certificates, stranger.GetClientCertificate = nil, nil
 	read := make(chan *nats.Msg, 10)
 	var listening []*nats.Conn
-	for _, user := range []string{"", "join", ident.Code{ID: "other"}.Inbox()} {
+	for _, user := range []string{"", "join", certs.Code{ID: "other"}.Inbox()} {
 		nc, err := nats.Connect("tls://"+w.srv.Addr(), nats.Secure(stranger.Clone()), nats.UserInfo(user, ""), nats.CustomInboxPrefix(fleet.JoinedSubjects),
 			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // what it may not subscribe to
 		if err != nil {
@@ -484,8 +484,8 @@ func TestJoinAnswers_UnreadableWithoutCode(t *testing.T) {
 // FEATURES: R94
 func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
 	w := newWorld(t)
-	id := w.identity(ident.Host, "base", true)
-	w.identity(ident.Host, "b", false)
+	id := w.identity(certs.Host, "base", true)
+	w.identity(certs.Host, "b", false)
 	signed, err := w.dir.Revoke(w.ca, "b")
 	if err != nil {
 		t.Fatal(err)
@@ -508,22 +508,22 @@ func TestListThatIsNotTheAuthoritysIsNoticed(t *testing.T) {
 // What is kept on disk is the newest list that the authority signed, whatever is published later.
 //
 // FEATURES: R94
-func TestNewestListIsKept(t *testing.T) {
-	w := &world{t: t, dir: ident.Dir(t.TempDir())}
+func TestRevocations_NewestStored(t *testing.T) {
+	w := &world{t: t, dir: certs.Dir(t.TempDir())}
 	var err error
-	if w.ca, err = ident.Found("test"); err != nil {
+	if w.ca, err = certs.NewAuthority("test"); err != nil {
 		t.Fatal(err)
 	}
 	var lists [][]byte
 	for _, name := range []string{"a", "b"} {
-		w.identity(ident.Host, name, false)
+		w.identity(certs.Host, name, false)
 		signed, err := w.dir.Revoke(w.ca, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		lists = append(lists, signed)
 	}
-	other := ident.Dir(t.TempDir())
+	other := certs.Dir(t.TempDir())
 	for _, kept := range []struct{ list, want []byte }{{lists[0], lists[0]}, {lists[1], lists[1]}, {lists[0], lists[1]}} {
 		if err := other.KeepRevocations(w.ca.Cert, kept.list); err != nil || !bytes.Equal(other.SignedRevocations(), kept.want) {
 			t.Errorf("%v, %q", err, other.SignedRevocations())
@@ -535,20 +535,20 @@ func TestNewestListIsKept(t *testing.T) {
 }
 
 func FuzzParseCode(f *testing.F) {
-	_, c := ident.Invite(ident.Invitation{}, []string{"h:1"}, strings.Repeat("0a", 32), false)
+	_, c := certs.Invite(certs.Invitation{}, []string{"h:1"}, strings.Repeat("0a", 32), false)
 	f.Add(c.String())
 	f.Add("ltjoin-e30")
 	f.Fuzz(func(t *testing.T, s string) {
-		if c, err := ident.ParseCode(s); err == nil {
-			if again, err := ident.ParseCode(c.String()); err != nil || again.ID != c.ID || again.CA != c.CA {
+		if c, err := certs.ParseCode(s); err == nil {
+			if again, err := certs.ParseCode(c.String()); err != nil || again.ID != c.ID || again.CA != c.CA {
 				t.Errorf("%+v, %v", again, err)
 			}
 		}
 	})
 }
 
-func asMember(i *ident.Identity) *tls.Config {
+func asMember(i *certs.Identity) *tls.Config {
 	c := i.TLS()
-	c.ServerName = ident.AnyServer
+	c.ServerName = certs.AnyServer
 	return c
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/copies"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
+	"github.com/longterm-dev/longterm/store/fleet/replica"
 )
 
-// Outside is how servers are reached that are not the fleet's own. A user and a password may stand in their URLs.
+// Outside configures access to servers that are not the fleet's own. Their URLs may contain a user and a password.
 type Outside struct {
-	Creds string // file: a user's JWT with its seed, or the seed of an NKey alone; empty: neither
-	CA    string // file of certificates by which their TLS is known, besides those that the system knows
+	Creds string // file with a user's JWT and seed, or an NKey seed; "" for neither
+	CA    string // file of CA certificates for TLS to the servers, in addition to the system's
 }
 
 func (o Outside) options() (opts []nats.Option, err error) {
@@ -45,8 +45,8 @@ func (o Outside) options() (opts []nats.Option, err error) {
 	return append(opts, key), nil
 }
 
-// Bare is an address without the user and the password that it may have.
-func Bare(server string) string {
+// WithoutCredentials returns a server's address without user and password.
+func WithoutCredentials(server string) string {
 	if u, err := url.Parse(server); err == nil && u.User != nil {
 		u.User = nil
 		return u.String()
@@ -54,11 +54,11 @@ func Bare(server string) string {
 	return server
 }
 
-// ErrNotLetIn says that servers that are not the fleet's own do not know this machine.
-var ErrNotLetIn = errors.New("the NATS server does not let this machine in: see its credentials (--creds, or user and password in the URL)")
+// ErrUnauthorized reports that a foreign server rejected this machine's credentials.
+var ErrUnauthorized = errors.New("the NATS server does not let this machine in: see its credentials (--creds, or user and password in the URL)")
 
-// Prepare has what a fleet keeps be kept by servers that are not its own: what is not there is made, within the room that
-// there is. What is there stays as it is.
+// Prepare creates the fleet's streams on foreign servers, within their limits. Existing streams are checked, not
+// changed.
 func Prepare(ctx context.Context, servers []string, o Outside) error {
 	ctx, done := context.WithTimeout(ctx, joinTime)
 	defer done()
@@ -69,7 +69,7 @@ func Prepare(ctx context.Context, servers []string, o Outside) error {
 	nc, err := connectAny(servers, append(opts, nats.Name("longterm init"), nats.CustomInboxPrefix(fleet.JoinedSubjects), nats.Timeout(5*time.Second)))
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
-		return ErrNotLetIn
+		return ErrUnauthorized
 	case err != nil:
 		return fmt.Errorf("the NATS server cannot be reached: %w", err)
 	}
@@ -90,7 +90,7 @@ func prepare(ctx context.Context, js jetstream.JetStream, clustered bool) error 
 		return fmt.Errorf("JetStream does not answer (may this user ask $JS.API.>?): %w", err)
 	}
 	var missing []jetstream.StreamConfig
-	for _, c := range append(registry.Streams(), copies.Streams()...) {
+	for _, c := range append(registry.Streams(), replica.Streams()...) {
 		s, err := js.Stream(ctx, c.Name)
 		switch {
 		case errors.Is(err, jetstream.ErrStreamNotFound):
@@ -98,7 +98,7 @@ func prepare(ctx context.Context, js jetstream.JetStream, clustered bool) error 
 		case err != nil:
 			return fmt.Errorf("the stream %s: %w", c.Name, err)
 		default:
-			if err := serves(&s.CachedInfo().Config, &c); err != nil {
+			if err := checkStream(&s.CachedInfo().Config, &c); err != nil {
 				return err
 			}
 		}
@@ -115,35 +115,35 @@ func prepare(ctx context.Context, js jetstream.JetStream, clustered bool) error 
 	return nil
 }
 
-// serves says why a stream that is there does not do.
-func serves(is, want *jetstream.StreamConfig) error {
+// checkStream returns an error if an existing stream's configuration does not meet the requirements.
+func checkStream(have, want *jetstream.StreamConfig) error {
 	lacks := ""
 	switch {
-	case !is.AllowDirect:
+	case !have.AllowDirect:
 		lacks = "direct gets are not allowed"
-	case want.AllowMsgTTL && !is.AllowMsgTTL:
+	case want.AllowMsgTTL && !have.AllowMsgTTL:
 		lacks = "times of single messages are not allowed"
-	case want.MaxMsgsPerSubject != is.MaxMsgsPerSubject:
-		lacks = fmt.Sprintf("it keeps %d messages of a subject, and not %d", is.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
-	case strings.Join(is.Subjects, " ") != strings.Join(want.Subjects, " "):
-		lacks = fmt.Sprintf("its subjects are %s, and not %s", strings.Join(is.Subjects, " "), strings.Join(want.Subjects, " "))
+	case want.MaxMsgsPerSubject != have.MaxMsgsPerSubject:
+		lacks = fmt.Sprintf("it keeps %d messages of a subject, and not %d", have.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
+	case strings.Join(have.Subjects, " ") != strings.Join(want.Subjects, " "):
+		lacks = fmt.Sprintf("its subjects are %s, and not %s", strings.Join(have.Subjects, " "), strings.Join(want.Subjects, " "))
 	default:
 		return nil
 	}
 	return fmt.Errorf("the stream %s is there and does not do: %s; change it, or delete it and run this again", want.Name, lacks)
 }
 
-// Shares of an account's room, where it is bounded: the copies have half of it.
+// shares holds the parts of a limited account's storage: the replicas get half of it.
 var shares = map[string]int64{fleet.CopyStream: 2, fleet.CopyRecords: 8, fleet.Stream: 8, "KV_" + fleet.Bucket: 8}
 
-// leastRoom is what a stream has at least.
-const leastRoom = 4 << 20
+// minStreamBytes is the smallest size of a stream, in bytes.
+const minStreamBytes = 4 << 20
 
-// replicasNotSupported is JetStream's "replicas > 1 not supported in non-clustered mode".
+// replicasNotSupported is JetStream's code for "replicas > 1 not supported in non-clustered mode".
 const replicasNotSupported = 10074
 
-// create makes a stream, within an account's room and with as many replicas as there can be: where servers have not the
-// room, a smaller one that several keep is worth more than a larger one that is lost with one of them.
+// create creates a stream within an account's limits, with as many replicas as possible. If the servers lack space, it
+// prefers a smaller stream with replicas to a larger one that is lost with its server.
 func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConfig, account *jetstream.AccountInfo, replicas *int) error {
 	most := c.MaxBytes
 	for {
@@ -151,8 +151,8 @@ func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConf
 		limits := limitsOf(account, *replicas)
 		if room := limits.MaxStore; room > 0 {
 			room /= shares[c.Name] * int64(*replicas)
-			if room < leastRoom {
-				return fmt.Errorf("the account's JetStream has room for %d MiB, and a fleet needs %d", limits.MaxStore>>20, int64(*replicas)*leastRoom*8>>20)
+			if room < minStreamBytes {
+				return fmt.Errorf("the account's JetStream has room for %d MiB, and a fleet needs %d", limits.MaxStore>>20, int64(*replicas)*minStreamBytes*8>>20)
 			}
 			if c.MaxBytes <= 0 || room < c.MaxBytes {
 				c.MaxBytes = room
@@ -169,9 +169,9 @@ func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConf
 		switch {
 		case err == nil, errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
 			return nil
-		case errors.As(err, &e) && copies.NoRoom(e) && e.ErrorCode != replicasNotSupported && c.MaxBytes/2 >= leastRoom:
+		case errors.As(err, &e) && replica.NoRoom(e) && e.ErrorCode != replicasNotSupported && c.MaxBytes/2 >= minStreamBytes:
 			c.MaxBytes /= 2
-		case *replicas > 1 && errors.As(err, &e) && copies.NoRoom(e):
+		case *replicas > 1 && errors.As(err, &e) && replica.NoRoom(e):
 			*replicas, c.MaxBytes = 1, most
 		default:
 			return fmt.Errorf("the stream %s is not there, and this account cannot make it: %w", c.Name, err)
@@ -179,10 +179,10 @@ func create(ctx context.Context, js jetstream.JetStream, c *jetstream.StreamConf
 	}
 }
 
-// registryBytes bounds the registry where everything has to be bounded.
+// registryBytes is the size of the registry on servers that require a limit.
 const registryBytes = 256 << 20
 
-// limitsOf are those that count for so many replicas.
+// limitsOf returns the account's limits for that many replicas.
 func limitsOf(account *jetstream.AccountInfo, replicas int) jetstream.AccountLimits {
 	if tier, ok := account.Tiers[fmt.Sprintf("R%d", replicas)]; ok {
 		return tier.Limits

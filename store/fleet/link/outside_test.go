@@ -73,7 +73,7 @@ func TestPrepare(t *testing.T) {
 	}
 	refused("a file of no credentials", url, link.Outside{Creds: none}, "neither a user's JWT nor the seed")
 	refused("no file", url, link.Outside{Creds: none + "s"}, "no such file")
-	if got := link.Bare("nats://ann:hunter2@host:4222"); got != "nats://host:4222" {
+	if got := link.WithoutCredentials("nats://ann:hunter2@host:4222"); got != "nats://host:4222" {
 		t.Error(got)
 	}
 }

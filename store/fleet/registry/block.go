@@ -12,24 +12,25 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet"
 )
 
-// A block is what some of a host's records are under one key: a list of all has one message for some dozens of records
-// instead of one for each, and the server one key. A change of one record writes its whole block, so blocks stay small.
+// A block stores several of a host's records under one key. A list of all sessions then has one message for some dozens
+// of records instead of one for each, and the server one key. A change of one record writes its whole block, so blocks
+// stay small.
 const (
 	blockRecords = 32
 	blockBytes   = 16 << 10 // before it is compressed; one record alone may be larger
-	// maxBlock bounds what a block is believed to hold: a message of the registry is smaller, and nobody else's blocks
-	// take more room here than ours.
+	// maxBlock limits the bytes of an accepted block: a registry message is smaller, and blocks of other hosts may use
+	// no more memory here than blocks of this host.
 	maxBlock    = 256 << 10
-	maxRecords  = 32 * blockRecords // of one block that is believed: each costs who watches an entry
+	maxRecords  = 32 * blockRecords // per accepted block: each record costs every watcher an entry
 	blockFormat = 1
 )
 
 var errBlock = errors.New("a block that cannot be read")
 
-// block is the records of a block by their names.
+// block holds the records of a block by name.
 type block map[string][]byte
 
-// size is how many bytes a record takes in a block, about.
+// size returns about how many bytes a record takes in a block.
 func size(record string, value []byte) int { return len(record) + len(value) + 4 }
 
 func (b block) size() (n int) {
@@ -39,9 +40,9 @@ func (b block) size() (n int) {
 	return n
 }
 
-// raw is the block's records, by name: equal blocks are equal bytes.
+// raw returns the block's records sorted by name, so that equal blocks are equal bytes.
 //
-//	uvarint length of a name, name, uvarint length of a value, value; and so on
+//	uvarint length of a name, name, uvarint length of a value, value; repeated for each record
 func (b block) raw() []byte {
 	out := make([]byte, 0, b.size())
 	names := make([]string, 0, len(b))
@@ -56,14 +57,14 @@ func (b block) raw() []byte {
 	return out
 }
 
-// pack is a block's bytes as a key has them: the format, then one zstd frame.
+// pack encodes a block as the value of a key: one format byte, then one zstd frame.
 func pack(raw []byte) []byte {
 	e := packers.Get().(*zstd.Encoder)
 	defer packers.Put(e)
 	return e.EncodeAll(raw, []byte{blockFormat})
 }
 
-// unpack is the reverse of pack. Any member may have made the bytes, as it likes, for its own host.
+// unpack reverses pack. The bytes are untrusted: any member may write its own host's keys.
 func unpack(packed []byte) (raw []byte, err error) {
 	if len(packed) == 0 || packed[0] != blockFormat {
 		return nil, errBlock
@@ -73,8 +74,8 @@ func unpack(packed []byte) (raw []byte, err error) {
 	return d.DecodeAll(packed[1:], nil)
 }
 
-// records tells the records of a block; what it tells are parts of raw.
-func records(raw []byte, tell func(name, value []byte)) error {
+// records calls visit for each record of a block; name and value are slices of raw.
+func records(raw []byte, visit func(name, value []byte)) error {
 	text := func() (got []byte, ok bool) {
 		n, k := binary.Uvarint(raw)
 		if k <= 0 || n > uint64(len(raw)-k) {
@@ -95,12 +96,12 @@ func records(raw []byte, tell func(name, value []byte)) error {
 		if !ok {
 			return errBlock
 		}
-		tell(name, value)
+		visit(name, value)
 	}
 	return nil
 }
 
-// isBlock says that what stands below a host's name is a block, and not a record as hosts of an older version have them.
+// isBlock reports whether record names a block. Hosts of older versions write each record under its own key.
 func isBlock(record string) bool { return strings.HasPrefix(record, fleet.BlockMark) }
 
 // Used with whole buffers only, these start no goroutine.

@@ -62,20 +62,20 @@ func FuzzBlock(f *testing.F) {
 // began anew, or by one of an older version.
 //
 // FEATURES: R94
-func TestViewSaysWhatIsThere(t *testing.T) {
+func TestView_MatchesRecords(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := NewPublisher(nil, "h")
 		registry, has := map[string][]byte{}, map[string]string{} // by key, what a viewer was told
 		v := view{}
 		tell := func(key, record string, packed []byte) {
-			k := keyed{key: key, host: "h", record: record, gone: packed == nil, value: packed}
+			k := keyValue{key: key, host: "h", record: record, deleted: packed == nil, value: packed}
 			if packed != nil && isBlock(record) {
 				var err error
 				k.value, err = unpack(packed)
-				k.bad = err != nil
+				k.corrupt = err != nil
 			}
-			v.take(&k, func(e Entry) {
+			v.apply(&k, func(e Entry) {
 				if e.Gone {
 					delete(has, e.Record)
 				} else {
@@ -86,7 +86,7 @@ func TestViewSaysWhatIsThere(t *testing.T) {
 		flush := func() {
 			values := map[string][]byte{}
 			for key := range p.dirty {
-				values[key] = p.wanted(key)
+				values[key] = p.desiredValue(key)
 			}
 			clear(p.dirty)
 			for _, key := range p.inOrder(values) {
@@ -167,10 +167,10 @@ func TestSettling(t *testing.T) {
 		"nothing changes":   {[]int{2, 1, 0, -1, 0, 0}, 4},
 		"some have changed": {[]int{4, 3, 2, 2, -1, 1, 0, 0}, 7},
 	} {
-		var s settling
+		var s initialSync
 		done := 0
 		for i, n := range c.waiting {
-			if n < 0 && s.mark() || n >= 0 && s.told(uint64(n)) {
+			if n < 0 && s.handleMarker() || n >= 0 && s.observe(uint64(n)) {
 				if done != 0 {
 					t.Errorf("%s: twice", name)
 				}
@@ -181,12 +181,12 @@ func TestSettling(t *testing.T) {
 			t.Errorf("%s: after %d, not %d", name, done, c.want)
 		}
 	}
-	var s settling // always more
-	s.told(5)
-	s.mark()
+	var s initialSync // always more
+	s.observe(5)
+	s.handleMarker()
 	for n := 1; ; n++ {
-		if s.told(5) {
-			if n != 10+settlingRest {
+		if s.observe(5) {
+			if n != 10+syncMargin {
 				t.Errorf("after %d", n)
 			}
 			break

@@ -19,13 +19,14 @@ type Event struct {
 	Value      []byte
 }
 
-// Tell keeps an event; one with an id that was told before (within an hour) is not kept twice.
-func Tell(ctx context.Context, js jetstream.JetStream, host, kind, id string, value []byte) error {
+// PublishEvent stores an event. The server drops an event whose ID was published within the last hour.
+func PublishEvent(ctx context.Context, js jetstream.JetStream, host, kind, id string, value []byte) error {
 	_, err := js.Publish(ctx, fleet.Event(host, kind), value, jetstream.WithMsgID(host+"/"+id))
 	return err
 }
 
-// Cursor is up to where a reader of a host has acknowledged. One that is new begins with what comes.
+// Cursor returns the last sequence number that a reader of a host acknowledged. A new reader starts after the newest
+// event.
 func Cursor(ctx context.Context, js jetstream.JetStream, host, reader string) (uint64, error) {
 	kv, err := js.KeyValue(ctx, fleet.Bucket)
 	if err != nil {
@@ -35,7 +36,7 @@ func Cursor(ctx context.Context, js jetstream.JetStream, host, reader string) (u
 	switch {
 	case err == nil && len(e.Value()) == 8:
 		return binary.BigEndian.Uint64(e.Value()), nil
-	case err == nil: // spoiled: rather what it had already once more than not what it had not
+	case err == nil: // damaged: repeat events rather than lose some
 		return 0, nil
 	}
 	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -55,9 +56,9 @@ func Acknowledge(ctx context.Context, js jetstream.JetStream, host, reader strin
 	return err
 }
 
-// After are events after one, the oldest first, at most so many; where there is none it waits for one for a time. lost
-// is how many were dropped before.
-func After(ctx context.Context, js jetstream.JetStream, after uint64, limit int, wait time.Duration) (all []Event, lost uint64, err error) {
+// EventsAfter returns at most limit events after a sequence number, oldest first. If none is stored, it waits for one
+// for up to wait. lost counts events that were dropped before they could be read.
+func EventsAfter(ctx context.Context, js jetstream.JetStream, after uint64, limit int, wait time.Duration) (all []Event, lost uint64, err error) {
 	s, err := js.Stream(ctx, fleet.Stream)
 	if err != nil {
 		return nil, 0, fmt.Errorf("the fleet's events: %w", err)
@@ -68,7 +69,7 @@ func After(ctx context.Context, js jetstream.JetStream, after uint64, limit int,
 	}
 	c, err := js.OrderedConsumer(ctx, fleet.Stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1, InactiveThreshold: time.Minute,
-		MaxResetAttempts: 1, // else it is tried until the server is back, whatever the context says, and nobody hears of it
+		MaxResetAttempts: 1, // else the client retries until the server is back, ignoring ctx and reporting no error
 	})
 	if err != nil {
 		return nil, lost, err

@@ -4,7 +4,7 @@ import "time"
 
 // SetFirstTime has the first attempt of everything be given up after another time, and returns what undoes that.
 func SetFirstTime(d time.Duration) (undo func()) {
-	old := firstTime
-	firstTime = d
-	return func() { firstTime = old }
+	old := minStepTimeout
+	minStepTimeout = d
+	return func() { minStepTimeout = old }
 }

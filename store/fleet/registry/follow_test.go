@@ -57,7 +57,7 @@ func (c *cut) OrderedConsumer(ctx context.Context, stream string, cfg jetstream.
 func TestEventsEndWithTheirConnection(t *testing.T) {
 	l := member(t, func(addr string) string { return addr })
 	js := &cut{l.JetStream(), l.Close}
-	if all, _, err := registry.After(t.Context(), js, 0, 100, time.Hour); err == nil {
+	if all, _, err := registry.EventsAfter(t.Context(), js, 0, 100, time.Hour); err == nil {
 		t.Errorf("%d events", len(all))
 	}
 }

@@ -18,78 +18,78 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet"
 )
 
-// Times of a publisher.
+// Intervals and timeouts of a publisher.
 const (
-	gather    = 100 * time.Millisecond // changes within are told as one
-	renewHost = 6 * time.Second
-	renewRest = time.Hour              // who lists all has the server go through all that was replaced since the oldest
-	lookAgain = 10 * time.Minute       // what is kept may have been spoiled by another member
-	retryTime = 500 * time.Millisecond // doubles
-	lastRetry = 2 * time.Second
-	flushTime = 5 * time.Second // for all that is told at once
+	gatherTime      = 100 * time.Millisecond // changes within this time are published together
+	renewHost       = 6 * time.Second
+	renewBlocks     = time.Hour              // renewal of blocks; a listing makes the server scan everything replaced since the oldest message
+	compareInterval = 10 * time.Minute       // comparison with the registry, which another member may have damaged
+	minBackoff      = 500 * time.Millisecond // backoff after a failure; doubles
+	maxBackoff      = 2 * time.Second        // largest backoff
+	flushTime       = 5 * time.Second        // timeout of one flush
 )
 
-// maxFlying bounds what is on its way.
-const maxFlying = 256
+// maxInFlight limits concurrent writes.
+const maxInFlight = 256
 
-// Publisher sees to it that the registry says of a host what is the case. What cannot be told is told later; what
-// changed meanwhile is told as it is then.
+// Publisher keeps a host's keys in the registry up to date. A failed write is retried later with the value that is
+// current at that time.
 type Publisher struct {
 	Log  *slog.Logger
 	js   jetstream.JetStream
 	host string
 
-	mu     sync.Mutex
-	own    []byte            // what the host's own record is to be; nil: there is to be none
-	blocks map[string]block  // what records are to be, by key
-	place  map[string]string // the key that a record is in
-	have   map[string]told   // by key
-	dirty  map[string]bool
-	anew   bool          // nothing is known of what the registry says
-	looked time.Time     // when it was last known
-	late   time.Duration // how much later than others it is looked at again
-	left   bool          // nothing is to be told any more
-	wake   chan struct{}
-	soon   chan struct{} // ends the pause after a failure
-	failed error
-	no     map[string]error // of keys that the registry does not take as they are
-	flying int              // being told
+	mu          sync.Mutex
+	own         []byte               // desired value of the host's own record; nil to delete it
+	blocks      map[string]block     // desired records, by key
+	blockOf     map[string]string    // key of the block that contains each record
+	published   map[string]published // last published values, by key
+	dirty       map[string]bool      // keys to publish
+	needsResync bool                 // the registry's content is unknown
+	comparedAt  time.Time            // time of the last comparison with the registry
+	jitter      time.Duration        // random delay of the next comparison
+	withdrawn   bool                 // the host has left; nothing more is published
+	wake        chan struct{}
+	retryNow    chan struct{}    // ends the backoff after a failure
+	lastErr     error            // error of the last flush
+	rejected    map[string]error // errors of keys whose value the registry rejects
+	inFlight    int              // number of writes in flight
 }
 
-// told is what the registry was told last.
-type told struct {
-	value []byte // of a block: raw
-	bad   bool   // nobody knows what is there
-	when  time.Time
+// published is the last value that the registry acknowledged for a key.
+type published struct {
+	value   []byte    // for a block: uncompressed
+	unknown bool      // the registry's content of this key is unknown
+	when    time.Time // when it was published
 }
 
-// NewPublisher makes one; Run does the work.
+// NewPublisher returns a publisher; Run publishes.
 func NewPublisher(js jetstream.JetStream, host string) *Publisher {
 	return &Publisher{
-		js: js, host: host, blocks: map[string]block{}, place: map[string]string{}, have: map[string]told{}, dirty: map[string]bool{}, anew: true,
-		wake: make(chan struct{}, 1), soon: make(chan struct{}, 1), no: map[string]error{}, Log: slog.New(slog.DiscardHandler),
+		js: js, host: host, blocks: map[string]block{}, blockOf: map[string]string{}, published: map[string]published{}, dirty: map[string]bool{}, needsResync: true,
+		wake: make(chan struct{}, 1), retryNow: make(chan struct{}, 1), rejected: map[string]error{}, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
-// Host says what the host's own record is.
+// Host sets the host's own record.
 func (p *Publisher) Host(value []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.left || bytes.Equal(p.own, value) {
+	if p.withdrawn || bytes.Equal(p.own, value) {
 		return
 	}
 	p.own = value
 	p.mark(fleet.HostKey(p.host))
 }
 
-// Set says what a record is.
+// Set adds or replaces a record.
 func (p *Publisher) Set(record string, value []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.left {
+	if p.withdrawn {
 		return
 	}
-	key, known := p.place[record]
+	key, known := p.blockOf[record]
 	if known {
 		if bytes.Equal(p.blocks[key][record], value) {
 			return
@@ -101,16 +101,16 @@ func (p *Publisher) Set(record string, value []byte) {
 		}
 		delete(p.blocks[key], record) // it has grown
 	}
-	key = p.room(size(record, value))
+	key = p.blockFor(size(record, value))
 	if p.blocks[key] == nil {
 		p.blocks[key] = block{}
 	}
-	p.blocks[key][record], p.place[record] = value, key
+	p.blocks[key][record], p.blockOf[record] = value, key
 	p.mark(key)
 }
 
-// room is the first block that has room for so many bytes. The caller holds mu.
-func (p *Publisher) room(bytes int) string {
+// blockFor returns the key of the first block with space for a record of this size. The caller holds mu.
+func (p *Publisher) blockFor(bytes int) string {
 	for n := 0; ; n++ {
 		key := fleet.BlockKey(p.host, n)
 		if b := p.blocks[key]; len(b) == 0 || len(b) < blockRecords && b.size()+bytes <= blockBytes {
@@ -119,27 +119,27 @@ func (p *Publisher) room(bytes int) string {
 	}
 }
 
-// Remove says that there is no such record any more.
+// Remove removes a record.
 func (p *Publisher) Remove(record string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key, known := p.place[record]
-	if p.left || !known {
+	key, known := p.blockOf[record]
+	if p.withdrawn || !known {
 		return
 	}
-	delete(p.place, record)
+	delete(p.blockOf, record)
 	delete(p.blocks[key], record)
 	p.mark(key)
 }
 
-// mark has a key be told. The caller holds mu.
+// mark schedules a key to be published. The caller holds mu.
 func (p *Publisher) mark(key string) {
 	p.dirty[key] = true
-	p.rouse()
+	p.wakeRun()
 }
 
-// wanted is what a key is to be; nil: there is to be none. The caller holds mu.
-func (p *Publisher) wanted(key string) []byte {
+// desiredValue returns the value that a key should have, or nil to delete the key. The caller holds mu.
+func (p *Publisher) desiredValue(key string) []byte {
 	if key == fleet.HostKey(p.host) {
 		return p.own
 	}
@@ -149,26 +149,27 @@ func (p *Publisher) wanted(key string) []byte {
 	return nil
 }
 
-func (p *Publisher) rouse() {
+// wakeRun wakes Run.
+func (p *Publisher) wakeRun() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Anew has everything compared with what the registry says: after a cut others may have lost it.
-func (p *Publisher) Anew() {
+// Resync compares everything with the registry. Call it after an outage, as the servers may have lost data.
+func (p *Publisher) Resync() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.anew = true
-	p.rouse()
+	p.needsResync = true
+	p.wakeRun()
 	select {
-	case p.soon <- struct{}{}:
+	case p.retryNow <- struct{}{}:
 	default:
 	}
 }
 
-// Leave says that there is neither the host nor any of its records any more.
+// Leave removes the host and all its records.
 func (p *Publisher) Leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,39 +179,39 @@ func (p *Publisher) Leave() {
 	}
 	p.own = nil
 	clear(p.blocks)
-	clear(p.place)
-	p.left = true
-	p.rouse()
+	clear(p.blockOf)
+	p.withdrawn = true
+	p.wakeRun()
 }
 
-// Settled says that the registry is known to say what is the case.
-func (p *Publisher) Settled() bool {
+// IsSynced reports whether the registry is known to match the host's records.
+func (p *Publisher) IsSynced() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !p.anew && p.flying == 0 && len(p.dirty) == 0
+	return !p.needsResync && p.inFlight == 0 && len(p.dirty) == 0
 }
 
-// State is how many changes the registry has not been told yet, and why.
+// State returns the number of unpublished changes and the reason why they wait.
 func (p *Publisher) State() (waiting int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	err = p.failed
-	for _, no := range p.no {
+	err = p.lastErr
+	for _, no := range p.rejected {
 		if err == nil {
 			err = no
 		}
 	}
-	return len(p.dirty) + p.flying, err
+	return len(p.dirty) + p.inFlight, err
 }
 
-// Run works until the context ends.
+// Run publishes changes until the context ends.
 func (p *Publisher) Run(ctx context.Context) {
 	renew := time.NewTicker(renewHost)
 	defer renew.Stop()
-	pause := retryTime
+	pause := minBackoff
 	for {
 		select { // what it ended is over
-		case <-p.soon:
+		case <-p.retryNow:
 		default:
 		}
 		select {
@@ -223,83 +224,83 @@ func (p *Publisher) Run(ctx context.Context) {
 		select { // what else changes now goes along
 		case <-ctx.Done():
 			return
-		case <-time.After(gather):
+		case <-time.After(gatherTime):
 		}
 		err := p.flush(ctx)
 		p.mu.Lock()
-		p.failed = err
+		p.lastErr = err
 		p.mu.Unlock()
 		if err == nil {
-			pause = retryTime
+			pause = minBackoff
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.soon:
-			pause = retryTime
+		case <-p.retryNow:
+			pause = minBackoff
 		case <-time.After(Jitter(pause)):
-			pause = min(2*pause, lastRetry)
+			pause = min(2*pause, maxBackoff)
 		}
-		p.rouse()
+		p.wakeRun()
 	}
 }
 
-// renew marks what would go by itself.
+// renew marks keys that would otherwise expire.
 func (p *Publisher) renew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.left {
+	if p.withdrawn {
 		return
 	}
 	now := time.Now()
-	if now.Sub(p.looked) > lookAgain+p.late {
-		p.anew = true
+	if now.Sub(p.comparedAt) > compareInterval+p.jitter {
+		p.needsResync = true
 	}
 	p.dirty[fleet.HostKey(p.host)] = true
-	for key, t := range p.have {
-		if t.value != nil && now.Sub(t.when) > renewRest {
+	for key, t := range p.published {
+		if t.value != nil && now.Sub(t.when) > renewBlocks {
 			p.dirty[key] = true
 		}
 	}
 }
 
-// compare learns what the registry says of the host, and marks what is not so.
+// compare reads the host's keys from the registry and marks those that differ.
 func (p *Publisher) compare(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, 30*time.Second)
 	defer done()
-	all, err := snapshot(ctx, p.js, Of(p.host))
+	all, err := snapshot(ctx, p.js, OfHost(p.host))
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.have = map[string]told{}
+	p.published = map[string]published{}
 	for i := range all {
 		k := &all[i]
-		p.have[k.key] = told{k.value, k.bad, k.time}
-		if k.bad || !bytes.Equal(p.wanted(k.key), k.value) {
+		p.published[k.key] = published{k.value, k.corrupt, k.time}
+		if k.corrupt || !bytes.Equal(p.desiredValue(k.key), k.value) {
 			p.dirty[k.key] = true
 		}
 	}
-	if _, ok := p.have[fleet.HostKey(p.host)]; !ok && p.own != nil {
+	if _, ok := p.published[fleet.HostKey(p.host)]; !ok && p.own != nil {
 		p.dirty[fleet.HostKey(p.host)] = true
 	}
 	for key, b := range p.blocks {
-		if _, ok := p.have[key]; !ok && len(b) > 0 {
+		if _, ok := p.published[key]; !ok && len(b) > 0 {
 			p.dirty[key] = true
 		}
 	}
-	p.anew, p.looked, p.late = false, time.Now(), Jitter(lookAgain/4)
+	p.needsResync, p.comparedAt, p.jitter = false, time.Now(), Jitter(compareInterval/4)
 	return nil
 }
 
-// flush tells everything that changed.
+// flush publishes all changed keys.
 func (p *Publisher) flush(ctx context.Context) error {
 	p.mu.Lock()
-	anew := p.anew
+	resync := p.needsResync
 	p.mu.Unlock()
-	if anew {
+	if resync {
 		if err := p.compare(ctx); err != nil {
 			return err
 		}
@@ -309,20 +310,20 @@ func (p *Publisher) flush(ctx context.Context) error {
 	p.dirty = make(map[string]bool, len(dirty))
 	defer func() {
 		p.mu.Lock()
-		p.flying = 0
+		p.inFlight = 0
 		p.mu.Unlock()
 	}()
 	values := make(map[string][]byte, len(dirty))
 	for key := range dirty {
-		if v := p.wanted(key); v != nil {
+		if v := p.desiredValue(key); v != nil {
 			values[key] = v
-		} else if _, there := p.have[key]; there { // else there is nothing to take away
+		} else if _, there := p.published[key]; there { // else the key was never published
 			values[key] = nil
 		} else {
 			delete(dirty, key)
 		}
 	}
-	p.flying = len(dirty)
+	p.inFlight = len(dirty)
 	p.mu.Unlock()
 	late, done := context.WithTimeout(ctx, flushTime)
 	defer done()
@@ -342,20 +343,20 @@ func (p *Publisher) flush(ctx context.Context) error {
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.refused(f.key, err) {
+		if p.isRejected(f.key, err) {
 			return
 		}
 		if err != nil {
 			p.dirty[f.key] = true
-			p.have[f.key] = told{bad: true, when: time.Now()} // it may have been taken all the same
+			p.published[f.key] = published{unknown: true, when: time.Now()} // the server may have accepted it
 			if first == nil {
 				first = err
 			}
 			return
 		}
-		p.have[f.key] = told{value: values[f.key], when: time.Now()}
+		p.published[f.key] = published{value: values[f.key], when: time.Now()}
 		if values[f.key] == nil {
-			delete(p.have, f.key)
+			delete(p.published, f.key)
 		}
 	}
 	for _, key := range p.inOrder(values) {
@@ -379,13 +380,13 @@ func (p *Publisher) flush(ctx context.Context) error {
 		ack, err := p.js.PublishMsgAsync(m, jetstream.WithMsgTTL(ttl))
 		if err != nil {
 			p.mu.Lock()
-			if !p.refused(key, err) {
+			if !p.isRejected(key, err) {
 				first, p.dirty[key] = err, true
 			}
 			p.mu.Unlock()
 			continue
 		}
-		if flying = append(flying, flight{key, ack}); len(flying) >= maxFlying {
+		if flying = append(flying, flight{key, ack}); len(flying) >= maxInFlight {
 			land(flying[0])
 			flying = flying[1:]
 		}
@@ -396,8 +397,8 @@ func (p *Publisher) flush(ctx context.Context) error {
 	return first
 }
 
-// inOrder are keys in the order in which they are told: first the host's own, by which others see that it is there, and
-// last what goes, of which the records may be in other blocks now.
+// inOrder returns keys in publishing order. The host's own key comes first, as it makes the host visible. Deletions
+// come last, as their records may be in other blocks by now.
 func (p *Publisher) inOrder(values map[string][]byte) []string {
 	rank := func(key string) int {
 		switch {
@@ -411,16 +412,16 @@ func (p *Publisher) inOrder(values map[string][]byte) []string {
 	return slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) })
 }
 
-// refused says that the registry does not take a key as it is. It is not tried again until there is something else to
-// tell of it: the others are told all the same. The caller holds mu.
-func (p *Publisher) refused(key string, err error) bool {
+// isRejected reports whether the registry rejected a key for its content. Such a key is not retried until it changes,
+// and the other keys are published anyway. The caller holds mu.
+func (p *Publisher) isRejected(key string, err error) bool {
 	var api *jetstream.APIError
 	switch {
 	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject):
 	case errors.As(err, &api) && api.Code == 400: // not one of those that pass, as 503 does
 	default:
 		if err == nil {
-			delete(p.no, key)
+			delete(p.rejected, key)
 		}
 		return false
 	}
@@ -431,9 +432,9 @@ func (p *Publisher) refused(key string, err error) bool {
 		}
 	}
 	err = fmt.Errorf("the registry does not take %s: %w", what, err)
-	if p.no[key] == nil {
+	if p.rejected[key] == nil {
 		p.Log.Warn("the fleet", "err", err)
 	}
-	p.no[key] = err
+	p.rejected[key] = err
 	return true
 }

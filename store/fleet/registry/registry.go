@@ -1,10 +1,10 @@
-// Package registry is what every host of a fleet says of itself, in a JetStream key-value bucket, and the stream of what
-// happened.
+// Package registry stores the state of every host of a fleet in a JetStream key-value bucket, and fleet events in a
+// stream.
 //
-// A host has one key of its own, which goes when it is not renewed: the host is away. Its records are in blocks, some
-// dozens to a key below its name, which stay for RecordTime, so that one knows of a host that is away what it had. A
-// Publisher is told what is the case and sees to it that the bucket says so, at most ten times a second for each block,
-// also after a cut; a watch has one consumer for all that its viewer looks at, and tells of a block what has changed.
+// A host has its own key, which expires unless it is renewed: an expired key means that the host is away. Its records
+// are packed into blocks, some dozens per key. Blocks stay for RecordTime, so that the sessions of an absent host can
+// still be listed. A Publisher writes a host's changes at most ten times a second per block, and resyncs after an
+// outage. A watch uses one consumer for all its patterns and reports only the records of a block that changed.
 package registry
 
 import (
@@ -21,24 +21,24 @@ import (
 
 // Times of keys.
 const (
-	// HostTime is how long a host counts as connected after it was heard of.
+	// HostTime is how long a host counts as connected after its last renewal.
 	HostTime = 20 * time.Second
-	// RecordTime is how long a record is known of a host that is away.
+	// RecordTime is how long a record of an unreachable host is stored.
 	RecordTime = 30 * 24 * time.Hour
-	// EventTime is how long events are kept, and EventBytes how much of them.
+	// EventTime is how long events are stored, and EventBytes limits their size.
 	EventTime  = 14 * 24 * time.Hour
 	EventBytes = 256 << 20
 )
 
-// Streams are the bucket and the stream, kept by one server.
+// Streams returns the configurations of the bucket and the event stream, with one replica.
 func Streams() []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{
-		// A bucket as JetStream makes them, but for what a member could do with it: a rollup by one member would purge what the
-		// others have there. Markers of keys that have gone by themselves need rollups, so there are none.
+		// As JetStream creates a bucket, without what a member could abuse: a rollup would purge other members' keys.
+		// Markers of expired keys need rollups, so they are off too.
 		{
 			Name: "KV_" + fleet.Bucket, Subjects: []string{fleet.KeySubject(">")}, MaxMsgsPerSubject: 1, Replicas: 1, MaxMsgSize: 64 << 10,
 			Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, Storage: jetstream.FileStorage, MaxMsgs: -1, MaxBytes: -1,
-			MaxConsumers: -1, AllowDirect: true, DenyDelete: true, AllowMsgTTL: true, Description: "what each host of the fleet says of itself",
+			MaxConsumers: -1, AllowDirect: true, DenyDelete: true, AllowMsgTTL: true, Description: "state of each host of the fleet",
 		},
 		{
 			Name: fleet.Stream, Subjects: []string{fleet.EventsOf("*")}, Replicas: 1, MaxMsgsPerSubject: -1, MaxAge: EventTime, MaxBytes: EventBytes,
@@ -48,7 +48,7 @@ func Streams() []jetstream.StreamConfig {
 	}
 }
 
-// Setup makes them, or has them kept by more servers.
+// Setup creates or updates the streams with that many replicas.
 func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
 	for _, c := range Streams() {
 		c.Replicas = replicas
@@ -59,26 +59,26 @@ func Setup(ctx context.Context, js jetstream.JetStream, replicas int) error {
 	return nil
 }
 
-// Entry is a host or a record and its value, or that it has gone.
+// Entry is a host or a record with its value, or its removal.
 type Entry struct {
-	Host, Record string // no record: the host itself
+	Host, Record string // host, and name of its record; empty means the host itself
 	Value        []byte
-	Gone         bool
-	Time         time.Time // of the server that took it
+	Gone         bool      // the entry was removed
+	Time         time.Time // time at which the server stored it
 }
 
-// Everything are the patterns of all hosts and records; Hosts of hosts alone; Of of one host. Everything is one pattern,
-// the stream's own subject: for two the server looks at all keys of a block of its file before each message it tells, which
-// of 4,000 keys took it 5.7 s, and for one that is not the stream's own it does so where keys are few and old messages many.
-// What else is in the bucket is little, and passed over here.
-func Everything() []string    { return []string{jetstream.AllKeys} }
-func Hosts() []string         { return []string{fleet.HostKey("*")} }
-func Of(host string) []string { return []string{fleet.HostKey(host), fleet.RecordKey(host, ">")} }
+// Everything returns the patterns of all hosts and records, Hosts those of all hosts, and OfHost those of one host.
+// Everything uses the stream's own subject, and the watch drops other keys, of which the bucket has few: with two
+// patterns the server searches all keys of a file block before each message, 5.7 s for 4,000 keys. A narrower pattern
+// costs the same if keys are few and old messages many.
+func Everything() []string        { return []string{jetstream.AllKeys} }
+func Hosts() []string             { return []string{fleet.HostKey("*")} }
+func OfHost(host string) []string { return []string{fleet.HostKey(host), fleet.RecordKey(host, ">")} }
 
-// Jitter is a time between half of d and d: those who were cut off at once do not come back at once.
+// Jitter returns a random time between d/2 and d, so that clients that lost a server together do not return together.
 func Jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// hostOf is the host, and the kind, of an event's subject: the server lets nobody else publish there.
+// hostOf returns the host and the kind from an event's subject. The server lets only that host publish there.
 func hostOf(subject string) (host, kind string) {
 	f := strings.Split(subject, ".")
 	if len(f) != 4 {

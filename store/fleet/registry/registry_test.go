@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/link"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
 	"github.com/longterm-dev/longterm/store/fleet/server"
@@ -63,32 +63,32 @@ func slowly(t *testing.T, to string) string {
 // member is a host "a" of a fleet with a server of its own, which it reaches by what via makes of the server's address.
 func member(t *testing.T, via func(addr string) string) *link.Link {
 	t.Helper()
-	dir := ident.Dir(t.TempDir())
-	ca, err := ident.Found("test")
+	dir := certs.Dir(t.TempDir())
+	ca, err := certs.NewAuthority("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	identity := func(k ident.Kind) *ident.Identity {
+	identity := func(k certs.Kind) *certs.Identity {
 		t.Helper()
-		key, csr, err := ident.NewKey("a")
+		key, csr, err := certs.NewKey("a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		cert, err := dir.Admit(ca, ident.Member{Name: "a", Kind: k}, csr)
+		cert, err := dir.Admit(ca, certs.Member{Name: "a", Kind: k}, csr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &ident.Identity{Member: ident.MemberOf(cert), CA: ca.Cert, Cert: cert, Key: key}
+		return &certs.Identity{Member: certs.MemberOf(cert), CA: ca.Cert, Cert: cert, Key: key}
 	}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	srv, err := server.Start(server.Config{Identity: identity(ident.Server), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet})
+	srv, err := server.Start(server.Config{Identity: identity(certs.Server), Dir: t.TempDir(), Listen: "127.0.0.1:0", Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(srv.Close)
 	<-srv.Ready()
 	back := make(chan struct{}, 10)
-	l, err := link.Open(link.Options{Identity: identity(ident.Host), Servers: []string{via(srv.Addr())}, Log: quiet, OnBack: func() { back <- struct{}{} }})
+	l, err := link.Open(link.Options{Identity: identity(certs.Host), Servers: []string{via(srv.Addr())}, Log: quiet, OnBack: func() { back <- struct{}{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestEverything(t *testing.T) {
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for !p.Settled() {
+	for !p.IsSynced() {
 		select {
 		case <-ctx.Done():
 			t.Fatal("the registry is not told")
@@ -165,7 +165,7 @@ func TestSlowServersAreListenedTo(t *testing.T) {
 	publish(t, p)
 	p.Set("one", []byte("1"))
 	for ctx.Err() == nil {
-		all, err := registry.Snapshot(ctx, slow.JetStream(), registry.Of("a"))
+		all, err := registry.Snapshot(ctx, slow.JetStream(), registry.OfHost("a"))
 		if err == nil && len(all) == 1 && all[0].Record == "one" {
 			return
 		}

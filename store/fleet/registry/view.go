@@ -2,11 +2,12 @@ package registry
 
 import "hash/maphash"
 
-// view is what a watch has told of each host's keys, so that it tells of a block's records what has changed alone. A key
-// of a host of an older version is a block of one record. What is kept of a record is a hash.
+// view records what a watch has reported of each host's keys, so that only the changed records of a block are reported.
+// A key of an older host counts as a block of one record. Values are stored as hashes.
 type view map[string]viewOfHost
 
-type viewOfHost map[string]map[string]uint64 // by key and record
+// viewOfHost holds the hashes of a host's records, by key and record.
+type viewOfHost map[string]map[string]uint64
 
 func (h viewOfHost) has(record string) bool {
 	for _, records := range h {
@@ -17,13 +18,14 @@ func (h viewOfHost) has(record string) bool {
 	return false
 }
 
+// seed is the seed of the hashes.
 var seed = maphash.MakeSeed()
 
-// take takes what a key says now, and tells what of that is new. While a host moves a record from one block to another,
-// or was begun anew, the record may be in two: it has not gone before it is in none.
-func (v view) take(k *keyed, tell func(e Entry)) {
-	if k.record == "" || k.bad { // a block that was spoiled is told anew by its host: until then it is as it was
-		k.each(tell)
+// apply applies a key's new value and calls emit for each change. While a host moves a record between blocks, or after
+// its restart, a record may be in two blocks. It counts as removed only when no block has it.
+func (v view) apply(k *keyValue, emit func(e Entry)) {
+	if k.record == "" || k.corrupt { // the host republishes a damaged block; its old records stay valid
+		k.each(emit)
 		return
 	}
 	keys := v[k.host]
@@ -45,19 +47,19 @@ func (v view) take(k *keyed, tell func(e Entry)) {
 		}
 		e := Entry{Host: k.host, Record: string(name), Value: value, Time: k.time}
 		has[e.Record] = sum
-		tell(e)
+		emit(e)
 	})
 	if there == len(has) && there > 0 {
 		return
 	}
-	still := map[string]bool{}
-	k.records(func(name, _ []byte) { still[string(name)] = true })
+	present := map[string]bool{}
+	k.records(func(name, _ []byte) { present[string(name)] = true })
 	for record := range has {
-		if still[record] {
+		if present[record] {
 			continue
 		}
 		if delete(has, record); !keys.has(record) {
-			tell(Entry{Host: k.host, Record: record, Gone: true, Time: k.time})
+			emit(Entry{Host: k.host, Record: record, Gone: true, Time: k.time})
 		}
 	}
 	if len(has) == 0 {

@@ -14,106 +14,107 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet"
 )
 
-// Watch tells what is there, then (initial is done) what changes, until the context ends or the server is away. A value is
-// who is told's to keep.
-func Watch(ctx context.Context, js jetstream.JetStream, patterns []string, tell func(e Entry), settled func()) error {
+// Watch calls emit for each existing entry, calls synced, then calls emit for each change. It returns when the context
+// ends or the server is away. emit may keep the value.
+func Watch(ctx context.Context, js jetstream.JetStream, patterns []string, emit func(e Entry), synced func()) error {
 	v := view{}
-	return watch(ctx, js, patterns, lastTime, func(k *keyed) { v.take(k, tell) }, settled)
+	return watch(ctx, js, patterns, maxStepTimeout, func(k *keyValue) { v.apply(k, emit) }, synced)
 }
 
-// keyed is a key of the registry as the servers have it.
-type keyed struct {
-	key, host, record string // no record: the host itself
-	value             []byte // of a block: its records, raw
-	bad               bool   // it is a block, and cannot be read
-	gone              bool
+// keyValue is a key of the registry with its value on the servers.
+type keyValue struct {
+	key, host, record string // key, and its parts; record is empty for the host itself
+	value             []byte // for a block: its uncompressed records
+	corrupt           bool   // the block cannot be decoded
+	deleted           bool   // the key was deleted
 	revision          uint64
 	time              time.Time
 }
 
-// keyedOf reads a key. ok is false for what is not the registry's.
-func keyedOf(e jetstream.KeyValueEntry) (k keyed, ok bool) {
+// decodeKey decodes a key. It returns false for keys that are not the registry's.
+func decodeKey(e jetstream.KeyValueEntry) (k keyValue, ok bool) {
 	kind, rest, _ := strings.Cut(e.Key(), ".")
-	k = keyed{key: e.Key(), value: e.Value(), gone: e.Operation() != jetstream.KeyValuePut, revision: e.Revision(), time: e.Created()}
+	k = keyValue{key: e.Key(), value: e.Value(), deleted: e.Operation() != jetstream.KeyValuePut, revision: e.Revision(), time: e.Created()}
 	switch kind {
 	case "h":
 		k.host = rest
 		return k, true
 	case "r":
-		if k.host, k.record, ok = strings.Cut(rest, "."); ok && !k.gone && isBlock(k.record) {
+		if k.host, k.record, ok = strings.Cut(rest, "."); ok && !k.deleted && isBlock(k.record) {
 			raw, err := unpack(k.value)
 			if err == nil {
 				err = records(raw, func(_, _ []byte) {})
 			}
-			k.value, k.bad = raw, err != nil
+			k.value, k.corrupt = raw, err != nil
 		}
 		return k, ok
 	}
-	return keyed{}, false
+	return keyValue{}, false
 }
 
-// records tells the records that a key has, which is no host's own.
-func (k *keyed) records(tell func(name, value []byte)) {
+// records calls visit for each record of a key that is not a host's own.
+func (k *keyValue) records(visit func(name, value []byte)) {
 	switch {
-	case k.gone || k.bad:
+	case k.deleted || k.corrupt:
 	case isBlock(k.record):
-		_ = records(k.value, tell) // it was read before
+		_ = records(k.value, visit) // it was read before
 	default:
-		tell([]byte(k.record), k.value)
+		visit([]byte(k.record), k.value)
 	}
 }
 
-// each tells what a key says.
-func (k *keyed) each(tell func(e Entry)) {
+// each calls emit for each entry of a key.
+func (k *keyValue) each(emit func(e Entry)) {
 	if k.record == "" {
-		tell(Entry{Host: k.host, Value: k.value, Gone: k.gone, Time: k.time})
+		emit(Entry{Host: k.host, Value: k.value, Gone: k.deleted, Time: k.time})
 		return
 	}
-	k.records(func(name, value []byte) { tell(Entry{Host: k.host, Record: string(name), Value: value, Time: k.time}) })
+	k.records(func(name, value []byte) { emit(Entry{Host: k.host, Record: string(name), Value: value, Time: k.time}) })
 }
 
-// settling finds out when all that was there at the beginning was told. The marker that JetStream's client gives comes
-// once so many keys were told as there were, also where some of them are those that changed meanwhile: such a one comes
-// once more, and another one not yet. So what counts is that nothing more waits to be told; where there is no such moment,
-// as there are always changes under way, that twice as many were told as waited at the marker.
-type settling struct {
+// initialSync detects when all entries that existed at the start have been delivered. The client's marker comes after
+// as many keys as existed then, which is too early if some of them changed: a changed key is delivered twice and
+// displaces another. So the sync is done when no message waits any longer, or, under constant changes, after twice as
+// many messages as waited at the marker.
+type initialSync struct {
 	marked, done bool
-	left         uint64 // after the marker, until it is taken for done
+	remaining    uint64 // messages after the marker until the sync counts as done
 }
 
-const settlingRest = 1000
+// syncMargin is the number of messages after the marker that are always awaited.
+const syncMargin = 1000
 
-// told is told how many keys wait to be told after this one, and says whether this was the last.
-func (s *settling) told(waiting uint64) bool {
+// observe handles a key. waiting is the number of keys that follow. It reports whether the key completed the sync.
+func (s *initialSync) observe(waiting uint64) bool {
 	if s.done || !s.marked {
 		if waiting == 0 {
-			s.left = 0
+			s.remaining = 0
 		} else {
-			s.left = 2*waiting + settlingRest
+			s.remaining = 2*waiting + syncMargin
 		}
 		return false
 	}
-	s.left--
-	s.done = waiting == 0 || s.left == 0
+	s.remaining--
+	s.done = waiting == 0 || s.remaining == 0
 	return s.done
 }
 
-// mark is told of the marker, and says whether all was told.
-func (s *settling) mark() bool {
+// handleMarker handles the client's marker, and reports whether it completed the sync.
+func (s *initialSync) handleMarker() bool {
 	if s.done || s.marked {
 		return false
 	}
-	s.marked, s.done = true, s.left == 0
+	s.marked, s.done = true, s.remaining == 0
 	return s.done
 }
 
-func watch(ctx context.Context, js jetstream.JetStream, patterns []string, patience time.Duration, tell func(k *keyed), settled func()) error {
-	w, cut, err := begin(ctx, js, patterns, patience)
+func watch(ctx context.Context, js jetstream.JetStream, patterns []string, timeout time.Duration, emit func(k *keyValue), synced func()) error {
+	w, cut, err := startWatch(ctx, js, patterns, timeout)
 	if err != nil {
 		return err
 	}
 	defer cut()
-	var s settling
+	var s initialSync
 	for {
 		select {
 		case e, ok := <-w.Updates():
@@ -121,16 +122,16 @@ func watch(ctx context.Context, js jetstream.JetStream, patterns []string, patie
 				return errors.Join(errors.New("the watch of the registry ended"), ctx.Err())
 			}
 			if e == nil {
-				if s.mark() {
-					settled()
+				if s.handleMarker() {
+					synced()
 				}
 				continue
 			}
-			if k, ok := keyedOf(e); ok {
-				tell(&k)
+			if k, ok := decodeKey(e); ok {
+				emit(&k)
 			}
-			if s.told(e.Delta()) {
-				settled()
+			if s.observe(e.Delta()) {
+				synced()
 			}
 		case <-ctx.Done():
 			return ctx.Err()
@@ -138,24 +139,24 @@ func watch(ctx context.Context, js jetstream.JetStream, patterns []string, patie
 	}
 }
 
-// firstTime bounds how long the servers may take for each of what an attempt begins with, and for each word of what is
-// there: a cluster that has just lost one does not answer at all, and another attempt is. Servers that are only slow are
-// given twice as long by each attempt, up to lastTime: else none would ever end.
-var firstTime = 2 * time.Second // shorter in tests
+// minStepTimeout is the timeout for each step of a watch's start and for each key. A cluster that has just lost a
+// server does not answer at all, so the attempt is repeated. Each attempt doubles the timeout up to maxStepTimeout, so
+// that slow servers succeed too. Tests shorten it.
+var minStepTimeout = 2 * time.Second
 
-const lastTime = 16 * time.Second
+const maxStepTimeout = 16 * time.Second
 
-// begin begins a watch; cut ends it.
-func begin(ctx context.Context, js jetstream.JetStream, patterns []string, patience time.Duration, o ...jetstream.WatchOpt) (w jetstream.KeyWatcher, cut func(), err error) {
-	asking, done := context.WithTimeout(ctx, patience)
+// startWatch starts a watch; cut ends it.
+func startWatch(ctx context.Context, js jetstream.JetStream, patterns []string, timeout time.Duration, o ...jetstream.WatchOpt) (w jetstream.KeyWatcher, cut func(), err error) {
+	asking, done := context.WithTimeout(ctx, timeout)
 	kv, err := js.KeyValue(asking, fleet.Bucket)
 	done()
 	if err != nil {
 		return nil, nil, err
 	}
-	sub, end := context.WithCancel(ctx) // it ends the watch, so it has no deadline
-	late := time.AfterFunc(patience, end)
-	w, err = kv.WatchFiltered(sub, slices.Clone(patterns), o...) // which writes to what it is given
+	sub, end := context.WithCancel(ctx) // canceling it ends the watch, so it has no deadline
+	late := time.AfterFunc(timeout, end)
+	w, err = kv.WatchFiltered(sub, slices.Clone(patterns), o...) // WatchFiltered changes the slice
 	if !late.Stop() && err == nil {
 		_ = w.Stop()
 		err = context.DeadlineExceeded
@@ -170,27 +171,29 @@ func begin(ctx context.Context, js jetstream.JetStream, patterns []string, patie
 	}, nil
 }
 
-// errSettled ends a watch that was for what is there.
-var errSettled = errors.New("settled")
+// errSynced ends a watch that only reads a snapshot.
+var errSynced = errors.New("settled")
 
-var errQuiet = errors.New("the servers do not say what is in the registry")
+var errUnresponsive = errors.New("registry: no answer from the servers")
 
-// Times of a snapshot: after a round that is given up the next one begins after firstRound to lastRound.
+// Backoff between the rounds of a snapshot.
 const (
-	firstRound = 250 * time.Millisecond
-	lastRound  = time.Second
+	minRoundBackoff = 250 * time.Millisecond
+	maxRoundBackoff = time.Second
 )
 
-// Snapshot is what is there now, host by host. A round that a server did not end is begun again with another, until the
+// Snapshot returns all current entries, sorted by host. It retries a round that fails with another server until the
 // context ends.
 func Snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []Entry, err error) {
 	keys, err := snapshot(ctx, js, patterns)
 	return entriesOf(keys), err
 }
 
-// entriesOf is what keys say: of a record that is in two of a host's blocks what the newer one says.
-func entriesOf(keys []keyed) []Entry {
-	slices.SortFunc(keys, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.revision, b.revision)) })
+// entriesOf returns the entries of keys. If a record is in two blocks of a host, the newer block counts.
+func entriesOf(keys []keyValue) []Entry {
+	slices.SortFunc(keys, func(a, b keyValue) int {
+		return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.revision, b.revision))
+	})
 	n := 0
 	for i := range keys {
 		keys[i].records(func(_, _ []byte) { n++ })
@@ -212,9 +215,10 @@ func entriesOf(keys []keyed) []Entry {
 	return all
 }
 
-func snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []keyed, err error) {
-	patience := firstTime
-	for pause := firstRound; ; pause, patience = min(2*pause, lastRound), min(2*patience, lastTime) {
+// snapshot reads all current keys, with retries.
+func snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (all []keyValue, err error) {
+	patience := minStepTimeout
+	for pause := minRoundBackoff; ; pause, patience = min(2*pause, maxRoundBackoff), min(2*patience, maxStepTimeout) {
 		all, err := round(ctx, js, patterns, patience)
 		if err == nil || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, nats.ErrConnectionClosed) {
 			return all, err
@@ -227,30 +231,32 @@ func snapshot(ctx context.Context, js jetstream.JetStream, patterns []string) (a
 	}
 }
 
-func round(ctx context.Context, js jetstream.JetStream, patterns []string, patience time.Duration) (all []keyed, err error) {
+// round reads all current keys once.
+func round(ctx context.Context, js jetstream.JetStream, patterns []string, timeout time.Duration) (all []keyValue, err error) {
 	ctx, done := context.WithCancelCause(ctx)
 	defer done(nil)
-	quiet := time.AfterFunc(3*patience, func() { done(errQuiet) }) // asked for what it is, begun, and told the first
+	quiet := time.AfterFunc(3*timeout, func() { done(errUnresponsive) }) // three steps: bucket lookup, watch, first key
 	defer quiet.Stop()
 	at := map[string]int{}
-	err = watch(ctx, js, patterns, patience, func(k *keyed) {
-		quiet.Reset(patience)
-		if i, ok := at[k.key]; ok { // it has changed meanwhile
+	err = watch(ctx, js, patterns, timeout, func(k *keyValue) {
+		quiet.Reset(timeout)
+		if i, ok := at[k.key]; ok { // changed during the round
 			all[i] = *k
 			return
 		}
 		at[k.key], all = len(all), append(all, *k)
-	}, func() { done(errSettled) })
+	}, func() { done(errSynced) })
 	switch why := context.Cause(ctx); {
-	case errors.Is(why, errSettled):
-		return slices.DeleteFunc(all, func(k keyed) bool { return k.gone }), nil
-	case errors.Is(why, errQuiet):
-		return nil, errQuiet
+	case errors.Is(why, errSynced):
+		return slices.DeleteFunc(all, func(k keyValue) bool { return k.deleted }), nil
+	case errors.Is(why, errUnresponsive):
+		return nil, errUnresponsive
 	}
 	return nil, err
 }
 
-// next is what a watch tells next; not ok: it ended. One whose connection was closed while it began does not say so.
+// next returns the next update of a watch, or false if the watch or ctx ended. A watch whose connection closed during
+// its start does not end its channel.
 func next(ctx context.Context, w jetstream.KeyWatcher) (e jetstream.KeyValueEntry, ok bool) {
 	select {
 	case e, ok = <-w.Updates():
@@ -259,15 +265,15 @@ func next(ctx context.Context, w jetstream.KeyWatcher) (e jetstream.KeyValueEntr
 	return e, ok
 }
 
-// Follow tells the value of one key, and each new one, until the context ends.
-func Follow(ctx context.Context, js jetstream.JetStream, key string, tell func(value []byte)) {
-	patience := firstTime
-	for pause := time.Second; ctx.Err() == nil; pause, patience = min(2*pause, 30*time.Second), min(2*patience, lastTime) {
-		if w, cut, err := begin(ctx, js, []string{key}, patience, jetstream.IgnoreDeletes()); err == nil {
+// Follow calls handle with a key's value and with each new value, until the context ends.
+func Follow(ctx context.Context, js jetstream.JetStream, key string, handle func(value []byte)) {
+	patience := minStepTimeout
+	for pause := time.Second; ctx.Err() == nil; pause, patience = min(2*pause, 30*time.Second), min(2*patience, maxStepTimeout) {
+		if w, cut, err := startWatch(ctx, js, []string{key}, patience, jetstream.IgnoreDeletes()); err == nil {
 			for e, ok := next(ctx, w); ok; e, ok = next(ctx, w) {
 				if e != nil {
-					tell(e.Value())
-					pause, patience = time.Second, firstTime
+					handle(e.Value())
+					pause, patience = time.Second, minStepTimeout
 				}
 			}
 			cut()

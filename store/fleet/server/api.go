@@ -10,19 +10,18 @@ import (
 	"github.com/longterm-dev/longterm/store/fleet"
 )
 
-// jetStreamAPI is where JetStream itself is asked. No member may: JetStream writes its answers, and what a consumer
-// delivers, wherever it is told to, with the rights of the server. A member that has it write into another's subjects
-// would write there itself.
+// jetStreamAPI is the prefix of JetStream's own API. Members may not use it: JetStream writes answers and deliveries to
+// any subject with the server's rights. A member could make it write to another member's subjects.
 const jetStreamAPI = "$JS.API."
 
-// serveAPI passes on what members ask of JetStream, if what it says goes to their own inboxes. Any server of a cluster
-// does so for all members that may ask in this way: those of an older server may not.
+// serveAPI forwards members' JetStream requests if the answers go to their own inboxes. Any server of a cluster serves
+// all members that may use this API. Members of a server of an older version may not.
 func (s *Server) serveAPI() error {
 	sub, err := s.local.QueueSubscribe(fleet.APIOf("*")+".>", "api", func(m *client.Msg) {
-		what, body, err := checkAsked(m)
+		what, body, err := checkAPIRequest(m)
 		if err != nil {
-			s.cfg.Log.Warn("what a member asked of JetStream was refused", "subject", m.Subject, "reply", m.Reply, "err", err)
-			return // there is nowhere to say so
+			s.cfg.Log.Warn("JetStream request of a member rejected", "subject", m.Subject, "reply", m.Reply, "err", err)
+			return // the reply subject is not trusted
 		}
 		_ = s.local.PublishRequest(jetStreamAPI+what, m.Reply, body)
 	})
@@ -32,14 +31,14 @@ func (s *Server) serveAPI() error {
 	return err
 }
 
-// errElsewhere says that an answer was to go to somebody else than who asks.
+// errElsewhere rejects a request whose answer would go to another member.
 type errElsewhere string
 
 func (e errElsewhere) Error() string { return "it would write to " + string(e) }
 
-// checkAsked is what a member asks of JetStream, once it is known that it is told to write to that member alone. A
-// consumer is told of anew, so that JetStream reads what was checked.
-func checkAsked(m *client.Msg) (what string, body []byte, err error) {
+// checkAPIRequest returns the API call and its body if JetStream would answer only to the requesting member. A
+// consumer's configuration is encoded again, so that JetStream reads exactly what was checked.
+func checkAPIRequest(m *client.Msg) (what string, body []byte, err error) {
 	f := strings.SplitN(m.Subject, ".", 4) // lt.js.NAME.WHAT
 	if len(f) != 4 {
 		return "", nil, errElsewhere(m.Subject)

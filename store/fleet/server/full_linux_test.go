@@ -89,7 +89,7 @@ func TestDiskThatGetsFull(t *testing.T) {
 	resize(used + 1<<20)
 	for put() == nil {
 	}
-	for !strings.Contains(said.String(), "free room") {
+	for !strings.Contains(said.String(), "writes rejected") {
 		<-look.C
 	}
 	if err := looked(); err != nil {
@@ -99,7 +99,7 @@ func TestDiskThatGetsFull(t *testing.T) {
 	for put() != nil {
 		<-look.C
 	}
-	for !strings.Contains(said.String(), "there is room again") {
+	for !strings.Contains(said.String(), "disk has space again") {
 		<-look.C
 	}
 	stream, err := js.Stream(t.Context(), fleet.CopyStream)

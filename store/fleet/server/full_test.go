@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 )
 
 // A server whose disk was full keeps again what it is given once there is room, with what it had, and without being started
@@ -50,22 +50,22 @@ func TestServerKeepsAgain(t *testing.T) {
 // alone is a server that is ready, with no others, which looks often whether all is as it should be.
 func alone(t *testing.T, store string, log *slog.Logger) *Server {
 	t.Helper()
-	ca, err := ident.Found("test")
+	ca, err := certs.NewAuthority("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := ident.Dir(t.TempDir())
-	key, csr, err := ident.NewKey("one")
+	dir := certs.Dir(t.TempDir())
+	key, csr, err := certs.NewKey("one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := dir.Admit(ca, ident.Member{Name: "one", Kind: ident.Server}, csr)
+	cert, err := dir.Admit(ca, certs.Member{Name: "one", Kind: certs.Server}, csr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := Start(Config{
-		Identity: &ident.Identity{Member: ident.MemberOf(cert), CA: ca.Cert, Cert: cert, Key: key}, Dir: store, Listen: "127.0.0.1:0",
-		Log: log, every: 20 * time.Millisecond,
+		Identity: &certs.Identity{Member: certs.MemberOf(cert), CA: ca.Cert, Cert: cert, Key: key}, Dir: store, Listen: "127.0.0.1:0",
+		Log: log, interval: 20 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

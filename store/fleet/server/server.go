@@ -1,8 +1,8 @@
-// Package server runs nats-server in this process for a fleet: JetStream on this machine's disk, members by their
-// certificates, and each member with the subjects that are its own.
+// Package server runs nats-server in this process for a fleet: JetStream on the local disk, and members identified by
+// certificates, each restricted to its subjects.
 //
-// Servers of one fleet know each other by certificates, too, and make a cluster. What the registry and the events are
-// kept in is made by whoever starts first, and grows with the cluster.
+// Servers of one fleet authenticate each other by certificates too, and form a cluster. The first server that starts
+// creates the registry's streams; their replicas grow with the cluster.
 package server
 
 import (
@@ -29,53 +29,53 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/copies"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 	"github.com/longterm-dev/longterm/store/fleet/registry"
+	"github.com/longterm-dev/longterm/store/fleet/replica"
 )
 
-// Config is what a server is started with.
+// Config holds the parameters of a server.
 type Config struct {
-	Identity *ident.Identity
-	Dir      string // for what is kept
+	Identity *certs.Identity
+	Dir      string // directory of the server's files
 	Listen   string // HOST:PORT
-	// Advertise is where members reach it, HOST:PORT, which servers of a cluster tell them; empty: where it listens.
+	// Advertise is the HOST:PORT that members use, and that the servers of a cluster announce to them. Default: Listen.
 	Advertise string
-	// Cluster is where other servers connect, HOST:PORT; empty: there are no others. Routes are theirs.
+	// Cluster is the HOST:PORT for other servers, or "" without a cluster. Routes are the addresses of the others.
 	Cluster string
 	Routes  []string
-	Revoked []byte // newest signed list that is known here
-	// OnRevoked is told of each list that counts, as it is signed; nil: nobody is.
+	Revoked []byte // newest signed revocation list known here
+	// OnRevoked, if set, is called with each new valid revocation list, as signed.
 	OnRevoked func(signed []byte)
 	Log       *slog.Logger
 
-	every time.Duration // how often it is looked whether all is as it should be; 0: lookEvery
+	interval time.Duration // interval of the maintenance loop; 0: maintainInterval
 }
 
-// lookEvery is how often that is looked at.
-const lookEvery = 5 * time.Second
+// maintainInterval is the default interval of the maintenance loop (maintain).
+const maintainInterval = 5 * time.Second
 
-// Server is a server that runs.
+// Server is a running server.
 type Server struct {
-	cfg    Config
-	srv    *nats.Server
-	local  *client.Conn
-	secret string
-	cut    context.CancelFunc
-	work   sync.WaitGroup
-	ready  chan struct{}
-	dir    string // where JetStream keeps things
-	down   bool   // it takes nothing; of keep alone
+	cfg           Config
+	srv           *nats.Server
+	local         *client.Conn       // connection of this process to the server
+	secret        string             // authenticates local
+	cancel        context.CancelFunc // ends the background work
+	work          sync.WaitGroup
+	ready         chan struct{}
+	dir           string // JetStream's directory
+	rejectsWrites bool   // JetStream rejects writes; only maintain uses it
 
-	revoked atomic.Pointer[ident.Revocations]
+	revoked atomic.Pointer[certs.Revocations]
 }
 
-// readyTime bounds how long a server may take to listen.
+// readyTime is the timeout for a server to listen.
 const readyTime = 15 * time.Second
 
-// Start starts a server. It listens when this returns; Ready tells when it can keep things.
+// Start starts a server. It listens on return; Ready reports when the registry exists.
 func Start(cfg Config) (*Server, error) {
-	if cfg.Identity.Kind != ident.Server {
+	if cfg.Identity.Kind != certs.Server {
 		return nil, errors.New("the certificate is not that of a server")
 	}
 	host, port, err := hostPort(cfg.Listen)
@@ -84,7 +84,7 @@ func Start(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, secret: rand.Text(), ready: make(chan struct{})}
 	if cfg.Revoked != nil {
-		if list, err := ident.OpenRevocations(cfg.Identity.CA, cfg.Revoked); err == nil {
+		if list, err := certs.OpenRevocations(cfg.Identity.CA, cfg.Revoked); err == nil {
 			s.revoked.Store(list)
 		}
 	}
@@ -92,7 +92,7 @@ func Start(cfg Config) (*Server, error) {
 		ServerName: cfg.Identity.Name, Host: host, Port: port, NoSigs: true, JetStream: true, DisableJetStreamBanner: true,
 		StoreDir: filepath.Join(cfg.Dir, "alone"), WriteDeadline: 10 * time.Second, MaxPayload: 1 << 20, MaxPending: 64 << 20,
 		PingInterval: 10 * time.Second, MaxPingsOut: 2, AuthTimeout: 10, TLSTimeout: 10, NoSystemAccount: false,
-		CustomClientAuthentication: members{s}, TLSConfig: s.tls(tls.VerifyClientCertIfGiven),
+		CustomClientAuthentication: memberAuth{s}, TLSConfig: s.tls(tls.VerifyClientCertIfGiven),
 	}
 	o.JetStreamLimits.DefaultMaxConsumers = -1 // each member has one, and more while it looks; a thousand would be all
 	if cfg.Advertise != "" {
@@ -114,7 +114,7 @@ func Start(cfg Config) (*Server, error) {
 	s.srv.Start()
 	if !s.srv.ReadyForConnections(readyTime) {
 		s.srv.Shutdown()
-		return nil, fmt.Errorf("the server does not listen on %s: is another one there?", cfg.Listen)
+		return nil, fmt.Errorf("cannot listen on %s (is another server running?)", cfg.Listen)
 	}
 	s.local, err = client.Connect("", client.InProcessServer(s.srv), client.UserInfo("local", s.secret), client.MaxReconnects(-1),
 		client.CustomInboxPrefix("_INBOX_local"))
@@ -128,8 +128,8 @@ func Start(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	ctx, cut := context.WithCancel(context.Background())
-	s.cut = cut
-	s.work.Go(func() { s.keep(ctx) })
+	s.cancel = cut
+	s.work.Go(func() { s.maintain(ctx) })
 	return s, nil
 }
 
@@ -140,9 +140,9 @@ func (s *Server) cluster(o *nats.Options) error {
 	}
 	o.StoreDir = filepath.Join(s.cfg.Dir, "cluster")
 	t := s.tls(tls.RequireAndVerifyClientCert)
-	t.ServerName = ident.AnyServer
+	t.ServerName = certs.AnyServer
 	o.Cluster = nats.ClusterOpts{Name: s.cfg.Identity.Fleet, Host: host, Port: port, TLSConfig: t, TLSTimeout: 10, PoolSize: 3}
-	o.CustomRouterAuthentication = peers{s}
+	o.CustomRouterAuthentication = peerAuth{s}
 	for _, r := range s.cfg.Routes {
 		if _, _, err := net.SplitHostPort(r); err != nil {
 			return fmt.Errorf("%q is no address of a server: %w", r, err)
@@ -172,10 +172,10 @@ func hostPort(addr string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// Addr is where members connect.
+// Addr returns the address for members.
 func (s *Server) Addr() string { return s.srv.Addr().String() }
 
-// ClusterAddr is where other servers connect.
+// ClusterAddr returns the address for other servers, or "" without a cluster.
 func (s *Server) ClusterAddr() string {
 	if a := s.srv.ClusterAddr(); a != nil {
 		return a.String()
@@ -183,47 +183,47 @@ func (s *Server) ClusterAddr() string {
 	return ""
 }
 
-// Ready is closed once the registry is there.
+// Ready returns a channel that is closed once the registry exists.
 func (s *Server) Ready() <-chan struct{} { return s.ready }
 
-// Members is how many connections there are.
+// Members returns the number of connections.
 func (s *Server) Members() int { return s.srv.NumClients() }
 
-// keep makes what the registry is kept in, follows the cluster's size, and ends who is revoked.
-func (s *Server) keep(ctx context.Context) {
+// maintain creates the streams, adapts their replicas to the cluster's size, and disconnects revoked members.
+func (s *Server) maintain(ctx context.Context) {
 	js, err := jetstream.New(s.local)
 	if err != nil {
 		s.cfg.Log.Error("the registry", "err", err)
 		return
 	}
-	made, copied := 0, 0 // how many servers keep the registry, and copies
+	replicas, copied := 0, 0 // how many servers keep the registry, and copies
 	pause := 200 * time.Millisecond
-	var said error
+	var lastErr error
 	for ready := false; ctx.Err() == nil; {
-		s.keepsAgain()
-		if want := s.replicas(); want > made { // of a cluster only the leader knows how many there are
+		s.restartJetStream()
+		if want := s.replicas(); want > replicas { // of a cluster only the leader knows how many there are
 
 			try, done := context.WithTimeout(ctx, 10*time.Second)
 			err := registry.Setup(try, js, want)
 			done()
 			if err == nil {
-				made = want
+				replicas = want
 			} else {
-				said = s.sayOnce("the registry cannot be made yet", said, err)
+				lastErr = s.logOnce("the registry cannot be made yet", lastErr, err)
 			}
 		}
-		if made > copied { // the registry works without
+		if replicas > copied { // the registry works without
 			try, done := context.WithTimeout(ctx, 10*time.Second)
-			err := copies.Setup(try, js, made)
+			err := replica.Setup(try, js, replicas)
 			done()
 			if err == nil {
-				copied = made
+				copied = replicas
 			} else {
-				said = s.sayOnce("what sessions print cannot be kept yet", said, err)
+				lastErr = s.logOnce("what sessions print cannot be kept yet", lastErr, err)
 			}
 		}
-		if !ready && there(ctx, js) {
-			ready, pause = true, cmp.Or(s.cfg.every, lookEvery)
+		if !ready && streamsExist(ctx, js) {
+			ready, pause = true, cmp.Or(s.cfg.interval, maintainInterval)
 			close(s.ready)
 			s.work.Go(func() { s.followRevocations(ctx, js) })
 		}
@@ -234,22 +234,22 @@ func (s *Server) keep(ctx context.Context) {
 	}
 }
 
-// sayOnce tells whoever runs the server when there is too little room, unless that was said before. That there is no leader
-// yet, say, passes by itself.
-func (s *Server) sayOnce(what string, said, err error) error {
+// logOnce warns the server's operator about missing disk space, unless the last warning was the same. Other errors,
+// such as a missing leader, pass by themselves and are logged as info.
+func (s *Server) logOnce(what string, lastErr, err error) error {
 	var e *jetstream.APIError
-	if !errors.As(err, &e) || !copies.NoRoom(e) {
+	if !errors.As(err, &e) || !replica.NoRoom(e) {
 		s.cfg.Log.Info(what, "err", err)
-		return said
+		return lastErr
 	}
-	if said == nil || said.Error() != err.Error() {
+	if lastErr == nil || lastErr.Error() != err.Error() {
 		s.cfg.Log.Warn(what+": there is too little room on the disk", "dir", s.cfg.Dir, "err", err)
 	}
 	return err
 }
 
-// there says that the registry and the events are there, whichever server made them.
-func there(ctx context.Context, js jetstream.JetStream) bool {
+// streamsExist reports whether the registry and the event stream exist, whichever server created them.
+func streamsExist(ctx context.Context, js jetstream.JetStream) bool {
 	ctx, done := context.WithTimeout(ctx, 2*time.Second)
 	defer done()
 	_, err := js.KeyValue(ctx, fleet.Bucket)
@@ -259,7 +259,7 @@ func there(ctx context.Context, js jetstream.JetStream) bool {
 	return err == nil
 }
 
-// replicas is how many servers keep each thing: an odd number, no more than there are.
+// replicas returns the number of servers that store each message: an odd number up to 3, or 0 with fewer than 3 peers.
 func (s *Server) replicas() int {
 	if s.cfg.Cluster == "" {
 		return 1
@@ -272,7 +272,7 @@ func (s *Server) replicas() int {
 
 func (s *Server) followRevocations(ctx context.Context, js jetstream.JetStream) {
 	registry.Follow(ctx, js, fleet.RevokedKey, func(b []byte) {
-		list, err := ident.OpenRevocations(s.cfg.Identity.CA, b)
+		list, err := certs.OpenRevocations(s.cfg.Identity.CA, b)
 		if err != nil {
 			s.cfg.Log.Error("the list of revocations", "err", err)
 			return
@@ -281,7 +281,7 @@ func (s *Server) followRevocations(ctx context.Context, js jetstream.JetStream) 
 		if s.cfg.OnRevoked != nil {
 			s.cfg.OnRevoked(b)
 		}
-		select { // who was let in while the list was taken is found now
+		select { // catches members that connected while the list was stored
 		case <-ctx.Done():
 		case <-time.After(time.Second):
 			s.disconnect(s.revoked.Load())
@@ -289,8 +289,8 @@ func (s *Server) followRevocations(ctx context.Context, js jetstream.JetStream) 
 	})
 }
 
-// Revoke takes a list of revocations, unless a newer one is known, and ends the connections of who is on it.
-func (s *Server) Revoke(list *ident.Revocations) {
+// Revoke stores a revocation list unless a newer one is known, and disconnects the members on it.
+func (s *Server) Revoke(list *certs.Revocations) {
 	if old := s.revoked.Load(); old != nil && old.Number >= list.Number {
 		return
 	}
@@ -298,9 +298,9 @@ func (s *Server) Revoke(list *ident.Revocations) {
 	s.disconnect(list)
 }
 
-// disconnect ends the connections of who is on a list. They are looked for first: each one that ends moves those after
-// it in what the server lists.
-func (s *Server) disconnect(list *ident.Revocations) {
+// disconnect closes the connections of listed members. It collects them first, as each closed connection shifts the
+// server's listing.
+func (s *Server) disconnect(list *certs.Revocations) {
 	var found []uint64
 	for offset := 0; ; {
 		all, err := s.srv.Connz(&nats.ConnzOptions{Username: true, Offset: offset, Limit: 1024})
@@ -321,32 +321,32 @@ func (s *Server) disconnect(list *ident.Revocations) {
 
 // Close ends the server.
 func (s *Server) Close() {
-	s.cut()
+	s.cancel()
 	s.work.Wait()
 	s.local.Close()
 	s.srv.Shutdown()
 	s.srv.WaitForShutdown()
 }
 
-// members lets members in by their certificates. What a connection calls its user is its certificate's serial, so that
-// connections can be found by it.
-type members struct{ s *Server }
+// memberAuth authenticates members by their certificates. The NATS user name of a connection is its certificate's serial,
+// so that connections can be found by it.
+type memberAuth struct{ s *Server }
 
 // Check implements server.Authentication.
-func (m members) Check(c nats.ClientAuthentication) bool {
+func (m memberAuth) Check(c nats.ClientAuthentication) bool {
 	o := c.GetOpts()
 	if o.Username == "local" {
 		return subtle.ConstantTimeCompare([]byte(o.Password), []byte(m.s.secret)) == 1
 	}
 	cert := certOf(c)
-	if cert == nil { // somebody with a join code, which its answer depends on
+	if cert == nil { // a client with a join code; its answer depends on the code
 		c.RegisterUser(&nats.User{Username: "join", Permissions: &nats.Permissions{
 			Publish: &nats.SubjectPermission{Allow: []string{fleet.JoinSubject}}, Subscribe: joinInbox(o.Username),
 		}})
 		return true
 	}
-	who := ident.MemberOf(cert)
-	if who.Kind != ident.Host || fleet.CheckName(who.Name) != nil || o.Username != who.Serial || m.s.revoked.Load().Has(who.Serial) {
+	who := certs.MemberOf(cert)
+	if who.Kind != certs.Host || fleet.CheckName(who.Name) != nil || o.Username != who.Serial || m.s.revoked.Load().Has(who.Serial) {
 		m.s.cfg.Log.Warn("a connection was refused", "member", who.Name, "kind", who.Kind, "address", c.RemoteAddress())
 		return false
 	}
@@ -357,7 +357,7 @@ func (m members) Check(c nats.ClientAuthentication) bool {
 // joinInbox returns where a client without a certificate may read: the inbox of its code, whose token is its user name. An
 // older client has no user name, and may read directly below the inboxes, where newer clients get no answers.
 func joinInbox(user string) *nats.SubjectPermission {
-	if ident.IsInbox(user) {
+	if certs.IsInbox(user) {
 		return &nats.SubjectPermission{Allow: []string{fleet.JoinedSubjects + "." + user + ".>"}}
 	}
 	return &nats.SubjectPermission{Allow: []string{fleet.JoinedSubjects + ".*.*"}, Deny: []string{fleet.JoinedSubjects + ".*.*.>"}}
@@ -371,23 +371,23 @@ func certOf(c nats.ClientAuthentication) *x509.Certificate {
 	return state.PeerCertificates[0]
 }
 
-// PermissionsOf are the subjects of a member.
-func PermissionsOf(m ident.Member) *nats.Permissions {
+// PermissionsOf returns the subjects that a member may use.
+func PermissionsOf(m certs.Member) *nats.Permissions {
 	kv := "KV_" + fleet.Bucket
 	pub := []string{
 		fleet.DataFrom(m.Name), fleet.Hello("*"), fleet.EventsOf(m.Name),
 		fleet.KeySubject(fleet.HostKey(m.Name)), fleet.KeySubject(fleet.RecordKey(m.Name, ">")), fleet.KeySubject(fleet.CursorKey(m.Name, ">")),
 		fleet.Copy(m.Name, "*"), fleet.CopyRecord(m.Name, "*"), "$JS.FC.>",
 	}
-	asks := []string{"INFO", "STREAM.INFO." + fleet.CopyStream, "STREAM.INFO." + fleet.CopyRecords, "DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy(m.Name, "*")}
+	requests := []string{"INFO", "STREAM.INFO." + fleet.CopyStream, "STREAM.INFO." + fleet.CopyRecords, "DIRECT.GET." + fleet.CopyStream + "." + fleet.Copy(m.Name, "*")}
 	if readsCopies(m) {
-		asks = append(asks, "DIRECT.GET."+fleet.CopyStream, "DIRECT.GET."+fleet.CopyStream+".>", "DIRECT.GET."+fleet.CopyRecords+".>")
+		requests = append(requests, "DIRECT.GET."+fleet.CopyStream, "DIRECT.GET."+fleet.CopyStream+".>", "DIRECT.GET."+fleet.CopyRecords+".>")
 	}
 	for _, stream := range []string{kv, fleet.Stream} {
-		asks = append(asks, "STREAM.INFO."+stream, "CONSUMER.CREATE."+stream+".>", "CONSUMER.INFO."+stream+".*",
+		requests = append(requests, "STREAM.INFO."+stream, "CONSUMER.CREATE."+stream+".>", "CONSUMER.INFO."+stream+".*",
 			"CONSUMER.DELETE."+stream+".*", "CONSUMER.MSG.NEXT."+stream+".*", "DIRECT.GET."+stream+".>")
 	}
-	for _, what := range asks {
+	for _, what := range requests {
 		pub = append(pub, fleet.APIOf(m.Name)+"."+what)
 	}
 	sub := []string{fleet.DataTo(m.Name), fleet.InboxOf(m.Name) + ".>", fleet.Hello(m.Name)}
@@ -400,8 +400,9 @@ func PermissionsOf(m ident.Member) *nats.Permissions {
 	}
 }
 
-// readsCopies says that a member reads what others' sessions printed: one that may do everything there while they live.
-func readsCopies(m ident.Member) bool {
+// readsCopies reports whether a member may read replicas of other hosts' output. It needs all rights that it would need
+// on a live session.
+func readsCopies(m certs.Member) bool {
 	for _, right := range []string{"look", "type", "approve", "manage"} {
 		if !slices.Contains(m.May, right) {
 			return false
@@ -410,16 +411,16 @@ func readsCopies(m ident.Member) bool {
 	return !m.Masked
 }
 
-// peers lets other servers in, and nobody else.
-type peers struct{ s *Server }
+// peerAuth admits only the fleet's other servers.
+type peerAuth struct{ s *Server }
 
 // Check implements server.Authentication.
-func (p peers) Check(c nats.ClientAuthentication) bool {
+func (p peerAuth) Check(c nats.ClientAuthentication) bool {
 	cert := certOf(c)
-	return cert != nil && ident.MemberOf(cert).Kind == ident.Server && !p.s.revoked.Load().Has(ident.MemberOf(cert).Serial)
+	return cert != nil && certs.MemberOf(cert).Kind == certs.Server && !p.s.revoked.Load().Has(certs.MemberOf(cert).Serial)
 }
 
-// logger is the server's log as ours.
+// logger passes nats-server's log to a slog.Logger.
 type logger struct{ log *slog.Logger }
 
 func (l logger) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }

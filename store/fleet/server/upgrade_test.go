@@ -15,7 +15,7 @@ import (
 // A registry that an older server made keeps what is in it, and lets nobody roll it up any more.
 //
 // FEATURES: R94
-func TestOlderRegistryIsKept(t *testing.T) {
+func TestOlderRegistry_Preserved(t *testing.T) {
 	srv, err := nats.NewServer(&nats.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoSigs: true})
 	if err != nil {
 		t.Fatal(err)

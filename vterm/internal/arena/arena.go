@@ -1,10 +1,10 @@
-// Package arena keeps a log of small records in large blocks of bytes: appending is a
-// copy, any record is found by its index, the oldest go first when a bound is reached.
+// Package arena stores a log of small records in large blocks of bytes. Appending is a copy, a record is found by its
+// index, and the oldest records are dropped at a limit.
 //
-//	blocks:  [compressed][compressed]…[raw][raw][raw, being filled]
-//	a block: records one after the other, and where each ends
+// Blocks are compressed from the oldest on; the newest stay uncompressed, and the last one is being filled. A block
+// holds its records one after the other and the end of each.
 //
-// Records handed out are valid until the next call.
+// Returned records are valid until the next call.
 package arena
 
 import (
@@ -16,60 +16,63 @@ import (
 
 const (
 	blockBytes = 64 << 10
-	rawShare   = 4 // blocks are compressed when raw ones take all but 1/rawShare of the bound
+	rawShare   = 4 // blocks are compressed when uncompressed ones exceed all but 1/rawShare of the limit
 	blockCost  = 128
-	dropAtOnce = 64 // records above the bound are dropped so many at a time
-	// A block that shrinks by less than a part in worthPart is kept as it is while more comes, and so are that many after it.
+	dropAtOnce = 64 // records above the limit are dropped in groups of this size
+	// worthPart: a block that compression shrinks by less than 1/worthPart stays uncompressed, and so do the next
+	// notWorthFor blocks.
 	worthPart   = 5
 	notWorthFor = 15
 )
 
-// Log is a bounded log of records. Its zero value keeps nothing; see New.
+// Log is a log of records with limits. Its zero value stores nothing; see New.
 type Log struct {
 	blocks     []*block
 	maxRecords int
 	maxBytes   int
 	bytes      int
 	dropped    uint64 // records ever dropped from the front
-	n          int    // records kept, and up to dropAtOnce that are to be dropped
-	cur        *block // the last block, while it is raw
-	raw        int    // blocks from here on are yet to be compressed, if that is worth it
-	skip       int    // blocks that are not compressed next, because one before them hardly shrank
+	n          int    // stored records, including up to dropAtOnce that will be dropped
+	cur        *block // the last block, while it is uncompressed
+	raw        int    // index of the first block that may be compressed later
+	skip       int    // number of blocks to leave uncompressed, because an earlier one hardly shrank
 	scratch    []byte
-	spare      *block // for the next one
+	spare      *block // a dropped block to reuse
 
-	cached  *block // the compressed block that was read last
+	cached  *block // the compressed block that was read last, and its content
 	content []byte
 }
 
+// block is a block of records.
 type block struct {
-	first  uint64 // number of the first record ever put here
-	skip   int    // records dropped from the front
-	data   []byte // nil when compressed
-	packed []byte
-	ends   []uint32
+	first  uint64   // number of the first record ever stored in it
+	skip   int      // records dropped from the front
+	data   []byte   // records; nil when compressed
+	packed []byte   // compressed records
+	ends   []uint32 // end of each record in data
 }
 
-// New makes a log that keeps at most so many records and about so many bytes.
+// New returns a log of at most maxRecords records and about maxBytes bytes.
 func New(maxRecords, maxBytes int) *Log {
 	return &Log{maxRecords: maxRecords, maxBytes: maxBytes}
 }
 
-// Len is the number of records kept.
+// Len returns the number of stored records.
 func (l *Log) Len() int { return min(l.n, max(l.maxRecords, 0)) }
 
-// Dropped is the number of records that were dropped from the front, ever.
-func (l *Log) Dropped() uint64 { return l.dropped + uint64(l.n-l.Len()) }
+// DroppedCount returns how many records were ever dropped from the front.
+func (l *Log) DroppedCount() uint64 { return l.dropped + uint64(l.n-l.Len()) }
 
-// Bytes is about what the log takes in memory.
+// Bytes returns the approximate memory use of the log.
 func (l *Log) Bytes() int { return l.bytes }
 
+// cost returns the approximate memory use of a block.
 func (b *block) cost() int { return cap(b.data) + cap(b.packed) + 4*cap(b.ends) + blockCost }
 
 // Append adds a record.
 func (l *Log) Append(rec []byte) { copy(l.Add(len(rec)), rec) }
 
-// Add adds a record of n bytes, for the caller to fill. It returns nil when nothing is kept.
+// Add adds a record of n bytes and returns it for the caller to fill. It returns nil if the log stores nothing.
 func (l *Log) Add(n int) []byte {
 	room := l.Room(n)
 	l.Commit(n)
@@ -79,8 +82,8 @@ func (l *Log) Add(n int) []byte {
 	return room[:n]
 }
 
-// Room is where the next record goes: room for at least n bytes and whatever else is free
-// in its block, or nil when nothing is kept. Commit makes a record of it.
+// Room returns space for the next record: at least n bytes and the rest of its block, or nil if the log stores nothing.
+// Commit turns it into a record.
 func (l *Log) Room(n int) []byte {
 	b := l.cur
 	if b == nil || cap(b.data)-len(b.data) < n || len(b.ends) == cap(b.ends) {
@@ -91,7 +94,7 @@ func (l *Log) Room(n int) []byte {
 	return b.data[len(b.data):cap(b.data)]
 }
 
-// Commit adds the n bytes that were put where Room said.
+// Commit adds the first n bytes of Room's result as a record.
 func (l *Log) Commit(n int) {
 	b := l.cur
 	if l.maxRecords <= 0 || b == nil {
@@ -107,8 +110,8 @@ func (l *Log) Commit(n int) {
 	}
 }
 
-// Free is where the next records go, for callers with many small ones: room for at least n bytes, how many bytes stand
-// before it in its block, and places for the end of each record there; none when nothing is kept. Fill makes records of it.
+// Free returns space for several small records: at least n bytes, the number of bytes before it in its block, and space
+// for the end of each record; nil if the log stores nothing. Fill turns it into records.
 func (l *Log) Free(n int) (room []byte, before int, ends []uint32) {
 	room = l.Room(n)
 	if len(room) < n {
@@ -118,7 +121,7 @@ func (l *Log) Free(n int) (room []byte, before int, ends []uint32) {
 	return room, len(b.data), b.ends[len(b.ends):cap(b.ends)]
 }
 
-// Fill adds the first k records that were put, with their ends, where Free said; n bytes in all.
+// Fill adds the first k records that were written to Free's result, with their ends; n bytes in total.
 func (l *Log) Fill(k, n int) {
 	b := l.cur
 	b.data = b.data[:len(b.data)+n]
@@ -128,7 +131,7 @@ func (l *Log) Fill(k, n int) {
 	}
 }
 
-// makeRoom returns a block that has room for one more record, of n bytes, if any is kept.
+// makeRoom returns a block with space for one more record of n bytes, or nil if the log stores nothing.
 func (l *Log) makeRoom(n int) *block {
 	if l.maxRecords <= 0 {
 		return nil
@@ -145,7 +148,7 @@ func (l *Log) makeRoom(n int) *block {
 	return b
 }
 
-// addBlock begins a block that has room for n bytes.
+// addBlock adds a block with space for n bytes.
 func (l *Log) addBlock(n int) *block {
 	next := l.dropped
 	if k := len(l.blocks); k > 0 {
@@ -163,8 +166,7 @@ func (l *Log) addBlock(n int) *block {
 	return b
 }
 
-// newBlock takes the block that was dropped last again, so that a full log allocates
-// nothing, or makes one.
+// newBlock returns the last dropped block, so that a full log allocates nothing, or a new one.
 func (l *Log) newBlock(n int) *block {
 	if b := l.spare; b != nil && n <= cap(b.data) {
 		l.spare = nil
@@ -174,7 +176,7 @@ func (l *Log) newBlock(n int) *block {
 	return &block{data: make([]byte, 0, l.sizeOfNext(n))}
 }
 
-// sizeOfNext lets small histories have small blocks.
+// sizeOfNext returns the size of the next block; small histories have small blocks.
 func (l *Log) sizeOfNext(n int) int {
 	size := blockBytes
 	if len(l.blocks) == 0 {
@@ -185,8 +187,8 @@ func (l *Log) sizeOfNext(n int) int {
 	return max(n, size)
 }
 
-// compress packs the oldest raw blocks when they take too much room. It costs about as
-// much as all else that is done with a line, so what is small, or hardly gets smaller, is left alone.
+// compress compresses the oldest uncompressed blocks if they take too much space. It costs about as much as all other
+// work on a line, so small or incompressible blocks are skipped.
 func (l *Log) compress() {
 	for (len(l.blocks)-l.raw)*blockBytes > l.maxBytes-l.maxBytes/rawShare && l.raw < len(l.blocks)-1 {
 		b := l.blocks[l.raw]
@@ -208,7 +210,7 @@ func (l *Log) compress() {
 	}
 }
 
-// keepPacked has a block keep what it was packed to in scratch.
+// keepPacked replaces a block's content by its compressed form in scratch.
 func (l *Log) keepPacked(b *block) {
 	before := b.cost()
 	b.packed = append(make([]byte, 0, len(l.scratch)), l.scratch...)
@@ -216,7 +218,7 @@ func (l *Log) keepPacked(b *block) {
 	l.bytes += b.cost() - before
 }
 
-// Pack packs all blocks but the last, for when nothing is going to happen for a while.
+// Pack compresses all blocks but the last. Call it when the log will be idle.
 func (l *Log) Pack() {
 	l.raw = max(0, len(l.blocks)-1)
 	for _, b := range l.blocks[:l.raw] {
@@ -228,7 +230,7 @@ func (l *Log) Pack() {
 	l.scratch, l.spare, l.cached, l.content = nil, nil, nil, nil
 }
 
-// drop drops the records above the bound.
+// drop removes the records above the limit.
 func (l *Log) drop() {
 	for l.n > l.maxRecords {
 		b := l.blocks[0]
@@ -261,15 +263,15 @@ func (l *Log) removeBlock() {
 	l.cached, l.content = nil, nil
 }
 
-// Clear drops everything.
+// Clear removes all records.
 func (l *Log) Clear() {
 	l.dropped += uint64(l.n)
 	*l = Log{maxRecords: l.maxRecords, maxBytes: l.maxBytes, dropped: l.dropped}
 }
 
-// At is record i, 0 ≤ i < Len.
+// At returns record i, 0 ≤ i < Len.
 func (l *Log) At(i int) []byte {
-	n := l.Dropped() + uint64(i)
+	n := l.DroppedCount() + uint64(i)
 	k := sort.Search(len(l.blocks), func(k int) bool { return l.blocks[k].first > n }) - 1
 	b := l.blocks[k]
 	return b.record(l.bytesOf(b), int(n-b.first))
@@ -283,7 +285,7 @@ func (b *block) record(data []byte, j int) []byte {
 	return data[from:b.ends[j]:b.ends[j]]
 }
 
-// bytesOf is the content of a block, unpacked if it has to be.
+// bytesOf returns the content of a block, decompressed if necessary.
 func (l *Log) bytesOf(b *block) []byte {
 	if b.packed == nil {
 		return b.data

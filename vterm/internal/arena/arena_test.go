@@ -14,8 +14,8 @@ func record(i int) string { return fmt.Sprintf("%d %s", i, strings.Repeat("x", i
 // check compares all records with those from number first on.
 func check(t *testing.T, l *Log, first, n int) {
 	t.Helper()
-	if l.Len() != n || l.Dropped() != uint64(first) {
-		t.Fatalf("%d records from %d on, want %d from %d", l.Len(), l.Dropped(), n, first)
+	if l.Len() != n || l.DroppedCount() != uint64(first) {
+		t.Fatalf("%d records from %d on, want %d from %d", l.Len(), l.DroppedCount(), n, first)
 	}
 	for i := range n {
 		if got := string(l.At(i)); got != record(first+i) {
@@ -122,8 +122,8 @@ func TestRoom(t *testing.T) {
 	if l.Len() == 0 || l.Len() > 300 {
 		t.Errorf("%d records are kept", l.Len())
 	}
-	if none.Len() != 0 || none.Dropped() != 4000 {
-		t.Errorf("%d kept and %d dropped where nothing is kept", none.Len(), none.Dropped())
+	if none.Len() != 0 || none.DroppedCount() != 4000 {
+		t.Errorf("%d kept and %d dropped where nothing is kept", none.Len(), none.DroppedCount())
 	}
 }
 

@@ -1,6 +1,6 @@
 package color
 
-// Palette holds the colours a screen is drawn with. Values are 0xRRGGBB.
+// Palette holds the colours with which a screen is drawn. Values are 0xRRGGBB.
 type Palette struct {
 	Colors     [256]uint32
 	Foreground uint32
@@ -8,13 +8,13 @@ type Palette struct {
 	Cursor     uint32
 }
 
-// xterm's defaults for the first 16 colours (XTerm-col.ad).
+// ansi16 holds xterm's defaults of the first 16 colours (XTerm-col.ad).
 var ansi16 = [16]uint32{
 	0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
 	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
 }
 
-// DefaultPalette is xterm's: 16 named colours, the 6×6×6 cube, 24 greys.
+// DefaultPalette returns xterm's palette: 16 named colours, the 6×6×6 cube, 24 greys.
 func DefaultPalette() *Palette {
 	p := &Palette{Foreground: 0xe5e5e5, Background: 0x000000, Cursor: 0xe5e5e5}
 	copy(p.Colors[:], ansi16[:])
@@ -33,7 +33,7 @@ func DefaultPalette() *Palette {
 	return p
 }
 
-// Hex resolves a colour to 0xRRGGBB; def stands in for ColorDefault.
+// Hex returns a colour as 0xRRGGBB; def replaces the default colour.
 func (p *Palette) Hex(c Color, def uint32) uint32 {
 	switch c.Kind() {
 	case KindIndex:

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Parse reads a colour as XParseColor does: rgb:, rgbi:, #, a name, or one of the
-// device-independent spaces of Xcms.
+// Parse parses a colour like XParseColor: rgb:, rgbi:, #, a name, or one of the device-independent spaces of Xcms.
 func Parse(s string) (uint32, bool) {
 	s = strings.TrimSpace(s)
 	if h, ok := strings.CutPrefix(s, "#"); ok {
@@ -41,7 +40,7 @@ func Parse(s string) (uint32, bool) {
 	return deviceRGB(compress(convert(v))), true
 }
 
-// parseHash reads 1 to 4 digits a component; fewer than four are the high ones.
+// parseHash parses 1 to 4 digits per component; with fewer than four, they are the high ones.
 func parseHash(h string) (uint32, bool) {
 	n := len(h) / 3
 	if len(h) == 0 || len(h)%3 != 0 || n > 4 {
@@ -58,7 +57,7 @@ func parseHash(h string) (uint32, bool) {
 	return c, true
 }
 
-// parseRGB reads 1 to 4 digits a component, scaled to the whole range.
+// parseRGB parses 1 to 4 digits per component, scaled to the whole range.
 func parseRGB(parts []string) (uint32, bool) {
 	var c uint32
 	for _, p := range parts {
@@ -82,7 +81,7 @@ func parseFloats(parts []string) (v [3]float64, ok bool) {
 	return v, true
 }
 
-// colorNames are the names of X11's rgb.txt that programs use.
+// colorNames lists the names of X11's rgb.txt that programs use.
 var colorNames = map[string]uint32{
 	"black": 0x000000, "white": 0xffffff, "red": 0xff0000, "green": 0x00ff00, "blue": 0x0000ff,
 	"yellow": 0xffff00, "cyan": 0x00ffff, "magenta": 0xff00ff, "gray": 0xbebebe, "grey": 0xbebebe,
@@ -102,7 +101,7 @@ var colorNames = map[string]uint32{
 	"goldenrod": 0xdaa520, "wheat": 0xf5deb3, "aquamarine": 0x7fffd4, "midnightblue": 0x191970,
 }
 
-// Format is a colour as answers give it.
+// Format returns a colour in the form of answers.
 func Format(c uint32) string {
 	r, g, b := c>>16&0xff, c>>8&0xff, c&0xff
 	return fmt.Sprintf("rgb:%02x%02x/%02x%02x/%02x%02x", r, r, g, g, b, b)

@@ -2,30 +2,30 @@ package color
 
 import "slices"
 
-// Sizes of the tables of colours beside the palette, and of the stack of XTPUSHCOLORS.
+// Sizes of the tables of colours other than the palette, and of the stack of XTPUSHCOLORS.
 const (
 	SpecialCount = 5  // bold, underline, blink, reverse, italic
 	DynamicCount = 10 // OSC 10 to 19
 	StackMax     = 10
 )
 
-// Table is every colour that a program can set, and the stack of those it saved. What
-// frames share of it is replaced, never changed.
+// Table holds all colours that a program can set, and the stack of saved ones. Frames share the palette, so it is
+// replaced and never changed.
 type Table struct {
-	Palette *Palette // what frames get
+	Palette *Palette // palette shared with frames
 	Special [SpecialCount]uint32
 	Dynamic [DynamicCount]uint32
 	Stack   []State
 }
 
-// State is the value of every colour that can be set.
+// State holds the value of every settable colour.
 type State struct {
 	Palette Palette
 	Special [SpecialCount]uint32
 	Dynamic [DynamicCount]uint32
 }
 
-// Reset makes all colours the default ones.
+// Reset sets all colours to their defaults.
 func (t *Table) Reset() {
 	t.Stack = nil
 	t.Palette = Defaults
@@ -37,7 +37,7 @@ func (t *Table) Reset() {
 	t.Dynamic = [DynamicCount]uint32{fg, bg, t.Palette.Cursor, fg, bg, fg, bg, fg, fg, bg}
 }
 
-// Defaults is the palette of a terminal that was just reset. It is shared.
+// Defaults is the palette of a terminal after a reset. It is shared and must not be changed.
 var Defaults = DefaultPalette()
 
 // Change replaces the shared palette by a copy that f has changed.
@@ -47,7 +47,7 @@ func (t *Table) Change(f func(*Palette)) {
 	t.Palette = &next
 }
 
-// SetDynamic sets what OSC 10+i does.
+// SetDynamic sets the colour of OSC 10+i.
 func (t *Table) SetDynamic(i int, c uint32) {
 	t.Dynamic[i] = c
 	if i <= 2 {
@@ -57,14 +57,14 @@ func (t *Table) SetDynamic(i int, c uint32) {
 	}
 }
 
-// Push saves all colours; a full stack keeps what it has.
+// Push saves all colours. It does nothing if the stack is full.
 func (t *Table) Push() {
 	if len(t.Stack) < StackMax {
 		t.Stack = append(t.Stack, t.State())
 	}
 }
 
-// Pop restores the colours that were pushed last, if any were.
+// Pop restores the colours pushed last, if there are any.
 func (t *Table) Pop() {
 	if n := len(t.Stack); n > 0 {
 		top := t.Stack[n-1]
@@ -73,10 +73,10 @@ func (t *Table) Pop() {
 	}
 }
 
-// State is a copy of all colours.
+// State returns a copy of all colours.
 func (t *Table) State() State { return State{*t.Palette, t.Special, t.Dynamic} }
 
-// SetState makes all colours those of s, which is kept.
+// SetState sets all colours to those of s, which the table keeps.
 func (t *Table) SetState(s *State) {
 	t.Special, t.Dynamic = s.Special, s.Dynamic
 	if t.Palette = &s.Palette; *t.Palette == *Defaults {

@@ -2,28 +2,28 @@ package color
 
 import "math"
 
-// Colours in device-independent spaces are converted as Xlib's colour management does for
-// a screen that says nothing of itself: with the primaries and the response curves of
-// the monitor that Xlib takes for granted. What lies outside its gamut loses chroma, hue
-// and lightness stay. Oddities of Xlib are kept, as programs see them.
+// Colours in device-independent spaces are converted as in Xlib's colour management for a screen without data: with the
+// primaries and the response curves of Xlib's default monitor. Colours outside its gamut lose chroma; hue and lightness
+// stay. Oddities of Xlib are kept, as programs see them.
 
-// xyzToRGB turns CIE XYZ into linear intensities of the monitor.
+// xyzToRGB converts CIE XYZ to linear intensities of the monitor.
 var xyzToRGB = [3][3]float64{
 	{3.48340481253539, -1.521763749272853, -0.5592313335404978},
 	{-1.071527513061936, 1.965937952043724, 0.03673691339553462},
 	{0.06351179790497788, -0.2002050100049648, 0.8107094203164822},
 }
 
-// whiteXYZ is the monitor's white.
+// whiteXYZ is the monitor's white point.
 var whiteXYZ = [3]float64{0.94966440, 1, 1.40604030}
 
-// curve is the response of a phosphor: intensities, in millionths, of the values that end
-// at 255 and stand 5 apart; dark is the largest value that gives no light.
+// curve is the response of a phosphor: the intensities, in millionths, of every fifth device value up to 255. dark is
+// the largest value without light.
 type curve struct {
 	dark        int
 	intensities []float64
 }
 
+// curves holds the curves of red, green and blue.
 var curves = [3]curve{
 	{0x09, []float64{
 		936, 1481, 2329, 3529, 5127, 7169, 9699, 12759, 16392, 20637,
@@ -48,7 +48,7 @@ var curves = [3]curve{
 	}},
 }
 
-// value is the device value nearest to an intensity.
+// value returns the device value with the nearest intensity.
 func (c *curve) value(intensity float64) uint32 {
 	intensity *= 1e6
 	if intensity <= 0 {
@@ -85,10 +85,10 @@ func inUnit(v [3]float64) bool {
 	return min(v[0], v[1], v[2]) >= 0 && max(v[0], v[1], v[2]) <= 1
 }
 
-// chromaSteps bounds the search for the most chroma that can be shown.
+// chromaSteps limits the search for the largest displayable chroma.
 const chromaSteps = 50
 
-// compress gives the intensities of a colour, with less chroma if it has to be.
+// compress returns the intensities of a colour, with reduced chroma if necessary.
 func compress(xyz [3]float64) [3]float64 {
 	rgb := linearRGB(xyz)
 	d := xyz[0] + 15*xyz[1] + 3*xyz[2]
@@ -114,7 +114,7 @@ func compress(xyz [3]float64) [3]float64 {
 	return at(lo)
 }
 
-// colorSpaces convert to CIE XYZ, where Y of white is 1.
+// colorSpaces maps the names of colour spaces to conversions to CIE XYZ, where Y of white is 1.
 var colorSpaces = map[string]func([3]float64) [3]float64{
 	"ciexyz": func(v [3]float64) [3]float64 { return v },
 	"ciexyy": func(v [3]float64) [3]float64 {
@@ -152,7 +152,7 @@ func lightness(l float64) float64 {
 	return t * t * t
 }
 
-// fromLab has Xlib's slope for dark colours, a hundred times too steep.
+// fromLab uses Xlib's slope for dark colours, which is a hundred times too steep.
 func fromLab(v [3]float64) [3]float64 {
 	t := (v[0] + 16) / 116
 	if t*t*t < 0.008856 {
@@ -163,7 +163,7 @@ func fromLab(v [3]float64) [3]float64 {
 	return [3]float64{whiteXYZ[0] * x * x * x, t * t * t, whiteXYZ[2] * z * z * z}
 }
 
-// fromLuv takes L* as a fraction for chroma, as Xlib does.
+// fromLuv uses L* as a fraction for chroma, as Xlib does.
 func fromLuv(v [3]float64) [3]float64 {
 	if v[0] <= 0 {
 		return [3]float64{}
@@ -172,7 +172,7 @@ func fromLuv(v [3]float64) [3]float64 {
 	return fromUVY([3]float64{v[1]/(0.13*v[0]) + u0, v[2]/(0.13*v[0]) + v0, lightness(v[0])})
 }
 
-// fromHVC is Tektronix's hue, value, chroma: hue counts from the best red.
+// fromHVC converts Tektronix's hue, value, chroma: hue counts from the best red.
 func fromHVC(v [3]float64) [3]float64 {
 	const chromaScale, redU, redV = 7.50725, 0.7127, 0.4931
 	if v[1] <= 0 {

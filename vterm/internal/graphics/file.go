@@ -11,17 +11,17 @@ import (
 // Images of iTerm2 (https://iterm2.com/documentation-images.html): whole, "File=args:base64", or "MultipartFile=args",
 // "FilePart=base64" and so on, "FileEnd".
 
-// fileArgs is the key of Control under which a file's arguments stand. No key of the kitty protocol is a NUL, which
-// no string of a terminal holds.
+// fileArgs is the key in Control that holds a file's arguments. The kitty protocol has no key NUL, because no terminal
+// string contains one.
 const fileArgs = 0
 
-// isFile says whether a file of iTerm2 is collected.
+// isFile reports whether a file of iTerm2 is being collected.
 func (g *Command) isFile() bool {
 	_, is := g.Control[fileArgs]
 	return is
 }
 
-// CollectFile takes the data of an OSC 1337 that tells of a file, and returns what is complete.
+// CollectFile reads the data of an OSC 1337 about a file, and returns the file once it is complete.
 func (g *Command) CollectFile(s string) (done Command, complete bool) {
 	what, rest, _ := strings.Cut(s, "=")
 	switch {
@@ -45,7 +45,7 @@ func (g *Command) CollectFile(s string) (done Command, complete bool) {
 	return done, true
 }
 
-// fileArgsMax bounds arguments, in bytes: a name is one of them.
+// fileArgsMax limits the arguments, which include the name, in bytes.
 const fileArgsMax = 4096
 
 func (g *Command) beginFile(args string) {
@@ -61,7 +61,7 @@ func (g *Command) addFile(data string) {
 	}
 }
 
-// arg is an argument of a file; empty: it was not given.
+// arg returns an argument of a file, or "".
 func (g *Command) arg(name string) string {
 	for kv := range strings.SplitSeq(g.Control[fileArgs], ";") {
 		if k, v, _ := strings.Cut(kv, "="); k == name {
@@ -71,8 +71,7 @@ func (g *Command) arg(name string) string {
 	return ""
 }
 
-// File is the image that a file is, or nil: it is to be downloaded, which no program may have done here, or is no image
-// that can be shown.
+// File returns the image in a file, or nil for a download, which no program may start here, and for unsupported images.
 func (g *Command) File() *Image {
 	if g.TooLong || g.arg("inline") != "1" {
 		return nil
@@ -103,11 +102,11 @@ func (g *Command) File() *Image {
 	return img
 }
 
-// Stays says whether the cursor stays where it is (of WezTerm).
+// Stays reports whether the cursor must not move (WezTerm).
 func (g *Command) Stays() bool { return g.arg("doNotMoveCursor") == "1" }
 
-// FilePlacement is where a file puts its image on a screen of so many cells of so many pixels, of which some columns
-// are right of the cursor.
+// FilePlacement returns the placement of a file's image on a screen of cols×rows cells of this pixel size, with right
+// columns to the right of the cursor.
 func (g *Command) FilePlacement(img *Image, cols, rows, right, cellWidth, cellHeight int) Placement {
 	wide, high := float64(img.Width), float64(img.Height)
 	w, h := side(g.arg("width"), cols, cellWidth), side(g.arg("height"), rows, cellHeight)
@@ -135,7 +134,8 @@ func (g *Command) FilePlacement(img *Image, cols, rows, right, cellWidth, cellHe
 	return Placement{Image: img, Cols: cellsFor(w, cellWidth), Rows: cellsFor(h, cellHeight)}
 }
 
-// side is a length in pixels, written in cells, pixels ("px") or as a part of the screen ("%"); 0: as the image has it.
+// side returns a length in pixels, given in cells, pixels ("px") or percent of the screen ("%"). 0 means the image's
+// own.
 func side(s string, cells, cell int) float64 {
 	unit := float64(cell)
 	if n, ok := strings.CutSuffix(s, "px"); ok {
@@ -150,7 +150,7 @@ func side(s string, cells, cell int) float64 {
 	return float64(n) * unit
 }
 
-// cellsFor is CellsFor of pixels that were reckoned: what is a hundredth of a pixel more takes no cell of its own.
+// cellsFor is CellsFor for computed pixels: up to a hundredth of a pixel more takes no extra cell.
 func cellsFor(pixels float64, cell int) int {
 	return CellsFor(int(min(pixels, sideMax*float64(cell))+0.99), cell)
 }

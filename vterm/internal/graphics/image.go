@@ -1,10 +1,10 @@
-// Package graphics is what a terminal knows of pictures: images as programs sent them, undecoded, and where
-// they are placed; the size of a sixel picture; commands of the kitty graphics protocol and their answers.
+// Package graphics stores a terminal's pictures: images as programs sent them, undecoded, and their placements. It also
+// parses the size of sixel pictures and the commands of the kitty graphics protocol, and formats their answers.
 //
-// It knows pixels, bytes and counts of cells, but no screen: the terminal covers cells with a placement's index.
+// It uses pixels, bytes and counts of cells, and has no screen: the terminal fills cells with the index of a placement.
 package graphics
 
-// Format says how the data of an Image is encoded.
+// Format is the encoding of an Image's data.
 type Format uint8
 
 // Image formats.
@@ -14,24 +14,23 @@ const (
 	RGB  // 3 bytes a pixel
 	RGBA // 4 bytes a pixel
 	JPEG
-	GIF // its first picture
+	GIF // the first frame
 )
 
-// Image is a picture that a program sent, undecoded.
+// Image is a picture as a program sent it, not decoded.
 type Image struct {
 	ID            uint32 // of the kitty protocol; 0 for sixels
-	Format        Format
-	Deflated      bool // Data is a zlib stream
-	Fit           bool // its sides keep their ratio within the cells that it covers, and it is not spread over all of them
-	Width, Height int  // pixels; 0 when the data has to be asked
+	Format        Format // id in the kitty protocol; 0 for sixels
+	Deflated      bool   // Data is a zlib stream
+	Fit           bool   // keep the aspect ratio within the covered cells instead of filling them
+	Width, Height int    // pixels; 0 if only the data contains them
 	Data          []byte
 }
 
-// Placement is an image put on the screen. An image cell's content is the index of its
-// placement in Frame.Images.
+// Placement is an image on the screen. The content of an image cell is the index of its placement in Frame.Images.
 type Placement struct {
 	Image      *Image
 	ID         uint32 // of the kitty protocol
 	Cols, Rows int    // cells covered
-	Z          int32
+	Z          int32  // stacking order
 }

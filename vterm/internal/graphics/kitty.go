@@ -8,25 +8,24 @@ import (
 	"strings"
 )
 
-// Command is a command of the kitty graphics protocol
-// (https://sw.kovidgoyal.net/kitty/graphics-protocol/). The data of an image comes in chunks;
-// Collect gathers them.
+// Command is a command of the kitty graphics protocol (https://sw.kovidgoyal.net/kitty/graphics-protocol/). The data of
+// an image arrives in chunks, which Collect joins.
 type Command struct {
-	Control map[byte]string // of the first chunk; nil between images
+	Control map[byte]string // keys of the first chunk; nil between images
 	Data    []byte          // still in base64
-	TooLong bool
-	ID      uint32 // of the image, once it is known
+	TooLong bool            // the data exceeded the limit and was dropped
+	ID      uint32          // id of the image, once known
 }
 
-// Collect takes the body of an application program command. It returns what is complete:
-// chunks of one image come in several.
+// Collect handles the body of an application program command. It returns a complete command, or false while chunks are
+// missing.
 func (g *Command) Collect(p []byte) (done Command, complete bool) {
 	if len(p) == 0 || p[0] != 'G' {
 		return done, false
 	}
 	head, payload, _ := bytes.Cut(p[1:], []byte{';'})
 	control := readControl(string(head))
-	if g.Control == nil || g.isFile() || control['a'] == "d" { // a deletion drops what was begun
+	if g.Control == nil || g.isFile() || control['a'] == "d" { // a deletion drops an incomplete image
 		*g = Command{Control: control}
 	}
 	if len(g.Data)+len(payload) > pendingMax {
@@ -54,20 +53,20 @@ func readControl(s string) map[byte]string {
 	return m
 }
 
-// Number is an unsigned value of the control data, 0 when it was left out.
+// Number returns an unsigned value of the control data, 0 if omitted.
 func (g *Command) Number(key byte) uint32 {
 	v, _ := strconv.ParseUint(g.Control[key], 10, 32)
 	return uint32(v)
 }
 
-// Signed is a signed value of the control data, 0 when it was left out.
+// Signed returns a signed value of the control data, 0 if omitted.
 func (g *Command) Signed(key byte) int32 {
 	v, _ := strconv.ParseInt(g.Control[key], 10, 32)
 	return int32(v)
 }
 
-// Image is the image that was sent, or an error as answers have it. Only data sent in line is taken: files and shared
-// memory would have the terminal read what output names.
+// Image returns the sent image, or an error in the protocol's form. It accepts only inline data: with files or shared
+// memory, output could choose what the terminal reads.
 func (g *Command) Image() (*Image, string) {
 	if m := g.Control['t']; m != "" && m != "d" {
 		return nil, "EINVAL:only direct transmission is supported"
@@ -111,7 +110,7 @@ func pngSize(b []byte) (w, h int) {
 	return be(b[16:20]), be(b[20:24])
 }
 
-// Placement is where the command puts an image on a screen with cells of so many pixels.
+// Placement returns the placement that the command requests, on a screen with cells of this pixel size.
 func (g *Command) Placement(img *Image, cellWidth, cellHeight int) Placement {
 	p := Placement{Image: img, ID: g.Number('p'), Z: g.Signed('z')}
 	p.Cols = int(min(g.Number('c'), sideMax))
@@ -125,18 +124,18 @@ func (g *Command) Placement(img *Image, cellWidth, cellHeight int) Placement {
 	return p
 }
 
-// sideMax bounds the sides of a placement in cells.
+// sideMax limits the sides of a placement, in cells.
 const sideMax = 4096
 
-// CellsFor is how many cells of a size so many pixels cover.
+// CellsFor returns the number of cells that cover a length in pixels.
 func CellsFor(pixels, cell int) int { return min(max(1, (pixels+cell-1)/cell), sideMax) }
 
-// Between reports whether the command names an image by its range of ids.
-func (g *Command) Between(id uint32) bool {
+// SelectsID reports whether the command selects images by a range that contains id.
+func (g *Command) SelectsID(id uint32) bool {
 	return g.Number('x') <= id && id <= g.Number('y') && id != 0
 }
 
-// Answer is the body of the answer: success or an error, as far as q= wants it.
+// Answer returns the body of the answer, success or an error; wanted is false if q= suppresses it.
 func (g *Command) Answer(err string) (body string, wanted bool) {
 	quiet := g.Control['q']
 	if quiet == "2" || quiet == "1" && err == "" || g.Control['i'] == "" && g.Control['I'] == "" {

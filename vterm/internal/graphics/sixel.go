@@ -2,8 +2,8 @@ package graphics
 
 import "math/bits"
 
-// SixelImage is a sixel picture as it came, and its size in square pixels; nil when nothing
-// is drawn. The macro is the first parameter of the DCS.
+// SixelImage returns a sixel picture, undecoded, and its size in square pixels, or nil for an empty one. macro is the
+// first parameter of the DCS.
 func SixelImage(data []byte, macro int) (img *Image, wide, high int) {
 	w, h, shape := sixelSize(data)
 	if w == 0 || h == 0 {
@@ -17,11 +17,11 @@ func SixelImage(data []byte, macro int) (img *Image, wide, high int) {
 	return img, wide, high
 }
 
-// aspect is the shape of a sixel picture's pixels, height to width.
+// aspect is the ratio of height to width of a sixel picture's pixels.
 type aspect struct{ high, wide int }
 
-// macroAspect is what the first parameter of the DCS chooses, in hundredths, when there
-// are no raster attributes (VT340, "Sixel Graphics"; values between as in xterm).
+// macroAspect returns the aspect chosen by the first parameter of the DCS, in hundredths, without raster attributes
+// (VT340, "Sixel Graphics"; values between as in xterm).
 func macroAspect(macro int) aspect {
 	if macro < 0 || macro > 9 {
 		macro = 0
@@ -40,12 +40,12 @@ func (a aspect) scale(w, h int) (int, int) {
 	return w, h
 }
 
-// sixelSideMax bounds a picture's sides in pixels.
+// sixelSideMax limits a picture's sides, in pixels.
 const sixelSideMax = 1 << 14
 
-// sixelSize finds the extent of a picture: what its raster attributes say, or what is
-// drawn, whichever is more: whole bands, or where there are raster attributes only the pixels that are set, as
-// pictures seldom end with a band. The aspect is that of the raster attributes, or zero.
+// sixelSize returns the extent of a picture: the maximum of its raster attributes and its drawn area. The latter counts
+// whole bands, but with raster attributes only set pixels, as pictures seldom end with a band. The aspect is that of
+// the raster attributes, or zero.
 func sixelSize(data []byte) (w, h int, shape aspect) {
 	x, bands, n, repeat, declared := 0, 1, 0, 1, false
 	var params []int
@@ -82,7 +82,7 @@ func sixelSize(data []byte) (w, h int, shape aspect) {
 	return w, h, shape
 }
 
-// sixelParams reads numbers between semicolons and how many bytes they take.
+// sixelParams parses numbers separated by semicolons. It also returns the number of bytes read.
 func sixelParams(b []byte, dst []int) ([]int, int) {
 	v := 0
 	for i, c := range b {

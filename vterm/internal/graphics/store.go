@@ -1,29 +1,29 @@
 package graphics
 
-// Bounds of what is kept.
+// Limits of a Store.
 const (
-	BytesMax          = 32 << 20 // of all images together; the oldest go first
+	BytesMax          = 32 << 20 // size of all images; the oldest are dropped first
 	ImagesMax         = 1024
-	firstNumbered     = 1 << 30 // the first id given to an image that has a number only
+	firstNumbered     = 1 << 30 // first id assigned to an image that only has a number
 	PlacementsMax     = 1 << 16
-	PlacementCellsMax = 1 << 20 // rows times columns that one placement may cover
+	PlacementCellsMax = 1 << 20 // rows times columns of one placement
 	pendingMax        = 16 << 20
 )
 
-// Store holds the images and placements. The list of placements only grows, as
-// frames share it, and starts anew when it is full.
+// Store holds images and placements. Frames share the list of placements, so it is only appended to, and replaced when
+// it is full.
 type Store struct {
 	Images     []*Image
 	Placements []Placement
 	Bytes      int
-	Numbers    map[uint32]uint32 // ids by the numbers (I=) of the kitty protocol
+	Numbers    map[uint32]uint32 // ids by number (I=) in the kitty protocol
 }
 
-// Clear forgets all images and placements.
+// Clear removes all images and placements.
 func (s *Store) Clear() { *s = Store{} }
 
-// Add keeps an image. When there are too many the older half goes at once, so that the
-// cost of taking it out of the placements is spread.
+// Add stores an image. Beyond the limits it removes the older half at once, which spreads the cost of updating the
+// placements.
 func (s *Store) Add(img *Image) {
 	if len(img.Data) > BytesMax {
 		return
@@ -40,8 +40,8 @@ func (s *Store) Add(img *Image) {
 	s.Remove(s.Images[:n]...)
 }
 
-// Place keeps a placement and returns its index, which image cells hold; false when there
-// are too many. No placement has index 0.
+// Place stores a placement and returns its index, which image cells contain, or false if there are too many. Index 0 is
+// never used.
 func (s *Store) Place(p Placement) (index int, ok bool) {
 	if len(s.Placements) >= PlacementsMax {
 		return 0, false
@@ -53,7 +53,7 @@ func (s *Store) Place(p Placement) (index int, ok bool) {
 	return len(s.Placements) - 1, true
 }
 
-// Number gives a numbered image an id that is free.
+// Number assigns a free id to a numbered image.
 func (s *Store) Number(n uint32) uint32 {
 	id := uint32(firstNumbered)
 	for s.Find(id) != nil {
@@ -66,7 +66,7 @@ func (s *Store) Number(n uint32) uint32 {
 	return id
 }
 
-// IDOf is the id of the image that a command of the kitty protocol names, or 0.
+// IDOf returns the id of the image that a kitty command refers to, or 0.
 func (s *Store) IDOf(g *Command) uint32 {
 	if n := g.Number('I'); n != 0 {
 		return s.Numbers[n]
@@ -74,16 +74,16 @@ func (s *Store) IDOf(g *Command) uint32 {
 	return g.Number('i')
 }
 
-// Remove forgets images; placements of them stay without a picture.
-func (s *Store) Remove(gone ...*Image) {
-	set := make(map[*Image]bool, len(gone))
-	for _, img := range gone {
+// Remove removes images. Their placements stay, without a picture.
+func (s *Store) Remove(images ...*Image) {
+	set := make(map[*Image]bool, len(images))
+	for _, img := range images {
 		set[img] = true
 	}
 	s.RemoveSet(set)
 }
 
-// RemoveSet is Remove.
+// RemoveSet removes a set of images.
 func (s *Store) RemoveSet(set map[*Image]bool) {
 	if len(set) == 0 {
 		return
@@ -106,7 +106,7 @@ func (s *Store) RemoveSet(set map[*Image]bool) {
 	s.Images, s.Placements = list, next
 }
 
-// Find is the newest image with an id, or nil.
+// Find returns the newest image with an id, or nil.
 func (s *Store) Find(id uint32) *Image {
 	for i := len(s.Images) - 1; i >= 0; i-- {
 		if s.Images[i].ID == id && id != 0 {

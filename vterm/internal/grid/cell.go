@@ -8,15 +8,15 @@ package grid
 //	bits 32–55  style id, index into Frame.Styles; 0 is the default style
 //	bits 56–63  reserved, zero
 //
-// The zero Cell is blank: never written, default style. It differs from a written
-// space so that real trailing spaces can be told from padding.
+// The zero Cell is blank: never written, default style. It differs from a written space so that trailing spaces are
+// distinguishable from padding.
 type Cell uint64
 
 // Width kinds. A wide character is a WidthWide cell followed by its WidthTail.
 const (
 	WidthNarrow = 0 // one column
 	WidthWide   = 1 // first column of a two-column character
-	WidthTail   = 2 // second column of a two-column character, no content of its own
+	WidthTail   = 2 // second column of a two-column character, without content
 	WidthHead   = 3 // blank left in the last column because a wide character wrapped
 )
 
@@ -47,7 +47,7 @@ func NewCell(content rune, width int, style StyleID, flags Cell) Cell {
 // Blank reports whether nothing was written here (the style may still be set).
 func (c Cell) Blank() bool { return c&(cellContentMask|CellCluster|CellImage) == 0 }
 
-// Rune is the code point; 0 when blank or when the content is a cluster.
+// Rune returns the code point, or 0 for a blank or a cluster.
 func (c Cell) Rune() rune {
 	if c&(CellCluster|CellImage) != 0 {
 		return 0
@@ -55,16 +55,16 @@ func (c Cell) Rune() rune {
 	return rune(c & cellContentMask)
 }
 
-// Content is the raw content field: a code point, a cluster or an image index.
+// Content returns the raw content field: a code point, a cluster or an image index.
 func (c Cell) Content() uint32 { return uint32(c & cellContentMask) }
 
-// Width is the width kind.
+// Width returns the width kind.
 func (c Cell) Width() int { return int(c>>cellWidthShift) & 3 }
 
-// Style is the cell's style id.
+// Style returns the cell's style id.
 func (c Cell) Style() StyleID { return StyleID(c >> CellStyleShift & cellStyleMask) }
 
-// WithStyle is the cell with another style.
+// WithStyle returns the cell with another style.
 func (c Cell) WithStyle(id StyleID) Cell {
 	return c&^(cellStyleMask<<CellStyleShift) | Cell(id)<<CellStyleShift
 }

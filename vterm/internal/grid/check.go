@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Check names the first invariant that does not hold of a screen that should have so many
-// rows and may refer to so many image placements, or is empty. It is for tests.
+// Check returns the first violated invariant of a screen that should have the given numbers of rows and image
+// placements, or "". It is for tests.
 func (s *Screen) Check(rows, placements int) string {
 	if s.rows != rows {
 		return fmt.Sprintf("screen has %d rows, want %d", s.rows, rows)
@@ -56,13 +56,13 @@ func (s *Screen) checkRow(r *Row, placements int) string {
 			return fmt.Sprintf("cell %d has content %x", i, c.Content())
 		}
 	}
-	if !s.tables.soundCells(r.Cells[:r.Used], placements) {
+	if !s.tables.areValidCells(r.Cells[:r.Used], placements) {
 		return fmt.Sprintf("wide pair or reference broken in %x", r.Cells[:r.Used])
 	}
 	return ""
 }
 
-// checkPacked checks that a packed row makes the record that its cells would.
+// checkPacked checks that a packed row encodes to the same record as its cells.
 func (s *Screen) checkPacked(r *Row) string {
 	for i, c := range r.Cells {
 		if c != 0 {

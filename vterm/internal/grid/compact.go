@@ -1,8 +1,7 @@
 package grid
 
-// StyleLimit, ClusterLimit and clusterBytes are sizes at which the side tables are rebuilt; the
-// others are what they may never exceed: a cell has
-// 24 bits for a style and 21 for a cluster.
+// StyleLimit, ClusterLimit and clusterBytes are the sizes at which the side tables are rebuilt. The others are hard
+// limits: a cell has 24 bits for a style and 21 for a cluster.
 const (
 	StyleLimit   = 1 << 16
 	ClusterLimit = 1 << 16
@@ -11,16 +10,16 @@ const (
 	linkBytesMax = 32 << 20
 )
 
-// Full reports whether there are so many styles that they should be rebuilt.
+// Full reports whether the table should be rebuilt.
 func (s *StyleTable) Full() bool { return len(s.List) > max(StyleLimit, s.limit) }
 
-// Full reports whether there are so many clusters that they should be rebuilt.
+// Full reports whether the table should be rebuilt.
 func (c *ClusterTable) Full() bool {
 	return len(c.List) > max(ClusterLimit, c.limit) || c.bytes > max(clusterBytes, c.byteLimit)
 }
 
-// CompactStyles keeps the lasting styles, which the scrollback refers to, and those that the
-// screens, which are all that share the tables, still show.
+// CompactStyles rebuilds the styles. It keeps the lasting styles, which the scrollback refers to, and those in use on
+// screens, which must be all screens that share the tables.
 func (tb *Tables) CompactStyles(screens []*Screen) {
 	inflate(screens)
 	old := tb.Styles.List
@@ -39,8 +38,8 @@ func (tb *Tables) CompactStyles(screens []*Screen) {
 	tb.Styles = next
 }
 
-// CompactClusters keeps the clusters that the screens, which are all that share the tables,
-// still show.
+// CompactClusters rebuilds the clusters. It keeps those in use on screens, which must be all screens that share the
+// tables.
 func (tb *Tables) CompactClusters(screens []*Screen) {
 	inflate(screens)
 	old := tb.Clusters.List
@@ -56,7 +55,8 @@ func (tb *Tables) CompactClusters(screens []*Screen) {
 	tb.Clusters = next
 }
 
-// inflate has all rows refer to the tables, which grow by what packed rows have written out: before the lists are taken.
+// inflate converts all rows to cells that refer to the tables. Call it before reading the lists, because it adds the
+// styles and clusters of packed rows.
 func inflate(screens []*Screen) {
 	for _, s := range screens {
 		s.InflateAll()

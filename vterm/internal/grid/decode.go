@@ -8,7 +8,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/color"
 )
 
-// recordHeader is what can be known of a record without reading its cells.
+// recordHeader is the part of a record that can be read without its cells.
 type recordHeader struct {
 	flags byte
 	cells int
@@ -20,18 +20,17 @@ func readHeader(rec []byte) recordHeader {
 	return recordHeader{rec[0], int(n), rec[1+k:]}
 }
 
-func (h recordHeader) wrapped() bool { return h.flags&recWrapped != 0 }
+func (h recordHeader) isWrapped() bool { return h.flags&recWrapped != 0 }
 
-// endsPiece reports whether the line is wrapped into the next one, which is the first of another piece.
+// endsPiece reports whether the line wraps into the first line of another piece.
 func (h recordHeader) endsPiece() bool { return h.flags&(recPiece|recWrapped) == recPiece|recWrapped }
 
 // continues reports whether the next line belongs to the same piece.
-func (h recordHeader) continues() bool { return h.wrapped() && !h.endsPiece() }
+func (h recordHeader) continues() bool { return h.isWrapped() && !h.endsPiece() }
 
 func (h recordHeader) size() LineSize { return LineSize(h.flags >> recSizeShift & 3) }
 
-// Reader takes a record apart. A record that is cut short (a snapshot that was tampered
-// with) gives zeros.
+// Reader reads values from a record. A truncated record, as in a damaged snapshot, yields zeros and sets Bad.
 type Reader struct {
 	B   []byte
 	Bad bool
@@ -70,7 +69,7 @@ func (r *Reader) Bytes(n uint64) []byte {
 // decodeLine fills l from a record.
 func (tb *Tables) decodeLine(l *Line, rec []byte) {
 	h := readHeader(rec)
-	l.Wrapped = h.wrapped()
+	l.Wrapped = h.isWrapped()
 	l.Size = h.size()
 	l.Cells = tb.decodeCells(l.Cells[:0], h)
 }

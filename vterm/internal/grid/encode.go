@@ -26,7 +26,7 @@ const (
 	recPiece     = 32
 )
 
-// Bytes that no UTF-8 text begins with mark the cells that are not one narrow character.
+// Bytes that never start UTF-8 text mark the cells that are not one narrow character.
 const (
 	markWide    = 0x01 // two columns follow as one
 	markCluster = 0x02 // uvarint length and bytes
@@ -36,7 +36,7 @@ const (
 	markTail    = 0x06 // a tail that lost its head
 )
 
-// LastingStyles is the number of ids that are never given to another style.
+// LastingStyles is the number of ids that are never reassigned to another style.
 const LastingStyles = 4096
 
 const FlagsMask = CellProtected | CellISOGuard
@@ -69,7 +69,7 @@ func (tb *Tables) EncodeRow(dst []byte, r *Row) []byte {
 	return dst
 }
 
-// union is every bit that is set in any cell.
+// union returns the bitwise OR of all cells.
 func union(cells []Cell) Cell {
 	var a, b, c, d Cell
 	for len(cells) >= 8 {
@@ -106,8 +106,7 @@ func encodeBytes(dst []byte, cells []Cell) []byte {
 	return dst
 }
 
-// encodeCells appends cells one by one: a narrow character is its UTF-8, a wide one has
-// markWide before it.
+// encodeCells appends cells one by one: a narrow character as its UTF-8, a wide one after markWide.
 func (tb *Tables) encodeCells(dst []byte, cells []Cell) []byte {
 	const odd = CellCluster | CellImage | FlagsMask
 	dst = slices.Grow(dst, 4*len(cells))
@@ -115,7 +114,7 @@ func (tb *Tables) encodeCells(dst []byte, cells []Cell) []byte {
 		c := cells[i]
 		switch r := c & cellContentMask; {
 		case c&odd != 0 || c>>cellWidthShift&3 > WidthWide || r >= 0x10000 || c>>cellWidthShift&3 == WidthWide && r < 0x800:
-			dst = tb.encodeOdd(dst, c)
+			dst = tb.encodeSpecial(dst, c)
 			if c.Width() == WidthWide {
 				i++
 			}
@@ -133,8 +132,8 @@ func (tb *Tables) encodeCells(dst []byte, cells []Cell) []byte {
 	return dst
 }
 
-// encodeOdd appends a cell of the rarer kinds.
-func (tb *Tables) encodeOdd(dst []byte, c Cell) []byte {
+// encodeSpecial appends a cell of a rarer kind.
+func (tb *Tables) encodeSpecial(dst []byte, c Cell) []byte {
 	if f := c & FlagsMask; f != 0 {
 		dst = append(dst, markFlags, byte(f>>24))
 	}
@@ -188,7 +187,7 @@ func (tb *Tables) encodeStyle(dst []byte, id StyleID) []byte {
 	return appendStyle(dst, &tb.Styles.List[id])
 }
 
-// ColorOnly reports whether a style is a colour of 24 bits for the text and nothing else.
+// ColorOnly reports whether a style only sets a 24-bit text colour.
 func (s *Style) ColorOnly() bool {
 	return s.FG.Kind() == color.KindRGB && uint32(s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Link)|uint32(s.Underline) == 0
 }

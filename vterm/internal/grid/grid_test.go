@@ -136,10 +136,10 @@ func TestWideCharactersStayWhole(t *testing.T) {
 		{"shifted from within", func(s *Screen) { s.ShiftColumns(Region{Left: 2, Right: 5}, -1, 0) }, "a.b你"},
 		{"overwritten", func(s *Screen) { s.Overwrite(s.Raw(0), 2, []byte("X"), 0) }, "a.Xb你"},
 		{"half copied", func(s *Screen) { s.CopyBox(Region{Left: 2, Right: 3}, 0, 0) }, ".b.b你"},
-		{"blanked", func(s *Screen) { s.Stamped(0).Blank(2, 3, false, 6) }, "a..b你"},
-		{"put over", func(s *Screen) { s.Stamped(0).Put(2, 'é', 1, 0, 6) }, "a.éb你"},
-		{"wide put over", func(s *Screen) { s.Stamped(0).Put(2, '好', 2, 0, 6) }, "a.好你"},
-		{"image over it", func(s *Screen) { s.Stamped(0).PutImage(2, 3, 1, 6) }, "a.#b你"},
+		{"blanked", func(s *Screen) { s.MutableRow(0).Blank(2, 3, false, 6) }, "a..b你"},
+		{"put over", func(s *Screen) { s.MutableRow(0).Put(2, 'é', 1, 0, 6) }, "a.éb你"},
+		{"wide put over", func(s *Screen) { s.MutableRow(0).Put(2, '好', 2, 0, 6) }, "a.好你"},
+		{"image over it", func(s *Screen) { s.MutableRow(0).PutImage(2, 3, 1, 6) }, "a.#b你"},
 	} {
 		s, _ := newTest(6, "a你b你")
 		tt.do(s)
@@ -159,11 +159,11 @@ func TestProtectedCellsAreSpared(t *testing.T) {
 	if got := draw(s); got != ".b" {
 		t.Errorf("%s is left", got)
 	}
-	s.Stamped(0).Blank(0, 4, true, 4)
+	s.MutableRow(0).Blank(0, 4, true, 4)
 	if got := draw(s); got != ".b" {
 		t.Errorf("%s is left", got)
 	}
-	s.Stamped(0).Blank(0, 4, false, 4)
+	s.MutableRow(0).Blank(0, 4, false, 4)
 	if got := draw(s); got != "" {
 		t.Errorf("%s is left", got)
 	}
@@ -189,7 +189,7 @@ func TestVersions(t *testing.T) {
 		want string
 	}{
 		{"nothing", func() {}, ""},
-		{"stamped", func() { s.Stamped(2) }, "2"},
+		{"stamped", func() { s.MutableRow(2) }, "2"},
 		{"erased", func() { s.EraseRow(1, 0) }, "1"},
 		{"touched", func() { s.Touch(1, 3) }, "1 2"},
 		{"touched beyond the end", func() { s.Touch(3, 9) }, "3"},
@@ -250,7 +250,7 @@ func TestScrollback(t *testing.T) {
 	if h.FirstID() <= first || h.EndID() != end+uint64(h.lines) {
 		t.Errorf("ids %d to %d became %d to %d", first, end, h.FirstID(), h.EndID())
 	}
-	e := h.Emptied()
+	e := h.EmptyCopy()
 	if e.Len() != 0 || e.FirstID() != h.EndID() {
 		t.Errorf("emptied: %d lines from %d", e.Len(), e.FirstID())
 	}
@@ -372,7 +372,7 @@ func TestCompact(t *testing.T) {
 	}
 	last := StyleID(len(tb.Styles.List) - 1)
 	want := tb.Styles.List[last]
-	r := s.Stamped(0)
+	r := s.MutableRow(0)
 	r.Cells[0] = r.Cells[0].WithStyle(last)
 	r.Cells[1] = tb.Extend(r.Cells[1], '\u0301')
 	for i := range 1000 {
@@ -398,7 +398,7 @@ func TestCompactLoose(t *testing.T) {
 	want := Style{FG: 2<<24 | 99}
 	r := s.Window()[0]
 	r.Packed.Reserve(8)
-	if n := r.AppendLoose(tb, []byte("loose\x1b[m and more"), 0, 8, &want); n != 5 || !tb.Styles.Lacks(&want) {
+	if n := r.AppendUnpacked(tb, []byte("loose\x1b[m and more"), 0, 8, &want); n != 5 || !tb.Styles.Lacks(&want) {
 		t.Fatalf("%d bytes", n)
 	}
 	tb.CompactStyles([]*Screen{s})

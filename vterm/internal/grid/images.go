@@ -1,12 +1,12 @@
 package grid
 
-// PutImage makes cells [from, to) show a placement, which the caller keeps by its index.
+// PutImage makes cells [from, to) show the placement with this index.
 func (r *Row) PutImage(from, to, index, cols int) {
 	r.Fill(from, to, CellImage|Cell(index), cols)
 	r.Image = true
 }
 
-// EachImage visits the cells that show an image.
+// EachImage calls f for each cell that shows an image.
 func (s *Screen) EachImage(f func(index, row, col int)) {
 	for i, r := range s.Window() {
 		if r == nil {
@@ -21,12 +21,12 @@ func (s *Screen) EachImage(f func(index, row, col int)) {
 	}
 }
 
-// EraseImages blanks the cells that show an image and match.
+// EraseImages erases the image cells for which match is true.
 func (s *Screen) EraseImages(match func(index, row, col int) bool) {
 	s.EachImage(func(index, row, col int) {
 		if match(index, row, col) {
-			r := s.Stamped(row)
-			r.Cells[col] = blanked(r.Cells[col])
+			r := s.MutableRow(row)
+			r.Cells[col] = blankOf(r.Cells[col])
 		}
 	})
 	for i, r := range s.Window() {

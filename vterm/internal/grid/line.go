@@ -2,11 +2,11 @@ package grid
 
 // Line is one row of cells.
 type Line struct {
-	Row     int    // of the screen, 0-based; in History: index as asked
+	Row     int    // row of the screen, 0-based; in a History the requested index
 	Version uint64 // when the row last changed
-	Wrapped bool   // the text goes on in the next row (soft wrap)
+	Wrapped bool   // the text continues in the next row (soft wrap)
 	Size    LineSize
-	Cells   []Cell // up to Cols cells; cells left out at the end are zero Cells
+	Cells   []Cell // up to Cols cells; missing cells at the end are zero Cells
 }
 
 // LineSize is the size set by DECDHL and DECDWL.

@@ -4,17 +4,16 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 )
 
 // Whole lines of printable ASCII, ended by CR LF, that each scroll the screen are printed here
 // without asking after every character what the state is, and those that would only pass over
 // the screen within one write never get there.
 
-// AppendLines prints the lines at the start of p one after the other into row bottom, which is
-// blank, and scrolls rows [top, bottom] after each. Rows that leave go to kept unless it is
-// nil. It returns the bytes taken.
-func (s *Screen) AppendLines(p []byte, top, bottom int, id StyleID, blank Cell, kept *Scrollback) int {
+// AppendLines prints the lines at the start of p into row bottom, which is blank, and scrolls rows [top, bottom] up
+// after each. It pushes rows that leave to scrollback, unless that is nil. It returns the number of consumed bytes.
+func (s *Screen) AppendLines(p []byte, top, bottom int, id StyleID, blank Cell, scrollback *Scrollback) int {
 	at := 0
 	for r := s.Raw(bottom); r.Used == 0 && r.Marks == (Marks{}); {
 		d := &r.Packed
@@ -34,8 +33,8 @@ func (s *Screen) AppendLines(p []byte, top, bottom int, id StyleID, blank Cell, 
 		}
 		r.Used, r.Version = n, s.tables.Version
 		first := s.Raw(top)
-		if kept != nil {
-			kept.Push(first)
+		if scrollback != nil {
+			scrollback.Push(first)
 		}
 		s.RotateUp(top, bottom, 1)
 		first.Clear(blank, s.Cols)
@@ -45,10 +44,10 @@ func (s *Screen) AppendLines(p []byte, top, bottom int, id StyleID, blank Cell, 
 	return at
 }
 
-// PassLines prints all but the last lines at the start of p, if there are so many that they
-// leave rows [top, bottom] again. What is left then fills the rows, which are blank. The style
-// is the default one; kept is as in appendLines.
-func (s *Screen) PassLines(p []byte, top, bottom int, kept *Scrollback) int {
+// PassLines prints all but the last lines at the start of p directly into the scrollback, if they are numerous enough
+// to scroll out of rows [top, bottom] again. The remaining lines then fill these rows, which are blank. The style must
+// be the default one; scrollback is as in AppendLines.
+func (s *Screen) PassLines(p []byte, top, bottom int, scrollback *Scrollback) int {
 	limit := min(s.Cols-1, shortLine)
 	height := bottom - top // rows but the last
 	if r := s.Raw(bottom); r.Used != 0 || r.Marks != (Marks{}) || 2*height > passLinesMax {
@@ -58,13 +57,13 @@ func (s *Screen) PassLines(p []byte, top, bottom int, kept *Scrollback) int {
 	if n < 2*height || size > passLength*n {
 		return 0
 	}
-	return s.passLines(p[:min(len(p), max(passBytes, size+8))], limit, top, bottom, kept)
+	return s.passLines(p[:min(len(p), max(passBytes, size+8))], limit, top, bottom, scrollback)
 }
 
-// passLines is PassLines once there are enough lines in p.
+// passLines implements PassLines once p has enough lines.
 //
 //go:noinline // else every line that is not passed would pay for making room for the lengths
-func (s *Screen) passLines(p []byte, limit, top, bottom int, kept *Scrollback) int {
+func (s *Screen) passLines(p []byte, limit, top, bottom int, scrollback *Scrollback) int {
 	var lengths [passLinesMax]byte
 	height := bottom - top
 	n, size := plainLines(p, limit, len(lengths), lengths[:])
@@ -74,14 +73,14 @@ func (s *Screen) passLines(p []byte, limit, top, bottom int, kept *Scrollback) i
 	}
 	for i := top; i < bottom; i++ {
 		r := s.Raw(i)
-		if kept != nil {
-			kept.Push(r)
+		if scrollback != nil {
+			scrollback.Push(r)
 		}
 		r.Clear(0, s.Cols)
 		r.Version = s.tables.Version
 	}
-	if kept != nil {
-		kept.pushLines(p, lengths[:n-height])
+	if scrollback != nil {
+		scrollback.pushLines(p, lengths[:n-height])
 	}
 	// The rows are blank now: to put the rest into them they need not be scrolled out.
 	at := passed
@@ -91,19 +90,19 @@ func (s *Screen) passLines(p []byte, limit, top, bottom int, kept *Scrollback) i
 	return size
 }
 
-// passLength is the length in the mean up to which lines are passed: longer ones take no
-// less time to look at twice than to print.
+// passLength is the largest mean length of lines that PassLines handles: reading longer lines twice takes as long as
+// printing them.
 const passLength = 32
 
-// passBytes bounds what passLines goes over twice, so that it is still in the cache.
+// passBytes limits the bytes that passLines reads twice, so that they are still in the cache.
 const passBytes = 16 << 10
 
-// passLinesMax is how many lines that can be.
+// passLinesMax is the largest number of lines in passBytes.
 const passLinesMax = passBytes / 2
 
-// putLine puts the line at the start of p into a blank row and returns what it takes of p.
+// putLine puts the line at the start of p into a blank row and returns the number of consumed bytes.
 func (r *Row) putLine(p []byte, cols int) int {
-	n := scan.ASCII(p)
+	n := bytescan.ASCII(p)
 	if n > 0 {
 		r.Packed.Reserve(cols)
 		r.AppendASCII(p[:n])
@@ -111,8 +110,8 @@ func (r *Row) putLine(p []byte, cols int) int {
 	return n + 2
 }
 
-// plainLines counts the whole lines at the start of p, at most so many, of at most limit
-// printable characters each, and their bytes, and notes the length of each in lengths while there is room.
+// plainLines counts the complete lines at the start of p, up to most, that have at most limit printable characters
+// each, and their bytes. It stores their lengths in lengths while that has space.
 func plainLines(p []byte, limit, most int, lengths []byte) (n, size int) {
 	p = p[:len(p):len(p)] // so that a rest of it is known to have a capacity
 	for at := 0; n < most && len(p)-at >= 8; {
@@ -121,11 +120,11 @@ func plainLines(p []byte, limit, most int, lengths []byte) (n, size int) {
 			if n < len(lengths) {
 				lengths[n] = 1
 			}
-			at += 3 // one letter: where the next line begins is foreseen, without a look for the end of this one
+			at += 3 // one letter: the start of the next line is predicted without searching the end of this one
 			n, size = n+1, at
 			continue
 		}
-		odd := scan.NotPrintable(w)
+		odd := bytescan.NotPrintable(w)
 		if odd == 0 {
 			if at += 8; at-size > limit {
 				break
@@ -136,7 +135,7 @@ func plainLines(p []byte, limit, most int, lengths []byte) (n, size int) {
 		if at += k; at-size > limit {
 			break
 		}
-		if k == 7 { // the LF stands in the next word
+		if k == 7 { // the LF is in the next word
 			if at+1 >= len(p) || p[at] != '\r' || p[at+1] != '\n' {
 				break
 			}
@@ -155,7 +154,7 @@ func plainLines(p []byte, limit, most int, lengths []byte) (n, size int) {
 // shortLine is the longest line whose length is one byte of its record.
 const shortLine = 0x7f
 
-// pushLines makes records of the lines at the start of p, which plainLines found, of these lengths.
+// pushLines stores the lines at the start of p, found by plainLines with these lengths, as records.
 func (h *Scrollback) pushLines(p, lengths []byte) {
 	h.open = 0
 	const reach = 2 + shortLine + packedSlack
@@ -186,7 +185,7 @@ func (h *Scrollback) pushLines(p, lengths []byte) {
 	}
 }
 
-// copyShort copies the first n bytes of p. Stores of more than a byte spoil what is behind them.
+// copyShort copies the first n bytes of p. It stores several bytes at a time and overwrites bytes after them.
 func copyShort(out, p []byte, n int) {
 	for i := 0; i < n; i += 8 {
 		if len(p)-i < 8 || len(out)-i < 8 {

@@ -8,30 +8,26 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// Packed is the content of a row that was only ever appended to, which is what most lines of
-// most output are. It is kept as the record that the scrollback will keep (encode.go), so that
-// printing and scrolling are copies of bytes, and cells are made only when they are looked at
-// or changed: Screen.At inflates the row, which consists of cells from then on until it is
-// cleared.
-//
-// The styles of closed runs stand in Styles, encoded; the open run goes from column from
-// to the row's end.
+// Packed is the content of a row that was only appended to, as most lines of output are. It has the form of a
+// scrollback record (encode.go), so printing and scrolling copy bytes. Screen.At inflates the row into cells when they
+// are read or changed; it then consists of cells until it is cleared. styles holds the encoded styles of closed runs;
+// the open run extends from column from to the row's end.
 type Packed struct {
 	Text   []byte
 	styles []byte
 	packedEnd
 }
 
-// packedEnd is what is known of the end of a packed row.
+// packedEnd describes the end of a packed row.
 type packedEnd struct {
 	from  int32   // first column of the open run
-	Last  int32   // where in text the last character begins
-	Style StyleID // of the open run; looseStyle: it is loose, which has no id
-	wide  bool    // text is not a byte a cell any more
+	Last  int32   // start of the last character in text
+	Style StyleID // style of the open run; looseStyle: the style has no id and is in loose
+	wide  bool    // a character in Text takes more than one byte or column
 	loose Style
 }
 
-// packedSlack is room behind the text that stores of more than a byte may spoil.
+// packedSlack is the space after the text that multi-byte stores may overwrite.
 const packedSlack = 16
 
 func (d *Packed) reset() {
@@ -40,7 +36,7 @@ func (d *Packed) reset() {
 	d.packedEnd = packedEnd{}
 }
 
-// Reserve makes room for n more bytes of text and another run.
+// Reserve makes room for n more bytes of text and one more run.
 func (d *Packed) Reserve(n int) {
 	if cap(d.Text)-len(d.Text) < n+packedSlack {
 		d.Text = slices.Grow(d.Text, n+packedSlack)
@@ -50,13 +46,14 @@ func (d *Packed) Reserve(n int) {
 	}
 }
 
-// Begin readies a packed row for characters of a style at col, which is not before the end.
+// Begin prepares a packed row for characters of a style at col, which must not be before the end.
 func (r *Row) Begin(tb *Tables, col int, id StyleID) {
 	if col > r.Used {
 		r.pad(tb, col)
 	}
 	if d := &r.Packed; id != d.Style {
-		if d.Style != looseStyle || !d.loose.equal(&tb.Styles.List[id]) { // else the open run goes on: it has an id now
+		// otherwise the open run continues: its style has an id now
+		if d.Style != looseStyle || !d.loose.equal(&tb.Styles.List[id]) {
 			d.closeRun(tb, r.Used)
 		}
 		d.Style = id
@@ -84,7 +81,7 @@ func (d *Packed) closeRun(tb *Tables, end int) {
 	}
 }
 
-// SwitchStyle is what begin does about the style, for the common case; false if it is not.
+// SwitchStyle implements the style part of Begin for the common case. It returns false in other cases.
 func (d *Packed) SwitchStyle(end int, id StyleID) bool {
 	if n := end - int(d.from); n > 0 {
 		m := len(d.styles)
@@ -99,7 +96,7 @@ func (d *Packed) SwitchStyle(end int, id StyleID) bool {
 	return true
 }
 
-// AppendASCII appends a run that begin was called for.
+// AppendASCII appends text after a call of Begin.
 func (r *Row) AppendASCII(s []byte) {
 	d := &r.Packed
 	d.Text = append(d.Text, s...)
@@ -107,7 +104,7 @@ func (r *Row) AppendASCII(s []byte) {
 	r.Used += len(s)
 }
 
-// AppendRune appends a character of w columns that begin was called for.
+// AppendRune appends a character of w columns after a call of Begin.
 func (r *Row) AppendRune(c rune, w int) {
 	d := &r.Packed
 	d.Last = int32(len(d.Text))
@@ -120,7 +117,7 @@ func (r *Row) AppendRune(c rune, w int) {
 	r.Used += w
 }
 
-// AppendHead appends the blank that a wide character leaves behind when it wraps.
+// AppendHead appends the blank at the end of a row from which a wide character wrapped.
 func (r *Row) AppendHead() {
 	d := &r.Packed
 	d.Last = int32(len(d.Text))
@@ -129,10 +126,10 @@ func (r *Row) AppendHead() {
 	r.Used++
 }
 
-// packedClusterMax bounds clusters in packed rows: their length is one byte of the record.
+// packedClusterMax limits clusters in packed rows: their length is one byte of the record.
 const packedClusterMax = 0x7f
 
-// Extend joins a character to the last one. It returns false when that is for cells.
+// Extend joins a character to the last one. It returns false if the row must be inflated for that.
 func (d *Packed) Extend(c rune) bool {
 	at := int(d.Last)
 	if at < len(d.Text) && d.Text[at] == markWide {
@@ -161,7 +158,7 @@ func (d *Packed) Extend(c rune) bool {
 	return true
 }
 
-// first is the first code point of the last character; narrow is set when it takes one column.
+// first returns the first code point of the last character; narrow reports whether it takes one column.
 func (d *Packed) first() (c rune, narrow bool) {
 	b := d.Text[d.Last:]
 	if narrow = b[0] != markWide; !narrow {
@@ -184,7 +181,7 @@ func (r *Row) WidenLast() {
 	r.Used++
 }
 
-// flags are the first byte of the record.
+// flags returns the first byte of the record.
 func (r *Row) flags() byte {
 	flags := byte(r.Size) << recSizeShift
 	if r.Wrapped {
@@ -215,7 +212,7 @@ func (tb *Tables) encodePacked(dst []byte, r *Row) []byte {
 	return dst
 }
 
-// Inflate makes cells of a packed row.
+// Inflate converts a packed row to cells.
 func (s *Screen) Inflate(r *Row) {
 	d := &r.Packed
 	h := recordHeader{flags: r.flags(), cells: r.Used}
@@ -234,7 +231,7 @@ func (s *Screen) Inflate(r *Row) {
 	d.reset()
 }
 
-// inflate is Inflate for text of a byte a cell in runs of the common kind; false if some are of another.
+// inflate implements Inflate for text of one byte per cell in common runs. It returns false for others.
 func (d *Packed) inflate(cells []Cell) bool {
 	text, styles, at := d.Text, d.styles, 0
 	for ; len(styles) >= 2; styles = styles[2:] {
@@ -252,7 +249,7 @@ func (d *Packed) inflate(cells []Cell) bool {
 	return true
 }
 
-// Variation is by how many columns c makes the last character wider.
+// Variation returns by how many columns c widens the last character.
 func (d *Packed) Variation(c rune) int {
 	if c != EmojiVariation && c != TextVariation {
 		return 0

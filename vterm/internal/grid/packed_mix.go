@@ -7,32 +7,32 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// mixture is a run of characters of all kinds on its way into the text of a packed row: what
-// wideRun and narrowRun leave, because runs are short or clusters are among them.
+// mixture encodes a run of mixed characters into the text of a packed row: short runs and clusters, which wideRun and
+// narrowRun do not handle.
 type mixture struct {
-	out       []byte // text up to its capacity
-	k         int    // its end
-	last      int    // where the last character that was put begins, -1 before the first
-	taken     int    // bytes taken
-	cols      int    // columns that are free
+	out       []byte // text so far, with spare capacity
+	size      int    // length of the text
+	last      int    // start of the last character, -1 before the first
+	consumed  int    // consumed bytes
+	cols      int    // free columns
 	state     width.State
-	odd       width.Class // classes that are left alone
+	skipped   width.Class // classes that must be skipped
 	graphemes bool
-	wide      bool // a wide character was put
+	wide      bool // a wide character was added
 }
 
-// stateUnknown stands for the state behind the last character when nobody asked for it yet. No
-// cluster that awaits a Starter has it.
+// stateUnknown means that the state after the last character was not computed yet. No cluster that awaits a Starter has
+// it.
 const stateUnknown = ^width.State(0)
 
-// firstHan and lastHan are the first bytes of U+4000 to U+9FFF: Han, which join nothing.
+// firstHan and lastHan are the first bytes of U+4000 to U+9FFF in UTF-8: Han, which join nothing.
 const firstHan, lastHan = 0xe4, 0xe9
 
 // joinsNothing reports whether no character whose first byte is c can join the one before it: ASCII and Han.
 func joinsNothing(c byte) bool { return c < utf8.RuneSelf || c-firstHan <= lastHan-firstHan }
 
-// wideRun encodes the run at the start of p of wide characters of three bytes, Han, kana and Hangul for the most part, limit
-// of them at most, and returns how many there are. The last bytes of p are left out.
+// wideRun encodes the run at the start of p of wide characters of three bytes, mostly Han, kana and Hangul, at most
+// limit of them, and returns their number. It skips the last bytes of p.
 //
 //go:noinline // inside run the loop would keep its variables on the stack
 func wideRun(out, p []byte, limit int) (n int) {
@@ -55,11 +55,11 @@ func wideRun(out, p []byte, limit int) (n int) {
 	return n
 }
 
-// chars takes what it can of p from taken on, up to stop or beyond if a run goes on there, and reports whether it came so
-// far. The last few bytes of p are left out.
+// chars consumes p from taken on, up to stop or beyond if a run continues there, and reports whether it got that far.
+// It skips the last few bytes of p.
 func (m *mixture) chars(p []byte, stop int) bool {
-	out, k, last, cols, state := m.out, m.k, m.last, m.cols, m.state
-	at := m.taken
+	out, k, last, cols, state := m.out, m.size, m.last, m.cols, m.state
+	at := m.consumed
 	for at < stop && cols > 0 && len(p)-at >= 4 && len(out)-k >= packedSlack {
 		v := binary.LittleEndian.Uint32(p[at : at+4])
 		if v&0xc0c0f0 == 0x8080e0 && width.ClassOf3(byte(v), byte(v>>8)) == 2 && !width.Awaits(state) {
@@ -87,7 +87,7 @@ func (m *mixture) chars(p []byte, stop int) bool {
 			}
 		}
 		props := width.Of(r)
-		w, known := starterWidth(props, m.odd), stateUnknown
+		w, known := starterWidth(props, m.skipped), stateUnknown
 		if (w == 0 || width.Awaits(state)) && m.graphemes {
 			if known = width.Start(props); !props.Regional() || state != stateUnknown && state != width.Plain {
 				if state == stateUnknown {
@@ -135,13 +135,13 @@ func (m *mixture) chars(p []byte, stop int) bool {
 		}
 		k, at, cols = k+size, at+size, cols-w
 	}
-	m.k, m.last, m.taken, m.cols, m.state = k, last, at, cols, state
+	m.size, m.last, m.consumed, m.cols, m.state = k, last, at, cols, state
 	return at >= stop
 }
 
-// clusterOf finds out what joins the character that q begins with, of n bytes and w columns, of which cols are free. It
-// returns the bytes and columns of the whole cluster and the state behind it, as far as q has it; no bytes when it is not
-// as simple as that.
+// clusterOf finds the characters that join the one at the start of q, which has n bytes and w columns, with cols free
+// columns. It returns the size and the columns of the whole cluster and the state after it; a size of 0 if the cluster
+// is more complex.
 func clusterOf(q []byte, n, w, cols int, props width.Props) (size, columns int, state width.State) {
 	state = width.Start(props)
 	for len(q)-n >= 4 {
@@ -174,7 +174,7 @@ func clusterOf(q []byte, n, w, cols int, props width.Props) (size, columns int, 
 	return n, w, state
 }
 
-// putBytes puts the first n bytes of q into out, where there is room for stores of 16 bytes behind them.
+// putBytes copies the first n bytes of q to out, which must have space for stores of 16 bytes.
 func putBytes(out, q []byte, n int) {
 	if n <= 16 && len(q) >= 16 {
 		binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(q))
@@ -184,12 +184,12 @@ func putBytes(out, q []byte, n int) {
 	}
 }
 
-// rune3 and rune4 decode a character of three and four bytes, the first of them lowest.
+// rune3 and rune4 decode a character of three or four bytes, with the first byte lowest.
 func rune3(v uint32) rune { return rune(v&0x0f<<12 | v>>8&0x3f<<6 | v>>16&0x3f) }
 func rune4(v uint32) rune { return rune(v&7<<18 | v>>8&0x3f<<12 | v>>16&0x3f<<6 | v>>24&0x3f) }
 
-// runeOf decodes the character above ASCII that v begins with, the first byte lowest. Its length is
-// 0 when it is none, or a control.
+// runeOf decodes the non-ASCII character at the start of v, with the first byte lowest. The length is 0 for invalid
+// bytes or a control.
 func runeOf(v uint32) (r rune, n int) {
 	switch {
 	case v&0xc0c0f0 == 0x8080e0:
@@ -209,10 +209,9 @@ func runeOf(v uint32) (r rune, n int) {
 	return 0, 0
 }
 
-// joinLast joins the character c, whose n bytes v begins with, to the one that stands in out[at:end],
-// and makes that one wide when it asks for it and there is a column free. It returns the new end, 0
-// when it is not as simple as that, and by how many columns the character grew. Behind end there is
-// room for stores of more than a byte.
+// joinLast joins character c, whose n bytes are at the start of v, to the one in out[at:end], and widens that if c
+// requires it and a column is free. It returns the new end, or 0 for more complex cases, and the number of added
+// columns. After end, out must have space for multi-byte stores.
 func joinLast(out []byte, at, end int, c rune, v uint32, n, free int) (size, grows int) {
 	from := at
 	if out[at] == markWide {

@@ -4,39 +4,38 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// AppendRun appends a run of characters, of ASCII between them and of what joins them, in columns
-// [col, end), right behind the row's end. What stops it is for others: characters without
-// columns, and whatever goes on with a cluster that stood there before. State is that of the
-// character before; it is ignored unless graphemes is set.
-func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, odd width.Class, state width.State, graphemes bool) Run {
+// AppendRun appends a run of characters, including ASCII and joining characters, in columns [col, end) directly after
+// the row's end. It stops at characters without columns, and at characters that continue an earlier cluster. state is
+// that of the previous character; it is ignored unless graphemes is set.
+func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, skipped width.Class, state width.State, graphemes bool) Run {
 	d := &r.Packed
 	d.Reserve(5 * (end - col))
 	first := len(d.Text)
-	m := mixture{out: d.Text[:cap(d.Text)], k: first, last: -1, cols: end - col, state: state, odd: odd, graphemes: graphemes}
+	m := mixture{out: d.Text[:cap(d.Text)], size: first, last: -1, cols: end - col, state: state, skipped: skipped, graphemes: graphemes}
 	if !graphemes {
 		m.state = width.Plain
 	}
 	if p[0]-0xe3 > 0xed-0xe3 { // where hardly a character is narrow
-		if n, cols := narrowRun(p, m.cols, odd); n > 0 {
-			copy(m.out[m.k:], p[:n])
-			m.k, m.taken, m.cols = m.k+n, n, m.cols-cols
-			m.last, m.state = lastChar(m.out, first, m.k), stateUnknown
+		if n, cols := narrowRun(p, m.cols, skipped); n > 0 {
+			copy(m.out[m.size:], p[:n])
+			m.size, m.consumed, m.cols = m.size+n, n, m.cols-cols
+			m.last, m.state = lastChar(m.out, first, m.size), stateUnknown
 		}
 	}
-	if m.cols > 0 && m.taken < len(p) && p[m.taken] >= utf8.RuneSelf {
+	if m.cols > 0 && m.consumed < len(p) && p[m.consumed] >= utf8.RuneSelf {
 		m.run(&tb.symbols, p)
 	}
-	if m.taken == 0 {
+	if m.consumed == 0 {
 		return Run{}
 	}
 	if id != d.Style && !d.SwitchStyle(r.Used, id) {
 		r.Begin(tb, r.Used, id)
 	}
-	d.Text, d.Last = m.out[:m.k], int32(m.last)
+	d.Text, d.Last = m.out[:m.size], int32(m.last)
 	d.wide = true
 	r.Wide = r.Wide || m.wide
 	r.Used = end - m.cols
@@ -44,11 +43,10 @@ func (r *Row) AppendRun(tb *Tables, p []byte, col, end int, id StyleID, odd widt
 	if m.state == stateUnknown {
 		m.state = width.Start(width.Of(c))
 	}
-	return Run{m.taken, r.Used, c, m.state}
+	return Run{m.consumed, r.Used, c, m.state}
 }
 
-// lastChar is where the last character of out[first:end] begins, which are characters as they stand
-// in text, none of several code points.
+// lastChar returns the start of the last character of out[first:end], whose characters are single code points.
 func lastChar(out []byte, first, end int) int {
 	last := end - 1
 	for last > first && !utf8.RuneStart(out[last]) {
@@ -60,7 +58,7 @@ func lastChar(out []byte, first, end int) int {
 	return last
 }
 
-// headAt is the first code point of the character in out at a place, behind which there is room.
+// headAt returns the first code point of the character at a position in out, which must be followed by spare space.
 func headAt(out []byte, at int) rune {
 	if out[at] == markWide {
 		at++
@@ -76,14 +74,14 @@ func headAt(out []byte, at int) rune {
 	return c
 }
 
-// narrowRun is the length of the run at the start of p of characters of one column, of up
-// to three bytes, that starter would take. The last ones before the end of p are left out.
+// narrowRun returns the length of the run of one-column characters at the start of p, of up to three bytes each, that
+// starter accepts. It ignores the last few bytes of p.
 //
 //go:noinline // inside AppendRun the loop would keep its variables on the stack
-func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
+func narrowRun(p []byte, limit int, skipped width.Class) (bytes, cols int) {
 	p = p[:len(p):len(p)] // as in FastCells
 	for cols < limit && len(p)-bytes >= 4 {
-		if odd == 0 && limit-cols >= 4 && len(p)-bytes >= 8 { // four characters at once, or two
+		if skipped == 0 && limit-cols >= 4 && len(p)-bytes >= 8 { // four characters at once, or two
 			w := binary.LittleEndian.Uint64(p[bytes:])
 			if w&0xc0e0c0e0c0e0c0e0 == 0x80c080c080c080c0 &&
 				width.Narrow2(byte(w), byte(w>>8))&width.Narrow2(byte(w>>16), byte(w>>24))&
@@ -117,7 +115,7 @@ func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
 		if class == 0 && r >= 0xa0 && r&^0x7ff != 0xd800 {
 			class = width.Of(r).Class()
 		}
-		if class&3 != 1 || class&odd != 0 {
+		if class&3 != 1 || class&skipped != 0 {
 			return bytes, cols
 		}
 		bytes += n
@@ -126,48 +124,47 @@ func narrowRun(p []byte, limit int, odd width.Class) (bytes, cols int) {
 	return bytes, cols
 }
 
-// Run is what was printed of a run: bytes taken, the column behind it, its last
-// character, the first one of its cluster, and the state behind it.
+// Run is the result of printing a run: consumed bytes, the next column, the first code point of the last cluster, and
+// the state after it.
 type Run struct {
 	Bytes, Col int
 	Last       rune
 	State      width.State
 }
 
-// starter decodes a character that begins a cluster, whatever character of that kind
-// stands before it, and is as wide on every terminal: classes in odd are left alone. Its
-// length is 0 for any other.
-func starter(p []byte, odd width.Class) (r rune, n, w int) {
-	r, n = scan.Rune(p)
-	if w = starterColumns(r, odd); n == 0 || r < 0xa0 || w == 0 {
+// starter decodes a character that starts a cluster after any other such character, and has the same width on every
+// terminal. Characters of the classes in skipped are rejected. The length is 0 for any other character.
+func starter(p []byte, skipped width.Class) (r rune, n, w int) {
+	r, n = bytescan.Rune(p)
+	if w = starterColumns(r, skipped); n == 0 || r < 0xa0 || w == 0 {
 		return 0, 0, 0
 	}
 	return r, n, w
 }
 
-// StarterColumns is the width of the character that p begins with if starter takes it, else 0.
-func StarterColumns(p []byte, odd width.Class) (columns int) {
-	_, _, w := starter(p, odd)
+// StarterColumns returns the width of the character at the start of p if starter accepts it, else 0.
+func StarterColumns(p []byte, skipped width.Class) (columns int) {
+	_, _, w := starter(p, skipped)
 	return w
 }
 
-// starterColumns is the width of a character that starter takes, 0 for any other.
-func starterColumns(r rune, odd width.Class) int { return starterWidth(width.Of(r), odd) }
+// starterColumns returns the width of a character that starter accepts, 0 for any other.
+func starterColumns(r rune, skipped width.Class) int { return starterWidth(width.Of(r), skipped) }
 
-func starterWidth(p width.Props, odd width.Class) int {
+func starterWidth(p width.Props, skipped width.Class) int {
 	c := p.Class()
-	if c&odd != 0 {
+	if c&skipped != 0 {
 		return 0
 	}
 	return c.Columns()
 }
 
-// PutRun puts a run of characters that starter takes into cells [col, end) of a row that has
-// them. The pen is a cell without content.
-func (r *Row) PutRun(p []byte, col, end int, pen Cell, odd width.Class, cols int) (run Run) {
+// PutRun puts a run of characters that starter accepts into cells [col, end) of an inflated row. pen is a cell without
+// content.
+func (r *Row) PutRun(p []byte, col, end int, pen Cell, skipped width.Class, cols int) (run Run) {
 	cells := r.Ensure(cols)
 	for run.Bytes < len(p) && p[run.Bytes] >= utf8.RuneSelf {
-		c, n, w := starter(p[run.Bytes:], odd)
+		c, n, w := starter(p[run.Bytes:], skipped)
 		if n == 0 || col+w > end {
 			break
 		}

@@ -4,69 +4,70 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// symbols remembers what symbols between Han and ASCII come to in the text of a packed row: programs repeat a few emoji
-// over and over, and to look one up is cheaper than to find out where each of its clusters ends and how wide it is.
-//
-// What it holds was put in by mixture.chars, so it cannot know better.
+// symbols caches the encoded form of character sequences between Han and ASCII in packed rows. Programs repeat a few
+// emoji, and a lookup is cheaper than finding cluster boundaries and widths. mixture.chars fills it, so results are the
+// same.
 type symbols struct {
-	slots [64]symbol
-	met   [64]uint16 // of what hashes of those slots came last and was not known
+	slots      [64]symbol
+	lastMissed [64]uint16 // hash of the last unknown sequence of each slot
 }
 
-// symbol is one or more clusters of less than symbolBytes. The zero value stands for none: it has no columns.
+// symbol is a sequence of one or more clusters of fewer than symbolBytes bytes. The zero value is an empty sequence
+// without columns.
 type symbol struct {
 	key        symbolKey
-	text       [3]uint64 // as it stands in a packed row
-	size, cols int       // bytes of the text, columns
-	tail       tail
+	text       [3]uint64 // encoded text in the form of a packed row
+	size, cols int       // bytes of the text, and its columns
+	tail       tail      // end of the sequence
 }
 
-// symbolKey is the bytes as they were printed, padded with zeros.
+// symbolKey holds the printed bytes, padded with zeros.
 type symbolKey struct{ a, b uint64 }
 
-// symbolBytes is how many bytes are looked at, symbolText how many a symbol's text can have.
+// symbolBytes is the largest length of a sequence in bytes, symbolText that of its encoded text.
 const symbolBytes, symbolText = 16, 24
 
-// tail is what is to be known of the end of a run:
+// tail describes the end of a run:
 //
-//	bits  0–7  how far before the end the last character begins
-//	bits  8–15 the state behind it
+//	bits  0–7  distance of the last character's start from the end
+//	bits  8–15 the state after it
 type tail uint64
 
-// keyOf makes the key of what stands at the start of p before a character that joinsNothing, and returns its length,
-// symbolBytes when that is not near.
+// keyOf returns the key of the bytes at the start of p before the next character for which joinsNothing is true, and
+// their length, or symbolBytes if none is near.
 func keyOf(p *[symbolBytes]byte) (symbolKey, int) {
 	a, b := binary.LittleEndian.Uint64(p[:]), binary.LittleEndian.Uint64(p[8:])
 	n, m := symbolEnd(a, b)
 	return symbolKey{firstOf(a, n), firstOf(b, m)}, n + m
 }
 
-// symbolEnd is how many bytes of a, and of b when it is all of a, stand before a character that joinsNothing.
+// symbolEnd returns the number of bytes of a, and of b after all of a, before the next character for which joinsNothing
+// is true.
 func symbolEnd(a, b uint64) (n, m int) {
 	n = bits.TrailingZeros64(joinNothing(a)) / 8
 	return n, bits.TrailingZeros64(joinNothing(b)) / 8 & -(n / 8)
 }
 
-// firstOf is the first n bytes of w.
+// firstOf returns the first n bytes of w.
 func firstOf(w uint64, n int) uint64 { return w & (1<<(8*n) - 1) }
 
-// joinNothing marks in their high bit those of 8 bytes that joinsNothing is true of.
+// joinNothing sets the high bit of those of 8 bytes for which joinsNothing is true.
 func joinNothing(w uint64) uint64 {
-	low := w & (0x7f * scan.LowBits) // adding to one of these does not reach the next
-	return (^w | (low+(0x100-firstHan)*scan.LowBits)&^(low+(0xff-lastHan)*scan.LowBits)) & (0x80 * scan.LowBits)
+	low := w & (0x7f * bytescan.LowBits) // adding to one of these does not reach the next
+	return (^w | (low+(0x100-firstHan)*bytescan.LowBits)&^(low+(0xff-lastHan)*bytescan.LowBits)) & (0x80 * bytescan.LowBits)
 }
 
-// twoMarked are the two characters of three bytes that v begins with as they stand in text, if they are wide.
+// twoMarked returns the two characters of three bytes at the start of v in the form of packed text. Both must be wide.
 func twoMarked(v uint64) uint64 {
 	return v&0xffffff<<8 | v&0xffffff000000<<16 | markWide | markWide<<32
 }
 
-// of is where a symbol stands if it is known.
-func (s *symbols) of(key symbolKey) *symbol {
+// slot returns the slot of a symbol.
+func (s *symbols) slot(key symbolKey) *symbol {
 	return &s.slots[key.hash()>>58]
 }
 
@@ -74,25 +75,25 @@ func (key symbolKey) hash() uint64 {
 	return (key.a ^ bits.RotateLeft64(key.b, 29)) * 0x9e3779b97f4a7c15
 }
 
-// noSymbols is what a terminal remembers that saw none yet.
+// noSymbols is the empty cache of a terminal that has not printed symbols.
 var noSymbols symbols
 
-// symbolTable finds symbols, and knows how often it does.
+// symbolTable is a cache of symbols with a count of its misses.
 type symbolTable struct {
 	known  *symbols // nil before the first
-	misses int      // more than hits
+	misses int      // misses minus hits, at least 0
 }
 
-// After so many misses only each sampleEvery-th run is looked at.
+// After manyMisses misses only each sampleEvery-th run is looked up.
 const (
 	manyMisses  = 64
 	sampleEvery = 64
 )
 
-// Pack takes less memory, for when nothing is going to happen for a while.
+// Pack reduces memory use. Call it when the terminal will be idle.
 func (tb *Tables) Pack() { tb.symbols = symbolTable{} }
 
-// seldom reports whether symbols hardly come again, so that to take a run character by character is less than to look them up.
+// seldom reports whether symbols hardly repeat, so that handling a run character by character is cheaper than a lookup.
 func (s *symbolTable) seldom() bool {
 	if s.misses <= manyMisses {
 		return false
@@ -104,67 +105,67 @@ func (s *symbolTable) seldom() bool {
 	return false
 }
 
-// missed notes that a symbol was not known and reports whether it came before: what never comes again costs little.
-func (s *symbolTable) missed(key symbolKey) (again bool) {
+// noteMiss records an unknown symbol and reports whether it was seen before: symbols that never repeat cost little.
+func (s *symbolTable) noteMiss(key symbolKey) (again bool) {
 	s.misses = max(s.misses, -manyMisses) + 1
 	if s.known == nil {
 		s.known = new(symbols)
 	}
 	h := key.hash()
-	at, tag := &s.known.met[h>>58], uint16(h>>42)
+	at, tag := &s.known.lastMissed[h>>58], uint16(h>>42)
 	again = *at == tag
 	*at = tag
 	return again
 }
 
-// begins reports whether the first character joins none before it, whatever Han or ASCII that is.
+// begins reports whether the first character never joins a Han or ASCII character before it.
 func (key symbolKey) begins() bool {
 	r, _ := runeOf(uint32(key.a))
 	props := width.Of(r)
 	return props.Starter() || props.Regional()
 }
 
-// learn remembers what a symbol came to that chars just took, at out[k:], in so many columns.
+// learn stores the result for a symbol that chars just consumed, at out[k:], in cols columns.
 func (s *symbolTable) learn(key symbolKey, m *mixture, k, cols int) {
-	if m.last < k || m.k-k > symbolText || len(m.out)-k < symbolText || !key.begins() {
+	if m.last < k || m.size-k > symbolText || len(m.out)-k < symbolText || !key.begins() {
 		return
 	}
 	t := m.out[k : k+symbolText]
-	e := s.known.of(key)
-	e.key, e.size, e.cols = key, m.k-k, cols
-	e.tail = tail(m.k-m.last) | tail(m.state)<<8
+	e := s.known.slot(key)
+	e.key, e.size, e.cols = key, m.size-k, cols
+	e.tail = tail(m.size-m.last) | tail(m.state)<<8
 	for i := range e.text {
 		e.text[i] = binary.LittleEndian.Uint64(t[8*i:])
 	}
 }
 
-// run takes what it can of p from taken on.
+// run consumes as much of p as possible, from m.consumed on.
 func (m *mixture) run(s *symbolTable, p []byte) {
-	for m.odd == 0 && m.graphemes {
+	for m.skipped == 0 && m.graphemes {
 		if s.seldom() || m.state != stateUnknown && !width.Ends(m.state) {
 			break
 		}
 		if !m.known(s, p) {
 			return
 		}
-		if len(p)-m.taken < symbolBytes {
+		if len(p)-m.consumed < symbolBytes {
 			break
 		}
-		key, n := keyOf((*[symbolBytes]byte)(p[m.taken:]))
-		stop, k, cols := m.taken+max(n, 1), m.k, m.cols
-		again := s.missed(key)
+		key, n := keyOf((*[symbolBytes]byte)(p[m.consumed:]))
+		stop, k, cols := m.consumed+max(n, 1), m.size, m.cols
+		again := s.noteMiss(key)
 		if !m.chars(p, stop) {
 			return
 		}
-		if again && n < symbolBytes && m.taken == stop {
+		if again && n < symbolBytes && m.consumed == stop {
 			s.learn(key, m, k, cols-m.cols)
 		}
 	}
 	m.chars(p, len(p))
 }
 
-// known takes Han and the like, ASCII and known symbols, as long as they follow each other: nothing joins there. It
-// returns false when there is no more to be taken.
+// known consumes Han and similar characters, ASCII and known symbols, as long as they follow each other: nothing joins
+// there. It returns false at the end.
 func (m *mixture) known(s *symbolTable, p []byte) (more bool) {
 	const han = tail(4) | tail(stateUnknown)<<8
 	const ascii = tail(1) | tail(width.Plain)<<8
@@ -172,7 +173,7 @@ func (m *mixture) known(s *symbolTable, p []byte) (more bool) {
 	if known == nil {
 		known = &noSymbols
 	}
-	out, rest, cols := m.out[m.k:], p[m.taken:], m.cols
+	out, rest, cols := m.out[m.size:], p[m.consumed:], m.cols
 	var end tail
 	for len(rest) >= symbolBytes && len(out) >= symbolText+packedSlack && cols > 0 {
 		v := binary.LittleEndian.Uint64(rest)
@@ -190,7 +191,7 @@ func (m *mixture) known(s *symbolTable, p []byte) (more bool) {
 			continue
 		}
 		if v&0x80 == 0 {
-			i := min(bits.TrailingZeros64(scan.NotPrintable(v))/8, cols)
+			i := min(bits.TrailingZeros64(bytescan.NotPrintable(v))/8, cols)
 			if i == 0 {
 				break
 			}
@@ -201,7 +202,7 @@ func (m *mixture) known(s *symbolTable, p []byte) (more bool) {
 		w := binary.LittleEndian.Uint64(rest[8:])
 		n, i := symbolEnd(v, w)
 		key := symbolKey{firstOf(v, n), firstOf(w, i)}
-		e := known.of(key)
+		e := known.slot(key)
 		if more = e.key != key || uint(e.cols-1) >= uint(cols); more { // a slot without a symbol has no columns
 			break
 		}
@@ -212,17 +213,17 @@ func (m *mixture) known(s *symbolTable, p []byte) (more bool) {
 		s.misses--
 	}
 	if end != 0 {
-		m.k, m.taken, m.cols = len(m.out)-len(out), len(p)-len(rest), cols
-		m.last, m.state, m.wide = m.k-int(end&0xff), width.State(end>>8), true
+		m.size, m.consumed, m.cols = len(m.out)-len(out), len(p)-len(rest), cols
+		m.last, m.state, m.wide = m.size-int(end&0xff), width.State(end>>8), true
 	}
 	return more || cols > 0 && (len(rest) < symbolBytes || len(out) < symbolText+packedSlack)
 }
 
-// wideOf3 reports whether v begins with a wide character of three bytes that joins nothing: Han, which most are, kana or Hangul.
+// wideOf3 reports whether v starts with a wide character of three bytes that joins nothing: Han (most), kana or Hangul.
 func wideOf3(v uint64) bool {
 	return byte(v)-firstHan <= lastHan-firstHan && v&0xc0c000 == 0x808000 ||
 		v&0xc0c0f0 == 0x8080e0 && (width.ClassOf3(byte(v), byte(v>>8)) == 2 || hiragana(rune3(uint32(v))))
 }
 
-// hiragana reports whether r is a letter of a script whose marks stand between its letters, so there is no class for it.
+// hiragana reports whether r is a letter of a script whose marks are between its letters, so that it has no class.
 func hiragana(r rune) bool { return uint32(r-0x3041) <= 0x3096-0x3041 }

@@ -14,21 +14,20 @@ type Cursor struct {
 	Pending  bool // the last column was written, the wrap is due
 }
 
-// reflow breaks logical lines, given row by row, into rows of another width. Nothing is
-// lost: rows that were wrapped are joined by their marks, whatever width they had.
+// reflow re-wraps logical lines, given row by row, to another width. It loses nothing: wrapped rows are joined by their
+// marks, whatever their width was.
 type reflow struct {
-	tables *Tables
-	cols   int
-	whole  bool // wide characters stay whole on one column: the scrollback's rows are cut when they are shown
-	emit   func(*Row)
+	tables   *Tables
+	cols     int
+	keepWide bool // wide characters are kept on a screen of one column: scrollback rows are cropped when they are shown
+	emit     func(*Row)
 
-	line []Cell // the logical line so far; the caller calls begin, appends a row and calls end
-	from int    // where that row begins
-	open bool   // its last row was wrapped
-	out  Row    // reused for every row emitted
+	line []Cell // current logical line; the caller calls begin, appends a row and calls end
+	from int    // start of the last row in line
+	open bool   // the last row was wrapped
+	out  Row    // reused for every emitted row
 
-	// The cursor, once its row was given: where it stands in the line, and then in
-	// which emitted row and column.
+	// Cursor: its position in line once its row was given, and then the emitted row and column.
 	mark    int
 	marked  bool
 	emitted int
@@ -39,8 +38,8 @@ type reflow struct {
 
 func (f *reflow) empty() bool { return !f.open && len(f.line) == 0 }
 
-// begin is called before a row is appended. One of another size than normal is not joined with what was wrapped before it,
-// which is broken as a line of its own.
+// begin must be called before a row is appended. A row of another size than normal is not joined with wrapped text
+// before it, which becomes a separate line.
 func (f *reflow) begin(size LineSize) {
 	if size != LineNormal && !f.empty() {
 		f.trim()
@@ -49,8 +48,7 @@ func (f *reflow) begin(size LineSize) {
 	f.from = len(f.line)
 }
 
-// setMark notes that the cursor stands at col of the row that is about to be appended,
-// behind it when its wrap is pending.
+// setMark records that the cursor is at col of the row about to be appended, after it if its wrap is pending.
 func (f *reflow) setMark(c Cursor) {
 	f.mark, f.marked = len(f.line)+c.Col, true
 	if c.Pending {
@@ -59,7 +57,7 @@ func (f *reflow) setMark(c Cursor) {
 	f.pending = c.Pending
 }
 
-// end ends the row that was appended to line.
+// end must be called after a row was appended.
 func (f *reflow) end(wrapped bool, size LineSize) {
 	blankHeads(f.line[f.from:], wrapped)
 	if n := len(f.line); f.cols > 1 && n > 0 {
@@ -77,7 +75,7 @@ func (f *reflow) end(wrapped bool, size LineSize) {
 	f.breakLine(wrapped, size)
 }
 
-// blankHeads makes blanks of columns that were left to a wide character which does not follow them any more.
+// blankHeads blanks columns that were left free for a wide character which no longer follows them.
 func blankHeads(row []Cell, wrapped bool) {
 	n := len(row)
 	for wrapped && n > 0 && row[n-1].Width() == WidthHead {
@@ -85,13 +83,13 @@ func blankHeads(row []Cell, wrapped bool) {
 	}
 	for i, c := range row[:n] {
 		if c.Width() == WidthHead {
-			row[i] = blanked(c)
+			row[i] = blankOf(c)
 		}
 	}
 }
 
-// trim cuts the blanks at the end of the line, but not before the cursor. A row that was wrapped has all its blanks, so that
-// no text of a later row moves; those before a line's end are none of its rows.
+// trim removes blanks at the end of the line, but not before the cursor. A wrapped row keeps its blanks, so that text
+// of later rows does not move.
 func (f *reflow) trim() {
 	n := len(f.line)
 	for n > 0 && f.line[n-1] == 0 && (!f.marked || n > f.mark) {
@@ -100,8 +98,7 @@ func (f *reflow) trim() {
 	f.line = f.line[:n]
 }
 
-// finish emits a line whose last row was wrapped; wrapped says whether it goes on after
-// all that was given.
+// finish emits the pending line. wrapped reports whether it continues after all given rows.
 func (f *reflow) finish(wrapped bool) {
 	if !f.empty() {
 		f.breakLine(wrapped, LineNormal)
@@ -109,7 +106,7 @@ func (f *reflow) finish(wrapped bool) {
 }
 
 func (f *reflow) breakLine(wrapped bool, size LineSize) {
-	if f.cols == 1 && !f.whole {
+	if f.cols == 1 && !f.keepWide {
 		f.squeeze()
 	}
 	line, limit := f.line, f.cols
@@ -119,7 +116,7 @@ func (f *reflow) breakLine(wrapped bool, size LineSize) {
 	for from := 0; ; {
 		n := min(len(line)-from, limit)
 		head := false
-		if f.whole && n == 1 && from+1 < len(line) && line[from+1].Width() == WidthTail {
+		if f.keepWide && n == 1 && from+1 < len(line) && line[from+1].Width() == WidthTail {
 			n = 2
 		} else if from+n < len(line) && line[from+n].Width() == WidthTail && (n > 1 || size != LineNormal) {
 			n--
@@ -136,8 +133,8 @@ func (f *reflow) breakLine(wrapped bool, size LineSize) {
 	f.line, f.open = line[:0], false
 }
 
-// squeeze makes wide characters narrow, for a screen of one column, where there is no room
-// for a pair; widenLast undoes it.
+// squeeze makes wide characters narrow for a screen of one column, which has no space for pairs. widenSqueezed undoes
+// it.
 func (f *reflow) squeeze() {
 	out := f.line[:0]
 	for i, c := range f.line {
@@ -152,7 +149,7 @@ func (f *reflow) squeeze() {
 	f.line = out
 }
 
-// widenSqueezed gives a wide character that was squeezed its second column back.
+// widenSqueezed restores the second column of squeezed wide characters.
 func widenSqueezed(tb *Tables, line []Cell) []Cell {
 	c := line[len(line)-1]
 	if c.Width() != WidthNarrow || c.Blank() || c&CellImage != 0 {
@@ -169,7 +166,7 @@ func widenSqueezed(tb *Tables, line []Cell) []Cell {
 	return append(line, NewCell(0, WidthTail, c.Style(), c&FlagsMask))
 }
 
-// place finds the cursor when it stands in the row about to be emitted.
+// place sets the cursor if it is in the row about to be emitted.
 func (f *reflow) place(from, n int, last bool) {
 	if !f.marked || f.mark >= from+n && !last {
 		return
@@ -192,13 +189,13 @@ func (f *reflow) emitRow(cells []Cell, head, wrapped bool, size LineSize) {
 		r.Cells[len(cells)] = NewCell(0, WidthHead, 0, 0)
 		r.Used++
 	}
-	r.survey()
+	r.updateFlags()
 	f.emitted++
 	f.emit(r)
 }
 
-// survey sets what a row knows of its cells.
-func (r *Row) survey() {
+// updateFlags sets the flags that describe the row's cells.
+func (r *Row) updateFlags() {
 	if !r.Wrapped {
 		r.trim(r.Used, 0)
 	}

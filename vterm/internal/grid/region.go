@@ -1,12 +1,11 @@
 package grid
 
-// Erasing, scrolling and moving parts of a screen. Cells that become free are blank, whatever
-// that is; rows that change are stamped.
+// Functions that erase, scroll and move parts of a screen. Freed cells get the value blank; changed rows are stamped.
 
 // Region is a rectangle of cells, all its sides inclusive.
 type Region struct{ Top, Bottom, Left, Right int }
 
-// EraseSpan erases cells [from, to) of a row. A row erased to its end is not wrapped any more.
+// EraseSpan erases cells [from, to) of a row. A row erased to its end is no longer wrapped.
 func (s *Screen) EraseSpan(row, from, to int, blank Cell) {
 	r := s.Raw(row)
 	r.Version = s.tables.Version
@@ -20,7 +19,7 @@ func (s *Screen) EraseSpan(row, from, to int, blank Cell) {
 
 // EraseUnprotected erases those of cells [from, to) of a row that are not protected.
 func (s *Screen) EraseUnprotected(row, from, to int, blank Cell) {
-	r := s.Stamped(row)
+	r := s.MutableRow(row)
 	r.Ensure(s.Cols)
 	for col := from; col < to; col++ {
 		if r.Cells[col]&CellProtected == 0 {
@@ -57,7 +56,7 @@ func (s *Screen) RollDown(top, bottom, n int, blank Cell) {
 	s.Touch(top, bottom+1)
 }
 
-// Unlink ends the soft wrap of the row above top: what followed it has moved.
+// Unlink ends the soft wrap of the row above top, because the text that followed it has moved.
 func (s *Screen) Unlink(top int) {
 	if top == 0 {
 		return
@@ -73,7 +72,7 @@ func (s *Screen) ShiftUp(g Region, n int, blank Cell) {
 		s.copySpan(i, i+n, g)
 	}
 	for i := g.Bottom - n + 1; i <= g.Bottom; i++ {
-		s.Stamped(i).Fill(g.Left, g.Right+1, blank, s.Cols)
+		s.MutableRow(i).Fill(g.Left, g.Right+1, blank, s.Cols)
 	}
 }
 
@@ -83,13 +82,13 @@ func (s *Screen) ShiftDown(g Region, n int, blank Cell) {
 		s.copySpan(i, i-n, g)
 	}
 	for i := g.Top; i < g.Top+n; i++ {
-		s.Stamped(i).Fill(g.Left, g.Right+1, blank, s.Cols)
+		s.MutableRow(i).Fill(g.Left, g.Right+1, blank, s.Cols)
 	}
 }
 
 // copySpan copies the columns of a region from row src to row dst.
 func (s *Screen) copySpan(dst, src int, g Region) {
-	from, to := s.At(src), s.Stamped(dst)
+	from, to := s.At(src), s.MutableRow(dst)
 	from.split(g.Left)
 	from.split(g.Right + 1)
 	to.split(g.Left)
@@ -103,7 +102,7 @@ func (s *Screen) copySpan(dst, src int, g Region) {
 // ShiftColumns moves the columns of a region by n, to the right when n is positive.
 func (s *Screen) ShiftColumns(g Region, n int, blank Cell) {
 	for i := g.Top; i <= g.Bottom; i++ {
-		r := s.Stamped(i)
+		r := s.MutableRow(i)
 		if n > 0 {
 			r.ShiftRight(g.Left, g.Right+1, n, blank, s.Cols)
 		} else {
@@ -124,7 +123,7 @@ func (s *Screen) CopyBox(g Region, top, left int) {
 		copied = append(copied, cells[g.Left:g.Left+width]...)
 	}
 	for i := range height {
-		r := s.Stamped(top + i)
+		r := s.MutableRow(top + i)
 		r.Ensure(s.Cols)
 		r.split(left)
 		r.split(left + width)

@@ -1,8 +1,8 @@
 package grid
 
-// Reflow makes a screen of another size of s, which is not used any more. Rows that no longer
-// fit go to the history; where rows became free, the history gives lines back, so that what was at the bottom
-// stays there. Blank rows under the cursor are the first to go.
+// Reflow converts s, which must not be used afterwards, into a screen of another size. Rows that no longer fit go to
+// the history. If rows become free, the history returns lines, so that the bottom stays in place. Blank rows below the
+// cursor are dropped first.
 func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 	s.InflateAll()
 	old := s.all()
@@ -26,7 +26,7 @@ func (s *Screen) Reflow(h *Scrollback, cur *Cursor, cols, rows int) *Screen {
 	return fitRows(h, out, cur, cols, rows)
 }
 
-// feedScreen gives rows of a screen to the reflow and marks the cursor.
+// feedScreen passes rows of a screen to the reflow and marks the cursor.
 func (f *reflow) feedScreen(rows []*Row, cur *Cursor, cols int) {
 	for i, r := range rows {
 		f.begin(r.Size)
@@ -37,7 +37,7 @@ func (f *reflow) feedScreen(rows []*Row, cur *Cursor, cols int) {
 	}
 }
 
-// feed gives a row to the reflow.
+// feed passes a row to the reflow.
 func (f *reflow) feed(r *Row, cols int) {
 	f.begin(r.Size)
 	if r.Wrapped && r.Size == LineNormal {
@@ -48,7 +48,7 @@ func (f *reflow) feed(r *Row, cols int) {
 	f.end(r.Wrapped, r.Size)
 }
 
-// lastUsed is the number of rows down to the last that holds something or the cursor.
+// lastUsed returns the number of rows down to the last that has content or the cursor.
 func lastUsed(rows []*Row, cursorRow int) int {
 	n := len(rows)
 	for n > cursorRow+1 && n > 0 && union(rows[n-1].Cells[:rows[n-1].Used]) == 0 {
@@ -63,7 +63,7 @@ func takeRow(r *Row) *Row {
 	return &c
 }
 
-// refill puts lines back above the screen's while it has room for them.
+// refill moves history lines back above the screen's lines while there is room.
 func (h *Scrollback) refill(out []*Row, cur *Cursor, cols, rows, blank int) []*Row {
 	for len(out)+blank < rows && h.Len() > 0 {
 		pulled := h.pullRows(rows-len(out)-blank, cols)
@@ -89,10 +89,11 @@ func (h *Scrollback) refill(out []*Row, cur *Cursor, cols, rows, blank int) []*R
 	return out
 }
 
-// pullRows takes back as many of the last line's pieces as fill the given number of rows, so that they are reflowed together.
+// pullRows removes enough pieces of the last history line to fill this number of rows, so that they are reflowed
+// together.
 func (h *Scrollback) pullRows(rows, cols int) []*Row {
 	pulled := h.pull(false)
-	for cells := 0; h.Len() > 0 && readHeader(h.log.At(h.Len()-1)).wrapped(); {
+	for cells := 0; h.Len() > 0 && readHeader(h.log.At(h.Len()-1)).isWrapped(); {
 		if cells += pieceCells; cells >= rows*cols {
 			break
 		}
@@ -101,8 +102,7 @@ func (h *Scrollback) pullRows(rows, cols int) []*Row {
 	return pulled
 }
 
-// fitRows makes the screen of rows, pushing what is too much at the top into the history
-// and keeping the cursor in sight.
+// fitRows returns the screen of rows. It pushes excess rows at the top into the history and keeps the cursor visible.
 func fitRows(h *Scrollback, out []*Row, cur *Cursor, cols, rows int) *Screen {
 	over := max(0, len(out)-rows)
 	over = min(over, cur.Row)
@@ -123,8 +123,8 @@ func fitRows(h *Scrollback, out []*Row, cur *Cursor, cols, rows int) *Screen {
 	return s
 }
 
-// Crop changes the size without reflow, as the alternate screen does: rows are cut at
-// the bottom, at the top as far as the cursor needs it.
+// Crop changes the size without reflow, as for the alternate screen. Rows are removed at the bottom, and at the top if
+// the cursor requires it.
 func (s *Screen) Crop(cur *Cursor, cols, rows int) {
 	s.InflateAll()
 	w := append([]*Row(nil), s.all()...)
@@ -146,7 +146,7 @@ func (s *Screen) Crop(cur *Cursor, cols, rows int) {
 	s.setRows(w)
 }
 
-// fit gives a row that has cells exactly cols of them.
+// fit gives an inflated row exactly cols cells.
 func (r *Row) fit(cols int) {
 	if len(r.Cells) == 0 {
 		return

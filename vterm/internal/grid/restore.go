@@ -4,27 +4,27 @@ import "encoding/binary"
 
 // Rows and lines that come from a snapshot may be damaged.
 
-// RestoreRow fills an empty row from a record that may be damaged; false when it is not sound,
-// or refers to an image placement beyond the given number.
+// RestoreRow fills an empty row from a record that may be damaged. It returns false for an invalid record, or one that
+// refers to an image placement beyond the given number.
 func (s *Screen) RestoreRow(r *Row, rec []byte, placements int) bool {
-	if !soundRecord(rec, s.Cols) {
+	if !isValidRecord(rec, s.Cols) {
 		return false
 	}
 	var l Line
 	s.tables.decodeLine(&l, rec)
-	if len(l.Cells) > s.Cols || !s.tables.soundCells(l.Cells, placements) {
+	if len(l.Cells) > s.Cols || !s.tables.areValidCells(l.Cells, placements) {
 		return false
 	}
 	if len(l.Cells) > 0 || l.Wrapped {
 		copy(r.Ensure(s.Cols), l.Cells)
 	}
 	r.Used, r.Wrapped, r.Size, r.Inflated = len(l.Cells), l.Wrapped, l.Size, true
-	r.survey()
+	r.updateFlags()
 	return true
 }
 
-// soundRecord checks the header of a record.
-func soundRecord(rec []byte, cols int) bool {
+// isValidRecord reports whether the header of a record is valid.
+func isValidRecord(rec []byte, cols int) bool {
 	if len(rec) < 2 {
 		return false
 	}
@@ -32,8 +32,8 @@ func soundRecord(rec []byte, cols int) bool {
 	return k > 0 && n <= uint64(cols)
 }
 
-// soundCells checks that wide characters are whole and all references are good.
-func (tb *Tables) soundCells(cells []Cell, placements int) bool {
+// areValidCells reports whether wide characters are complete and all references are valid.
+func (tb *Tables) areValidCells(cells []Cell, placements int) bool {
 	for i, c := range cells {
 		next := i+1 < len(cells) && cells[i+1].Width() == WidthTail
 		switch {
@@ -50,13 +50,12 @@ func (tb *Tables) soundCells(cells []Cell, placements int) bool {
 	return len(cells) == 0 || cells[0].Width() != WidthTail
 }
 
-// MaxCols is the width of the widest screen there can be.
+// MaxCols is the largest width of a screen.
 const MaxCols = 4096
 
-// Restore appends a record that may be damaged; false when it is not sound. Nothing can be
-// wrong with plain text.
+// Restore appends a record that may be damaged. It returns false for an invalid record; plain text is always valid.
 func (h *Scrollback) Restore(rec []byte, placements int) bool {
-	if !soundRecord(rec, MaxCols) {
+	if !isValidRecord(rec, MaxCols) {
 		return false
 	}
 	head := readHeader(rec)
@@ -68,7 +67,7 @@ func (h *Scrollback) Restore(rec []byte, placements int) bool {
 	} else {
 		var l Line
 		h.tables.decodeLine(&l, rec)
-		if len(l.Cells) > MaxCols || !h.tables.soundCells(l.Cells, placements) {
+		if len(l.Cells) > MaxCols || !h.tables.areValidCells(l.Cells, placements) {
 			return false
 		}
 		r := Row{Cells: l.Cells, Used: len(l.Cells), Marks: Marks{Inflated: true}}
@@ -83,5 +82,5 @@ func (h *Scrollback) Restore(rec []byte, placements int) bool {
 	return true
 }
 
-// Record is line i as Restore takes it.
+// Record returns line i in the form that Restore accepts.
 func (h *Scrollback) Record(i int) []byte { return h.log.At(i) }

@@ -1,26 +1,25 @@
 package grid
 
-// Row is one line of a screen. It begins packed (packed.go) and has cells once
-// they are needed. They are allocated then, so an empty screen costs nothing; all cells from
-// used on are zero, and all are zero in a packed row, so clearing is cheap.
+// Row is a line of a screen. It starts packed (packed.go) and gets cells when they are needed, so an empty screen costs
+// nothing. Cells from Used on are zero, and all are zero in a packed row, so clearing is cheap.
 type Row struct {
-	Packed  Packed // its content, unless inflated
+	Packed  Packed // content, unless inflated
 	Cells   []Cell // length 0 or the screen's width
 	Used    int    // cells that may not be blank
 	Version uint64 // when it last changed
 	Marks
 }
 
-// Marks are what clearing a row resets.
+// Marks are the properties that clearing a row resets.
 type Marks struct {
 	Inflated bool // cells hold the content
-	Wrapped  bool // soft wrap: the text goes on in the next row
-	Wide     bool // may hold wide characters: can be falsely set, never falsely clear
-	Image    bool // may hold image cells, likewise
+	Wrapped  bool // soft wrap: the text continues in the next row
+	Wide     bool // may contain wide characters: may be set falsely, never cleared falsely
+	Image    bool // may contain image cells, likewise
 	Size     LineSize
 }
 
-// Ensure gives a row that is empty or inflated its cells.
+// Ensure allocates the cells of a row that is empty or inflated.
 func (r *Row) Ensure(cols int) []Cell {
 	r.Inflated = true
 	if len(r.Cells) < cols {
@@ -44,7 +43,7 @@ func (r *Row) Clear(blank Cell, cols int) {
 	r.Used = cols
 }
 
-// reset makes an empty packed row of a row whose cells are blank.
+// reset turns a row with blank cells into an empty packed row.
 func (r *Row) reset() {
 	r.Packed.reset()
 	r.Used = 0
@@ -67,12 +66,12 @@ func (r *Row) Fill(from, to int, blank Cell, cols int) {
 	r.trim(to, blank)
 }
 
-// shown is what can be seen of a row.
-func (r *Row) shown(cols int) []Cell { return shown(r.Cells[:r.Used], r.Size, cols) }
+// visibleCells returns the visible cells of a row.
+func (r *Row) visibleCells(cols int) []Cell { return visibleCells(r.Cells[:r.Used], r.Size, cols) }
 
-// shown is what can be seen of a row's cells: the left half of a line of double width, whose
-// right half stays and comes back when the line becomes normal again, as in xterm.
-func shown(cells []Cell, size LineSize, cols int) []Cell {
+// visibleCells returns the visible cells of a row: for a line of double width its left half. The right half stays and
+// reappears when the line becomes normal again, as in xterm.
+func visibleCells(cells []Cell, size LineSize, cols int) []Cell {
 	half := max(1, cols/2)
 	if size == LineNormal || len(cells) <= half {
 		return cells
@@ -83,7 +82,7 @@ func shown(cells []Cell, size LineSize, cols int) []Cell {
 	return cells[:half]
 }
 
-// trim keeps used right after cells up to end were set to blank.
+// trim updates Used after cells up to end were set to blank.
 func (r *Row) trim(end int, blank Cell) {
 	if blank != 0 {
 		r.Used = max(r.Used, end)
@@ -97,17 +96,17 @@ func (r *Row) trim(end int, blank Cell) {
 	}
 }
 
-// split breaks the wide character that col would cut in two: both halves become blank.
+// split blanks both halves of a wide character that crosses col.
 func (r *Row) split(col int) {
 	if !r.Wide || col <= 0 || col >= r.Used || r.Cells[col].Width() != WidthTail {
 		return
 	}
-	r.Cells[col-1] = blanked(r.Cells[col-1])
-	r.Cells[col] = blanked(r.Cells[col])
+	r.Cells[col-1] = blankOf(r.Cells[col-1])
+	r.Cells[col] = blankOf(r.Cells[col])
 }
 
-// blanked is a cell with its looks but without its content.
-func blanked(c Cell) Cell { return Cell(c.Style()) << CellStyleShift }
+// blankOf returns a cell with its style but without its content.
+func blankOf(c Cell) Cell { return Cell(c.Style()) << CellStyleShift }
 
 func fillCells(cells []Cell, c Cell) {
 	for len(cells) >= 8 {
@@ -135,7 +134,7 @@ func (r *Row) ShiftRight(col, end, n int, blank Cell, cols int) {
 	r.Recount(end)
 }
 
-// shiftLeft moves cells [col+n, end) to col and fills what is left behind.
+// shiftLeft moves cells [col+n, end) to col and fills the freed cells.
 func (r *Row) shiftLeft(col, end, n int, blank Cell, cols int) {
 	if n = min(n, end-col); n <= 0 {
 		return
@@ -149,13 +148,13 @@ func (r *Row) shiftLeft(col, end, n int, blank Cell, cols int) {
 	r.Recount(end)
 }
 
-// Recount finds used again after cells up to end may have been set.
+// Recount updates Used after cells up to end may have been set.
 func (r *Row) Recount(end int) {
 	r.Used = max(r.Used, end)
 	r.trim(r.Used, 0)
 }
 
-// Put prints a character of w columns at col, in the looks of a pen: a cell without content.
+// Put prints a character of w columns at col, in the style of pen, a cell without content.
 func (r *Row) Put(col int, c rune, w int, pen Cell, cols int) {
 	r.Ensure(cols)
 	r.split(col)
@@ -170,7 +169,7 @@ func (r *Row) Put(col int, c rune, w int, pen Cell, cols int) {
 	r.Used = max(r.Used, col+w)
 }
 
-// PutHeads leaves cells [col, end) to a wide character that wrapped.
+// PutHeads fills cells [col, end) before a wide character that wrapped.
 func (r *Row) PutHeads(col, end int, blank Cell, cols int) {
 	r.Ensure(cols)
 	for ; col < end; col++ {
@@ -182,7 +181,7 @@ func (r *Row) PutHeads(col, end int, blank Cell, cols int) {
 	}
 }
 
-// PutWide puts a cell at col with two columns instead of one.
+// PutWide replaces the cell at col by a wide cell of two columns.
 func (r *Row) PutWide(col int, c Cell, cols int) {
 	r.Ensure(cols)
 	r.split(col)
@@ -200,32 +199,31 @@ func (r *Row) Narrow(col int, blank Cell) {
 	r.Cells[col+1] = blank
 }
 
-// Blank takes the content of cells [from, to) and leaves their looks; protected cells are spared
-// when sparing is set.
+// Blank removes the content of cells [from, to) but not their style. If sparing is set, protected cells are unchanged.
 func (r *Row) Blank(from, to int, sparing bool, cols int) {
 	cells := r.Ensure(cols)
 	r.split(from)
 	r.split(to)
 	for col := from; col < to; col++ {
 		if cells[col]&CellProtected == 0 || !sparing {
-			cells[col] = blanked(cells[col])
+			cells[col] = blankOf(cells[col])
 		}
 	}
 	r.Recount(to)
 	r.repair(from, to)
 }
 
-// repair blanks what is left of wide characters that lost their other half in [from, to).
+// repair blanks halves of wide characters that lost their other half in [from, to).
 func (r *Row) repair(from, to int) {
 	for col := from; r.Wide && col < to; col++ {
 		switch r.Cells[col].Width() {
 		case WidthWide:
 			if col+1 >= len(r.Cells) || r.Cells[col+1].Width() != WidthTail {
-				r.Cells[col] = blanked(r.Cells[col])
+				r.Cells[col] = blankOf(r.Cells[col])
 			}
 		case WidthTail:
 			if col == 0 || r.Cells[col-1].Width() != WidthWide {
-				r.Cells[col] = blanked(r.Cells[col])
+				r.Cells[col] = blankOf(r.Cells[col])
 			}
 		}
 	}

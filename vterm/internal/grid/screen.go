@@ -2,23 +2,22 @@ package grid
 
 import "slices"
 
-// Screen is one of the two grids. Its rows stand in a window that slides over a buffer of
-// twice their number, so that scrolling the whole screen moves one reference per line
-// and a row is found without a division.
+// Screen is one of the two grids. Its rows are a window that slides over a buffer of twice their number, so that
+// scrolling the whole screen moves one pointer per line and finding a row needs no division.
 type Screen struct {
-	ring []*Row // window [base, base+n); nil: blank, and was never anything else
+	ring []*Row // window [base, base+rows); nil: a row that was never written to
 	base int
 	rows int
 	Cols int
-	// The tables are what the styles of packed rows refer to.
+	// The tables that the styles of packed rows refer to.
 	tables *Tables
 	// Moved is the version at which every row last moved or changed.
 	Moved uint64
-	// Rows [dirtyLo, dirtyHi) changed and are stamped when flush is called.
+	// Rows [dirtyLo, dirtyHi) have changed and are stamped by Flush.
 	dirtyLo, dirtyHi int
 }
 
-// NewScreen is a blank screen.
+// NewScreen returns a blank screen.
 func NewScreen(tb *Tables, cols, rows int) *Screen {
 	s := &Screen{Cols: cols, tables: tb}
 	s.setRows(make([]*Row, rows))
@@ -43,7 +42,7 @@ func (s *Screen) setRows(rows []*Row) {
 	clear(s.ring[len(rows):])
 }
 
-// Raw is row i as it is. Its cells are not to be looked at.
+// Raw returns row i without inflating it: its cells may still be packed, so they must not be read. Use At to read them.
 func (s *Screen) Raw(i int) *Row {
 	r := s.ring[s.base+i]
 	if r == nil {
@@ -52,7 +51,7 @@ func (s *Screen) Raw(i int) *Row {
 	return r
 }
 
-// make makes a row that was never written to.
+// make creates a row that was never written to.
 //
 //go:noinline
 func (s *Screen) make(i int) *Row {
@@ -61,7 +60,7 @@ func (s *Screen) make(i int) *Row {
 	return r
 }
 
-// At is row i, inflated.
+// At returns row i, inflated.
 func (s *Screen) At(i int) *Row {
 	r := s.Raw(i)
 	if !r.Inflated {
@@ -70,8 +69,8 @@ func (s *Screen) At(i int) *Row {
 	return r
 }
 
-// Stamped is row i, inflated and stamped as changed.
-func (s *Screen) Stamped(i int) *Row {
+// MutableRow returns row i, inflated and stamped as changed.
+func (s *Screen) MutableRow(i int) *Row {
 	r := s.At(i)
 	r.Version = s.tables.Version
 	return r
@@ -82,10 +81,10 @@ func (s *Screen) Touch(lo, hi int) {
 	s.dirtyLo, s.dirtyHi = min(s.dirtyLo, lo), max(s.dirtyHi, hi)
 }
 
-// TouchAll marks everything as changed.
+// TouchAll marks all rows as changed.
 func (s *Screen) TouchAll() { s.Moved = s.tables.Version }
 
-// Flush stamps the rows that touch marked.
+// Flush stamps the rows that Touch marked.
 func (s *Screen) Flush() {
 	if s.dirtyLo < s.dirtyHi {
 		for i := s.dirtyLo; i < min(s.dirtyHi, s.rows); i++ {
@@ -109,10 +108,11 @@ func (s *Screen) InflateAll() {
 	}
 }
 
-// Window is the rows in order, as they are; nil is one that was never written to. It is valid until the next rotation.
+// Window returns the rows in order, packed or inflated; nil for a row that was never written to. It is valid until the
+// next rotation.
 func (s *Screen) Window() []*Row { return s.ring[s.base : s.base+s.rows] }
 
-// all is Window with all rows made.
+// all is Window with all rows created.
 func (s *Screen) all() []*Row {
 	for i := range s.rows {
 		s.Raw(i)
@@ -120,7 +120,7 @@ func (s *Screen) all() []*Row {
 	return s.Window()
 }
 
-// RotateUp moves rows [top, bottom] up by n; the first n come out at the bottom.
+// RotateUp moves rows [top, bottom] up by n; the first n reappear at the bottom.
 func (s *Screen) RotateUp(top, bottom, n int) {
 	if top == 0 && bottom == s.rows-1 {
 		for range n {
@@ -147,7 +147,7 @@ func (s *Screen) slide() {
 	}
 }
 
-// rotateDown moves rows [top, bottom] down by n; the last n come out at the top.
+// rotateDown moves rows [top, bottom] down by n; the last n reappear at the top.
 func (s *Screen) rotateDown(top, bottom, n int) {
 	w := s.ring[s.base+top : s.base+bottom+1]
 	if n == 1 {
@@ -165,15 +165,15 @@ func rotate(w []*Row, n int) {
 	slices.Reverse(w)
 }
 
-// CopyRow makes l a copy of row i, in the memory that l has.
+// CopyRow copies row i into l and reuses l's memory.
 func (s *Screen) CopyRow(l *Line, i int) {
 	r := s.At(i)
 	l.Row, l.Version, l.Wrapped, l.Size = i, max(r.Version, s.Moved), r.Wrapped, r.Size
-	l.Cells = append(l.Cells[:0], r.shown(s.Cols)...)
+	l.Cells = append(l.Cells[:0], r.visibleCells(s.Cols)...)
 }
 
-// CopyRows appends copies of the rows that changed after a version, or of all, to lines. The
-// memory of lines and of their cells up to its capacity is used again.
+// CopyRows appends copies of the rows that changed after a version, or of all rows, to lines. It reuses memory of lines
+// up to its capacity.
 func (s *Screen) CopyRows(lines []Line, all bool, since uint64) []Line {
 	var blank Row
 	for i, r := range s.Window() {
@@ -194,7 +194,7 @@ func (s *Screen) CopyRows(lines []Line, all bool, since uint64) []Line {
 			s.Inflate(r)
 		}
 		l.Row, l.Version, l.Wrapped, l.Size = i, version, r.Wrapped, r.Size
-		l.Cells = append(l.Cells[:0], r.shown(s.Cols)...)
+		l.Cells = append(l.Cells[:0], r.visibleCells(s.Cols)...)
 	}
 	return lines
 }

@@ -19,31 +19,32 @@ type Scrollback struct {
 	log     *arena.Log
 	tables  *Tables
 	scratch []byte
-	// Base makes stable ids of the arena's record numbers.
+	// Base is added to the arena's record numbers to get stable ids.
 	Base  uint64
-	lines int // the bound
-	bytes int // the bound
-	// Stale is the number of lines, from the first that ever was, that may not fit the width they should have. Lines that came
-	// since the width changed do: what is read once is read as it is later.
+	lines int // limit of lines
+	bytes int // limit of bytes
+	// Stale is the number of lines, counted from the first line ever, that may have been wrapped for an earlier width.
+	// Later lines have the current width.
 	Stale uint64
-	cols  int // the width they were asked for in
+	cols  int // the width in which they were requested
 	open  int // cells in the last piece so far; 0: the next row starts a piece
-	// Widest and Wrapped tell whether a change of width can matter at all.
+	// Widest and Wrapped show whether a change of width can have an effect.
 	Widest  int
 	Wrapped bool
-	// Touched counts the cells that were decoded for a reflow. Only tests read it.
+	// Touched counts the cells decoded for a reflow, for tests.
 	Touched uint64
 }
 
 // pieceCells is the number of cells at which a piece of a wrapped line ends, with the row that reaches it.
 const pieceCells = 1 << 15
 
-// NewScrollback keeps at most so many lines and about so many bytes; none when lines is below 1.
+// NewScrollback returns a scrollback of at most this many lines and about this many bytes. It stores nothing if lines
+// is below 1.
 func NewScrollback(tb *Tables, lines, bytes int) *Scrollback {
 	return &Scrollback{log: arena.New(max(lines, 0), bytes), tables: tb, lines: max(lines, 0), bytes: bytes}
 }
 
-// Push copies a row of a screen, the newest line from then on.
+// Push copies a row of a screen as the newest line.
 func (h *Scrollback) Push(r *Row) {
 	if r.Inflated && r.Wrapped && r.Size == LineNormal { // its blanks stand between words
 		r.Used = len(r.Cells)
@@ -56,8 +57,8 @@ func (h *Scrollback) Push(r *Row) {
 	}
 }
 
-// add is Push of a row that has the blanks it should have: one that reflow made of the last characters of what it was given
-// may be short and yet go on, and blanks behind them would come to stand in the middle of text.
+// add is Push for a row whose blanks are already correct. reflow may produce a short row although the line continues;
+// added blanks would end up in the middle of text.
 func (h *Scrollback) add(r *Row) {
 	if r.Inflated {
 		h.scratch = h.tables.EncodeRow(h.scratch[:0], r)
@@ -69,7 +70,7 @@ func (h *Scrollback) add(r *Row) {
 	h.Wrapped = h.Wrapped || r.Wrapped
 }
 
-// extendPiece counts the cells of the last row, which is wrapped, to its piece, and ends the piece once it is long enough.
+// extendPiece adds the cells of the last row, which is wrapped, to its piece, and ends a piece that is long enough.
 func (h *Scrollback) extendPiece(cells int) {
 	if h.open += cells; h.open >= pieceCells {
 		h.open = 0
@@ -77,14 +78,15 @@ func (h *Scrollback) extendPiece(cells int) {
 	}
 }
 
-// endPiece marks the last row, which is wrapped, as the last one of a piece.
+// endPiece marks the last row, which is wrapped, as the end of a piece.
 func (h *Scrollback) endPiece() {
 	if n := h.log.Len(); n > 0 {
 		h.log.At(n - 1)[0] |= recPiece
 	}
 }
 
-// textCells returns the number of a row's cells without those at its end that stayed empty because a wide character did not fit.
+// textCells returns the number of a row's cells without the empty ones at its end that a wide character did not fit
+// into.
 func (r *Row) textCells() int {
 	n := r.Used
 	if !r.Inflated {
@@ -124,26 +126,26 @@ func (h *Scrollback) pushPacked(r *Row) {
 	}
 }
 
-// uvarintLen is the number of bytes that v takes.
+// uvarintLen returns the number of bytes of v as a varint.
 func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// BytesKept is about what the lines take in memory.
+// BytesKept returns the approximate memory use of the lines.
 func (h *Scrollback) BytesKept() int { return h.log.Bytes() }
 
-// FirstID is the stable id of line 0, EndID that of the screen's first row.
-func (h *Scrollback) FirstID() uint64 { return h.Base + h.log.Dropped() }
+// FirstID returns the stable id of line 0, EndID that of the screen's first row.
+func (h *Scrollback) FirstID() uint64 { return h.Base + h.log.DroppedCount() }
 func (h *Scrollback) EndID() uint64   { return h.FirstID() + uint64(h.Len()) }
 
-// Pack takes less memory, for when nothing is going to happen for a while.
+// Pack reduces memory use. Call it when the terminal will be idle.
 func (h *Scrollback) Pack() { h.log.Pack() }
 
-// Clear drops all lines.
+// Clear removes all lines.
 func (h *Scrollback) Clear() {
 	h.log.Clear()
 	h.Stale, h.Widest, h.Wrapped, h.open = 0, 0, false, 0
 }
 
-// widthChanged notes that lines have to be reflowed to a new width before they are read.
+// widthChanged records that lines must be reflowed to a new width before they are read.
 func (h *Scrollback) widthChanged(cols int) {
 	if h.Len() == 0 || !h.Wrapped && h.Widest <= cols {
 		return
@@ -152,16 +154,16 @@ func (h *Scrollback) widthChanged(cols int) {
 	h.Stale = h.count()
 }
 
-// count is how many lines there ever were.
-func (h *Scrollback) count() uint64 { return h.log.Dropped() + uint64(h.Len()) }
+// count returns how many lines were ever added.
+func (h *Scrollback) count() uint64 { return h.log.DroppedCount() + uint64(h.Len()) }
 
-// stale is the number of lines kept that may not fit.
+// stale returns the number of stored lines that may not fit.
 func (h *Scrollback) stale() int {
-	return int(max(h.Stale, h.log.Dropped()) - h.log.Dropped())
+	return int(max(h.Stale, h.log.DroppedCount()) - h.log.DroppedCount())
 }
 
-// StaleCode is what a snapshot keeps of Stale: 0, none; 1, all; else one more than how many lines are. Programs that knew
-// only all or none refuse the last, and replay.
+// StaleCode returns Stale for a snapshot: 0 for none; 1 for all; else one more than the number of stale lines. Programs
+// that support only none and all reject other values and replay.
 func (h *Scrollback) StaleCode() uint64 {
 	switch n := h.stale(); n {
 	case 0:
@@ -173,19 +175,19 @@ func (h *Scrollback) StaleCode() uint64 {
 	}
 }
 
-// SetStaleCode is StaleCode's reverse, once the lines are there.
+// SetStaleCode sets Stale from a snapshot's value, after the lines were loaded.
 func (h *Scrollback) SetStaleCode(code uint64) {
 	h.Stale = 0
 	if code > 0 {
 		h.Stale = h.count()
 	}
 	if code > 1 {
-		h.Stale = min(h.Stale, h.log.Dropped()+code-1)
+		h.Stale = min(h.Stale, h.log.DroppedCount()+code-1)
 	}
 }
 
-// Reflow reflows the newest lines, at least the given number, to a width. The id of the last line does not change, and so neither
-// do those of the screen; widthChanged reserved ids for additional lines.
+// Reflow reflows at least this many of the newest lines to a width. Ids of the last line and of the screen's rows do
+// not change; widthChanged reserved ids for additional lines.
 func (h *Scrollback) Reflow(cols, lines int) {
 	h.cols = cols
 	for {
@@ -198,8 +200,8 @@ func (h *Scrollback) Reflow(cols, lines int) {
 	}
 }
 
-// pieceBefore returns the first line of the fewest pieces before line end that reflow to at least the given number of lines, as
-// estimated from the numbers of their cells.
+// pieceBefore returns the first line of the fewest pieces before line end that reflow to at least this many lines,
+// estimated from their numbers of cells.
 func (h *Scrollback) pieceBefore(end, lines int) int {
 	cells := 0
 	for i := end; ; {
@@ -218,25 +220,25 @@ func (h *Scrollback) pieceBefore(end, lines int) int {
 	}
 }
 
-// reflowFrom reflows the lines [from, stale), which must be whole pieces. They are not stale afterwards.
+// reflowFrom reflows the lines [from, stale), which must be whole pieces.
 func (h *Scrollback) reflowFrom(from, stale int) {
 	end, tail := h.EndID(), h.log.Cut(h.Len()-from)
 	h.Stale = h.count()
 	if from == 0 {
 		h.Stale, h.Widest, h.Wrapped = 0, 0, false
 	}
-	f := reflow{tables: h.tables, cols: h.cols, whole: true, emit: h.add}
+	f := reflow{tables: h.tables, cols: h.cols, keepWide: true, emit: h.add}
 	for i := range stale - from {
 		rec := tail.At(i)
 		head := readHeader(rec)
 		f.begin(head.size())
-		if head.size() != LineNormal || !head.wrapped() && head.cells <= h.cols && f.empty() {
+		if head.size() != LineNormal || !head.isWrapped() && head.cells <= h.cols && f.empty() {
 			h.keep(rec, head) // one of double width is cut when it is shown: it may be wider again
 			continue
 		}
 		h.Touched += uint64(head.cells)
 		f.line = h.tables.decodeCells(f.line, head)
-		f.end(head.wrapped(), head.size())
+		f.end(head.isWrapped(), head.size())
 		if head.endsPiece() {
 			f.finish(true)
 			h.endPiece()
@@ -247,33 +249,32 @@ func (h *Scrollback) reflowFrom(from, stale int) {
 		rec := tail.At(i)
 		h.keep(rec, readHeader(rec))
 	}
-	h.Base = end - uint64(h.Len()) - h.log.Dropped()
+	h.Base = end - uint64(h.Len()) - h.log.DroppedCount()
 }
 
-// keep appends a line as it is.
+// keep appends a line unchanged.
 func (h *Scrollback) keep(rec []byte, head recordHeader) {
 	h.log.Append(rec)
 	h.Widest = max(h.Widest, head.cells)
-	h.Wrapped = h.Wrapped || head.wrapped()
+	h.Wrapped = h.Wrapped || head.isWrapped()
 }
 
-// Emptied is a scrollback without lines whose first line gets the id that the next one of h
-// would get.
-func (h *Scrollback) Emptied() *Scrollback {
+// EmptyCopy returns a scrollback without lines, whose first line gets the id of the next line of h.
+func (h *Scrollback) EmptyCopy() *Scrollback {
 	e := NewScrollback(h.tables, h.lines, h.bytes)
 	e.Base = h.EndID()
 	return e
 }
 
-// Len is the number of lines kept.
+// Len returns the number of stored lines.
 func (h *Scrollback) Len() int { return h.log.Len() }
 
-// Line fills l with line i. The lines must have the width of the screen (Reflow). Of what reflow leaves whole, so that a
-// narrow screen is no loss, it cuts what cannot be seen.
+// Line fills l with line i. The lines must have the width of the screen (Reflow). It crops the invisible parts that
+// reflow keeps so that a narrow screen loses nothing.
 func (h *Scrollback) Line(i int, l *Line) {
 	h.tables.decodeLine(l, h.log.At(i))
 	blankHeads(l.Cells, l.Wrapped)
-	l.Cells = shown(l.Cells, l.Size, h.cols)
+	l.Cells = visibleCells(l.Cells, l.Size, h.cols)
 	if h.cols == 1 && len(l.Cells) > 1 {
 		l.Cells = l.Cells[:1]
 		l.Cells[0] &^= 3 << cellWidthShift
@@ -282,7 +283,7 @@ func (h *Scrollback) Line(i int, l *Line) {
 	l.Version = 0
 }
 
-// pull takes the last piece of a line back, oldest row first; with openOnly only if the screen continues it.
+// pull removes and returns the last piece of a line, oldest row first; with openOnly only if the screen continues it.
 func (h *Scrollback) pull(openOnly bool) []*Row {
 	var rows []*Row
 	for h.Len() > 0 {
@@ -292,7 +293,7 @@ func (h *Scrollback) pull(openOnly bool) []*Row {
 			break
 		}
 		h.Touched += uint64(head.cells)
-		r := &Row{Marks: Marks{Wrapped: head.wrapped(), Size: head.size(), Inflated: true}}
+		r := &Row{Marks: Marks{Wrapped: head.isWrapped(), Size: head.size(), Inflated: true}}
 		r.Cells = h.tables.decodeCells(nil, head)
 		r.Used = len(r.Cells)
 		rows = append(rows, r)
@@ -303,7 +304,7 @@ func (h *Scrollback) pull(openOnly bool) []*Row {
 	return rows
 }
 
-// Newest returns a view of the newest lines, at most the given number.
+// Newest returns a view of at most this many of the newest lines.
 func (h *Scrollback) Newest(lines int) Newest {
 	n := min(h.Len(), max(lines, 0))
 	return Newest{h, h.EndID() - uint64(n), n}

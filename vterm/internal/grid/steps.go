@@ -3,16 +3,18 @@ package grid
 import (
 	"encoding/binary"
 
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 )
 
-// Lines of one letter that are ended by LF alone, as raw programs print them, each stand a column further right than the one
-// before, until they stand in the last. Those that would only pass over the screen within one write never get there.
+// Lines of one letter that end with LF alone, as raw programs print them, are each a column further right than the
+// previous one, until they reach the last. Those that would only pass over the screen within one write are never stored
+// in it.
 
-// PassSteps prints such lines at the start of p, the first in column col of row bottom, and scrolls rows [top, bottom] after
-// each, if there are so many that they leave these rows again. All but the last lines are not put on the screen. The style is
-// the default one, rows that leave go to kept unless it is nil. It returns how many lines it took, of two bytes each.
-func (s *Screen) PassSteps(p []byte, col, top, bottom int, kept *Scrollback) int {
+// PassSteps prints lines of one letter and LF at the start of p, the first in column col of row bottom, if they are
+// numerous enough to scroll out of rows [top, bottom] again. It scrolls after each line; only the last lines are put on
+// the screen. The style must be the default one. It pushes rows that leave to scrollback, unless that is nil. It
+// returns the number of consumed lines, of two bytes each.
+func (s *Screen) PassSteps(p []byte, col, top, bottom int, scrollback *Scrollback) int {
 	height := bottom - top // rows but the last
 	if r := s.Raw(bottom); r.Used != 0 || r.Marks != (Marks{}) || 2*height > stepsMax || s.Cols > shortLine {
 		return 0
@@ -24,14 +26,14 @@ func (s *Screen) PassSteps(p []byte, col, top, bottom int, kept *Scrollback) int
 	}
 	for i := top; i < bottom; i++ {
 		r := s.Raw(i)
-		if kept != nil {
-			kept.Push(r)
+		if scrollback != nil {
+			scrollback.Push(r)
 		}
 		r.Clear(0, s.Cols)
 	}
 	passed := n - height
-	if kept != nil {
-		kept.pushSteps(p[:2*passed], col, s.Cols-1)
+	if scrollback != nil {
+		scrollback.pushSteps(p[:2*passed], col, s.Cols-1)
 	}
 	for i := range height {
 		k := passed + i
@@ -43,16 +45,16 @@ func (s *Screen) PassSteps(p []byte, col, top, bottom int, kept *Scrollback) int
 	return n
 }
 
-// stepsMin is how many lines are worth it, stepsMax bounds how many are looked at in vain.
+// stepsMin is the smallest number of lines that makes PassSteps worthwhile; stepsMax limits the lines examined in vain.
 const stepsMin, stepsMax = 8, 512
 
-// steps counts the lines of one printable letter and LF at the start of p.
+// steps returns the number of lines of one printable letter and LF at the start of p.
 func steps(p []byte) int {
 	const ends, space = 0x0a000a000a000a00, ('\n' ^ ' ') * 0x0100010001000100
 	at := 0
 	for ; len(p)-at >= 8; at += 8 {
 		w := binary.LittleEndian.Uint64(p[at:])
-		if w&0xff00ff00ff00ff00 != ends || scan.NotPrintable(w^space) != 0 {
+		if w&0xff00ff00ff00ff00 != ends || bytescan.NotPrintable(w^space) != 0 {
 			break
 		}
 	}
@@ -62,7 +64,8 @@ func steps(p []byte) int {
 	return at / 2
 }
 
-// pushSteps makes records of the lines in p, which steps found, the first letter in column col, none behind column last.
+// pushSteps stores the lines in p, found by steps, as records. The first letter is in column col; none is beyond column
+// last.
 func (h *Scrollback) pushSteps(p []byte, col, last int) {
 	h.Widest = max(h.Widest, min(col+len(p)/2, last+1))
 	for len(p) > 0 {

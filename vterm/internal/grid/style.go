@@ -2,7 +2,7 @@ package grid
 
 import "github.com/longterm-dev/longterm/vterm/internal/color"
 
-// Attrs are the on/off attributes of SGR.
+// Attrs are the boolean attributes of SGR.
 type Attrs uint16
 
 // Attributes, with the SGR parameter that sets each.
@@ -34,10 +34,10 @@ const (
 // LinkID is an index into Frame.Links; 0 is no link.
 type LinkID uint32
 
-// Style is everything about a cell's looks but its text. The zero Style is default.
+// Style is the look of a cell without its text. The zero Style is the default.
 type Style struct {
 	FG, BG    color.Color
-	ULColor   color.Color // underline colour; default: that of the text
+	ULColor   color.Color // underline colour; default: the text's colour
 	Attrs     Attrs
 	Underline Underline
 	Link      LinkID
@@ -45,6 +45,6 @@ type Style struct {
 
 // Link is a hyperlink (OSC 8).
 type Link struct {
-	ID  string // the program's id=, joins cells of one link; may be empty
+	ID  string // the program's id=, which joins cells of one link; may be empty
 	URI string
 }

@@ -2,17 +2,17 @@ package grid
 
 import "unicode/utf8"
 
-// maxCluster bounds the bytes of one grapheme cluster; marks beyond are dropped.
+// maxCluster limits the bytes of one grapheme cluster; further marks are dropped.
 const maxCluster = 128
 
-// The variation selectors that ask for text or emoji.
+// The variation selectors for text or emoji.
 const (
 	TextVariation  = 0xfe0e // VS15
 	EmojiVariation = 0xfe0f // VS16
 )
 
-// Tables are the side tables that the cells of a terminal's screens and scrollback refer to,
-// and the version that rows get which change now.
+// Tables are the side tables that the cells of a terminal's screens and scrollback refer to, and the version for rows
+// that change now.
 type Tables struct {
 	Version  uint64
 	Styles   StyleTable
@@ -22,24 +22,23 @@ type Tables struct {
 	symbols symbolTable
 }
 
-// StyleTable gives styles their ids. It only grows; a style's id stays what it is until
-// the whole table is rebuilt (compact.go).
+// StyleTable assigns ids to styles. It only grows; ids stay the same until the whole table is rebuilt (compact.go).
 type StyleTable struct {
 	List  []Style
 	slots []uint64 // open addressing: hash in the high half, id+1 in the low; 0 is free
-	limit int      // size at which it is rebuilt, when above styleLimit
+	limit int      // size at which the table is rebuilt, if above StyleLimit
 
-	filter *styleFilter // nil before Lacks needs it
+	filter *styleFilter // created when Lacks first needs it
 }
 
-// Init makes the table hold the default style only.
+// Init resets the table to the default style.
 func (s *StyleTable) Init() {
 	s.List = append(make([]Style, 0, 8), Style{})
 	s.slots, s.filter = nil, nil
 }
 
-// ID finds a style's id or gives it one. It takes a pointer because a style that was
-// just written is slow to copy.
+// ID returns a style's id, assigning one if needed. It takes a pointer because copying a style that was just written is
+// slow.
 func (s *StyleTable) ID(st *Style) StyleID {
 	if st.IsZero() {
 		return 0
@@ -65,7 +64,7 @@ func (s *StyleTable) ID(st *Style) StyleID {
 	}
 }
 
-// Find is ID for a style that has one; false if it has none.
+// Find returns the ID of a style, or false if it has none.
 func (s *StyleTable) Find(st *Style) (StyleID, bool) {
 	h := hashStyle(st)
 	if h == 0 || len(s.slots) == 0 {
@@ -83,14 +82,13 @@ func (s *StyleTable) Find(st *Style) (StyleID, bool) {
 	}
 }
 
-// equal is ==, field by field.
+// equal compares styles field by field, faster than ==.
 func (s *Style) equal(o *Style) bool {
 	return s.FG == o.FG && s.BG == o.BG && s.ULColor == o.ULColor && s.Attrs == o.Attrs &&
 		s.Underline == o.Underline && s.Link == o.Link
 }
 
-// set is = for a style that differs in little. A copy of all of a style of which a part was just written would wait until
-// that has left the processor.
+// set assigns o field by field. Copying a whole style would wait until a recent write of a part has left the processor.
 func (s *Style) set(o *Style) {
 	if s.FG != o.FG {
 		s.FG = o.FG
@@ -108,7 +106,7 @@ func (s *Style) IsZero() bool {
 	return uint32(s.FG|s.BG|s.ULColor)|uint32(s.Attrs)|uint32(s.Underline)|uint32(s.Link) == 0
 }
 
-// Grow makes room for more styles and finds those in List again.
+// Grow makes room for more styles and rehashes those in List.
 func (s *StyleTable) Grow() {
 	s.slots = make([]uint64, nextPow2(max(32, 4*len(s.List))))
 	mask := uint64(len(s.slots) - 1)
@@ -134,22 +132,22 @@ func hashStyle(s *Style) uint64 {
 	return hashRest(uint64(s.FG)<<32|uint64(s.BG), uint64(s.ULColor)<<32|uint64(s.Link)<<16^uint64(s.Attrs)<<3^uint64(s.Underline))
 }
 
-// hashRest is the hash of a style of these colours and whatever else there is.
+// hashRest returns the hash of a style from its colours and the rest.
 func hashRest(colors, rest uint64) uint64 {
 	h := (colors^colors>>29)*0xff51afd7ed558ccd ^ rest
 	return (h ^ h>>31) * 0x9e3779b97f4a7c15
 }
 
-// ClusterTable gives grapheme clusters of several code points their indices.
+// ClusterTable assigns indices to grapheme clusters of several code points.
 type ClusterTable struct {
 	List  []string
 	index map[string]uint32
 	bytes int
-	// sizes at which it is rebuilt, when above clusterLimit and clusterBytes
+	// sizes at which the table is rebuilt, if above ClusterLimit and clusterBytes
 	limit, byteLimit int
 }
 
-// ID gives a cluster its index; a full table gives 0, a blank.
+// ID returns a cluster's index, assigning one if needed. A full table returns 0, a blank.
 func (c *ClusterTable) ID(b []byte) uint32 {
 	if i, ok := c.index[string(b)]; ok {
 		return i
@@ -171,14 +169,14 @@ func (c *ClusterTable) ID(b []byte) uint32 {
 	return i
 }
 
-// LinkTable gives hyperlinks their ids; entry 0 is no link.
+// LinkTable assigns ids to hyperlinks; entry 0 is no link.
 type LinkTable struct {
 	List  []Link
 	index map[Link]LinkID
 	bytes int
 }
 
-// ID gives a link its id; when the table is full there are no new links.
+// ID returns a link's id, assigning one if needed. A full table adds no links.
 func (l *LinkTable) ID(link Link) LinkID {
 	if id, ok := l.index[link]; ok {
 		return id
@@ -197,7 +195,7 @@ func (l *LinkTable) ID(link Link) LinkID {
 	return id
 }
 
-// Extend is a cell with one more character.
+// Extend returns a cell with one more character.
 func (tb *Tables) Extend(c Cell, r rune) Cell {
 	var buf [maxCluster + utf8.UTFMax]byte
 	b := buf[:0]

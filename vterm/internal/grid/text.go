@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/longterm-dev/longterm/vterm/internal/scan"
+	"github.com/longterm-dev/longterm/vterm/internal/bytescan"
 )
 
-// Overwrite stores a run of ASCII in the cells of a row, which gets some if it has none.
+// Overwrite stores a run of ASCII in the cells of a row, which is inflated first if necessary.
 func (s *Screen) Overwrite(r *Row, col int, p []byte, pen Cell) {
 	if !r.Inflated {
 		s.Inflate(r)
@@ -42,13 +42,13 @@ func putASCII(dst []Cell, s []byte, pen Cell) {
 	}
 }
 
-// FastCells stores the run of printable ASCII at the start of p, or what of it fits. It returns
-// how much that is, 0 when p ends too soon; then some of it may have been stored.
+// FastCells stores the printable ASCII at the start of p, as far as dst has space. It returns the number of stored
+// bytes, or 0 if p ends too soon; some may have been stored then.
 func FastCells(dst []Cell, p []byte, pen Cell) int {
 	p, dst = p[:len(p):len(p)], dst[:len(dst):len(dst)] // so that a rest of them is known to have a capacity
 	for n := 0; len(p)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(p[n:])
-		odd := scan.NotPrintable(w)
+		odd := bytescan.NotPrintable(w)
 		if odd == 0 && len(dst)-n >= 8 {
 			d := dst[n : n+8 : n+8]
 			d[0], d[1], d[2], d[3] = pen|Cell(w&0xff), pen|Cell(w>>8&0xff), pen|Cell(w>>16&0xff), pen|Cell(w>>24&0xff)
@@ -65,9 +65,9 @@ func FastCells(dst []Cell, p []byte, pen Cell) int {
 	return 0
 }
 
-// FastASCII copies the run of printable ASCII at the start of p, or limit bytes of a longer one, behind
-// the text and returns the length. It copies 8 bytes at a time, which leaves rubbish behind the run. The
-// length is 0 when there is no room or p ends too soon.
+// FastASCII appends the printable ASCII at the start of p, at most limit bytes, to the text and returns the length. It
+// copies 8 bytes at a time, which leaves garbage after the run. The length is 0 if the space is short or p ends too
+// soon.
 func (d *Packed) FastASCII(p []byte, limit int) int {
 	out := d.Text[len(d.Text):cap(d.Text)]
 	if len(out) < limit+packedSlack {
@@ -77,7 +77,7 @@ func (d *Packed) FastASCII(p []byte, limit int) int {
 	for n := 0; n <= limit && len(p)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(p[n:])
 		binary.LittleEndian.PutUint64(out[n:], w)
-		if odd := scan.NotPrintable(w); odd != 0 {
+		if odd := bytescan.NotPrintable(w); odd != 0 {
 			return min(n+bits.TrailingZeros64(odd)/8, limit)
 		}
 		if n+8 >= limit {

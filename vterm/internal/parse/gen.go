@@ -21,37 +21,41 @@ var states = []string{
 	"DcsEntry", "DcsParam", "DcsInter", "DcsIgnore", "Dcs", "Osc", "Apc", "SosPm",
 }
 
-// actions are numbered in this order.
+// actions lists the actions in the order of their numbers.
 var actions = []string{
 	"actNone", "actExecute", "actClear", "actCollect", "actPrefix", "actParam", "actEsc", "actCsi", "actString",
 }
 
+// key is a state and a byte.
 type key struct {
 	state string
 	b     int
 }
 
+// table maps a state and a byte to an action and the next state.
 var table = map[key]int{}
 
-// on fills the bytes lo to hi of a state.
+// on sets the transition for the bytes lo to hi of a state.
 func on(state string, lo, hi int, action, next string) {
 	for b := lo; b <= hi; b++ {
 		table[key{state, b}] = slices.Index(actions, action)<<8 | slices.Index(states, next)
 	}
 }
 
+// controls adds the transitions for C0 controls.
 func controls(state, action string) {
 	on(state, 0x00, 0x1f, action, state)
 }
 
-// anywhere holds in every state but those that collect a string, where ESC is
-// handled by the collecting loop.
+// anywhere adds the transitions that all states have, except those that collect a string, where the collecting loop
+// handles ESC.
 func anywhere(state string) {
 	on(state, 0x18, 0x18, "actExecute", "Ground")
 	on(state, 0x1a, 0x1a, "actExecute", "Ground")
 	on(state, 0x1b, 0x1b, "actClear", "Escape")
 }
 
+// escape adds the states of escape sequences.
 func escape() {
 	on("Escape", 0x20, 0x2f, "actCollect", "EscInter")
 	on("Escape", 0x30, 0x7e, "actEsc", "Ground")
@@ -65,7 +69,7 @@ func escape() {
 	on("EscInter", 0x30, 0x7e, "actEsc", "Ground")
 }
 
-// header is the shape shared by CSI and DCS: prefix, parameters, intermediates, final.
+// header adds the states shared by CSI and DCS: prefix, parameters, intermediates, final.
 func header(p, final, next string) {
 	for _, s := range []string{"Entry", "Param"} {
 		on(p+s, '0', ';', "actParam", p+"Param")

@@ -1,11 +1,11 @@
-// Package parse cuts a terminal's output into controls, escape sequences and strings.
+// Package parse splits a terminal's output into controls, escape sequences and strings.
 //
-// Text in the ground state is not its business: the caller prints runs of text itself
-// and calls Next at the first byte that is a control. Next consumes up to and including
-// one sequence and says what came; nothing is allocated but the buffer of strings.
+// It does not handle text in the ground state: the caller prints runs of text itself and calls Next at the first
+// control byte. Next consumes up to and including one sequence and returns its kind. It allocates only the buffer of
+// strings.
 //
-// Bytes can be cut anywhere between two calls. Nothing here is 0- or 1-based: parameters
-// are handed over as they stand on the wire, Omitted where there was none.
+// Bytes can be split anywhere between two calls. Parameters are returned as on the wire, neither 0- nor 1-based; empty
+// ones are Omitted.
 package parse
 
 //go:generate go run gen.go
@@ -15,32 +15,32 @@ import "math/bits"
 // State is a state of the parser.
 type State uint8
 
-// Event is what Next found.
+// Event is the kind of item that Next found.
 type Event uint8
 
 // Events.
 const (
-	None      Event = iota // nothing complete yet
+	None      Event = iota // nothing is complete yet
 	Execute                // C0 control in Parser.Byte
 	Esc                    // escape sequence in Parser.Seq
 	Csi                    // control sequence in Parser.Seq
 	OscEnd                 // string in Parser.Str
 	DcsEnd                 // header in Parser.Seq, string in Parser.Str
 	ApcEnd                 // string in Parser.Str
-	Discarded              // a string that was too long ended; Parser.StrState says which kind
+	Discarded              // a string that was too long has ended; Parser.StrState is its kind
 )
 
-// Limits of what is collected. A sequence with more parameters keeps the first ones, as
-// xterm does; a string that is longer is dropped as a whole.
+// Limits of collected data. A sequence with more parameters keeps the first ones, as xterm does; a longer string is
+// dropped as a whole.
 const (
 	MaxParams   = 64
 	MaxParam    = 65535
 	MaxOsc      = 1 << 20
 	MaxDcs      = 16 << 20
-	keepStrings = 4096 // capacity kept between strings
+	keepStrings = 4096 // capacity of the string buffer kept between strings
 )
 
-// Omitted is the value of a parameter that was left out.
+// Omitted is the value of an omitted parameter.
 const Omitted = -1
 
 // Seq is an escape or control sequence, or the header of a device control string.
@@ -48,15 +48,15 @@ type Seq struct {
 	Prefix byte // one of < = > ?, or 0
 	Inter  [2]byte
 	Final  byte
-	N      int    // parameters in use
+	N      int    // number of parameters
 	Subs   uint64 // bit i: parameter i followed a ":"
 	Params [MaxParams]int32
 
 	inters   int
-	overflow bool // parameters or intermediates were left out
+	overflow bool // parameters or intermediates were dropped
 }
 
-// Param is parameter i, or def when it was left out.
+// Param returns parameter i, or def if it is omitted.
 func (s *Seq) Param(i, def int) int {
 	if i < s.N && s.Params[i] >= 0 {
 		return int(s.Params[i])
@@ -64,7 +64,7 @@ func (s *Seq) Param(i, def int) int {
 	return def
 }
 
-// Count is parameter i where 0 and nothing mean 1.
+// Count returns parameter i as a count: 0 or an omitted one means 1.
 func (s *Seq) Count(i int) int {
 	if i < s.N && s.Params[i] > 0 {
 		return int(s.Params[i])
@@ -75,7 +75,7 @@ func (s *Seq) Count(i int) int {
 // Sub reports whether parameter i is a sub-parameter.
 func (s *Seq) Sub(i int) bool { return s.Subs>>uint(i)&1 != 0 }
 
-// Key identifies the function: prefix, intermediates and final byte.
+// Key returns a value that identifies the function: prefix, intermediates and final byte.
 func (s *Seq) Key() uint32 {
 	return uint32(s.Prefix)<<24 | uint32(s.Inter[0])<<16 | uint32(s.Inter[1])<<8 | uint32(s.Final)
 }
@@ -84,30 +84,30 @@ func (s *Seq) clear() {
 	s.Prefix, s.Inter, s.Final, s.N, s.Subs, s.inters, s.overflow = 0, [2]byte{}, 0, 0, 0, 0, false
 }
 
-// Parser is the state between two bytes. The zero Parser is in the ground state.
+// Parser holds the state between two bytes. The zero Parser is in the ground state.
 type Parser struct {
 	State State
 	Byte  byte // the control of an Execute event
 	Seq   Seq
 	Str   []byte // valid until the next call
-	// Bell is set when the string was ended by BEL: answers end the same way.
+	// Bell is set if BEL ended the string: the answer ends in the same way.
 	Bell bool
 
-	// VT52 makes escape sequences those of the VT52: one letter, and two bytes after Y.
+	// VT52 selects VT52 escape sequences: one letter, and two bytes after Y.
 	VT52 bool
 	// awaited is how many bytes are still to come of ESC Y, or of a character above ASCII
 	// that ends a sequence (afterC2 for one that may be a C1 control).
 	awaited int
 
-	escaped  bool // an ESC was seen inside a string
-	tooLong  bool
-	StrState State // the kind of the string that ended last
+	escaped  bool  // an ESC was read inside a string
+	tooLong  bool  // the current string exceeds its limit
+	StrState State // kind of the last ended string
 }
 
 // Ground reports whether the parser is between sequences.
 func (p *Parser) Ground() bool { return p.State == Ground }
 
-// Reset drops a sequence that was begun.
+// Reset drops an incomplete sequence.
 func (p *Parser) Reset() { p.State, p.escaped, p.awaited = Ground, false, 0 }
 
 // C1 feeds a C1 control (0x80–0x9f) that arrived decoded: it is ESC and the byte 0x40
@@ -119,8 +119,8 @@ func (p *Parser) C1(c byte) Event {
 	return e
 }
 
-// Next consumes bytes until something is complete. It returns None when b ended first,
-// or when what ended has no effect and text may follow.
+// Next consumes bytes until an item is complete. It returns None if b ends first, or if a sequence without effect ended
+// and text may follow.
 func (p *Parser) Next(b []byte) (int, Event) {
 	if p.VT52 {
 		return p.nextVT52(b)
@@ -152,11 +152,11 @@ func (p *Parser) Next(b []byte) (int, Event) {
 	return len(b), None
 }
 
-// afterC2 marks that 0xc2 came: the next byte makes a C1 control or a character.
+// afterC2 means that 0xc2 was read: the next byte completes a C1 control or a character.
 const afterC2 = 4
 
-// foreign takes a byte above ASCII within a sequence. Such a character ends the sequence
-// and is lost with it (as in xterm); a C1 control begins another.
+// foreign handles a non-ASCII byte within a sequence. Such a character ends the sequence and is lost with it (as in
+// xterm); a C1 control starts another.
 func (p *Parser) foreign(c byte) (int, Event) {
 	switch {
 	case p.awaited == 0 && c == 0xc2:
@@ -243,9 +243,9 @@ func (s *Seq) param(c byte) {
 	s.Params[s.N-1] = min(v, MaxParam)
 }
 
-// FastCsi reads a control sequence into Seq when b, from ESC on, holds it whole and it
-// consists of digits and semicolons only: nearly all of them. It returns 0 when Next has
-// to do it. The parser must be in the ground state.
+// FastCsi parses a control sequence into Seq if b, starting with ESC, contains it completely and it consists of digits
+// and semicolons only, like nearly all sequences. It returns 0 if Next must parse it. The parser must be in the ground
+// state.
 func (p *Parser) FastCsi(b []byte) int {
 	if len(b) < 3 || b[1] != '[' || p.VT52 {
 		return 0
@@ -295,12 +295,12 @@ func (p *Parser) fastCsi(b []byte, first int, prefix byte) int {
 	return 0
 }
 
-// maxDigits is how many digits of a number FastCsi adds up; v cannot overflow then, and
-// what it is in longer ones does not matter.
+// maxDigits is the number of digits that FastCsi evaluates, so that v cannot overflow; the value of longer numbers is
+// irrelevant.
 const maxDigits = 5
 
-// collect gathers the body of a string up to its end: ST, BEL (OSC only), CAN or SUB.
-// Anything but "\" after ESC drops the string and begins an escape sequence, as in xterm.
+// collect reads the body of a string up to its end: ST, BEL (OSC only), CAN or SUB. Any other byte than "\" after ESC
+// drops the string and starts an escape sequence, as in xterm.
 func (p *Parser) collect(b []byte) (int, Event) {
 	if p.escaped {
 		return p.afterEscape(b[0])
@@ -330,7 +330,7 @@ func (p *Parser) collect(b []byte) (int, Event) {
 	return i + 1, None
 }
 
-// endsString marks the bytes that collect looks at one by one.
+// endsString marks the bytes that collect must handle one by one.
 var endsString = func() (t [256]bool) {
 	for i := range 0x20 {
 		t[i] = true
@@ -388,13 +388,13 @@ func (p *Parser) put(b []byte) {
 	p.Str = append(p.Str, b...)
 }
 
-// file begins the data of an OSC that holds a file, which may be as long as other images.
-const file = "1337;File="
+// filePrefix is the start of an OSC with file data, which may be as long as other images.
+const filePrefix = "1337;File="
 
-// isFile says whether a string, with more of it, is a file.
+// isFile reports whether the string so far, followed by more, is an OSC with file data.
 func (p *Parser) isFile(more []byte) bool {
-	head := append(make([]byte, 0, len(file)), p.Str[:min(len(p.Str), len(file))]...)
-	return string(append(head, more[:min(len(more), len(file)-len(head))]...)) == file
+	head := append(make([]byte, 0, len(filePrefix)), p.Str[:min(len(p.Str), len(filePrefix))]...)
+	return string(append(head, more[:min(len(more), len(filePrefix)-len(head))]...)) == filePrefix
 }
 
 func (p *Parser) endString() Event {
@@ -414,15 +414,14 @@ func (p *Parser) endString() Event {
 	return None
 }
 
-// Release gives back the memory of a large string. Call it once Str was read.
+// Release frees the memory of a large string. Call it after reading Str.
 func (p *Parser) Release() {
 	if cap(p.Str) > keepStrings {
 		p.Str = nil
 	}
 }
 
-// nextVT52 is Next for a VT52 (VT510, appendix A). The bytes after ESC Y come as
-// parameters, less 0x20.
+// nextVT52 implements Next for a VT52 (VT510, appendix A). It returns the bytes after ESC Y as parameters, minus 0x20.
 func (p *Parser) nextVT52(b []byte) (int, Event) {
 	for i, c := range b {
 		switch {

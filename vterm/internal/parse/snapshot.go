@@ -2,7 +2,7 @@ package parse
 
 import "encoding/binary"
 
-// flags of a snapshot
+// Flags of a snapshot.
 const (
 	snapBell = 1 << iota
 	snapEscaped
@@ -11,7 +11,7 @@ const (
 	snapVT52
 )
 
-// AppendSnapshot appends the state, a sequence read in part included.
+// AppendSnapshot appends the state, including an incomplete sequence.
 func (p *Parser) AppendSnapshot(dst []byte) []byte {
 	flags := byte(0)
 	for i, on := range []bool{p.Bell, p.escaped, p.tooLong, p.Seq.overflow, p.VT52} {
@@ -33,8 +33,7 @@ func (p *Parser) AppendSnapshot(dst []byte) []byte {
 	return append(dst, str...)
 }
 
-// Restore reads what AppendSnapshot wrote and returns the rest; false when it is not
-// what AppendSnapshot could have written.
+// Restore reads a state that AppendSnapshot wrote and returns the remaining bytes. It returns false for invalid data.
 func (p *Parser) Restore(b []byte) ([]byte, bool) {
 	*p = Parser{}
 	if len(b) < 9 || b[0] >= byte(numStates) || b[2] > afterC2 || b[6] > 2 || b[8] > MaxParams+1 {

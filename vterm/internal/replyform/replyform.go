@@ -1,9 +1,8 @@
-// Package replyform is the grammar of everything that an engine may answer.
+// Package replyform is the grammar of all answers that an engine may send.
 //
-// What is printed is not to be trusted, and an answer that the asking program does not read is read by the shell
-// as typed text. So an answer consists of fixed texts, numbers of bounded length and colours in one form, and never
-// of bytes that output chose. Tests and fuzz targets of both engines hold answers against the table here, and
-// docs/sequences.md lists it.
+// Output is not trusted, and if the querying program does not read an answer, the shell reads it as typed text. Answers
+// therefore consist of fixed texts, numbers of limited length and colours in one form, and never of bytes that output
+// chose. Tests and fuzz targets of both engines check answers against the table here, and docs/sequences.md lists it.
 package replyform
 
 import (
@@ -12,15 +11,15 @@ import (
 	"strings"
 )
 
-// Kind is one form of answer. Pattern is a regular expression in which <N> stands for a number of up to 5 digits,
-// <L> for one of up to 10, <RGB> for a colour, <SGR> for the parameters of a style and <ST> for the terminator,
-// which is BEL in answer to a command that ended so.
+// Kind is one form of answer. Pattern is a regular expression in which <N> matches a number of up to 5 digits, <L> one
+// of up to 10, <RGB> a colour, <SGR> the parameters of a style and <ST> the terminator, which is BEL if the query ended
+// with BEL.
 type Kind struct {
 	Name    string
 	Pattern string
 }
 
-// Kinds are all answers. A terminal set to 8-bit C1 controls (S8C1T) sends 0x9b for ESC [, and so on.
+// Kinds lists all answers. A terminal set to 8-bit C1 controls (S8C1T) sends 0x9b for ESC [, and so on.
 var Kinds = []Kind{
 	{"DA1", `ESC \[\?(1;2|62;22|6[1-5];1;2;4;6;9;15;16;17;18;21;22;28;29)c`},
 	{"DA2", `ESC \[>(0|1|24|41|64);(10|398);0c`},
@@ -57,6 +56,7 @@ var Kinds = []Kind{
 	{"kitty graphics", `ESC _G([iIp]=<L>(,[Ip]=<L>)*)?;(OK|E[A-Z]+:[a-zA-Z0-9 ,]{1,80})<ST>`},
 }
 
+// parts replaces the placeholders of patterns.
 var parts = strings.NewReplacer("ESC ", "\x1b", "<ST>", `(\x1b\\|\x07)`, "<N>", "[0-9]{1,5}", "<L>", "[0-9]{1,10}",
 	"<RGB>", rgb, "<SGR>", `0(;([0-9]{1,3}|4:[3-5]|[345]8:5:[0-9]{1,3}|[345]8:2::[0-9]{1,3}:[0-9]{1,3}:[0-9]{1,3}))*`,
 	"<COLOR>", `((foreground|background|cursor|[0-9]{1,3})=`+rgb+
@@ -64,6 +64,7 @@ var parts = strings.NewReplacer("ESC ", "\x1b", "<ST>", `(\x1b\\|\x07)`, "<N>", 
 
 const rgb = "rgb:[0-9a-f]{4}/[0-9a-f]{4}/[0-9a-f]{4}"
 
+// compiled holds the patterns of Kinds.
 var compiled = func() []*regexp.Regexp {
 	list := make([]*regexp.Regexp, len(Kinds))
 	for i, k := range Kinds {
@@ -72,10 +73,10 @@ var compiled = func() []*regexp.Regexp {
 	return list
 }()
 
-// c1 gives 8-bit controls their 7-bit form.
+// c1 converts 8-bit controls to their 7-bit form.
 var c1 = strings.NewReplacer("\x90", "\x1bP", "\x9b", "\x1b[", "\x9c", "\x1b\\", "\x9d", "\x1b]", "\x9f", "\x1b_")
 
-// Check splits answers into those of the table. It counts them by kind, and fails on the first that is none.
+// Check splits answers into those of the table and counts them by kind. It fails on the first unknown one.
 func Check(answers []byte) (map[string]int, error) {
 	seen := make(map[string]int)
 	rest := c1.Replace(string(answers))

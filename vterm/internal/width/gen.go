@@ -22,7 +22,7 @@ import (
 
 const version = "17.0.0"
 
-// The layout of a property word; props.go has the same constants.
+// The layout of a property word: that of Props in width.go.
 const (
 	widthShift  = 0 // 2 bits
 	ambiguous   = 1 << 2
@@ -41,11 +41,11 @@ var gcb = map[string]uint16{
 var incb = map[string]uint16{"Consonant": 1, "Extend": 2, "Linker": 3}
 
 var (
-	dir   = flag.String("ucd", "", "folder with the files of the Unicode Character Database")
+	dir   = flag.String("ucd", "", "folder with the files of the Unicode Character Database") // flags and state of the program.
 	props [0x110000]uint16
 )
 
-// each calls f for every range of a file with its other fields and its comment.
+// each calls f for every range of a file, with its other fields and its comment.
 func each(name string, f func(lo, hi int, fields []string, comment string)) {
 	file, err := os.Open(filepath.Join(*dir, name))
 	if err != nil {
@@ -80,8 +80,8 @@ func setWidth(lo, hi int, w uint16) {
 	}
 }
 
-// widths follows Markus Kuhn's wcwidth as xterm does: marks and format characters take
-// no column, East Asian wide and fullwidth ones two, the rest one.
+// widths sets the columns like xterm, after Markus Kuhn's wcwidth: marks and format characters have none, East Asian
+// wide and fullwidth ones two, all others one.
 func widths() {
 	setWidth(0, len(props)-1, 1)
 	for _, r := range [][2]int{{0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xf900, 0xfaff}, {0x20000, 0x2fffd}, {0x30000, 0x3fffd}} {
@@ -106,6 +106,7 @@ func widths() {
 	exceptions()
 }
 
+// exceptions sets the widths that differ from the general rules.
 func exceptions() {
 	setWidth(0xad, 0xad, 1)     // SOFT HYPHEN is seen
 	setWidth(0x0600, 0x0605, 1) // Arabic number signs enclose digits
@@ -121,6 +122,7 @@ func exceptions() {
 	setWidth(0x4dc0, 0x4dff, 2) // hexagrams: wide since Unicode 16
 }
 
+// properties sets the properties for grapheme clusters.
 func properties() {
 	each("GraphemeBreakProperty.txt", func(lo, hi int, f []string, _ string) {
 		for r := lo; r <= hi; r++ {

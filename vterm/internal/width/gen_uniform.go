@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm/internal/width"
 )
 
-// class is what the 64 code points from first on have in common.
+// class returns the common class of the 64 code points from first on.
 func class(first rune) width.Class {
 	all := width.Class(0)
 	for r := first; r < first+64; r++ {
@@ -29,7 +29,7 @@ func class(first rune) width.Class {
 	return all
 }
 
-// narrow has a bit for each of the 64 code points from first on that is a starter of one column.
+// narrow returns a bit for each of the 64 code points from first on: set for a starter of one column.
 func narrow(first rune) (all uint64) {
 	for r := max(first, 0xa0); r < first+64; r++ {
 		if p := width.Of(r); p.Starter() && p.Columns() == 1 {

@@ -1,14 +1,14 @@
 package width
 
-// Clusters are those of UAX #29 as far as they fit a grid: a letter that takes columns of its own begins a cell of its
-// own, also where it would join the letters before it, in conjuncts (GB9c) and after prepended marks (GB9b), and so do
-// spacing marks that take one, vowel signs of Indic scripts and SARA AM (GB9a would join them), and the halfwidth sound marks
-// U+FF9E and U+FF9F (GB9). So a cluster is as wide as its letters together, which is how wide programs and other terminals
-// think it is: a mark in the cell before would be drawn into the next one there, and written over. The few vowel signs that
-// GB9 takes for marks (U+09BE, U+0BBE, U+0D3E) stay with their letters.
+// Clusters are those of UAX #29 as far as they fit a grid. A letter that takes columns starts a separate cell, even
+// where it would join the letters before it, in conjuncts (GB9c) and after prepended marks (GB9b). So do spacing marks
+// that take a column, vowel signs of Indic scripts and SARA AM (GB9a would join them), and the halfwidth sound marks
+// U+FF9E and U+FF9F (GB9). A cluster is therefore as wide as its letters together, which programs and other terminals
+// assume too: a mark in the cell before would be drawn into the next one there, and overwritten. The few vowel signs
+// that GB9 treats as marks (U+09BE, U+0BBE, U+0D3E) stay with their letters.
 
-// State is what UAX #29 has to remember of the cluster so far. The zero State stands
-// for no cluster: everything breaks.
+// State is the state of UAX #29 for the current cluster. The zero State means no cluster: the next code point starts
+// one.
 type State uint8
 
 const (
@@ -17,13 +17,13 @@ const (
 	stateOddRI State = 0x20 // an odd number of regional indicators
 )
 
-// Plain is the state after a code point that nothing but a mark can join.
+// Plain is the state after a code point that only a mark can join.
 const Plain = some
 
-// some keeps the state of a cluster of gcbOther apart from the zero State.
+// some distinguishes the state of a cluster of gcbOther from the zero State.
 const some State = 12
 
-// Start is the state after the first code point of a cluster.
+// Start returns the state after the first code point of a cluster.
 func Start(p Props) State {
 	g := State(p >> gcbShift & 15)
 	s := g
@@ -49,16 +49,17 @@ func Step(s State, p Props) (State, bool) {
 }
 
 const (
-	// stepShift and stepBits are what Step is decided by: Extended_Pictographic and Grapheme_Cluster_Break.
+	// stepShift and stepBits select the bits of Props that decide Step: Extended_Pictographic and
+	// Grapheme_Cluster_Break.
 	stepShift, stepBits = 4, 31
-	// stateBits are those of a State. stepJoined is set in steps where the code point continues the cluster; stepSlow is an
-	// entry for step, as more than those bits decides.
+	// stateBits is the mask of a State. stepJoined is set in steps where the code point continues the cluster. stepSlow
+	// is an entry for which those bits do not suffice, so step decides.
 	stateBits, stepJoined, stepSlow State = 0x3f, 0x40, 0xff
 )
 
-// step is Step, worked out: what the table is made with.
+// step computes Step without the table, which is generated with it.
 func step(s State, p Props) (State, bool) {
-	if s == 0 || !joined(s, p) {
+	if s == 0 || !joinsGrapheme(s, p) {
 		return Start(p), false
 	}
 	return next(s, p), true
@@ -73,11 +74,11 @@ func Awaits(s State) bool {
 	return false
 }
 
-// Ends reports whether neither a Starter nor half a flag can continue the cluster.
+// Ends reports whether neither a Starter nor half of a flag can continue the cluster.
 func Ends(s State) bool { return !Awaits(s) && s&stateOddRI == 0 }
 
-// joined is rules GB3 to GB999.
-func joined(s State, p Props) bool {
+// joinsGrapheme implements rules GB3 to GB999.
+func joinsGrapheme(s State, p Props) bool {
 	last, g := int(s&stateGCB), int(p>>gcbShift&15)
 	switch {
 	case last == gcbControl || g == gcbControl: // GB4, GB5

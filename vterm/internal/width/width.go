@@ -1,8 +1,7 @@
-// Package width knows what a terminal must know of Unicode: how many columns a code
-// point takes and where a grapheme cluster ends (UAX #29).
+// Package width provides the properties of Unicode that a terminal needs: the number of columns of a code point, and
+// the boundaries of grapheme clusters (UAX #29).
 //
-// The tables are generated from the Unicode Character Database (Version); props.go's
-// layout and gen.go's are the same.
+// The tables are generated from the Unicode Character Database (Version). Props has the layout that gen.go writes.
 package width
 
 //go:generate go run gen.go -ucd ucd
@@ -42,7 +41,7 @@ const (
 	gcbLVT
 )
 
-// Of looks a code point up.
+// Of returns the properties of a code point.
 func Of(r rune) Props {
 	if uint32(r) > 0x10ffff {
 		return 1
@@ -50,26 +49,26 @@ func Of(r rune) Props {
 	return Props(blocks[index[r>>8]][r&0xff])
 }
 
-// Columns is the width of a code point standing alone.
+// Columns returns the width of a code point on its own.
 func (p Props) Columns() int { return int(p & 3) }
 
-// Ambiguous reports whether the width depends on the reader's habits (UAX #11).
+// Ambiguous reports whether the width is ambiguous: it depends on the reader's conventions (UAX #11).
 func (p Props) Ambiguous() bool { return p&ambiguous != 0 }
 
 // HasVariations reports whether VS15 and VS16 choose between text and emoji.
 func (p Props) HasVariations() bool { return p&emojiVS != 0 }
 
-// Regional reports whether it is a regional indicator, half a flag.
+// Regional reports whether the code point is a regional indicator, half of a flag.
 func (p Props) Regional() bool { return p>>gcbShift&15 == gcbRegional }
 
-// Joins reports whether the code point can ever continue a cluster: false for nearly
-// all, and then Step need not be asked.
+// Joins reports whether the code point can continue a cluster. It is false for nearly all, and Step is then
+// unnecessary.
 func (p Props) Joins() bool { return p>>gcbShift != 0 || p&pictograph != 0 }
 
-// Plain reports that there is nothing about the code point but its width: it never joins
-// what is before it and is as wide for everyone.
+// Plain reports whether the code point has no special property but its width: it never joins the previous one and has
+// the same width on every terminal.
 func (p Props) Plain() bool { return p&^(3|emojiVS) == 0 }
 
-// Starter reports whether a cluster begins with the code point unless the one before asks
-// for more (Awaits): true for all but marks, halves of flags and parts of syllables.
+// Starter reports whether the code point starts a cluster unless the previous one requires more (Awaits). This holds
+// for all but marks, halves of flags and parts of syllables.
 func (p Props) Starter() bool { return (p>>gcbShift&15-1)&15 >= gcbLV-1 }

@@ -38,8 +38,8 @@ func asksFor(i *e2e.Instance, n int) []api.Approval {
 	return list
 }
 
-// A line and a command wait for a person while the daemon is killed, restarted and upgraded; the answer is given
-// after its return, and what waited is run once, for the caller who has waited all the time.
+// TestApprovalsOverReplacedDaemons answers approvals after the daemon was killed, restarted and upgraded. The pending
+// line and command run once, and their callers get the results.
 //
 // FEATURES: R63 R107
 func TestApprovalsOverReplacedDaemons(t *testing.T) {
@@ -91,10 +91,11 @@ func TestApprovalsOverReplacedDaemons(t *testing.T) {
 	}
 }
 
-// Who breaks off, with Ctrl-C or Ctrl-\, takes the asking back; he is told so, nothing is run, and the history says so.
+// TestApproval_Withdrawn_WhenCallerBreaksOff interrupts a caller with Ctrl-C or Ctrl-\ while its approval is pending.
+// The request is withdrawn, nothing runs, and caller and history report that.
 //
 // FEATURES: R63
-func TestApprovalIsGoneWithItsCall(t *testing.T) {
+func TestApproval_Withdrawn_WhenCallerBreaksOff(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -120,7 +121,7 @@ func TestApprovalIsGoneWithItsCall(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != api.ExitInterrupted || strings.Contains(said.String(), "goroutine") {
 				t.Errorf("%s, %v: exit status %d\n%s", args[0], by, code, said.String())
 			}
-			if args[0] == "exec" && !strings.Contains(said.String(), "interrupted; the line was taken back before it began") {
+			if args[0] == "exec" && !strings.Contains(said.String(), "interrupted; line canceled before its start") {
 				t.Errorf("%v: %s", by, said.String())
 			}
 			asksFor(i, 0)
@@ -141,7 +142,7 @@ func TestApprovalIsGoneWithItsCall(t *testing.T) {
 	}
 }
 
-// A caller that goes away without a word has its line ended, and not only its approval.
+// TestJobOfACallerThatDiedHasEnded kills a caller. Its job ends together with its approval request.
 //
 // FEATURES: R63
 func TestJobOfACallerThatDiedHasEnded(t *testing.T) {
@@ -167,10 +168,11 @@ func TestJobOfACallerThatDiedHasEnded(t *testing.T) {
 	}
 }
 
-// Lines that wait together are answered at once: each runs, and nobody is asked about what they execute.
+// TestLinesApprovedTogether_RunWithoutFurtherApproval answers several pending lines at once. Each runs, and their
+// executions need no further approval.
 //
 // FEATURES: R63 R107
-func TestLinesAnsweredTogetherAreNotAskedAgain(t *testing.T) {
+func TestLinesApprovedTogether_RunWithoutFurtherApproval(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -187,7 +189,7 @@ func TestLinesAnsweredTogetherAreNotAskedAgain(t *testing.T) {
 	asksFor(i, 3)
 	i.Run("approvals", "answer", "--all", "once")
 	for n, job := range jobs {
-		e2e.Eventually(t, "the line ends", func() bool {
+		e2e.Eventually(t, "the line has ended", func() bool {
 			if list := approvals(i); len(list) > 0 {
 				t.Fatalf("it is asked about again: %+v", list)
 			}
@@ -202,7 +204,8 @@ func TestLinesAnsweredTogetherAreNotAskedAgain(t *testing.T) {
 	}
 }
 
-// What waits while the rules are changed is refused when they deny it by now, and goes ahead when they allow it.
+// TestRulesChangeWhileLinesWait changes the rules while lines are pending. Lines that the new rules deny are rejected,
+// and lines that they allow run.
 //
 // FEATURES: R61 R63
 func TestRulesChangeWhileLinesWait(t *testing.T) {
@@ -217,7 +220,7 @@ func TestRulesChangeWhileLinesWait(t *testing.T) {
 	}
 	write(`ask = ["mkdir", "touch"]`)
 	i.Run("new", "-n", "s", "--", "bash", "--norc")
-	e2e.Eventually(t, "the rules count", func() bool {
+	e2e.Eventually(t, "the rules are in effect", func() bool {
 		return e2e.Decode[api.Result](t, i.Run("exec", "s", "-b", "--json", "mkdir "+i.Dir+"/first")).State == "needs_approval"
 	})
 	i.Run("approvals", "answer", "--all", "reject")
@@ -225,7 +228,7 @@ func TestRulesChangeWhileLinesWait(t *testing.T) {
 	for program, want := range map[string]struct {
 		code int
 		says string
-	}{"mkdir": {api.RefusedDenied, "since it was asked about (approval A"}, "touch": {0, "waiting for approval A"}} {
+	}{"mkdir": {api.RefusedDenied, "rules changed while approval A"}, "touch": {0, "waiting for approval A"}} {
 		asking.Go(func() {
 			_, said, code := i.Try("exec", "s", program+" "+i.Dir+"/made-by-"+program)
 			if code != want.code || !strings.Contains(said, want.says) {
@@ -242,7 +245,8 @@ func TestRulesChangeWhileLinesWait(t *testing.T) {
 	asksFor(i, 0)
 }
 
-// The list that lives goes on over daemons that are killed and replaced, on a terminal and elsewhere.
+// TestApprovalsWatchOverReplacedDaemons kills and replaces daemons under `approvals watch`, on a terminal and
+// elsewhere. The list continues.
 //
 // FEATURES: R63
 func TestApprovalsWatchOverReplacedDaemons(t *testing.T) {
@@ -273,8 +277,8 @@ func TestApprovalsWatchOverReplacedDaemons(t *testing.T) {
 	}
 }
 
-// After a reboot the environment of a command that waited is gone: it is given back, clearly, and not started with
-// another one.
+// TestCommandWithoutItsEnvironment reboots while a command is pending. Its environment is lost, so the request fails
+// with an explanation instead of starting with another environment.
 //
 // FEATURES: R63
 func TestCommandWithoutItsEnvironment(t *testing.T) {
@@ -300,7 +304,7 @@ func TestCommandWithoutItsEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL)
-	e2e.Eventually(t, "the job is given back", func() bool {
+	e2e.Eventually(t, "the daemon has returned the job", func() bool {
 		j := e2e.Decode[api.Job](t, i.Run("jobs", "show", "--json", id))
 		return j.State == "done" && j.Result.State == "lost" && strings.Contains(j.Result.Error, "give it again")
 	})
@@ -316,8 +320,8 @@ func TestCommandWithoutItsEnvironment(t *testing.T) {
 	}
 }
 
-// Hundreds of askings outlive kill, restart and upgrade as they are, are listed and answered in one go, and none is run but
-// those that are allowed, once.
+// TestManyAskingsOverReplacedDaemons creates hundreds of approval requests. They survive kill, restart and upgrade
+// unchanged, are listed and answered at once, and only allowed ones run, once each.
 //
 // FEATURES: R63
 func TestManyAskingsOverReplacedDaemons(t *testing.T) {
@@ -334,7 +338,7 @@ func TestManyAskingsOverReplacedDaemons(t *testing.T) {
 		if n < allowed {
 			line = fmt.Sprintf("touch %s/%d; echo x >>%[1]s/%d", i.Dir, n)
 		}
-		body, err := json.Marshal(api.Exec{Line: line, Call: api.Call{Background: true}, Asking: api.Asking{Policy: "readonly"}})
+		body, err := json.Marshal(api.Exec{Line: line, Call: api.Call{Background: true}, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +357,7 @@ func TestManyAskingsOverReplacedDaemons(t *testing.T) {
 	} {
 		was := i.Status().DaemonPID
 		replace()
-		e2e.Eventually(t, "another daemon serves", func() bool {
+		e2e.Eventually(t, "the next daemon answers requests", func() bool {
 			out, _, code := i.Try("daemon", "status", "--json")
 			return code == 0 && e2e.Decode[api.Status](t, out).DaemonPID != was
 		})
@@ -373,7 +377,7 @@ func TestManyAskingsOverReplacedDaemons(t *testing.T) {
 	i.Run(append(ids, "once")...)
 	i.Run("approvals", "answer", "--all", "reject")
 	asksFor(i, 0)
-	e2e.Eventually(t, "what was allowed is run", func() bool {
+	e2e.Eventually(t, "the approved command has run", func() bool {
 		for n := range allowed {
 			if b, _ := os.ReadFile(fmt.Sprint(i.Dir, "/", n)); string(b) != "x\n" {
 				return false
@@ -392,7 +396,7 @@ func TestManyAskingsOverReplacedDaemons(t *testing.T) {
 	i.Run("audit", "--verify")
 }
 
-// A hundred lines that wait are answered by their group, and each is run once.
+// TestHundredLinesWait answers a hundred pending lines by their group. Each runs once.
 //
 // FEATURES: R63
 func TestHundredLinesWait(t *testing.T) {
@@ -402,7 +406,7 @@ func TestHundredLinesWait(t *testing.T) {
 	i.Run("new", "-n", "s", "--", "sh")
 	for n := range 100 {
 		body, err := json.Marshal(api.Exec{
-			Line: fmt.Sprintf("echo x >>%s/%d", i.Dir, n), Call: api.Call{Background: true}, Asking: api.Asking{Policy: "readonly"},
+			Line: fmt.Sprintf("echo x >>%s/%d", i.Dir, n), Call: api.Call{Background: true}, ApprovalOptions: api.ApprovalOptions{Policy: "readonly"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -423,7 +427,7 @@ func TestHundredLinesWait(t *testing.T) {
 	i.Run("approvals", "answer", "--group", list[0].Group, "once")
 	for n := range 100 {
 		var b []byte
-		e2e.Eventually(t, fmt.Sprintf("line %d is run", n), func() bool {
+		e2e.Eventually(t, fmt.Sprintf("line %d has run", n), func() bool {
 			b, _ = os.ReadFile(fmt.Sprintf("%s/%d", i.Dir, n))
 			return len(b) > 0
 		})

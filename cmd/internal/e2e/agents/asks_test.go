@@ -13,11 +13,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A program that asks says so to those who look, without having printed anything, and after another
-// daemon took over, though it prints no more.
+// TestPrompt_ReportedAtOnceAndAfterRestart runs a program that waits for input without printing. Status commands report
+// that at once, and again after a restart of the daemon.
 //
 // FEATURES: R42
-func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
+func TestPrompt_ReportedAtOnceAndAfterRestart(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -46,8 +46,8 @@ func TestWhoAsksIsSeenAtOnceAndAfterARestart(t *testing.T) {
 	seen("after a restart")
 }
 
-// Who gives up on a line that asks is told that it asks, and how to answer; where no status is known
-// because a program tells none, no person is sent to the daemon's log.
+// TestWhatToDoAboutALineThatAsks times out on a line that waits for input. The error says so and how to answer. An
+// unknown exit status does not refer users to the daemon's log.
 //
 // FEATURES: R93
 func TestWhatToDoAboutALineThatAsks(t *testing.T) {
@@ -56,7 +56,7 @@ func TestWhatToDoAboutALineThatAsks(t *testing.T) {
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	_, errOut, code := i.Try("exec", "--timeout", "4s", "b", "read -p 'Name: ' x; sleep 100")
-	if code != api.ExitTimeout || !strings.Contains(errOut, "waits for input (text); answer with `longterm send ") {
+	if code != api.ExitTimeout || !strings.Contains(errOut, "waiting for input (text): answer with `longterm send ") {
 		t.Errorf("%d %s", code, errOut)
 	}
 	job := e2e.Decode[[]api.Job](t, i.Run("jobs", "b", "--json"))[0]
@@ -72,7 +72,8 @@ func TestWhatToDoAboutALineThatAsks(t *testing.T) {
 	}
 }
 
-// run and exec print on standard error that the program waits for input, and the command that answers it.
+// TestHintOfInput_WhileWaiting checks that run and exec print on standard error that the program waits for input, and
+// the command that answers it.
 //
 // FAULT: J
 func TestHintOfInput_WhileWaiting(t *testing.T) {

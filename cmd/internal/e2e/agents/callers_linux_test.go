@@ -32,8 +32,8 @@ func cleared(i *e2e.Instance) string {
 	return words + " "
 }
 
-// A program in an agent's session, or in one with rules, asks as that session whatever it does about its label: its
-// parents have ended, it has a terminal session of its own, its environment is empty.
+// TestLabelCannotBeDropped runs programs in an agent's session, or in one with rules, without parents, terminal and
+// environment. They still count as callers from that session.
 //
 // FEATURES: R63 R107
 func TestLabelCannotBeDropped(t *testing.T) {
@@ -55,12 +55,12 @@ func TestLabelCannotBeDropped(t *testing.T) {
 			how+" run --policy off -- true 2>&1", how+" run -- "+nested+" 2>&1")
 		for _, flag := range []string{"--agent=bot", "--policy=hard"} {
 			out, _, _ := i.Try("run", flag, "--", file)
-			if strings.Count(out, "does not answer approvals") != 2 || !strings.Contains(out, "ending the daemon is for a person") ||
-				!strings.Contains(out, "changing the configuration is for a person") || !strings.Contains(out, "tokens") ||
+			if strings.Count(out, "cannot answer approvals") != 2 || !strings.Contains(out, "ending the daemon requires a user") ||
+				!strings.Contains(out, "changing the configuration requires a user") || !strings.Contains(out, "tokens") ||
 				strings.Contains(out, "lt_") {
 				t.Errorf("%s of %s: %s", name, flag, out)
 			}
-			if strings.Contains(flag, "policy") != strings.Contains(out, "it starts has them too") {
+			if strings.Contains(flag, "policy") != strings.Contains(out, "applies to what it starts") {
 				t.Errorf("other rules, %s of %s: %s", name, flag, out)
 			}
 		}
@@ -69,16 +69,16 @@ func TestLabelCannotBeDropped(t *testing.T) {
 	child := executable(t, longterm+" approvals answer A1 once >"+orphan+".part 2>&1", "mv "+orphan+".part "+orphan)
 	out := i.Run("run", "--agent=bot", "--", executable(t, "("+cleared(i)+"setsid "+child+" &)",
 		"while ! [ -e "+orphan+" ]; do sleep 0.01; done", "cat "+orphan))
-	if !strings.Contains(out, "an agent (") {
+	if !strings.Contains(out, "agents (") {
 		t.Errorf("an agent's orphan: %s", out)
 	}
 	if out, _, _ := i.Try("run", "--", executable(t, longterm+" approvals answer A1 once 2>&1")); !strings.Contains(out, "no approval A1") {
-		t.Errorf("a person: %s", out)
+		t.Errorf("a user: %s", out)
 	}
 }
 
-// What an agent types into a person's session is judged when it ends the line, however it is put together; what rules of
-// an agent run is judged when they are attached.
+// TestAgentsKeysInAPersonsSession types into a user's session as an agent. The rules check the whole line when it is
+// submitted, and response rules when they are attached.
 //
 // FEATURES: R63 R107
 func TestAgentsKeysInAPersonsSession(t *testing.T) {
@@ -113,7 +113,7 @@ func TestAgentsKeysInAPersonsSession(t *testing.T) {
 	if said, code := agent("send", "work", "echo one >one", "--enter"); code != 0 {
 		t.Errorf("what is allowed: status %d, %s", code, said)
 	}
-	e2e.Eventually(t, "it was typed", func() bool { _, err := os.Stat(filepath.Join(dir, "one")); return err == nil })
+	e2e.Eventually(t, "the session has received the input", func() bool { _, err := os.Stat(filepath.Join(dir, "one")); return err == nil })
 	i.Run("wait", "--for", "prompt", "work")
 
 	asked := func() []string { return i.Info("work").Approvals }
@@ -122,9 +122,10 @@ func TestAgentsKeysInAPersonsSession(t *testing.T) {
 		said, _ := agent("keys", "work", "Up", "Enter")
 		done <- said
 	}()
-	e2e.Eventually(t, "a line of the history is asked about", func() bool { return len(asked()) == 1 })
-	i.Run("approvals", "answer", asked()[0], "reject")
-	if said := <-done; !strings.Contains(said, "waiting for approval A1") || !strings.Contains(said, "Rejected") {
+	e2e.Eventually(t, "a history line needs approval", func() bool { return len(asked()) == 1 })
+	approval := asked()[0]
+	i.Run("approvals", "answer", approval, "reject")
+	if said := <-done; !strings.Contains(said, "waiting for approval "+approval) || !strings.Contains(said, "Rejected") {
 		t.Errorf("a line of the history: %s", said)
 	}
 	i.Run("keys", "work", "C-c")
@@ -135,11 +136,11 @@ func TestAgentsKeysInAPersonsSession(t *testing.T) {
 			t.Errorf("%s: status %d, %s", reply, code, said)
 		}
 	}
-	i.Run("send", "work", "mkfs.none /nowhere", "--enter") // a person's keys
+	i.Run("send", "work", "mkfs.none /nowhere", "--enter") // a user's keys
 }
 
-// What an agent gives to a program that runs within the shell is judged as that program's code, as the shell's where the
-// shell could run it, and once the shell is back as the shell's only.
+// TestAgentsLinesForAProgramInTheShell types into a program that runs in the shell. The input is checked as that
+// program's code, also as the shell's if the shell could run it, and only as the shell's once the shell is back.
 //
 // FEATURES: R62 R63
 func TestAgentsLinesForAProgramInTheShell(t *testing.T) {

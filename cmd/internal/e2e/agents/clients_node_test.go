@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The TypeScript client does the same, run by Node as it is.
+// TestTypeScriptClientOfOurs runs the documented steps with the TypeScript client, unmodified in Node.
 //
 // FEATURES: R86
 func TestTypeScriptClientOfOurs(t *testing.T) {

@@ -59,7 +59,7 @@ func usesClient(t *testing.T, i *e2e.Instance, dir string, argv ...string) {
 	}
 }
 
-// The Python client does what its page says, over a killed daemon and over TCP, too.
+// TestPythonClient runs the documented steps with the Python client, also over a killed daemon and over TCP.
 //
 // FEATURES: R86
 func TestPythonClient(t *testing.T) {

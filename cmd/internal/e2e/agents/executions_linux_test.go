@@ -52,7 +52,8 @@ func script(t *testing.T, lines ...string) string {
 	return path
 }
 
-// What no reader of lines sees is refused when it is executed, and is told of with the session.
+// TestTricksAreRefused runs commands that parsing cannot see. They are rejected at execution and listed with the
+// session.
 //
 // FEATURES: R107
 func TestTricksAreRefused(t *testing.T) {
@@ -108,13 +109,14 @@ for path in (fd, "/proc/self/fd/%d" % fd):
 			t.Errorf("%s\n%s", out, errOut)
 		}
 	})
-	out := i.Run("run", "--", "sh", script(t, "cd "+t.TempDir(), "/???/t?uch F && echo touched")) // a person's own
+	out := i.Run("run", "--", "sh", script(t, "cd "+t.TempDir(), "/???/t?uch F && echo touched")) // a user's own
 	if !strings.Contains(out, "touched") {
-		t.Errorf("a person's: %q", out)
+		t.Errorf("a user's: %q", out)
 	}
 }
 
-// A make whose command has to be allowed waits over the death of the daemon, and goes on when it is answered after that.
+// TestExecutionOutlivesTheDaemon kills the daemon while an execution in a make is pending. The approval is answered
+// afterwards, and make continues.
 //
 // FEATURES: R63, R107
 func TestExecutionOutlivesTheDaemon(t *testing.T) {
@@ -133,7 +135,7 @@ func TestExecutionOutlivesTheDaemon(t *testing.T) {
 	}
 	i.Run("new", "--agent", "bot", "--name", "mk", "--cwd", dir, "--", "make")
 	asked := func() []string { return i.Info("mk").Approvals }
-	e2e.Eventually(t, "asked", func() bool { return len(asked()) == 1 })
+	e2e.Eventually(t, "an approval request is pending", func() bool { return len(asked()) == 1 })
 	first := asked()[0]
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
 		t.Error("it did not wait")
@@ -142,7 +144,7 @@ func TestExecutionOutlivesTheDaemon(t *testing.T) {
 	if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "asked again", func() bool { return len(asked()) == 1 }) // by another daemon
+	e2e.Eventually(t, "the next daemon has a pending approval request", func() bool { return len(asked()) == 1 }) // by another daemon
 	if now := i.Status().DaemonPID; now == before {
 		t.Error("it was not killed")
 	}
@@ -153,7 +155,7 @@ func TestExecutionOutlivesTheDaemon(t *testing.T) {
 		t.Errorf("%s, %q", s.State, s.Executions)
 	}
 	// make's shell is asked about, and what it executes.
-	e2e.Eventually(t, "the end", func() bool {
+	e2e.Eventually(t, "the session has ended", func() bool {
 		for _, a := range asked() {
 			i.Try("approvals", "answer", a, "once")
 		}
@@ -167,7 +169,8 @@ func TestExecutionOutlivesTheDaemon(t *testing.T) {
 	}
 }
 
-// Sessions whose executions nobody answers, because the daemon is stopped, harm no other one.
+// TestStoppedDaemonAndAFloodOfExecutions stops the daemon while executions wait for a verdict. Other sessions are not
+// affected.
 //
 // FEATURES: R107
 func TestStoppedDaemonAndAFloodOfExecutions(t *testing.T) {
@@ -183,7 +186,7 @@ func TestStoppedDaemonAndAFloodOfExecutions(t *testing.T) {
 	if err := syscall.Kill(daemon, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "the other one goes on", func() bool { _, err := os.Stat(file); return err == nil })
+	e2e.Eventually(t, "the other program continues", func() bool { _, err := os.Stat(file); return err == nil })
 	if err := syscall.Kill(daemon, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +198,7 @@ func TestStoppedDaemonAndAFloodOfExecutions(t *testing.T) {
 	}
 }
 
-// Executions of a person are judged when the configuration says so, and of nobody when it says that.
+// TestWhoseExecutionsAreJudged configures whose executions are checked: those of users too, or none.
 func TestWhoseExecutionsAreJudged(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -252,11 +255,11 @@ func (w *waiting) end(t *testing.T) (errOut string, status int) {
 	return string(rest), w.cmd.ProcessState.ExitCode()
 }
 
-// Who waits for a line or a command is told which approval a program in the middle of it waits for, or its shell's start, and
-// so is who comes next; what the person says is told at the end, for the program that was refused says only that it may not.
+// TestWaiters_SeeApprovalWithinALine waits for a line or command whose programs, or whose shell's start, need approval.
+// Each waiter is informed of the approval, and the result contains the answer.
 //
 // FEATURES: R63, R107
-func TestAskedInTheMiddle(t *testing.T) {
+func TestWaiters_SeeApprovalWithinALine(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := judgedInstance(t)

@@ -15,15 +15,15 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Enter of an agent ends all that stands in a line: what a person left there, or what was typed under a daemon that was killed or
-// started anew, is asked about, and what it is not known to be the end of, too.
+// TestAgentsEnter_JudgesWholeLine_StartedByOthers sends Enter as an agent after input of a user, or input typed under a
+// killed or restarted daemon. The whole line needs approval, also if its start is unknown.
 //
 // FEATURES: R60 R63
-func TestWhoeverBeganTheLine(t *testing.T) {
+func TestAgentsEnter_JudgesWholeLine_StartedByOthers(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	for name, between := range map[string]func(i *e2e.Instance){
-		"a person":  nil,
+		"a user":    nil,
 		"a restart": func(i *e2e.Instance) { i.Run("daemon", "restart") },
 		"a kill":    func(i *e2e.Instance) { _ = syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); i.Run("ls") },
 	} {
@@ -44,7 +44,7 @@ func TestWhoeverBeganTheLine(t *testing.T) {
 				begins = own
 			}
 			as(begins, "send", "s", "touch "+file)
-			e2e.Eventually(t, "half a line", func() bool { return strings.Contains(i.Run("screen", "s"), "touch ") })
+			e2e.Eventually(t, "the screen shows the partial line", func() bool { return strings.Contains(i.Run("screen", "s"), "touch ") })
 			if between != nil {
 				between(i)
 			}
@@ -57,10 +57,10 @@ func TestWhoeverBeganTheLine(t *testing.T) {
 	}
 }
 
-// What exec cleared is no part of the line that is judged.
+// TestClearedInput_NotJudgedWithTheLine checks that input which exec cleared is not part of the checked line.
 //
 // FEATURES: R60 R102
-func TestWhatDoesNotStandInTheLine(t *testing.T) {
+func TestClearedInput_NotJudgedWithTheLine(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -87,7 +87,7 @@ func rejected(t *testing.T, i *e2e.Instance, env []string, file string, verb ...
 		t.Fatal(err)
 	}
 	pending := func() []api.Approval { return e2e.Decode[[]api.Approval](t, i.Run("approvals", "ls", "--json")) }
-	e2e.Eventually(t, "a person is asked", func() bool { return len(pending()) == 1 })
+	e2e.Eventually(t, "an approval request is pending", func() bool { return len(pending()) == 1 })
 	if _, err := os.Stat(file); err == nil {
 		t.Error("it ran unasked")
 	}

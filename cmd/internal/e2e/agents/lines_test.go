@@ -13,7 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// In bash and zsh (`ltbench detect --agent` takes all shells) lines as coding agents write them have the status, the output, the record and the verdict that are true of the plain shell.
+// TestAgentLines runs lines as coding agents write them in bash and zsh (`ltbench detect --agent` covers all shells).
+// Status, output, record and verdict equal those of the plain shell.
 //
 // FEATURES: R49
 func TestAgentLines(t *testing.T) {

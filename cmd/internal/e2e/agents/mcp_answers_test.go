@@ -12,10 +12,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What goes on is told in a few lines where they are alike, though all of it would fit; what has ended is told whole.
+// TestMCPProgress_SummarisesRepeatedLines reads output with many similar lines. A running command's answer summarises
+// them; the answer of an ended one is complete.
 //
 // FEATURES: R88, R105
-func TestAgentsAreToldThatItGetsOn(t *testing.T) {
+func TestMCPProgress_SummarisesRepeatedLines(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -37,7 +38,8 @@ func TestAgentsAreToldThatItGetsOn(t *testing.T) {
 	a.expects("wait", arguments{"for": []string{session}}, "target 57 ", "[exited 0")
 }
 
-// Of several that are waited for those are told with their output that have come to it, and the others by their state.
+// TestAgentsWaitForTheFirst waits for the first of several sessions. Those whose condition holds are reported with
+// their output, the others with their state.
 //
 // FEATURES: R88
 func TestAgentsWaitForTheFirst(t *testing.T) {
@@ -63,7 +65,7 @@ func TestAgentsWaitForTheFirst(t *testing.T) {
 	a.call("stop", arguments{"id": still["job"]})
 }
 
-// Where a full-screen program rests the answer has its screen: nothing has to be called to look at it.
+// TestAgentsSeeTheScreen waits for an idle full-screen program. The answer contains its screen, without another call.
 //
 // FEATURES: R88, R105
 func TestAgentsSeeTheScreen(t *testing.T) {
@@ -87,7 +89,8 @@ func TestAgentsSeeTheScreen(t *testing.T) {
 	a.expects("input", arguments{"session": m["session"], "text": "q"}, "[exited 0")
 }
 
-// Input into a full-screen program is answered with the rows that changed, and not with what it printed to redraw them.
+// TestInput_FullScreen_AnswersRows types into a full-screen program. The answer contains the changed rows instead of
+// the redraw sequences.
 //
 // FAULT: H4
 func TestInput_FullScreen_AnswersRows(t *testing.T) {
@@ -104,10 +107,11 @@ func TestInput_FullScreen_AnswersRows(t *testing.T) {
 	a.expects("screen", arguments{"session": m["session"]}, "head\nrow1\nkey b")
 }
 
-// That another agent wants to end a session hides nothing of it from its own, and is told to who wants it.
+// TestMCP_OtherAgentsStopRequest_IsVisible requests the end of another agent's session. The owner still sees the
+// session, and the requester gets its state.
 //
 // FEATURES: R85
-func TestAnotherAgentsStopHidesNothing(t *testing.T) {
+func TestMCP_OtherAgentsStopRequest_IsVisible(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)

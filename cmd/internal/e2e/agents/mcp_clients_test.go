@@ -41,6 +41,8 @@ func named(i *e2e.Instance) string {
 	return path
 }
 
+// TestTypeScriptClient calls the server with the official TypeScript SDK.
+//
 // FEATURES: R85
 func TestTypeScriptClient(t *testing.T) {
 	tier.Full(t)
@@ -66,7 +68,7 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 }
 
-// The inspector's strict mode ends with status 6 where a tool's schema is not portable.
+// TestInspector runs the inspector's strict mode, which exits with status 6 for a tool whose schema is not portable.
 func TestInspector(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()

@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// An agent is told of what ends, also over a kill of the daemon; what ended while no server ran is there for the next
-// one, until it is acknowledged.
+// TestAgentHearsOfCompletions reads completions, also over a kill of the daemon. Completions of a time without a server
+// are kept for the next server until they are acknowledged.
 //
 // FEATURES: R101 R85
 func TestAgentHearsOfCompletions(t *testing.T) {

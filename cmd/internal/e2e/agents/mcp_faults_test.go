@@ -18,9 +18,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What is read is what was asked for: a part that ends before it begins and one that another command
-// printed are refused, with the call to make instead; of a command and a range the part in common is told. Beyond the end nothing
-// is new, and a condition that held before the call says so.
+// TestAgentsReadWhatTheyAskFor reads invalid ranges, which are rejected with a corrected call: a range that ends before
+// its start, and one that another command printed. Of a command and a range it gets the intersection. Beyond the end
+// nothing is new, and a condition that already held is reported as such.
 //
 // FAULT: J
 //
@@ -45,9 +45,9 @@ func TestAgentsReadWhatTheyAskFor(t *testing.T) {
 		t.Errorf("command 2 from 1 on:\n%s", text)
 	}
 	a.expects("read", arguments{"session": "sh", "command": 1, "since": end}, "printed nothing there", `read{"session":"sh","command":1}`)
-	a.expects("exec", arguments{"line": "head -c 100000 /dev/zero; echo done"}, "no text are left out")
+	a.expects("exec", arguments{"line": "head -c 100000 /dev/zero; echo done"}, "bytes of binary data omitted")
 	a.expects("exec", arguments{"line": `for i in 1 2 3; do echo line$i; done; head -c 40 /bin/true; head -c 300 /dev/zero; echo; echo post; echo "error: behind it"; exit 3`},
-		"line1\nline2\nline3\npost\nerror: behind it\n[exited 3", "bytes that are no text are left out")
+		"line1\nline2\nline3\npost\nerror: behind it\n[exited 3", "bytes of binary data omitted")
 	a.expects("exec", arguments{"line": `printf 'x%.0s' $(seq 20000); printf '\nerror: bad\n'`}, "bytes left out, from ", "error: bad", `read{"session"`)
 	done := a.expects("exec", arguments{"line": "seq 1000", "id": "counts"}, "[exited 0")
 	if done["state"] != "exited" {
@@ -59,7 +59,7 @@ func TestAgentsReadWhatTheyAskFor(t *testing.T) {
 	}
 }
 
-// Input that is typed again with its id is told as what it is.
+// TestAgentsInputAgain repeats input with the same id, which is reported as a duplicate.
 //
 // FEATURES: R88, R101
 func TestAgentsInputAgain(t *testing.T) {
@@ -74,7 +74,8 @@ func TestAgentsInputAgain(t *testing.T) {
 	a.expects("input", arguments{"session": m["session"], "text": "that", "enter": true}, "then that\n[exited 0")
 }
 
-// A start with an id is one start, over kills of the daemon in the middle of it; and an end that was asked for is seen to.
+// TestAgentsStartOnce repeats a start with the same id over kills of the daemon: one session starts. A requested end is
+// carried out.
 //
 // FEATURES: R85, R88
 func TestAgentsStartOnce(t *testing.T) {
@@ -134,10 +135,11 @@ func textOf(r *sdk.CallToolResult) (all string) {
 	return all
 }
 
-// Who only looks reads what ended, and takes it from nobody: neither acknowledged nor begun is a subscription by looking.
+// TestReadingCompletions_AcknowledgesNothing reads completions with the view-only level. It neither acknowledges them
+// nor creates a subscription.
 //
 // FEATURES: R85
-func TestWhoLooksAcknowledgesNothing(t *testing.T) {
+func TestReadingCompletions_AcknowledgesNothing(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -149,17 +151,17 @@ func TestWhoLooksAcknowledgesNothing(t *testing.T) {
 		}
 		return r.Contents[0].Text
 	}
-	if got := read(reads, "ci"); !strings.Contains(got, "not allowed here") {
+	if got := read(reads, "ci"); !strings.Contains(got, "not allowed") {
 		t.Errorf("a subscription was made: %s", got)
 	}
 	read(changes, "ci")
 	changes.expects("exec", arguments{"line": "echo ended", "id": "tells"}, "ended")
 	var got string
-	e2e.Eventually(t, "the completion", func() bool {
+	e2e.Eventually(t, "the daemon has published the completion", func() bool {
 		got = read(reads, "ci")
 		return strings.Contains(got, "tells")
 	})
-	if got := read(reads, "ci?ack=1000"); !strings.Contains(got, "not allowed here") {
+	if got := read(reads, "ci?ack=1000"); !strings.Contains(got, "not allowed") {
 		t.Errorf("acknowledged: %s", got)
 	}
 	if got := read(changes, "ci"); !strings.Contains(got, "tells") {
@@ -167,10 +169,11 @@ func TestWhoLooksAcknowledgesNothing(t *testing.T) {
 	}
 }
 
-// Input that a person was asked about and that nobody waits for is not what its session does.
+// TestAbandonedInputApproval_IsNotSessionState abandons a pending approval of input. It does not count as the session's
+// state.
 //
 // FEATURES: R88
-func TestAskedInputIsNoState(t *testing.T) {
+func TestAbandonedInputApproval_IsNotSessionState(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -187,11 +190,11 @@ func TestAskedInputIsNoState(t *testing.T) {
 	}
 }
 
-// A line that a person has to allow and whose shell ends meanwhile was not run, and says so: what stands in its session is
-// not its own.
+// TestPendingLine_NotRun_WhenShellEnds ends the shell while a line is pending. The line reports that it did not run,
+// and not the session's other output.
 //
 // FEATURES: R63, R88
-func TestAgentsAskedLineOfAShellThatEnds(t *testing.T) {
+func TestPendingLine_NotRun_WhenShellEnds(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -219,7 +222,8 @@ func TestAgentsAskedLineOfAShellThatEnds(t *testing.T) {
 	a.expects("exec", arguments{"session": "dies", "line": "kill -9 $$"}, "signalled SIGKILL", "Its shell was ended by signal SIGKILL")
 }
 
-// What is a session's name and a job's id at once is never guessed: neither is ended for the other.
+// TestAgentsNameOfJobAndSession uses a reference that is both a session's name and a job's id. The call is rejected,
+// and neither is ended.
 //
 // FEATURES: R88
 func TestAgentsNameOfJobAndSession(t *testing.T) {
@@ -228,7 +232,7 @@ func TestAgentsNameOfJobAndSession(t *testing.T) {
 	i := e2e.New(t)
 	a := newAgent(i, nil)
 	a.expects("start", arguments{"name": "build"}, "at its prompt")
-	a.expects("exec", arguments{"session": "build", "line": "echo not-run", "id": "build"}, `a session is called "build"`, "another id")
+	a.expects("exec", arguments{"session": "build", "line": "echo not-run", "id": "build"}, `is the name of a session`, "another id")
 	if text, _ := a.call("read", arguments{"session": "build", "since": 0}); strings.Contains(text, "not-run") {
 		t.Errorf("it was run all the same:\n%s", text)
 	}
@@ -251,11 +255,11 @@ func TestAgentsNameOfJobAndSession(t *testing.T) {
 	a.expects("stop", arguments{"id": session}, "session later")
 }
 
-// A task whose program asks what nobody is asked has its end told as it stands, as any call has: its model answers. One for
-// which the client shows forms waits for them.
+// TestTask_EndsWithPrompt_WithoutForms runs a task whose program prompts for input. Without forms the task ends with
+// the prompt as its result; with forms it waits for the answer.
 //
 // FEATURES: R85
-func TestTaskThatNobodyAnswers(t *testing.T) {
+func TestTask_EndsWithPrompt_WithoutForms(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -269,10 +273,10 @@ func TestTaskThatNobodyAnswers(t *testing.T) {
 	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for forms, w := range web { // by default the person is asked for passwords
+	for forms, w := range web { // by default the user is asked for passwords
 		w.forms = forms
 		var d arguments
-		e2e.Eventually(t, "the question", func() bool {
+		e2e.Eventually(t, "an approval request is pending", func() bool {
 			d, _ = w.request("tasks/get", "asks", arguments{"taskId": "asks"})
 			return d["status"] != "working"
 		})
@@ -286,8 +290,8 @@ func TestTaskThatNobodyAnswers(t *testing.T) {
 	}
 }
 
-// What is typed at a shell's prompt and not run is told as that, and not as how an earlier command ended; several lines are
-// waited for to the last.
+// TestAgentsInputAtAPrompt types at a shell's prompt without Enter. The answer reports typed input instead of the end
+// of an earlier command. Several lines are awaited to the last.
 //
 // FEATURES: R88, R101
 func TestAgentsInputAtAPrompt(t *testing.T) {
@@ -311,7 +315,7 @@ func TestAgentsInputAtAPrompt(t *testing.T) {
 	if next, _ := m["next"].(string); !strings.HasSuffix(next, fmt.Sprintf(`"since":%.0f}`, m["cursor"])) {
 		t.Errorf("%v", m)
 	}
-	m = a.expects("stop", arguments{"id": "sh"}, "needs_approval", `when it is allowed: stop{"id":`) // it is a person's
+	m = a.expects("stop", arguments{"id": "sh"}, "needs_approval", `when it is allowed: stop{"id":`) // it is a user's
 	i.Run("approvals", "answer", fmt.Sprint(m["approval"]), "once")
 	text, _ := a.call("stop", arguments{"id": "sh"})
 	if !strings.Contains(text, "[killed") || !strings.Contains(text, "Ended by request") || strings.Contains(text, "once") {
@@ -319,7 +323,8 @@ func TestAgentsInputAtAPrompt(t *testing.T) {
 	}
 }
 
-// A cursor stands before what is not whole, and before what may become a secret: nothing of that was told, and the next answer has it.
+// TestAgentsCursors checks that a cursor stops before incomplete text, and before text that may become a secret. The
+// next answer contains it.
 //
 // FEATURES: R66 R88
 func TestAgentsCursors(t *testing.T) {
@@ -347,7 +352,7 @@ func TestAgentsCursors(t *testing.T) {
 	}
 }
 
-// So it does of what runs on pipes.
+// TestAgentsCursorsOnPipes repeats TestAgentsCursors for a command on pipes.
 //
 // FEATURES: R66 R88
 func TestAgentsCursorsOnPipes(t *testing.T) {
@@ -370,7 +375,7 @@ func TestAgentsCursorsOnPipes(t *testing.T) {
 	}
 }
 
-// A beginning of a name means nothing that would be ended, removed or typed into.
+// TestAgentsNearlyNamed uses prefixes of names. Calls that end, remove or type reject them.
 //
 // FEATURES: R88
 func TestAgentsNearlyNamed(t *testing.T) {

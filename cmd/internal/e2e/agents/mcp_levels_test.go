@@ -20,8 +20,8 @@ func levels(i *e2e.Instance) map[string]*web {
 	return all
 }
 
-// A task is any job, and a client may do with it what the tools of its level do: who only looks neither answers nor ends it,
-// and one that may not stop things ends its own.
+// TestTasksHoldToLevels applies the tool levels to tasks: a view-only client neither answers nor ends a task, and a
+// client without the right to stop others ends only its own.
 //
 // FEATURES: R85
 func TestTasksHoldToLevels(t *testing.T) {
@@ -31,7 +31,7 @@ func TestTasksHoldToLevels(t *testing.T) {
 	i.Run("run", "-b", "--id", "persons", "-c", `printf 'Delete all? [y/N] '; read A; echo said $A; exec sleep 1000`)
 	by := levels(i)
 	var question string
-	e2e.Eventually(t, "the question", func() bool {
+	e2e.Eventually(t, "an approval request is pending", func() bool {
 		d, _ := by["read"].request("tasks/get", "persons", arguments{"taskId": "persons"})
 		questions, _ := d["inputRequests"].(arguments)
 		for question = range questions {
@@ -41,18 +41,18 @@ func TestTasksHoldToLevels(t *testing.T) {
 	yes := func() arguments {
 		return arguments{"taskId": "persons", "inputResponses": arguments{question: arguments{"action": "accept", "content": arguments{"answer": "yes"}}}}
 	}
-	if _, rpc := by["read"].request("tasks/update", "persons", yes()); rpc == nil || !strings.Contains(rpc["message"].(string), "not allowed here") {
+	if _, rpc := by["read"].request("tasks/update", "persons", yes()); rpc == nil || !strings.Contains(rpc["message"].(string), "not allowed (this client has level read)") {
 		t.Errorf("who only looks answered: %v", rpc)
 	}
 	for _, l := range []string{"read", "change"} {
 		if _, rpc := by[l].request("tasks/cancel", "persons", arguments{"taskId": "persons"}); rpc == nil {
-			t.Errorf("the level %s ended a person's job", l)
+			t.Errorf("the level %s ended a user's job", l)
 		}
 	}
 	decline := yes()
 	decline["inputResponses"] = arguments{question: arguments{"action": "decline"}}
 	if _, rpc := by["change"].request("tasks/update", "persons", decline); rpc == nil {
-		t.Error("the level change ended a person's job by declining")
+		t.Error("the level change ended a user's job by declining")
 	}
 	if d, _ := by["read"].request("tasks/get", "persons", arguments{"taskId": "persons"}); d["status"] != "input_required" {
 		t.Errorf("%v", d)
@@ -62,7 +62,7 @@ func TestTasksHoldToLevels(t *testing.T) {
 	}
 	long, _ := by["change"].request("tools/call", "exec", arguments{"name": "exec", "arguments": arguments{"line": "sleep 1000"}})
 	id, _ := long["taskId"].(string)
-	if _, rpc := by["read"].request("tasks/cancel", id, arguments{"taskId": id}); rpc == nil || !strings.Contains(rpc["message"].(string), "not allowed here") {
+	if _, rpc := by["read"].request("tasks/cancel", id, arguments{"taskId": id}); rpc == nil || !strings.Contains(rpc["message"].(string), "not allowed (this client has level read)") {
 		t.Errorf("who only looks ended what it has run at another level: %v", rpc)
 	}
 	if _, rpc := by["change"].request("tasks/cancel", id, arguments{"taskId": id}); rpc != nil {

@@ -82,6 +82,8 @@ func (a *agent) expects(tool string, args map[string]any, want ...string) map[st
 
 type arguments = map[string]any
 
+// TestAgentsCalls calls the tools in a typical sequence.
+//
 // FEATURES: R85, R88
 func TestAgentsCalls(t *testing.T) {
 	tier.Full(t)
@@ -91,7 +93,7 @@ func TestAgentsCalls(t *testing.T) {
 	a.expects("exec", arguments{"line": "echo hello; exit 3"}, "hello\n", "[exited 3")
 	a.expects("exec", arguments{"line": "echo once", "id": "one-call"}, "once\n[exited 0")
 	a.expects("exec", arguments{"line": "echo once", "id": "one-call", "max_tokens": 100}, "once\n[exited 0")
-	a.expects("exec", arguments{"line": "echo twice", "id": "one-call"}, "that of another call", "an id of its own")
+	a.expects("exec", arguments{"line": "echo twice", "id": "one-call"}, "that of another call", "a unique id")
 	a.expects("start", arguments{"name": "sh", "cwd": "/tmp"}, "session sh", "at its prompt")
 	a.expects("exec", arguments{"session": "sh", "line": "cd / && X=kept && pwd"}, "/\n[exited 0", "cwd /")
 	a.expects("exec", arguments{"session": "sh", "line": "echo $X"}, "kept\n[exited 0")
@@ -114,10 +116,10 @@ func TestAgentsCalls(t *testing.T) {
 	a.expects("exec", arguments{"session": "sh", "line": "true"}, "has ended", `read{"session"`)
 	a.expects("stop", arguments{"id": "sh", "how": "remove"}, "forgotten")
 	a.expects("read", arguments{"session": "sh"}, `call list{}`)
-	a.expects("wait", arguments{"for": []string{"sh"}}, "no session and no job")
+	a.expects("wait", arguments{"for": []string{"sh"}}, "session or job \"sh\" not found", "list{} or jobs{}")
 }
 
-// A build's failure is in what an agent is told, however long the build's output is.
+// TestAgentsSeeTheFailure checks that the answer for a failed build contains the error, however long the output is.
 //
 // FEATURES: R105
 func TestAgentsSeeTheFailure(t *testing.T) {
@@ -142,7 +144,7 @@ func TestAgentsSeeTheFailure(t *testing.T) {
 	a.expects("read", arguments{"session": m["session"], "since": cut["from"], "to": cut["to"], "max_tokens": 50_000}, "cc -c file6000.c")
 }
 
-// A call is the same call after its server and the daemon were killed in the middle of it.
+// TestAgentSurvivesKills kills server and daemon during a call. The repeated call continues the same job.
 //
 // FEATURES: R85, R88
 func TestAgentSurvivesKills(t *testing.T) {
@@ -182,7 +184,8 @@ func TestAgentSurvivesKills(t *testing.T) {
 	}
 }
 
-// No form asks for a password, which the protocol forbids: the agent gets the command for its user, who types it in the session.
+// TestAgent_PassesPasswordOn runs a program that prompts for a password. The protocol forbids forms for passwords, so
+// the agent gets the command with which its user types it in the session.
 //
 // FAULT: H5
 // FEATURES: R85
@@ -201,8 +204,8 @@ func TestAgent_PassesPasswordOn(t *testing.T) {
 	a.expects("wait", arguments{"for": m["job"], "yield": "45s"}, "13 characters", "[exited 0")
 }
 
-// A program that asks for several things in one call has each asked of the person, by clients of either era: there is never an
-// answer that says nothing.
+// TestAgentAsksAgain runs a program that prompts several times in one call. Clients of both protocol revisions pass
+// each prompt to the user.
 //
 // FEATURES: R85
 func TestAgentAsksAgain(t *testing.T) {
@@ -235,8 +238,8 @@ func TestAgentAsksAgain(t *testing.T) {
 	}
 }
 
-// What a person has to allow is said at once; it goes on when it was allowed, here or by a form of the
-// agent's program, and nothing runs that was not.
+// TestAgentWaitsForApproval calls a command that needs approval. The answer reports it at once; the command runs only
+// after approval, here or by a form of the agent's program.
 //
 // FEATURES: R85
 func TestAgentWaitsForApproval(t *testing.T) {
@@ -252,7 +255,7 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	m := a.expects("exec", arguments{"line": line, "id": "asks", "yield": 45}, "[needs_approval", `next: wait{"for":["asks"]}`)
 	approval, _ := m["approval"].(string)
 	if why, _ := m["why"].(string); !strings.Contains(why, "rule ") || !strings.Contains(fmt.Sprint(m["message"]), why) {
-		t.Errorf("it is not told why a person is asked: %v", m)
+		t.Errorf("it is not told why a user is asked: %v", m)
 	}
 	a.expects("wait", arguments{"for": []string{"asks"}, "yield": 0.2}, "[needs_approval", approval)
 	a.expects("approvals", arguments{}, approval, "| sh", "asked by agent")
@@ -279,7 +282,7 @@ func TestAgentWaitsForApproval(t *testing.T) {
 		t.Errorf("it ran: %q %v", b, err)
 	}
 	m = a.expects("exec", arguments{"line": "rm -rf /"}, "not allowed, and not run")
-	i.Run("new", "-n", "typing", "--", "bash", "--norc") // a person's: lines are judged when they are ended
+	i.Run("new", "-n", "typing", "--", "bash", "--norc") // a user's: lines are judged when they are ended
 	i.Run("wait", "typing", "--for", "prompt")
 	asked := a.expects("input", arguments{"session": "typing", "text": line, "enter": true, "id": "typed"}, "[needs_approval", "it was not typed", "id typed")
 	approval, _ = asked["approval"].(string)
@@ -291,6 +294,8 @@ func TestAgentWaitsForApproval(t *testing.T) {
 	}
 }
 
+// TestAgentSubscribes subscribes to resources and reads their updates.
+//
 // FEATURES: R85
 func TestAgentSubscribes(t *testing.T) {
 	tier.Full(t)
@@ -423,7 +428,7 @@ func (w *web) request(method, name string, params arguments) (result arguments, 
 	return nil, nil
 }
 
-// A task is a job: it is found by its id when the server and the daemon were killed.
+// TestTasksSurviveKills kills server and daemon. The task is found again by its id.
 //
 // FEATURES: R85
 func TestTasksSurviveKills(t *testing.T) {
@@ -454,7 +459,7 @@ func TestTasksSurviveKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	var done arguments
-	e2e.Eventually(t, "the task's end", func() bool {
+	e2e.Eventually(t, "the task has ended", func() bool {
 		done, _ = w.request("tasks/get", id, arguments{"taskId": id})
 		return done["status"] == "completed"
 	})
@@ -472,7 +477,7 @@ func TestTasksSurviveKills(t *testing.T) {
 	for name := range questions {
 		w.request("tasks/update", id, arguments{"taskId": id, "inputResponses": arguments{"other": arguments{}, name: arguments{"action": "accept", "content": arguments{"answer": "yes"}}}})
 	}
-	e2e.Eventually(t, "the answer's end", func() bool {
+	e2e.Eventually(t, "the answer has ended", func() bool {
 		done, _ = w.request("tasks/get", id, arguments{"taskId": id})
 		return done["status"] == "completed"
 	})
@@ -498,6 +503,8 @@ func TestTasksSurviveKills(t *testing.T) {
 	}
 }
 
+// TestTamperedStates rejects altered state values of the protocol.
+//
 // FEATURES: R85
 func TestTamperedStates(t *testing.T) {
 	tier.Full(t)
@@ -518,8 +525,10 @@ func TestTamperedStates(t *testing.T) {
 	}
 }
 
+// TestMCP_ReportsProgress checks the progress notifications of a running call.
+//
 // FEATURES: R85
-func TestAgentIsToldOfProgress(t *testing.T) {
+func TestMCP_ReportsProgress(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -545,7 +554,7 @@ func TestAgentIsToldOfProgress(t *testing.T) {
 	exec.Wait()
 }
 
-// Thousands of calls that wait do not keep one that looks.
+// TestManyCallsAtOnce checks that thousands of waiting calls do not delay a read.
 func TestManyCallsAtOnce(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -569,7 +578,8 @@ func TestManyCallsAtOnce(t *testing.T) {
 	a.expects("exec", arguments{"line": "echo well"}, "well")
 }
 
-// What a person ran is handed over once, and what the agent itself ran is not.
+// TestMCPContextIsTakenOnce reads the context twice. A user's commands are returned once, the agent's own never.
+//
 // FEATURES: R78
 func TestMCPContextIsTakenOnce(t *testing.T) {
 	tier.Full(t)

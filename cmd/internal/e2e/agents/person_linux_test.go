@@ -14,7 +14,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// ordinary are lines of a person's day, in words that all shells have. Those whose program is not there fail, and that
+// ordinary are lines of a user's day, in words that all shells have. Those whose program is not there fail, and that
 // is ordinary, too.
 var ordinary = []string{
 	"git init -q repo", "git -C repo config user.email me@example.org", "git -C repo config user.name me",
@@ -51,11 +51,11 @@ func filters(t *testing.T, pid string) string {
 	return strings.Join(of, ", ")
 }
 
-// A person's own session, without a label and without rules, asks him nothing: whatever he gives it or types into it, no line
-// is asked about, nothing that is executed is judged, and his programs carry no filter that would cost them anything.
+// TestUsersOwnSession_NeedsNoApproval runs a user's session without label and rules. Typed and submitted lines need no
+// approval, executions are not checked, and its programs carry no seccomp filter.
 //
 // FEATURES: R61 R64 R107
-func TestOrdinaryWorkIsNotAskedAbout(t *testing.T) {
+func TestUsersOwnSession_NeedsNoApproval(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The daemon takes a changed file of rules while it runs, and keeps the last good one for the time that it has
-// mistakes, over a restart too; status, doctor and check say so.
+// TestRulesWhileTheDaemonRuns changes the rule file while the daemon runs. The daemon applies it, and uses the last
+// valid rules while the file has mistakes, over a restart too. status, doctor and check report that.
 //
 // FEATURES: R61
 func TestRulesWhileTheDaemonRuns(t *testing.T) {
@@ -32,13 +32,13 @@ func TestRulesWhileTheDaemonRuns(t *testing.T) {
 		}
 	}
 	write("deny = [\"no-such-program\"]\n")
-	e2e.Eventually(t, "the daemon has it", func() bool { r := i.Status().Rules; return r.Using == "file" && r.Rules == 1 })
+	e2e.Eventually(t, "the daemon has applied the file", func() bool { r := i.Status().Rules; return r.Using == "file" && r.Rules == 1 })
 	write("deny = [\"no-such-program\"\n")
-	e2e.Eventually(t, "the mistake is told of", func() bool {
+	e2e.Eventually(t, "the daemon reports the mistake", func() bool {
 		r := i.Status().Rules
 		return r.Using == "kept" && r.Rules == 1 && len(r.Problems) == 1 && strings.Contains(r.Problems[0], "policy.toml:")
 	})
-	if out, _, _ := i.Try("daemon", "status"); !strings.Contains(out, "rules  "+file+" (not taken; the last good one is in effect)") {
+	if out, _, _ := i.Try("daemon", "status"); !strings.Contains(out, "rules  "+file+" (rejected; using the last valid version)") {
 		t.Error(out)
 	}
 	if out, _, code := i.Try("doctor"); code == 0 || !strings.Contains(out, "✗ rules: "+file) {
@@ -52,9 +52,9 @@ func TestRulesWhileTheDaemonRuns(t *testing.T) {
 		t.Errorf("%v: the log says nothing of it", err)
 	}
 	i.Run("daemon", "restart")
-	e2e.Eventually(t, "the last good one is there again", func() bool { r := i.Status().Rules; return r.Using == "kept" && r.Rules == 1 })
+	e2e.Eventually(t, "the daemon uses the last valid rules", func() bool { r := i.Status().Rules; return r.Using == "kept" && r.Rules == 1 })
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "it is gone", func() bool { return i.Status().Rules.Using == "none" })
+	e2e.Eventually(t, "the daemon uses no rule file", func() bool { return i.Status().Rules.Using == "none" })
 }

@@ -99,7 +99,8 @@ func words(line string) (all []string) {
 	return all
 }
 
-// The same commands, given to tmux and to us: what they print and how they end.
+// TestTmuxCompatIsAsTmux runs the same commands in tmux and in tmux-compat and compares output and exit status.
+//
 // FEATURES: R106
 func TestTmuxCompatIsAsTmux(t *testing.T) {
 	tier.Full(t)
@@ -231,7 +232,7 @@ kill-session -t work
 	}
 }
 
-// Panes change places, and windows are gone through, as in tmux; a pane of the whole window is as large as there.
+// TestTmuxCompatChangesPlaces compares swaps of panes, selection of windows, and the size of a zoomed pane with tmux.
 //
 // FEATURES: R119
 func TestTmuxCompatChangesPlaces(t *testing.T) {
@@ -265,7 +266,7 @@ func TestTmuxCompatChangesPlaces(t *testing.T) {
 	}
 }
 
-// What a target names, where the caller is, and how large a pane is made are as in tmux.
+// TestTmuxCompatTargets compares targets, default targets and sizes of panes with tmux.
 //
 // FEATURES: R106
 func TestTmuxCompatTargets(t *testing.T) {
@@ -328,7 +329,8 @@ func TestTmuxCompatTargets(t *testing.T) {
 	}
 }
 
-// A window is divided as in tmux: who gives room and who gets it, where panes are, which is next to which, what is zoomed.
+// TestTmuxCompatDividesWindows compares the division of windows with tmux: which pane gives and gets space, positions,
+// neighbours, and zoom.
 //
 // FEATURES: R106
 func TestTmuxCompatDividesWindows(t *testing.T) {
@@ -371,7 +373,7 @@ func compareAll(t *testing.T, lines []string) {
 	}
 }
 
-// What programs set down, they find again: options of their own, buffers, environments; and windows move.
+// TestTmuxCompatKeepsWhatIsSet stores options, buffers and environments, and reads them again; windows move.
 //
 // FEATURES: R106
 func TestTmuxCompatKeepsWhatIsSet(t *testing.T) {
@@ -402,7 +404,8 @@ func TestTmuxCompatKeepsWhatIsSet(t *testing.T) {
 	})
 }
 
-// The room of a pane that ended by itself is its neighbours' with the next command, also one that takes the lock later.
+// TestTmuxCompatFillsRoom ends a pane by itself. The next command gives its space to its neighbours, also one that
+// takes the lock later.
 //
 // FEATURES: R106
 func TestTmuxCompatFillsRoom(t *testing.T) {
@@ -431,7 +434,7 @@ func TestTmuxCompatFillsRoom(t *testing.T) {
 	}
 }
 
-// Formats, keys, lines of the screen and slips are as in tmux.
+// TestTmuxCompatReadsWords compares formats, keys, lines of the screen and usage errors with tmux.
 //
 // FEATURES: R106
 func TestTmuxCompatReadsWords(t *testing.T) {
@@ -447,7 +450,7 @@ func TestTmuxCompatReadsWords(t *testing.T) {
 	})
 }
 
-// What a pane prints goes to a command while it is piped; what was piped to it before ends.
+// TestTmuxCompatPipes pipes a pane's output to a command. A new pipe ends the previous one.
 //
 // FEATURES: R106
 func TestTmuxCompatPipes(t *testing.T) {
@@ -470,8 +473,8 @@ func TestTmuxCompatPipes(t *testing.T) {
 	}
 }
 
-// A caller in a pane means its own, also where another window is shown (tmux means that one's); from anywhere else it is the
-// one used last.
+// TestTmuxCompatKnowsTheCallersPane resolves the default target: the caller's own pane, also if another window is shown
+// (tmux takes that window's); from elsewhere the pane used last.
 //
 // FEATURES: R106
 func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
@@ -535,10 +538,11 @@ func TestTmuxCompatKnowsTheCallersPane(t *testing.T) {
 	}
 }
 
-// A command of tmux's that is not answered is an unknown one, as it would be in an older tmux, and it is said what to do.
+// TestTmuxCompat_UnknownCommand_NamesAlternative runs an unsupported tmux command. The error is that of an older tmux,
+// with an alternative.
 //
 // FEATURES: R119
-func TestTmuxCompatSaysWhatInstead(t *testing.T) {
+func TestTmuxCompat_UnknownCommand_NamesAlternative(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	b := newBoth(t)
@@ -551,7 +555,8 @@ func TestTmuxCompatSaysWhatInstead(t *testing.T) {
 	}
 }
 
-// What is typed arrives, and what a pane shows is read.
+// TestTmuxCompatTypesAndReads types into panes and reads their screens.
+//
 // FEATURES: R106
 func TestTmuxCompatTypesAndReads(t *testing.T) {
 	tier.Full(t)
@@ -600,7 +605,9 @@ func TestTmuxCompatTypesAndReads(t *testing.T) {
 	t.Error("the pane never ended")
 }
 
-// Panes are where they were when the daemon is another one, and many commands at once make each its own.
+// TestTmuxCompatSurvives replaces the daemon and runs many commands concurrently. Panes keep their places, and each
+// command creates its own pane.
+//
 // FEATURES: R106
 func TestTmuxCompatSurvives(t *testing.T) {
 	tier.Full(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Who waits for an agent where none can be is told so: at a prompt at once, and also when the wait began before the first
-// prompt, or while something else ran that has ended.
+// TestWaitForAgentWhereNoneIs waits for an agent in a session without one. The wait fails at a prompt at once, also if
+// it started before the first prompt or during another command.
 //
 // FEATURES: R100
 func TestWaitForAgentWhereNoneIs(t *testing.T) {

@@ -1,8 +1,7 @@
 //go:build unix
 
 // Package browser drives a headless Chromium for tests, over the DevTools protocol: pages of any size, keys, input
-// methods, mouse, fingers, what the page says of itself, and pictures. Conditions are waited for in the page; there is
-// no waiting for a time.
+// methods, mouse, fingers, the page's messages, and pictures. Tests wait for conditions in the page, never for a time.
 package browser
 
 import (
@@ -21,23 +20,24 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// patience is how long a condition may take on a busy machine, unless a test has more of it.
+// patience is the default timeout of a condition on a busy machine.
 const patience = 60 * time.Second
 
-// Browser is a Chromium of a test's own, with a profile of its own.
+// Browser is a Chromium of one test, with a new profile.
 type Browser struct {
-	// Patience is how long a condition may take; calls may take twice as long.
+	// Patience is the timeout of a condition; calls may take twice as long.
 	Patience time.Duration
 
-	t    *testing.T
-	ws   *websocket.Conn
-	mu   sync.Mutex // guards what follows, and writes
-	next int
-	wait map[int]chan answer
-	said []string // errors that pages logged
-	gone chan struct{}
+	t          *testing.T
+	ws         *websocket.Conn
+	mu         sync.Mutex // guards the fields below, and writes
+	next       int
+	wait       map[int]chan answer // channels of calls that wait for their answer, by call id
+	pageErrors []string            // errors that pages logged
+	exited     chan struct{}       // closed when the browser has exited
 }
 
+// answer is the reply to a call: a result or an error.
 type answer struct {
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
@@ -45,7 +45,7 @@ type answer struct {
 	} `json:"error"`
 }
 
-// New starts a browser that ends with the test. Where there is none the test is skipped.
+// New starts a browser that ends with the test. Without Chromium the test is skipped.
 func New(t *testing.T) *Browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -67,7 +67,7 @@ func New(t *testing.T) *Browser {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b := &Browser{Patience: patience, t: t, wait: map[int]chan answer{}, gone: make(chan struct{})}
+	b := &Browser{Patience: patience, t: t, wait: map[int]chan answer{}, exited: make(chan struct{})}
 	t.Cleanup(func() {
 		if b.ws != nil {
 			_ = b.send(0, "", "Browser.close", nil)
@@ -89,7 +89,7 @@ func New(t *testing.T) *Browser {
 		_, address, _ = strings.Cut(lines.Text(), "DevTools listening on ")
 	}
 	if address == "" {
-		t.Fatal("chromium said no address")
+		t.Fatal("chromium printed no address")
 	}
 	go func() { // it must not block on its pipe
 		for lines.Scan() {
@@ -103,7 +103,7 @@ func New(t *testing.T) *Browser {
 }
 
 func (b *Browser) read() {
-	defer close(b.gone)
+	defer close(b.exited)
 	for {
 		var m struct {
 			ID     int    `json:"id"`
@@ -132,9 +132,9 @@ func (b *Browser) read() {
 			b.wait[m.ID] <- m.answer
 			delete(b.wait, m.ID)
 		case m.Method == "Runtime.exceptionThrown":
-			b.said = append(b.said, m.Params.Exception.Text+" "+m.Params.Exception.Exception.Description)
+			b.pageErrors = append(b.pageErrors, m.Params.Exception.Text+" "+m.Params.Exception.Exception.Description)
 		case m.Method == "Log.entryAdded" && m.Params.Entry.Level == "error":
-			b.said = append(b.said, m.Params.Entry.Text+" "+m.Params.Entry.URL)
+			b.pageErrors = append(b.pageErrors, m.Params.Entry.Text+" "+m.Params.Entry.URL)
 		}
 		b.mu.Unlock()
 	}
@@ -151,7 +151,7 @@ func (b *Browser) send(id int, page, method string, params any) error {
 	return b.ws.WriteJSON(m)
 }
 
-var errGone = errors.New("the browser is gone")
+var errExited = errors.New("the browser has exited")
 
 func (b *Browser) call(page, method string, params, result any) error {
 	c := make(chan answer, 1)
@@ -172,19 +172,19 @@ func (b *Browser) call(page, method string, params, result any) error {
 			return nil
 		}
 		return json.Unmarshal(a.Result, result)
-	case <-b.gone:
-		return errGone
+	case <-b.exited:
+		return errExited
 	case <-time.After(2 * b.Patience):
 		return fmt.Errorf("%s: no answer", method)
 	}
 }
 
-// Errors are what pages threw or logged as errors since they were last asked for.
+// Errors returns the exceptions and errors that pages logged since the last call.
 func (b *Browser) Errors() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	said := b.said
-	b.said = nil
+	said := b.pageErrors
+	b.pageErrors = nil
 	return said
 }
 
@@ -208,7 +208,7 @@ var (
 	Phone = Screen{Width: 390, Height: 844, Phone: true}
 )
 
-// Page opens a tab in a window of its own: several are in sight at a time.
+// Page opens a tab in a new window: several are visible at a time.
 func (b *Browser) Page(s Screen) *Page {
 	b.t.Helper()
 	var target struct {
@@ -251,7 +251,7 @@ func (p *Page) Show(s Screen) {
 	p.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// Call is a method of the DevTools protocol.
+// Call calls a method of the DevTools protocol.
 func (p *Page) Call(method string, params, result any) {
 	p.t.Helper()
 	p.b.must(p.b.call(p.id, method, params, result))
@@ -301,8 +301,8 @@ func (p *Page) eval(js string, result any) error {
 	return json.Unmarshal(got.Result.Value, result)
 }
 
-// Wait waits until an expression is true. It is looked at with each frame of the page; a page that is being loaded is
-// asked again.
+// Wait waits until a JavaScript expression is true. The page evaluates it in each frame; while the page loads, it is
+// evaluated repeatedly. what names the condition in failures.
 func (p *Page) Wait(what, js string) {
 	p.t.Helper()
 	const loop = `new Promise((found) => {
@@ -321,7 +321,7 @@ func (p *Page) Wait(what, js string) {
 		if ok {
 			return
 		}
-		if errors.Is(err, errGone) || time.Now().After(deadline) {
+		if errors.Is(err, errExited) || time.Now().After(deadline) {
 			var text string
 			_ = p.eval(`document.body.innerText`, &text)
 			p.t.Fatalf("never: %s (%s)\nerrors: %v, %v\nthe page: %.2000s", what, js, err, p.b.Errors(), text)
@@ -347,10 +347,11 @@ func (p *Page) Key(key, code string, mods int) {
 	p.Call("Input.dispatchKeyEvent", m, nil)
 }
 
+// virtual maps key names to Windows virtual key codes, which the protocol requires.
 var virtual = map[string]int{"Enter": 13, "Tab": 9, "Escape": 27, "Backspace": 8, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39,
 	"Home": 36, "End": 35, "PageUp": 33, "PageDown": 34, "Insert": 45, "Delete": 46, "F1": 112, "F5": 116}
 
-// Type presses the keys of a text, a newline as Enter.
+// Type presses the keys of a text. A newline is Enter.
 func (p *Page) Type(text string) {
 	p.t.Helper()
 	for _, r := range text {
@@ -362,14 +363,14 @@ func (p *Page) Type(text string) {
 	}
 }
 
-// Compose has an input method show a text under way, and then put in another.
+// Compose starts an input method's composition with the text under, and then commits text.
 func (p *Page) Compose(under, text string) {
 	p.t.Helper()
 	p.Call("Input.imeSetComposition", map[string]any{"text": under, "selectionStart": len([]rune(under)), "selectionEnd": len([]rune(under))}, nil)
 	p.Call("Input.insertText", map[string]any{"text": text}, nil)
 }
 
-// Mouse is one event: mousePressed, mouseReleased, mouseMoved.
+// Mouse sends one event: mousePressed, mouseReleased, mouseMoved.
 func (p *Page) Mouse(kind, button string, x, y float64) {
 	p.t.Helper()
 	buttons := map[string]int{"left": 1, "right": 2, "middle": 4}[button]
@@ -379,7 +380,7 @@ func (p *Page) Mouse(kind, button string, x, y float64) {
 	p.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "button": button, "buttons": buttons, "x": x, "y": y, "clickCount": 1}, nil)
 }
 
-// Tap touches a place.
+// Tap touches a point of the page.
 func (p *Page) Tap(x, y float64) {
 	p.t.Helper()
 	p.Call("Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": []map[string]float64{{"x": x, "y": y}}}, nil)
@@ -393,7 +394,7 @@ func (p *Page) Click(selector string) {
 	p.Eval(fmt.Sprintf("document.querySelector(%q).click()", selector), nil)
 }
 
-// PNG is a picture of the page.
+// PNG returns a picture of the page.
 func (p *Page) PNG() []byte {
 	p.t.Helper()
 	var shot struct {

@@ -16,6 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
+// TestBriefJSON checks the output of --json=brief.
+//
 // FAULT: R23
 // FEATURES: R23
 func TestBriefJSON(t *testing.T) {
@@ -58,9 +60,11 @@ func TestBriefJSON(t *testing.T) {
 	}
 }
 
+// TestErrors_AreJSON_WithJSONFlag checks the JSON form of errors.
+//
 // FAULT: C
 // FEATURES: R93
-func TestErrorsAreJSONWhenJSONWasAskedFor(t *testing.T) {
+func TestErrors_AreJSON_WithJSONFlag(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -95,6 +99,8 @@ func TestErrorsAreJSONWhenJSONWasAskedFor(t *testing.T) {
 	}
 }
 
+// TestRefusalsHaveStatusesOfTheirOwn checks the exit statuses of rejected commands.
+//
 // FAULT: C
 // FEATURES: R93
 func TestRefusalsHaveStatusesOfTheirOwn(t *testing.T) {
@@ -141,7 +147,7 @@ func TestRefusalsHaveStatusesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// What is interrupted tells what it printed.
+// TestInterruptedExecPrintsWhatThereIs interrupts exec, which prints the output so far.
 //
 // FAULT: B25
 func TestInterruptedExecPrintsWhatThereIs(t *testing.T) {
@@ -183,7 +189,8 @@ func TestInterruptedExecPrintsWhatThereIs(t *testing.T) {
 	}
 }
 
-// A second Ctrl-C sends the next signal at once, as the hint on standard error states.
+// TestInterruptedTwice_SkipsGrace checks that a second Ctrl-C sends the next signal at once, as the hint on standard
+// error states.
 //
 // FAULT: G11
 func TestInterruptedTwice_SkipsGrace(t *testing.T) {
@@ -206,7 +213,7 @@ func TestInterruptedTwice_SkipsGrace(t *testing.T) {
 				t.Fatal(err)
 			}
 			session := map[string]string{"exec": "b", "run": "r"}[name]
-			e2e.Eventually(t, "it runs", func() bool {
+			e2e.Eventually(t, "the command runs", func() bool {
 				_, _, code := i.Try("wait", session, "--since", "0", "--for", "regexp=^on", "--timeout", "1s")
 				return code == 0
 			})

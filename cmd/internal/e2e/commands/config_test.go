@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The daemon takes a changed file while it runs and says so; what is wrong changes
-// nothing, not even over a kill of the daemon.
+// TestConfigurationWhileTheDaemonRuns changes the configuration while the daemon runs. The daemon applies and reports
+// it. A file with mistakes changes nothing, also over a kill of the daemon.
 func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
 	file := filepath.Join(i.Dir, "config.toml")
 	before := i.Status().Config.Loaded
 	appendTo(t, file, "[[matchers]]\nname = \"mine\"\npatterns = ['^OOPS (?P<file>\\S+):(?P<line>\\d+) (?P<message>.*)$']\n")
-	e2e.Eventually(t, "the daemon has it", func() bool { return i.Status().Config.Loaded.After(before) && !starts(i) })
+	e2e.Eventually(t, "the daemon has applied the file", func() bool { return i.Status().Config.Loaded.After(before) && !starts(i) })
 	<-heard
 
 	out := i.Run("exec", "b", "--json", "--agent", "a", "--parse", `seq 2000; echo "OOPS main.x:7 it broke"`)
@@ -46,7 +46,7 @@ func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[limits]\nsessions = \"many\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "the mistake is told of", func() bool {
+	e2e.Eventually(t, "the daemon reports the mistake", func() bool {
 		c := i.Status().Config
 		return c.Using == "kept" && len(c.Problems) == 1 && strings.Contains(c.Problems[0], "config.toml:2:12: limits.sessions")
 	})
@@ -56,14 +56,14 @@ func TestConfigurationWhileTheDaemonRuns(t *testing.T) {
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "another daemon serves", func() bool { _, _, code := i.Try("ls"); return code == 0 })
+	e2e.Eventually(t, "the next daemon answers requests", func() bool { _, _, code := i.Try("ls"); return code == 0 })
 	if c := i.Status().Config; c.Using != "kept" || starts(i) {
 		t.Errorf("after a restart the last good values are lost: %+v", c)
 	}
 	if err := os.WriteFile(file, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "it is mended", func() bool { return i.Status().Config.Using == "file" })
+	e2e.Eventually(t, "the daemon uses the corrected file", func() bool { return i.Status().Config.Using == "file" })
 }
 
 // starts tries whether a session can be started, and removes it.
@@ -88,7 +88,8 @@ func appendTo(t *testing.T, path, text string) {
 	}
 }
 
-// What cannot be written, here for a limit of the size of files, changes nothing, and says what to do.
+// TestConfigurationThatCannotBeWritten sets a value beyond a limit of file sizes. The file stays unchanged, and the
+// error has a remedy.
 func TestConfigurationThatCannotBeWritten(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -103,7 +104,7 @@ func TestConfigurationThatCannotBeWritten(t *testing.T) {
 	set.Args = append([]string{"sh", "-c", `ulimit -f 0; exec "$0" "$@"`, i.Exe}, set.Args[1:]...)
 	set.Path = "/bin/sh"
 	out, err := set.CombinedOutput()
-	if code := set.ProcessState.ExitCode(); err == nil || code != 1 || !strings.Contains(string(out), "file too large") || !strings.Contains(string(out), file+" is as it was; make room") {
+	if code := set.ProcessState.ExitCode(); err == nil || code != 1 || !strings.Contains(string(out), "file too large") || !strings.Contains(string(out), file+" was not changed; free disk space") {
 		t.Errorf("%d %v %q", code, err, out)
 	}
 	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {

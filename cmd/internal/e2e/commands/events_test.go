@@ -48,8 +48,8 @@ func eventsOf(t *testing.T, i *e2e.Instance, query string, ready func(), f func(
 	t.Fatal("the events ended: ", sc.Err())
 }
 
-// Who asks for it is told of what is printed and drawn, and of data that is no text, a few
-// times a second whatever comes; bells are told of together.
+// TestOutputEvents subscribes to output events: printed and drawn output and binary data, a few events per second at
+// most. Bells are combined.
 //
 // FAULT: B23
 // FEATURES: R21
@@ -94,7 +94,7 @@ head -c 300000 /dev/urandom; printf '\033c'; echo; echo over; read x`
 	})
 }
 
-// Progress of any kind is waited for: what a program reports, and what it only prints.
+// TestWaitForAnyProgress waits for progress that a program reports, and for progress that it only prints.
 //
 // FAULT: B23
 // FEATURES: R40
@@ -122,7 +122,7 @@ func TestWaitForAnyProgress(t *testing.T) {
 	i.Run("wait", "quick", "--for", "progress=100", "--timeout", "30s")
 }
 
-// A program that tells nothing of its commands rests, and that is its outcome by name.
+// TestStable runs a program without command marks. It becomes idle, which is a separate outcome.
 //
 // FAULT: B23
 // FEATURES: R41

@@ -21,7 +21,7 @@ var (
 	habit    = regexp.MustCompile(`(?m)^(\| .+ \| .+ \||\*\*.+)$`)
 )
 
-// The page for those who know tmux is as the product is: its commands are run, and its keys are the preset's.
+// TestFromTmux runs the commands on the page for tmux users and compares its keys with the preset's.
 //
 // FEATURES: R119
 func TestFromTmux(t *testing.T) {
@@ -69,7 +69,7 @@ func TestFromTmux(t *testing.T) {
 		cmd.Dir = work
 		cmd.Env = append(i.Env, "PATH="+i.Dir+":"+os.Getenv("PATH"), "SHELL="+bash, "HOME="+work)
 		out, err := cmd.CombinedOutput()
-		if !e2e.Loosely(s.Prints).Match(out) {
+		if !e2e.LoosePattern(s.Prints).Match(out) {
 			t.Fatalf("from-tmux.md:%d: %s\nprinted (%v)\n%s\ninstead of\n%s", s.Line, s.Command, err, out, strings.Join(s.Prints, "\n"))
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
+// TestBadRequests checks the answers to invalid HTTP requests.
+//
 // FEATURES: R93
 func TestBadRequests(t *testing.T) {
 	tier.Full(t)

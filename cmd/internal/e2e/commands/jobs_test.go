@@ -25,6 +25,8 @@ func jobOf(i *e2e.Instance, id string) api.Job {
 	return e2e.Decode[api.Job](i.T, i.Run("jobs", "show", "--json", id))
 }
 
+// TestBackgroundLine starts a line in the background and reads its result later.
+//
 // FEATURES: R18, R88
 func TestBackgroundLine(t *testing.T) {
 	tier.Full(t)
@@ -60,6 +62,8 @@ func TestBackgroundLine(t *testing.T) {
 	}
 }
 
+// TestBackgroundCommand starts a command in the background and reads its result later.
+//
 // FEATURES: R1, R15, R18
 func TestBackgroundCommand(t *testing.T) {
 	tier.Full(t)
@@ -79,7 +83,7 @@ func TestBackgroundCommand(t *testing.T) {
 	}
 }
 
-// A call that a caller waits for is moved to the background: its caller comes back.
+// TestMoveToBackground moves a call to the background while its caller waits. The caller returns.
 //
 // FEATURES: R17
 func TestMoveToBackground(t *testing.T) {
@@ -102,7 +106,7 @@ func TestMoveToBackground(t *testing.T) {
 			done <- answer{out, code}
 		}()
 		session := map[string]string{"exec": "b", "run": "r"}[args[0]]
-		e2e.Eventually(t, "the command begins", func() bool {
+		e2e.Eventually(t, "the command has started", func() bool {
 			out, _, code := i.Try("wait", session, "--for", "text=moved", "--timeout", "1s")
 			return code == 0 || strings.Contains(out, "moved")
 		})
@@ -118,6 +122,8 @@ func TestMoveToBackground(t *testing.T) {
 	}
 }
 
+// TestRunYields checks that run returns after --yield while the command continues.
+//
 // FEATURES: R18
 func TestRunYields(t *testing.T) {
 	tier.Full(t)
@@ -125,7 +131,7 @@ func TestRunYields(t *testing.T) {
 	i := e2e.New(t)
 	gate := e2e.FIFO(t)
 	out, errOut, code := i.Try("run", "--yield", "200ms", "-n", "slow", "--", "sh", "-c", "echo begun; read x <"+gate)
-	if out != "begun\n" || code != api.ExitTimeout || !strings.Contains(errOut, "it continues in the session") {
+	if out != "begun\n" || code != api.ExitTimeout || !strings.Contains(errOut, "still running in the session") {
 		t.Errorf("%d %q %s", code, out, errOut)
 	}
 	if out := i.Run("jobs", "--running"); !strings.Contains(out, "background") {
@@ -138,6 +144,8 @@ func TestRunYields(t *testing.T) {
 	}
 }
 
+// TestJobsWaitForAll waits for several jobs.
+//
 // FEATURES: R18
 func TestJobsWaitForAll(t *testing.T) {
 	tier.Full(t)
@@ -156,7 +164,7 @@ func TestJobsWaitForAll(t *testing.T) {
 	}
 }
 
-// What a job printed is there as JSON, too.
+// TestJobsReadJSON reads the output of a job as JSON.
 //
 // FEATURES: R18
 func TestJobsReadJSON(t *testing.T) {
@@ -171,10 +179,10 @@ func TestJobsReadJSON(t *testing.T) {
 	}
 }
 
-// Flags that would do nothing are refused.
+// TestFlags_RejectedWithoutRequiredFlag checks that flags without effect are rejected.
 //
 // FEATURES: R16
-func TestFlagsThatNeedAnother(t *testing.T) {
+func TestFlags_RejectedWithoutRequiredFlag(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -182,8 +190,8 @@ func TestFlagsThatNeedAnother(t *testing.T) {
 		{"run --background --notify bell -- true", "longterm jobs wait"},
 		{"run --encoding latin1 -- true", "--pipe"},
 		{"run --parse -- true", "--json"},
-		{"run --on-timeout foo -- true", "there are kill, background"},
-		{"run --on-input foo -- true", "there are wait, return"},
+		{"run --on-timeout foo -- true", "use one of kill, background"},
+		{"run --on-input foo -- true", "use one of wait, return"},
 		{"render --json --format svg /dev/null", "--json and --format svg"},
 	} {
 		_, errOut, code := i.Try(strings.Fields(c.args)...)
@@ -193,6 +201,8 @@ func TestFlagsThatNeedAnother(t *testing.T) {
 	}
 }
 
+// TestBatch runs several lines in one call.
+//
 // FEATURES: R19
 func TestBatch(t *testing.T) {
 	tier.Full(t)
@@ -204,7 +214,7 @@ func TestBatch(t *testing.T) {
 		t.Errorf("%d %q", code, out)
 	}
 	out, errOut, code := i.Try("exec", "--each", "--stop-on-error", "b", "echo 1", "(exit 3)", "echo 2")
-	if out != "1\n" || code != 3 || !strings.Contains(errOut, "1 line was not run") {
+	if out != "1\n" || code != 3 || !strings.Contains(errOut, "1 line not run") {
 		t.Errorf("%d %q %q", code, out, errOut)
 	}
 	r := e2e.Decode[api.Batched](t, i.Run("exec", "--json", "--each", "b", "echo a", "X=1"))
@@ -213,7 +223,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// The clocks are the daemon's: R16.
+// TestClockBounds checks that the daemon applies the timeouts: R16.
 //
 // FAULT: A9, B25
 // FEATURES: R16
@@ -223,7 +233,7 @@ func TestClockBounds(t *testing.T) {
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	for _, c := range []struct{ args, want string }{
-		{"run --timeout 100ms -- sleep 600", "ended after 100ms (--timeout)"},
+		{"run --timeout 100ms -- sleep 600", "timeout after 100ms (--timeout): ended"},
 		{"run --timeout -1s -- true", "not be negative"},
 		{"run --idle-timeout -1s -- true", "not be negative"},
 	} {
@@ -245,15 +255,15 @@ func TestClockBounds(t *testing.T) {
 		t.Errorf("a negative limit by HTTP: %d %s", code, out)
 	}
 	out, errOut, code := i.Try("run", "--timeout", "3s", "--on-timeout", "background", "-n", "left", "--", "sh", "-c", "echo first; read x")
-	if code != api.ExitTimeout || out != "first\n" || !strings.Contains(errOut, "it continues in the session") {
+	if code != api.ExitTimeout || out != "first\n" || !strings.Contains(errOut, "still running in the session") {
 		t.Errorf("left in the background: %d %q %s", code, out, errOut)
 	}
 	i.Run("send", "left", "-e", "x")
 	i.Run("wait", "left", "--for", "exit")
 }
 
-// Lines under way, waiting and in the background outlive a daemon that is killed: none is
-// lost, none is run twice, and those who wait get the answer.
+// TestJobsOverARestart kills the daemon under running, waiting and background lines. None is lost, none runs twice, and
+// waiting callers get the results.
 //
 // FEATURES: R18, R90
 func TestJobsOverARestart(t *testing.T) {
@@ -309,8 +319,8 @@ func busy(i *e2e.Instance, name string) bool {
 	return s.Shell != nil && s.Shell.Phase == "running"
 }
 
-// Warm shells are handed out oldest first, once, and replaced; one that died or was used
-// by a person is not handed out.
+// TestPool checks that warm shells are used oldest first, once, and replaced. A shell that died or that a user has used
+// is not used.
 //
 // FEATURES: R20
 func TestPool(t *testing.T) {
@@ -369,11 +379,11 @@ func TestPool(t *testing.T) {
 	}
 	// Those that a daemon leaves are ended by the next one.
 	i.Run("daemon", "restart")
-	e2e.Eventually(t, "the old ones are gone", func() bool { return len(warm()) == 0 })
+	e2e.Eventually(t, "the old warm shells have ended", func() bool { return len(warm()) == 0 })
 }
 
-// A program that tells nothing of its commands is given lines by evidence, and what it
-// answered has no status. A shell in the shell has a status that longterm cannot see, so exec fails.
+// TestForeign submits lines to a program without command marks. It finds their end by evidence, and their status is
+// unknown. A nested shell has a status that longterm cannot see, so exec fails.
 //
 // FAULT: H3
 // FEATURES: R40, R41, R42, R47
@@ -419,6 +429,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// TestIncompleteLines submits lines that a shell would continue to read.
+//
 // FEATURES: R12
 func TestIncompleteLines(t *testing.T) {
 	tier.Full(t)
@@ -436,7 +448,7 @@ func TestIncompleteLines(t *testing.T) {
 				if shell == "fish" {
 					line = strings.Replace(strings.Replace(line, "; then", "", 1), "cat <<X", "begin", 1)
 				}
-				if out, errOut, code := i.Try("exec", "s", line); code != api.RefusedInvalid || !strings.Contains(errOut, "the line is incomplete") {
+				if out, errOut, code := i.Try("exec", "s", line); code != api.RefusedInvalid || !strings.Contains(errOut, "line incomplete") {
 					t.Errorf("%s: %d %q %s", line, code, out, errOut)
 				}
 			}
@@ -447,8 +459,8 @@ func TestIncompleteLines(t *testing.T) {
 	}
 }
 
-// An editor that asks for pastes long after its prompt is given several lines as a paste all the same: given as one text in
-// quotes it would be a command that fails, and not be refused.
+// TestIncompleteLinesBehindASlowHook submits several lines to a shell that enables bracketed paste long after its
+// prompt. They are pasted nevertheless: quoted as one text they would be a failing command instead of a rejected one.
 //
 // FEATURES: R7
 func TestIncompleteLinesBehindASlowHook(t *testing.T) {
@@ -459,13 +471,14 @@ func TestIncompleteLinesBehindASlowHook(t *testing.T) {
 	i.Run("new", "-n", "s", "--", "zsh")
 	i.Run("exec", "s", "zle-line-init() { sleep 1.5 }; zle -N zle-line-init")
 	for range 2 { // the second one right behind the prompt that the first one leaves
-		if out, errOut, code := i.Try("exec", "s", "echo one\necho 'open"); code != api.RefusedInvalid || !strings.Contains(errOut, "the line is incomplete") {
+		if out, errOut, code := i.Try("exec", "s", "echo one\necho 'open"); code != api.RefusedInvalid || !strings.Contains(errOut, "line incomplete") {
 			t.Errorf("%d %q %s", code, out, errOut)
 		}
 	}
 }
 
-// A shell that refuses a line says so, and nothing of the line is left for the next one.
+// TestRefusedLines submits a line that the shell rejects. The result reports that, and the next line is not affected.
+//
 // FEATURES: R7, R12
 func TestRefusedLines(t *testing.T) {
 	tier.Full(t)
@@ -491,7 +504,8 @@ func TestRefusedLines(t *testing.T) {
 	}
 }
 
-// What a program or the user left behind does not get into the next line.
+// TestLinesAfterLeftovers checks that input left by a program or the user does not get into the next line.
+//
 // FEATURES: R6, R7
 func TestLinesAfterLeftovers(t *testing.T) {
 	tier.Full(t)
@@ -529,10 +543,10 @@ func lookPath(t *testing.T, name string) string {
 	return tier.Path(t, name)
 }
 
-// Who goes away without a word takes along what he waited for, and nothing else.
+// TestCallerDisconnect_EndsOnlyItsJob disconnects a caller without a request. Only its job ends.
 //
 // FEATURES: R14, R15
-func TestCallerGone(t *testing.T) {
+func TestCallerDisconnect_EndsOnlyItsJob(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -546,7 +560,7 @@ func TestCallerGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		var id string
-		e2e.Eventually(t, "it runs", func() bool {
+		e2e.Eventually(t, "the command runs", func() bool {
 			list := e2e.Decode[[]api.Job](t, i.Run("jobs", "--running", "--json"))
 			if len(list) == 1 && list[0].State == "running" {
 				id = list[0].ID
@@ -557,7 +571,7 @@ func TestCallerGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		e2e.Eventually(t, "it is ended", func() bool { return jobOf(i, id).State == "done" })
+		e2e.Eventually(t, "the job is done", func() bool { return jobOf(i, id).State == "done" })
 		if r := jobOf(i, id).Result; r.State != "killed" || !r.Aborted {
 			t.Errorf("%s: %+v", args[0], r)
 		}
@@ -567,7 +581,7 @@ func TestCallerGone(t *testing.T) {
 	}
 }
 
-// A wait that is broken off, or runs out, harms nothing.
+// TestWaitBrokenOff interrupts a wait, or lets it time out. The job is not affected.
 //
 // FEATURES: R43
 func TestWaitBrokenOff(t *testing.T) {
@@ -583,7 +597,7 @@ func TestWaitBrokenOff(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "it waits", func() bool { return connected(cmd.Process.Pid) })
+	e2e.Eventually(t, "the client waits for the daemon", func() bool { return connected(cmd.Process.Pid) })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -598,7 +612,7 @@ func TestWaitBrokenOff(t *testing.T) {
 	if out := i.Run("exec", "b", "echo lives"); out != "lives\n" {
 		t.Errorf("afterwards: %q", out)
 	}
-	if help := i.Run("wait", "--help"); !strings.Contains(help, "no limit; for agents exec.timeout") {
+	if help := i.Run("wait", "--help"); !strings.Contains(strings.Join(strings.Fields(help), " "), "no limit; for agents exec.timeout") {
 		t.Errorf("the limit is not told: %s", help)
 	}
 }
@@ -614,8 +628,8 @@ func connected(pid int) bool {
 	return false
 }
 
-// What was moved to the background stays there under the next daemon, with the clocks of the
-// background.
+// TestMovedOverARestart restarts the daemon under a job in the background. The job stays there, with the background's
+// timeouts.
 //
 // FEATURES: R17, R18
 func TestMovedOverARestart(t *testing.T) {
@@ -628,7 +642,7 @@ func TestMovedOverARestart(t *testing.T) {
 		defer close(done)
 		i.Try("run", "-n", "r", "--", "sh", "-c", "echo begun; read x < "+gate+"; exit 9")
 	}()
-	e2e.Eventually(t, "it runs", func() bool { return len(e2e.Decode[[]api.Job](t, i.Run("jobs", "--running", "--json"))) == 1 })
+	e2e.Eventually(t, "the command runs", func() bool { return len(e2e.Decode[[]api.Job](t, i.Run("jobs", "--running", "--json"))) == 1 })
 	id := e2e.Decode[[]api.Job](t, i.Run("jobs", "--running", "--json"))[0].ID
 	i.Run("jobs", "background", id)
 	<-done
@@ -647,16 +661,18 @@ func TestMovedOverARestart(t *testing.T) {
 	}
 }
 
-// What a temporary command printed goes with its session: no record keeps it.
+// TestRecordsHoldNoSecrets runs a temporary command. Its output is removed with its session; the job's record contains
+// short output for comparisons, and never a secret.
 //
-// FEATURES: R5
-func TestRecordsHoldNoOutput(t *testing.T) {
+// FEATURES: R5, R127
+func TestRecordsHoldNoSecrets(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
-	i.Run("run", "--", "sh", "-c", "printf 'sec''ret %s\\n' word")
+	i.Env = append(i.Env, "API_TOKEN=hunter2hunter2")
+	i.Run("run", "--", "sh", "-c", "echo token $API_TOKEN")
 	list := e2e.Decode[[]api.Job](t, i.Run("jobs", "--json"))
-	if len(list) != 1 || jobOf(i, list[0].ID).Result.Output != "" {
+	if len(list) != 1 || !strings.HasPrefix(jobOf(i, list[0].ID).Result.Output, "token ") {
 		t.Errorf("%+v", list)
 	}
 	files, err := filepath.Glob(filepath.Join(i.Dir, "state", "*.db*"))
@@ -664,16 +680,17 @@ func TestRecordsHoldNoOutput(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, f := range files {
-		if b, err := os.ReadFile(f); err != nil || bytes.Contains(b, []byte("secret word")) {
+		if b, err := os.ReadFile(f); err != nil || bytes.Contains(b, []byte("hunter2hunter2")) {
 			t.Errorf("%s: %v", filepath.Base(f), err)
 		}
 	}
-	if _, errOut, code := i.Try("jobs", "read", list[0].ID); code != api.ExitNotFound || !strings.Contains(errOut, "was removed with its session") {
+	if _, errOut, code := i.Try("jobs", "read", list[0].ID); code != api.ExitNotFound || !strings.Contains(errOut, "removed with its session") {
 		t.Errorf("read: %d %s", code, errOut)
 	}
 }
 
-// What a rule types in secret is in no file: not in the job's record, not in the history.
+// TestSecretIsInNoFile checks that a secret typed by a response rule is in no file: neither in the job's record nor in
+// the history.
 //
 // FEATURES: R53
 func TestSecretIsInNoFile(t *testing.T) {

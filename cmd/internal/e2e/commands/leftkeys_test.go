@@ -9,8 +9,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Keys that may have left something in a shell's editor are cleared by one Ctrl-C before a line is run, and what a program read is
-// not told as cleared.
+// TestExecBehindKeys types keys that may leave text in the shell's editor. One Ctrl-C clears them before a line runs;
+// input that a program has read is not reported as cleared.
 //
 // FEATURES: R45
 func TestExecBehindKeys(t *testing.T) {
@@ -50,7 +50,8 @@ func TestExecBehindKeys(t *testing.T) {
 	}
 }
 
-// fish keeps a line with a syntax error in its editor: it is dropped before the line's end is told, and nothing is put behind it.
+// TestFishDropsWhatItRefused submits a line with a syntax error to fish, which keeps it in its editor. It is cleared
+// before the line's end is reported, so nothing is appended to it.
 //
 // FEATURES: R45
 func TestFishDropsWhatItRefused(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
+// TestPicturesOverHTTP reads screens as images over HTTP.
+//
 // FEATURES: R36
 func TestPicturesOverHTTP(t *testing.T) {
 	tier.Full(t)

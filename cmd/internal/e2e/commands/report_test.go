@@ -13,6 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
+// TestResultAsLabelledText checks the labelled text form of a result.
+//
 // FAULT: F
 // FEATURES: R2
 func TestResultAsLabelledText(t *testing.T) {
@@ -31,6 +33,8 @@ func TestResultAsLabelledText(t *testing.T) {
 	}
 }
 
+// TestMessagesAndHints checks messages and hints on standard error.
+//
 // FAULT: F
 func TestMessagesAndHints(t *testing.T) {
 	tier.Full(t)
@@ -48,7 +52,7 @@ func TestMessagesAndHints(t *testing.T) {
 	}
 }
 
-// A batch in a terminal of its own: state lasts from line to line, and nothing stays.
+// TestRunEach runs a batch in a new terminal. State lasts from line to line, and nothing is left afterwards.
 //
 // FAULT: F
 // FEATURES: R19
@@ -57,7 +61,7 @@ func TestRunEach(t *testing.T) {
 	t.Parallel()
 	i := e2e.New(t)
 	out, errOut, code := i.Try("run", "--each", "--stop-on-error", "cd /usr; X=5", "echo $X; pwd", "(exit 4)", "echo never")
-	if out != "5\n/usr\n" || code != 4 || !strings.Contains(errOut, "1 line was not run") {
+	if out != "5\n/usr\n" || code != 4 || !strings.Contains(errOut, "1 line not run") {
 		t.Errorf("%d %q %q", code, out, errOut)
 	}
 	if out := i.Run("ls"); !strings.Contains(out, "no sessions") {
@@ -65,8 +69,10 @@ func TestRunEach(t *testing.T) {
 	}
 }
 
+// TestUnreadInput_Reported checks the hint about standard input that a command did not read.
+//
 // FAULT: C
-func TestInputThatIsNotReadIsSaid(t *testing.T) {
+func TestUnreadInput_Reported(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -102,7 +108,7 @@ func TestInputThatIsNotReadIsSaid(t *testing.T) {
 	_ = os.Remove(gate)
 }
 
-// A flag of exec's own after LINE is never taken into it in silence.
+// TestFlagsAfterALine checks that a flag of exec after LINE is rejected instead of becoming part of LINE.
 //
 // FAULT: C
 func TestFlagsAfterALine(t *testing.T) {
@@ -110,7 +116,7 @@ func TestFlagsAfterALine(t *testing.T) {
 	t.Parallel()
 	i := e2e.New(t)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
-	if _, errOut, code := i.Try("exec", "b", "echo x", "--timeout", "5m"); code != api.ExitUsage || !strings.Contains(errOut, "stands after LINE") {
+	if _, errOut, code := i.Try("exec", "b", "echo x", "--timeout", "5m"); code != api.ExitUsage || !strings.Contains(errOut, "after LINE") {
 		t.Errorf("%d %q", code, errOut)
 	}
 	for want, args := range map[string][]string{

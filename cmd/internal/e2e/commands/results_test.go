@@ -33,8 +33,8 @@ func numbers(n string) string {
 	return string(b)
 }
 
-// Those who ask for a budget get it, from every door, and what the note in the middle says
-// reads the rest to the byte.
+// TestBudgetsEverywhere reads output within a budget over each interface. The command in the notice returns exactly the
+// omitted bytes.
 //
 // FAULT: B5
 // FEATURES: R23
@@ -94,6 +94,8 @@ func TestBudgetsEverywhere(t *testing.T) {
 	}
 }
 
+// TestLimitOfALineEverywhere limits the length of lines over each interface.
+//
 // FAULT: B5
 // FEATURES: R23
 func TestLimitOfALineEverywhere(t *testing.T) {
@@ -112,7 +114,8 @@ func TestLimitOfALineEverywhere(t *testing.T) {
 	}
 }
 
-// A shell tells a code; only the kernel tells a signal. run, exec and HTTP agree.
+// TestExitCodeIsNoSignal checks that a shell's exit code above 128 is not reported as a signal. run, exec and HTTP
+// agree.
 //
 // FAULT: B14
 // FEATURES: R2
@@ -153,7 +156,7 @@ func TestExitCodeIsNoSignal(t *testing.T) {
 	}
 }
 
-// While a line runs, the end of what it printed is a cursor: reading goes on there.
+// TestOutputRangeIsACursor continues to read from the end of a running line's output range.
 //
 // FAULT: B15
 func TestOutputRangeIsACursor(t *testing.T) {

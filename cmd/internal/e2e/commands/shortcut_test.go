@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
@@ -81,7 +81,7 @@ func (d *listening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if env, ok := a.Body["env"].([]any); ok {
-		a.Body["env"] = slices.DeleteFunc(env, func(kv any) bool { return kv == shortcut.Leave+"=1" })
+		a.Body["env"] = slices.DeleteFunc(env, func(kv any) bool { return kv == fastpath.DisableEnv+"=1" })
 	}
 	d.seen = append(d.seen, a)
 	w.Header().Set("Content-Type", "application/json")
@@ -105,8 +105,8 @@ func (d *listening) try(args []string, env ...string) (printed string, seen []as
 	return fmt.Sprintf("%s--\n%s--\n%d", out, errOut, code), d.seen
 }
 
-// The requests that are made before the program is initialised are those of the verbs, and so is what is printed,
-// whatever is answered.
+// TestShortcutAsksWhatVerbsAsk compares the requests and the output of the fast path with those of the verbs, for each
+// answer.
 func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -139,7 +139,7 @@ func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 	} {
 		d.answer = c.answer
 		short, a := d.try(c.args)
-		full, b := d.try(c.args, shortcut.Leave+"=1")
+		full, b := d.try(c.args, fastpath.DisableEnv+"=1")
 		if !strings.Contains(strings.Join(c.args, " "), "--json") || c.args[0] == "screen" { // else the verb adds what is not in the answer
 			if short != full {
 				t.Errorf("%q of %s:\n%s\nwant\n%s", c.args, c.answer, short, full)
@@ -151,7 +151,7 @@ func TestShortcutAsksWhatVerbsAsk(t *testing.T) {
 	}
 }
 
-// Under the name of tmux they are tmux's verbs, none of ours that is called the same.
+// TestShortcutIsNotTmux checks that the fast path ignores the name tmux, whose verbs differ.
 func TestShortcutIsNotTmux(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -169,7 +169,7 @@ func TestShortcutIsNotTmux(t *testing.T) {
 	for _, name := range []string{"tmux", "/usr/local/bin/tmux"} {
 		for _, args := range [][]string{{"kill", "reads"}, {"send", "reads", "Enter"}, {"keys", "reads", "Enter"}} {
 			printed, code := tmux(name, nil, args...)
-			want, wantCode := tmux(name, []string{shortcut.Leave + "=1"}, args...)
+			want, wantCode := tmux(name, []string{fastpath.DisableEnv + "=1"}, args...)
 			if printed != want || code != wantCode || code == 0 {
 				t.Errorf("%s %q: %d\n%s\nwant %d\n%s", name, args, code, printed, wantCode, want)
 			}
@@ -180,7 +180,7 @@ func TestShortcutIsNotTmux(t *testing.T) {
 	}
 }
 
-// A request whose answer breaks off is made once, as by the verb, unless it says which it is: then that is said again.
+// TestShortcutAsksOnce breaks the answer to a request. The request is not repeated, unless it has an id.
 func TestShortcutAsksOnce(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -188,7 +188,7 @@ func TestShortcutAsksOnce(t *testing.T) {
 	d.broken, d.answer = true, `{"id":`
 	for _, args := range [][]string{{"send", "s", "x"}, {"keys", "s", "a"}} {
 		short, a := d.try(args)
-		full, b := d.try(args, shortcut.Leave+"=1")
+		full, b := d.try(args, fastpath.DisableEnv+"=1")
 		if short != full || len(a) != 1 || !reflect.DeepEqual(a, b) {
 			t.Errorf("%q:\n%s %+v\nwant\n%s %+v", args, short, a, full, b)
 		}
@@ -209,7 +209,7 @@ func (d *listening) askedAgain(args ...string) {
 	if err := again.Start(); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "it is asked again", func() bool {
+	e2e.Eventually(t, "the client has sent the request again", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return len(d.seen) > 1
@@ -224,7 +224,7 @@ func (d *listening) askedAgain(args ...string) {
 	}
 }
 
-// What does not go as usual is the verb's to say, and is done once.
+// TestShortcutLeavesToVerbs checks that the fast path leaves unusual cases to the verb, which sends one request.
 func TestShortcutLeavesToVerbs(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -250,7 +250,7 @@ func TestShortcutLeavesToVerbs(t *testing.T) {
 		ended <- code
 	}()
 	var waiting []api.Approval
-	e2e.Eventually(t, "somebody is asked", func() bool {
+	e2e.Eventually(t, "an approval request is pending", func() bool {
 		waiting = e2e.Decode[[]api.Approval](t, i.Run("approvals", "--json"))
 		return len(waiting) > 0
 	})
@@ -263,7 +263,8 @@ func TestShortcutLeavesToVerbs(t *testing.T) {
 	}
 }
 
-// What is printed before the program is initialised is what the verb prints, of an ended session, whose times stand.
+// TestShortcutPrintsWhatVerbsPrint compares the output of the fast path with that of the verb, for an ended session
+// with fixed times.
 func TestShortcutPrintsWhatVerbsPrint(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -282,7 +283,7 @@ func TestShortcutPrintsWhatVerbsPrint(t *testing.T) {
 	} {
 		i.Env = plain
 		out, errOut, code := i.Try(args...)
-		i.Env = append(slices.Clone(plain), shortcut.Leave+"=1")
+		i.Env = append(slices.Clone(plain), fastpath.DisableEnv+"=1")
 		wantOut, wantErr, wantCode := i.Try(args...)
 		if out != wantOut || errOut != wantErr || code != wantCode || out+errOut == "" && args[0] != "kill" {
 			t.Errorf("%q: %d\n%s%s\nwant %d\n%s%s", args, code, out, errOut, wantCode, wantOut, wantErr)
@@ -291,9 +292,9 @@ func TestShortcutPrintsWhatVerbsPrint(t *testing.T) {
 	i.Env = plain
 }
 
-// A line that takes longer than the daemon is waited for before the program is initialised is waited for after that, and
-// is run once.
-func TestShortcutIsGoneOnWith(t *testing.T) {
+// TestShortcut_ContinuedByTheVerb runs a line that takes longer than the fast path waits. The verb waits for it, and
+// the line runs once.
+func TestShortcut_ContinuedByTheVerb(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)

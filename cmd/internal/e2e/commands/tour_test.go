@@ -15,7 +15,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The tour is walked as it stands in the docs.
+// TestTour runs the commands of the tour in the documentation.
 //
 // FEATURES: R2, R36, R50
 func TestTour(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTour(t *testing.T) {
 		cmd.Env = append(i.Env, "PATH="+i.Dir+":"+os.Getenv("PATH"), "SHELL="+bash, "HOME="+work)
 		out, _ := cmd.CombinedOutput() // its status is the next one's $?
 		status = cmd.ProcessState.ExitCode()
-		if !e2e.Loosely(s.Prints).Match(out) {
+		if !e2e.LoosePattern(s.Prints).Match(out) {
 			t.Fatalf("tour.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.Line, s.Command, status, out, strings.Join(s.Prints, "\n"))
 		}
 	}

@@ -13,9 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A wait on a session that has ended answers at once: what was waited for holds, or can be
-// no more. So does one that is under way when the session ends, and one on the history that
-// a later daemon reads.
+// TestWaitOnAnEndedSession waits on ended sessions. The wait returns at once: the condition holds, or cannot hold any
+// longer. So does a wait during which the session ends, and one on history that a later daemon reads.
 //
 // FAULT: B6
 // FEATURES: R40

@@ -19,8 +19,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The daemon is killed again and again while commands end: a reader that comes afterwards is told of each once, and
-// a hook has run once for each.
+// TestCompletionsOverKills kills the daemon repeatedly while commands end. A later reader gets each completion once,
+// and a hook has run once for each.
 //
 // FEATURES: R101 R88
 func TestCompletionsOverKills(t *testing.T) {
@@ -67,7 +67,7 @@ func TestCompletionsOverKills(t *testing.T) {
 	if again := i.Run("events", "--subscription", "ci", "--json"); again != "" {
 		t.Errorf("told again: %s", again)
 	}
-	e2e.Eventually(t, "the hook is done", func() bool {
+	e2e.Eventually(t, "the hook has ended", func() bool {
 		list := e2e.Decode[[]api.Subscription](t, i.Run("events", "ls", "--json"))
 		return len(list) == 2 && list[1].Cursor >= list[0].Cursor
 	})

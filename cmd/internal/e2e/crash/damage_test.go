@@ -18,8 +18,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A database that is garbage is set aside, sessions are found again by what they left
-// and by what runs, and people are told.
+// TestCorruptDatabase destroys the database. The daemon quarantines it, recovers sessions from manifests and running
+// keepers, and reports that.
 //
 // FEATURES: R93
 func TestCorruptDatabase(t *testing.T) {
@@ -52,7 +52,7 @@ func TestCorruptDatabase(t *testing.T) {
 	}
 }
 
-// A journal cut in the middle of a record keeps what is whole, and goes on.
+// TestTornSegment truncates a journal in the middle of a record. Complete records are kept, and output continues.
 //
 // FEATURES: R93
 func TestTornSegment(t *testing.T) {
@@ -88,7 +88,8 @@ func TestTornSegment(t *testing.T) {
 	}
 }
 
-// A second daemon refuses to start; a socket left by a killed one is no obstacle.
+// TestSecondDaemonAndStaleSocket starts a second daemon, which exits. A socket of a killed daemon does not prevent a
+// start.
 //
 // FEATURES: R93
 func TestSecondDaemonAndStaleSocket(t *testing.T) {
@@ -111,8 +112,8 @@ func TestSecondDaemonAndStaleSocket(t *testing.T) {
 	}
 }
 
-// A daemon that cannot start is given up loudly, the sessions go on, and the next
-// client tries again.
+// TestDaemonThatCannotStart prevents the daemon's start. The keeper reports it and gives up, sessions continue, and the
+// next client tries again.
 //
 // FEATURES: R90, R93
 func TestDaemonThatCannotStart(t *testing.T) {
@@ -130,7 +131,7 @@ func TestDaemonThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr, code := i.Try("ls")
-	if code != 5 || !strings.Contains(stderr, "did not start") || !strings.Contains(stderr, "longterm.db") || !strings.Contains(stderr, "running sessions go on") {
+	if code != 5 || !strings.Contains(stderr, "did not start") || !strings.Contains(stderr, "longterm.db") || !strings.Contains(stderr, "running sessions continue") {
 		t.Errorf("%d %s", code, stderr)
 	}
 	if _, stderr, _ = i.Try("daemon", "status"); !strings.Contains(stderr, "holds 1 sessions") {
@@ -150,7 +151,7 @@ func TestDaemonThatCannotStart(t *testing.T) {
 	}
 }
 
-// When descriptors run out the error says so, and the sessions that run are unharmed.
+// TestDescriptorsRunOut exhausts the descriptors. The error names the cause, and running sessions are not affected.
 //
 // FEATURES: R93, R97
 func TestDescriptorsRunOut(t *testing.T) {
@@ -189,7 +190,8 @@ func TestDescriptorsRunOut(t *testing.T) {
 	}
 }
 
-// A client that never reads holds no other up; one that is killed leaves nothing behind.
+// TestClientsThatMisbehave attaches a client that never reads, which delays no other one, and kills one, which leaves
+// nothing behind.
 //
 // FEATURES: R93
 func TestClientsThatMisbehave(t *testing.T) {
@@ -217,11 +219,11 @@ func TestClientsThatMisbehave(t *testing.T) {
 	}
 	_ = out.Close()
 	_ = follower.Wait()
-	e2e.Eventually(t, "the killed client is forgotten", func() bool { return i.Info("flood").Clients == 0 })
+	e2e.Eventually(t, "the daemon has removed the killed client", func() bool { return i.Info("flood").Clients == 0 })
 }
 
-// Damage to the jobs alone, which are not looked at when the database is opened, keeps no
-// daemon from starting either.
+// TestDamagedJobs damages only the jobs table, which is not checked when the database is opened. The daemon starts
+// nevertheless.
 //
 // FAULT: A19
 // FEATURES: R93

@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Another process that has the database locked holds no session up, and what happened meanwhile
-// is recorded afterwards.
+// TestLockedDatabaseHoldsNoSessionUp locks the database from another process. Sessions continue, and their changes are
+// recorded afterwards.
 //
 // FAULT: B13
 // FEATURES: R93

@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// An answer is not appended to what was half typed before the daemon was killed: the screen tells of it. To a question with
-// nothing behind it one is typed.
+// TestHalfALineOverADeath kills the daemon while a line is partially typed. An answer is not appended to it, because
+// the screen shows it. An answer to a prompt without input is typed.
 //
 // FEATURES: R90 R102
 func TestHalfALineOverADeath(t *testing.T) {
@@ -44,7 +44,7 @@ func TestHalfALineOverADeath(t *testing.T) {
 	}
 	asks("Name:")
 	i.Run("send", "asks", "ha")
-	e2e.Eventually(t, "half a line", func() bool { return strings.Contains(i.Run("screen", "asks"), "Name: ha") })
+	e2e.Eventually(t, "the screen shows the partial line", func() bool { return strings.Contains(i.Run("screen", "asks"), "Name: ha") })
 	asks("Name:")
 	die()
 	answer(http.StatusConflict)
@@ -53,7 +53,7 @@ func TestHalfALineOverADeath(t *testing.T) {
 	asks("Sure?")
 	die()
 	answer(http.StatusOK)
-	e2e.Eventually(t, "both answers", func() bool {
+	e2e.Eventually(t, "both answers are printed", func() bool {
 		s := i.Run("screen", "asks")
 		return strings.Contains(s, "got y") && strings.Contains(s, "and y")
 	})

@@ -24,8 +24,8 @@ umask 077
 ulimit -S -f 1000
 nice -n 5 "$0" new -n first -- sleep 1000`
 
-// What the first caller happened to have is neither the keeper's, nor the daemon's, nor a
-// session's: locks end with the script that held them.
+// TestKeeperKeepsNothingOfItsFirstCaller checks that keeper, daemon and sessions inherit no descriptors of the first
+// caller: locks end with the script that held them.
 //
 // FAULT: A22
 // FEATURES: R93

@@ -22,8 +22,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Commands are run without a pause while the daemon is restarted, upgraded and killed: each
-// is run once, and each caller gets its whole output and its status.
+// TestRunsOverReplacedDaemons runs commands continuously while the daemon is restarted, upgraded and killed. Each runs
+// once, and each caller gets its complete output and status.
 //
 // FAULT: A16
 // FEATURES: R90
@@ -70,14 +70,14 @@ func TestRunsOverReplacedDaemons(t *testing.T) {
 			over.Store(true)
 			replacing.Wait()
 			t.Logf("%d commands, the daemon was replaced %d times", callers*each*2, times)
-			e2e.Eventually(t, "no session is left", func() bool {
+			e2e.Eventually(t, "no session is listed", func() bool {
 				return len(e2e.Decode[[]api.Session](t, i.Run("ls", "--json"))) == 0
 			})
 		})
 	}
 }
 
-// runOnce runs a command twice, as a person does and as a program does. It notes each time
+// runOnce runs a command twice, as a user does and as a program does. It notes each time
 // it is run in a file.
 func runOnce(i *e2e.Instance, id string) {
 	for _, how := range []string{"text", "json"} {
@@ -100,8 +100,7 @@ func runOnce(i *e2e.Instance, id string) {
 	}
 }
 
-// A client that goes away while it asks for a session, or for a command, leaves no process
-// that no list shows.
+// TestClientsThatGoAway disconnects clients while they start sessions and commands. No unlisted process remains.
 //
 // FAULT: A5
 func TestClientsThatGoAway(t *testing.T) {
@@ -137,7 +136,7 @@ func TestClientsThatGoAway(t *testing.T) {
 	}
 	wg.Wait()
 	i.Run("daemon", "status") // answered after what was asked before
-	e2e.Eventually(t, "every process is in a list", func() bool {
+	e2e.Eventually(t, "every process is listed", func() bool {
 		listed := map[string]bool{}
 		for _, s := range e2e.Decode[[]api.Session](t, i.Run("ls", "--json")) {
 			listed[s.ID] = true

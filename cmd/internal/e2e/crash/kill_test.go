@@ -21,8 +21,8 @@ import (
 // handler is a program that heeds SIGTERM only, and takes a while to.
 const handler = `trap '' INT HUP; trap 'sleep 0.2; echo handled > %[1]s; exit 5' TERM; echo ready; while :; do sleep 0.01; done`
 
-// Each rung of the kill ladder works alone and has the whole grace: a program that handles
-// SIGTERM gets to, however it is ended.
+// TestTermHandlerRuns ends sessions with each step of the kill ladder. Each has its full grace time, so a handler of
+// SIGTERM runs.
 //
 // FAULT: B7
 // FEATURES: R15, R16
@@ -57,8 +57,8 @@ func TestTermHandlerRuns(t *testing.T) {
 	}
 }
 
-// A program that heeds nothing is killed after the grace of three rungs, not before; a shell
-// at its prompt needs none of it.
+// TestGraceOfTheKillLadder ends a program that ignores signals. It is killed after the grace of three steps, not
+// before; a shell at its prompt ends at once.
 //
 // FAULT: B7
 // FEATURES: R15
@@ -78,7 +78,8 @@ func TestGraceOfTheKillLadder(t *testing.T) {
 	}
 }
 
-// Without a configured grace a program has the time to save its data, and a kill takes no longer than that.
+// TestKill_GivesTimeToSave checks that the default grace gives a program time to save its data, and that kill takes no
+// longer.
 //
 // FAULT: G11
 // FEATURES: R15
@@ -121,12 +122,12 @@ func pidIn(t *testing.T, file string) int {
 	return pid
 }
 
-// What a command leaves behind is in its result, with the ended session, and in doctor's; it
-// lives on until its session is killed or removed.
+// TestLeftoverProcesses_ReportedAndKilled leaves processes behind. They are listed in the result, with the ended
+// session and by doctor, and run until their session is killed or removed.
 //
 // FAULT: B9
 // FEATURES: R13
-func TestLeftBehind(t *testing.T) {
+func TestLeftoverProcesses_ReportedAndKilled(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	tier.Need(t, "setsid")
@@ -168,7 +169,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// Many sessions end about as fast as one: the processes are looked at for all at once.
+// TestManySessionsAreKilledAtOnce ends many sessions about as fast as one, because their processes are scanned once.
 //
 // FAULT: A26
 func TestManySessionsAreKilledAtOnce(t *testing.T) {

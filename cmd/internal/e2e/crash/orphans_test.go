@@ -23,9 +23,9 @@ echo $$ > pid
 echo "running $$"
 while :; do read x || sleep 1000; done`
 
-// A keeper that is killed takes its programs along, whatever signals they ignore: a session
-// is called lost once nothing of it runs, and what is started again by policy does not run
-// twice. The same holds when the daemon goes down with the keeper.
+// TestKeeperKilledEndsItsPrograms kills a keeper. Its programs end whatever signals they ignore. A session counts as
+// lost only once none of its processes run, so a restart by policy never runs twice. The same holds if the daemon is
+// killed too.
 //
 // FAULT: A14
 // FEATURES: R91, R93
@@ -63,11 +63,11 @@ func TestKeeperKilledEndsItsPrograms(t *testing.T) {
 	}
 }
 
-// What programs print after their keeper's death is kept.
+// TestOutput_StoredAfterKeeperDeath checks that output printed after the keeper's death is stored.
 //
 // FAULT: A14
 // FEATURES: R93
-func TestOutputAfterTheKeepersDeathIsKept(t *testing.T) {
+func TestOutput_StoredAfterKeeperDeath(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)

@@ -63,8 +63,8 @@ func (c counted) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// A child floods both streams while the daemon is killed again and again. What run prints
-// on its stdout and stderr, and what the history has of each, is what the child wrote.
+// TestStreamsWhileTheDaemonIsKilled floods both streams while the daemon is killed repeatedly. The stdout and stderr of
+// run, and the history of each stream, equal the child's output.
 //
 // FEATURES: R2, R4, R24, R90
 func TestStreamsWhileTheDaemonIsKilled(t *testing.T) {
@@ -91,7 +91,7 @@ func TestStreamsWhileTheDaemonIsKilled(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	e2e.Eventually(t, "the session is there", func() bool {
+	e2e.Eventually(t, "the session is listed", func() bool {
 		_, _, code := i.Try("info", "flood")
 		return code == 0
 	})
@@ -139,7 +139,7 @@ func TestStreamsWhileTheDaemonIsKilled(t *testing.T) {
 	t.Logf("%d kills", kills)
 }
 
-// The input of a command on pipes is the caller's, as fast as the command takes it.
+// TestPipeIsAFilter passes the caller's standard input to a command on pipes, as fast as the command reads it.
 //
 // FEATURES: R4
 func TestPipeIsAFilter(t *testing.T) {
@@ -196,11 +196,11 @@ func withMark(mark string) []int {
 	return pids
 }
 
-// A time limit ends a command with all it started, whatever they did to get away, and run
-// returns. On a system without cgroups only who also forgot its environment gets away.
+// TestTimeout_EndsAllProcesses runs into a timeout. All processes of the command end whatever they do, and run returns.
+// Without cgroups only processes that also dropped their environment survive.
 //
 // FEATURES: R14, R15
-func TestNobodyOutlivesTheTimeout(t *testing.T) {
+func TestTimeout_EndsAllProcesses(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	for _, c := range []struct {
@@ -238,11 +238,11 @@ func TestNobodyOutlivesTheTimeout(t *testing.T) {
 			args := append(append([]string{"run", "--timeout", "1s"}, c.flags...), "--", "sh", "-c", script)
 			begin := time.Now()
 			out, errOut, code := i.Try(args...)
-			if code != 124 || !strings.Contains(out, "ready") || !strings.Contains(errOut, "ended after 1s") {
+			if code != 124 || !strings.Contains(out, "ready") || !strings.Contains(errOut, "timeout after 1s") {
 				t.Errorf("exit status %d, %q, %q", code, out, errOut)
 			}
 			t.Logf("returned %v after the limit", time.Since(begin)-time.Second)
-			e2e.Eventually(t, "nobody is left", func() bool { return len(withMark(mark)) == 0 })
+			e2e.Eventually(t, "no process with the mark runs", func() bool { return len(withMark(mark)) == 0 })
 		})
 	}
 }

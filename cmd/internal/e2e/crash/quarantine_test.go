@@ -28,8 +28,9 @@ func quarantine(i *e2e.Instance, t *testing.T, names ...string) {
 	i.Run("daemon", "restart")
 }
 
-// A session whose replays crashed daemons is quarantined alone: people are told why, its program runs
-// on, its history can be read, and it can be ended, restored and removed. Others notice nothing.
+// TestQuarantineIsOneSessions crashes daemons by replays of one session. Only that session is quarantined, with a
+// reason. Its program runs on, its history is readable, and it can be ended, restored and removed. Other sessions are
+// not affected.
 //
 // FAULT: A2
 // FEATURES: R122

@@ -17,8 +17,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What a person removes under a daemon and its keeper, thinking that it was left over, is
-// made again: sessions are found, and no second daemon or keeper comes to serve them.
+// TestRemovedSocketsAreMadeAgain removes the sockets and locks of a running daemon and keeper. They create them again,
+// sessions are reachable, and no second daemon or keeper serves them.
 //
 // FAULT: A27
 // FEATURES: R93
@@ -60,23 +60,25 @@ func TestRemovedSocketsAreMadeAgain(t *testing.T) {
 	for _, k := range before.Keepers {
 		locks = append(locks, dirs.KeeperStateLock(k.Key))
 	}
-	held := func() bool { return !slices.ContainsFunc(locks, func(path string) bool { return !launch.Held(path) }) }
-	e2e.Eventually(t, "the locks of the state directory are there again, and held", held)
+	held := func() bool {
+		return !slices.ContainsFunc(locks, func(path string) bool { return !launch.IsHeld(path) })
+	}
+	e2e.Eventually(t, "the locks of the state directory exist again and are held", held)
 	if err := os.Remove(locks[0]); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "the daemon's lock alone is there again", held)
+	e2e.Eventually(t, "only the daemon's lock exists again", held)
 	same("without the locks of the state directory")
 
 	socket := dirs.KeeperSocket(paths.MainKeeper)
-	e2e.Eventually(t, "the keeper makes its socket again", func() bool { _, err := os.Stat(socket); return err == nil })
+	e2e.Eventually(t, "the keeper has created its socket again", func() bool { _, err := os.Stat(socket); return err == nil })
 	if err := os.RemoveAll(dirs.Keepers()); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(before.DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "another daemon", func() bool {
+	e2e.Eventually(t, "the next daemon runs", func() bool {
 		out, _, code := i.Try("daemon", "status", "--json")
 		return code == 0 && strings.Contains(out, `"running": 2`)
 	})
@@ -84,10 +86,11 @@ func TestRemovedSocketsAreMadeAgain(t *testing.T) {
 	same("without the keepers' sockets")
 }
 
-// A state directory that is removed under a daemon is said, with what to do; and that works.
+// TestRemovedStateDirectory_Reported removes the state directory under a daemon. It reports that with a remedy, and the
+// remedy works.
 //
 // FAULT: A27
-func TestRemovedStateIsSaid(t *testing.T) {
+func TestRemovedStateDirectory_Reported(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -98,7 +101,7 @@ func TestRemovedStateIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _, code := i.Try("doctor")
-	if code != 1 || !strings.Contains(out, "was removed") || !strings.Contains(out, "longterm daemon restart") {
+	if code != 1 || !strings.Contains(out, "removed while the daemon runs") || !strings.Contains(out, "longterm daemon restart") {
 		t.Errorf("doctor: %d\n%s", code, out)
 	}
 	i.Run("daemon", "restart")
@@ -114,10 +117,11 @@ func TestRemovedStateIsSaid(t *testing.T) {
 	}
 }
 
-// What is said of a state directory that was moved away is taken back when it is there again: all is kept.
+// TestMovedStateDirectory_NoticeWithdrawn_OnReturn moves the state directory away and back. The notice is withdrawn,
+// and all data is kept.
 //
 // FAULT: A27
-func TestMovedStateComesBack(t *testing.T) {
+func TestMovedStateDirectory_NoticeWithdrawn_OnReturn(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -130,16 +134,16 @@ func TestMovedStateComesBack(t *testing.T) {
 		if err := os.Rename(database, database+".away"); err != nil {
 			t.Fatal(err)
 		}
-		e2e.Eventually(t, "it is said", said)
+		e2e.Eventually(t, "the warning is printed", said)
 		if err := os.Rename(database+".away", database); err != nil {
 			t.Fatal(err)
 		}
-		e2e.Eventually(t, "it is taken back", func() bool { return !said() })
+		e2e.Eventually(t, "the warning is no longer printed", func() bool { return !said() })
 	}
 }
 
-// What killed daemons left of sessions that were half made or half removed goes with the next
-// start; what may be history stays.
+// TestLeftoversAreCleared checks that the next start removes the remains of partly created or removed sessions, and
+// keeps possible history.
 //
 // FAULT: A27
 func TestLeftoversAreCleared(t *testing.T) {

@@ -22,8 +22,8 @@ stty -echo; printf 'Password: '; until [ -e "$1.on" ] || [ "$n" = 30 ]; do sleep
 while read -r l && [ "$l" != END ]; do :; done
 echo read it; stty -echo; printf 'Password: '; read -r p; stty echo; echo; echo "it has ${#p}"; read -r x`
 
-// A secret is never queued behind input that waits to be read: by the time it would come out
-// the echo may be on. It waits, and is typed at a prompt that reads it, or not at all.
+// TestSecretBehindTypedAhead types a secret behind unread input. It is not queued there, because the echo could be on
+// when it is read. It waits for a prompt that reads it, or is never typed.
 //
 // FAULT: A3
 // FEATURES: R53
@@ -52,7 +52,7 @@ func TestSecretBehindTypedAhead(t *testing.T) {
 					t.Errorf("typing ahead: %s", got)
 				}
 			}()
-			e2e.Eventually(t, "the terminal is full", func() bool { return len(i.Run("output", "--raw", "a")) > 2000 })
+			e2e.Eventually(t, "the terminal's buffer is full", func() bool { return len(i.Run("output", "--raw", "a")) > 2000 })
 			if how == "rule" {
 				i.Run("respond", "a", "add", "--on", "Password: ", "--secret", "file:"+file)
 			}
@@ -69,7 +69,7 @@ func TestSecretBehindTypedAhead(t *testing.T) {
 					t.Fatal(err)
 				}
 				i.Run("wait", "a", "--for", "text=read it", "--since", "0")
-				e2e.Eventually(t, "the second is taken", func() bool {
+				e2e.Eventually(t, "the daemon has accepted the second input", func() bool {
 					_, code := i.Post("/sessions/a/input", `{"text":"`+secret+`","secret":true}`)
 					return code == 200
 				})
@@ -106,11 +106,11 @@ func filesWith(t *testing.T, dir, text string) (found []string) {
 	return found
 }
 
-// A look-up that hangs holds nothing up: the screen is shown, rules are taken away, sessions
-// are removed and the daemon ends.
+// TestHangingSecretLookup_BlocksNothing runs a secret lookup that hangs. Screens, removal of rules and sessions, and
+// the end of the daemon are not delayed.
 //
 // FAULT: A4
-func TestSecretThatIsNeverTold(t *testing.T) {
+func TestHangingSecretLookup_BlocksNothing(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)

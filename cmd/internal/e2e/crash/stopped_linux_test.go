@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A daemon that is stopped is told of, with its process and what to do, and what to do helps. A keeper that is stopped is told of,
-// too, and what it was to start is not there once it goes on.
+// TestStoppedProcesses suspends the daemon, which is reported with its process and a working remedy. A suspended keeper
+// is reported too, and what it was to start does not exist after it continues.
 //
 // FEATURES: R90
 func TestStoppedProcesses(t *testing.T) {

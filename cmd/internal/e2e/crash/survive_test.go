@@ -42,9 +42,8 @@ func checkNumbers(t *testing.T, r io.Reader) (last int) {
 	return last
 }
 
-// A child prints numbered lines flat out while its daemon is killed at 50 random
-// instants. Nothing is lost or doubled, the child never notices, and each time the
-// daemon is back by itself.
+// TestDaemonKilledFiftyTimes kills the daemon at 50 random moments while a child prints numbered lines. No line is lost
+// or duplicated, the child is not affected, and the keeper restarts the daemon each time.
 //
 // FEATURES: R24, R37, R90, R93
 func TestDaemonKilledFiftyTimes(t *testing.T) {
@@ -66,7 +65,7 @@ func TestDaemonKilledFiftyTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		e2e.Eventually(t, "the daemon is back without being asked", func() bool {
+		e2e.Eventually(t, "the keeper has restarted the daemon without a request", func() bool {
 			out, _, code := i.Try("daemon", "status", "--json") // starts nothing
 			return code == 0 && e2e.Decode[api.Status](t, out).DaemonPID != daemon
 		})
@@ -99,14 +98,14 @@ func TestDaemonKilledFiftyTimes(t *testing.T) {
 	}
 }
 
-// Keeper and daemon are replaced by a differently built executable while a child
-// prints. Pids stay, no byte is lost.
+// TestUpgrade replaces keeper and daemon by a differently built executable while a child prints. Pids stay the same,
+// and no byte is lost.
 //
 // FEATURES: R90
 func TestUpgrade(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
-	i, other := e2e.New(t), e2e.Build(t, "-ldflags=-X github.com/longterm-dev/longterm/cmd/internal/shortcut.Release=v9.9.9-test")
+	i, other := e2e.New(t), e2e.Build(t, "-ldflags=-X github.com/longterm-dev/longterm/cmd/internal/fastpath.Release=v9.9.9-test")
 	i.Run("new", "-n", "numbers", "--", "seq", "1", "100000000000")
 	i.Run("new", "-n", "quiet", "--", "sh", "-c", "echo before; read line; echo got $line; exit 5")
 	i.Run("new", "--pipe", "-n", "piped", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; echo $i >&2; done")
@@ -145,7 +144,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// A broken executable, or one of another kind, does not replace a keeper that works.
+// TestUpgradeToABrokenExecutable upgrades to a broken executable, or one of another kind. The running keeper is not
+// replaced.
 //
 // FAULT: A24
 // FEATURES: R90, R93
@@ -164,7 +164,7 @@ func TestUpgradeToABrokenExecutable(t *testing.T) {
 		t.Errorf("%d %s", code, out)
 	}
 	out, code = i.Post("/upgrade", `{"path":"/bin/true"}`)
-	if code != 422 || !strings.Contains(out, "no longterm") {
+	if code != 422 || !strings.Contains(out, "not a longterm") {
 		t.Errorf("%d %s", code, out)
 	}
 	if after := i.Status(); after.KeeperPID != before.KeeperPID || after.DaemonPID != before.DaemonPID || after.Running != 1 {
@@ -172,8 +172,7 @@ func TestUpgradeToABrokenExecutable(t *testing.T) {
 	}
 }
 
-// When the keeper itself is killed its sessions are lost, which is said, and
-// everything else goes on.
+// TestKeeperKilled kills a keeper. Its sessions are reported as lost, and everything else continues.
 //
 // FEATURES: R93
 func TestKeeperKilled(t *testing.T) {
@@ -185,7 +184,7 @@ func TestKeeperKilled(t *testing.T) {
 	if err := syscall.Kill(i.Status().KeeperPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "the session is known to be lost", func() bool { return i.Info("a").State == "lost" })
+	e2e.Eventually(t, "the session is lost", func() bool { return i.Info("a").State == "lost" })
 	if out := i.Run("output", "a"); out != "kept\n" {
 		t.Errorf("output %q", out)
 	}
@@ -196,7 +195,7 @@ func TestKeeperKilled(t *testing.T) {
 	}
 }
 
-// An isolated session has a keeper of its own, which ends with it.
+// TestIsolated starts an isolated session, whose separate keeper ends with it.
 //
 // FEATURES: R97
 func TestIsolated(t *testing.T) {
@@ -229,8 +228,8 @@ func TestIsolated(t *testing.T) {
 	}
 }
 
-// The keeper of an isolated session ends some time after it, though the daemon that was connected to it lives on, and another
-// one is started if the session is started again.
+// TestIsolatedKeeperEnds checks that the keeper of an isolated session exits some time after it, although the daemon
+// still runs. A restart of the session starts another keeper.
 //
 // FEATURES: R97
 func TestIsolatedKeeperEnds(t *testing.T) {
@@ -246,7 +245,7 @@ func TestIsolatedKeeperEnds(t *testing.T) {
 		s, err := sys.ReadStat(own)
 		return err != nil || s.State == 'Z'
 	})
-	e2e.Eventually(t, "the daemon knows", func() bool { return len(i.Status().Keepers) == 1 })
+	e2e.Eventually(t, "the daemon lists the keeper", func() bool { return len(i.Status().Keepers) == 1 })
 	if now := i.Status(); now.DaemonPID != st.DaemonPID || i.Info("shared").State != "running" || i.Info("own").State != "exited" {
 		t.Errorf("daemon %d, was %d; shared %s, own %s", now.DaemonPID, st.DaemonPID, i.Info("shared").State, i.Info("own").State)
 	}
@@ -294,7 +293,7 @@ func TestMachineDown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e2e.Eventually(t, "sessions are back", func() bool { return i.Info("again").State == "running" && i.Info("shell").State == "running" })
+	e2e.Eventually(t, "both sessions run again", func() bool { return i.Info("again").State == "running" && i.Info("shell").State == "running" })
 	for name, id := range before {
 		if got := i.Info(name).ID; got != id {
 			t.Errorf("%s was %s and is %s", name, id, got)
@@ -325,7 +324,7 @@ func TestMachineDown(t *testing.T) {
 	if _, stderr, code := i.Try("restore", "none", "--command"); code != 4 || !strings.Contains(stderr, "is running") {
 		t.Errorf("restore of a running session: %d %s", code, stderr)
 	}
-	e2e.Eventually(t, "the second output is there", func() bool { return strings.Count(i.Run("output", "none"), "kept\n") == 2 })
+	e2e.Eventually(t, "the second output is recorded", func() bool { return strings.Count(i.Run("output", "none"), "kept\n") == 2 })
 }
 
 // TestWaitOverARestart kills the daemon under a client that waits: it goes on, and what came

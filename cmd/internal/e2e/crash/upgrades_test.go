@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Upgrades that are asked for at once are done one after the other: each says which daemon and keeper run now, and what runs
-// goes on.
+// TestUpgradesAtOnce requests several upgrades at once. They run one after the other, each reports the current daemon
+// and keeper, and sessions continue.
 //
 // FEATURES: R90
 func TestUpgradesAtOnce(t *testing.T) {
@@ -37,7 +37,7 @@ func TestUpgradesAtOnce(t *testing.T) {
 	daemons := map[int]bool{}
 	for _, s := range said {
 		var code, daemon, keeper int
-		_, err := fmt.Sscanf(s, "%d daemon %d and keeper %d run ", &code, &daemon, &keeper)
+		_, err := fmt.Sscanf(s, "%d daemon %d and keeper %d: running ", &code, &daemon, &keeper)
 		if err != nil || code != 0 || keeper != before.KeeperPID || daemons[daemon] {
 			t.Errorf("%q", s)
 		}
@@ -49,7 +49,7 @@ func TestUpgradesAtOnce(t *testing.T) {
 	}
 }
 
-// Restarts and an upgrade that are asked for at once all have what they want, and what runs goes on.
+// TestRestartsAtOnce requests restarts and an upgrade at once. All succeed, and sessions continue.
 //
 // FEATURES: R90
 func TestRestartsAtOnce(t *testing.T) {
@@ -76,8 +76,8 @@ func TestRestartsAtOnce(t *testing.T) {
 	i.Run("wait", "a", "--for", "text=still here")
 }
 
-// What a session's own keeper has in the directories goes with it: when it ends, when it is killed, and when it is killed while
-// no daemon runs.
+// TestKeepersLeaveNothing ends and kills the keeper of an isolated session, also without a daemon. Its files are
+// removed each time.
 //
 // FEATURES: R97
 func TestKeepersLeaveNothing(t *testing.T) {
@@ -94,7 +94,7 @@ func TestKeepersLeaveNothing(t *testing.T) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		e2e.Eventually(t, "the keeper is gone", func() bool {
+		e2e.Eventually(t, "the keeper has exited", func() bool {
 			s, err := sys.ReadStat(pid)
 			return err != nil || s.State == 'Z'
 		})

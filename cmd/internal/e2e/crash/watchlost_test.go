@@ -12,7 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A watched run whose keeper dies is told as lost, with the reason, and has the exit status of what was lost.
+// TestWatchedRunIsLost kills the keeper of a watched run. The run is reported as lost with the reason, and with the
+// exit status of a lost command.
 //
 // FAULT: A14
 // FEATURES: R82
@@ -31,7 +32,7 @@ func TestWatchedRunIsLost(t *testing.T) {
 				out, stderr, code := i.Try(append(append([]string{"watch", "--cwd", t.TempDir(), "--runs", "1"}, flags...), "-c", "echo begun; exec sleep 100000")...)
 				over <- ended{code, out, stderr}
 			}()
-			e2e.Eventually(t, "it runs", func() bool { return strings.Contains(i.Run("ls", "-F", "{{.state}}"), "running") })
+			e2e.Eventually(t, "the command runs", func() bool { return strings.Contains(i.Run("ls", "-F", "{{.state}}"), "running") })
 			if err := syscall.Kill(i.Status().KeeperPID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sessiontest"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 )
 
 // limit bounds each step that waits for servers: after a kill they vote, and members try again with pauses.
@@ -218,7 +218,7 @@ func newCluster(t *testing.T, one *e2e.Instance) (nodes []*node) {
 	}
 	exe := sessiontest.Build(t, "github.com/longterm-dev/longterm/cmd/longterm-fleetd", flags...)
 	one.Run("fleet", "init", "team", "--name", "one", "--address", "127.0.0.1:1")
-	dir := ident.Dir(filepath.Join(one.Dir, "state", "fleet"))
+	dir := certs.Dir(filepath.Join(one.Dir, "state", "fleet"))
 	a, err := dir.Authority()
 	if err != nil {
 		t.Fatal(err)
@@ -227,15 +227,15 @@ func newCluster(t *testing.T, one *e2e.Instance) (nodes []*node) {
 	for i := range 3 {
 		n := &node{t: t, exe: exe, listen: port(t), cluster: port(t), state: t.TempDir()}
 		n.wire = newWire(t, n.listen)
-		key, csr, err := ident.NewKey(fmt.Sprint("s", i))
+		key, csr, err := certs.NewKey(fmt.Sprint("s", i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		cert, err := dir.Admit(a, ident.Member{Name: fmt.Sprint("s", i), Kind: ident.Server}, csr)
+		cert, err := dir.Admit(a, certs.Member{Name: fmt.Sprint("s", i), Kind: certs.Server}, csr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ident.Dir(n.state).SaveIdentity(&ident.Identity{Member: ident.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}); err != nil {
+		if err := certs.Dir(n.state).SaveIdentity(&certs.Identity{Member: certs.MemberOf(cert), CA: a.Cert, Cert: cert, Key: key}); err != nil {
 			t.Fatal(err)
 		}
 		nodes, routes = append(nodes, n), append(routes, n.cluster)
@@ -329,10 +329,10 @@ func lastTime(t *testing.T, printed string) time.Time {
 	return time.Unix(0, ns)
 }
 
-// Each of three servers is killed in turn while a host prints, then that host is cut off from all of them for a while: its
-// sessions go on, what is new is listed once it can be, and nothing of what was printed is lost. Then the host is gone
-// with its disk. What it printed is read in its place, in order and without a hole, as far as the fleet had confirmed it
-// at least; what is known to be missing is counted.
+// TestServersAreKilledInTurn kills each of three servers in turn while a host prints, then cuts the host off from all
+// for a while. Sessions continue, new ones are listed once possible, and no output is lost. Then the host is lost with
+// its disk. Its output is read from the replica, in order and without a hole, at least up to the confirmed offset;
+// missing output is counted.
 //
 // FEATURES: R94
 func TestServersAreKilledInTurn(t *testing.T) {
@@ -371,7 +371,7 @@ func TestServersAreKilledInTurn(t *testing.T) {
 
 	at = p.end()
 	p.copied(at)
-	e2e.Eventually(t, "all of the host is killed", func() bool {
+	e2e.Eventually(t, "all processes of the host are killed", func() bool {
 		pids := e2e.Processes(two.Dir)
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -387,7 +387,7 @@ func TestServersAreKilledInTurn(t *testing.T) {
 	}
 	want := strings.ReplaceAll(string(b), "\n", "\r\n")
 	got, stderr, code := one.Try("output", "two/work", "--raw")
-	if code != 0 || !strings.Contains(stderr, "from the copy of two, as of ") {
+	if code != 0 || !strings.Contains(stderr, "from the replica of two, as of ") {
 		t.Fatalf("%d: %s", code, stderr)
 	}
 	const line = 80 // more than one has: tee may have been killed between the terminal and the file

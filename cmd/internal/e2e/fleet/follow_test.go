@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Who follows the fleet's events is told that its server is away, and goes on when that is back: with what ended meanwhile,
-// and each once.
+// TestEventsAreFollowedOverTheServersEnd follows the fleet's events while its server is down. It reports that, and
+// continues with each missed event once.
 //
 // FEATURES: R94
 func TestEventsAreFollowedOverTheServersEnd(t *testing.T) {
@@ -48,7 +48,7 @@ func TestEventsAreFollowedOverTheServersEnd(t *testing.T) {
 		got, _ := lines.ReadString('\n')
 		first <- got
 	}()
-	e2e.Eventually(t, "an event is told", func() bool {
+	e2e.Eventually(t, "an event is published", func() bool {
 		n++
 		one.Run("new", "-n", fmt.Sprint("before-", n), "--", "true")
 		select {
@@ -60,12 +60,12 @@ func TestEventsAreFollowedOverTheServersEnd(t *testing.T) {
 	})
 	addr := srv.Addr()
 	srv.Close()
-	line(warnings, "tried again")
+	line(warnings, "retrying")
 	one.Run("new", "-n", "meanwhile", "--", "true")
 	one.Run("wait", "meanwhile", "--for", "exit")
 	c.Listen = addr
 	t.Cleanup(serve(t, c).Close)
-	line(warnings, "reached again")
+	line(warnings, "reachable again")
 	seen := map[string]int{}
 	for told := ""; !strings.Contains(told, "/after"); {
 		if told, err = lines.ReadString('\n'); err != nil {
@@ -85,10 +85,11 @@ func TestEventsAreFollowedOverTheServersEnd(t *testing.T) {
 	_ = follow.Wait()
 }
 
-// Two sessions of two hosts are not attached to each other: they would draw what they draw for ever.
+// TestAttach_RejectsLoopOverTwoHosts attaches two sessions of two hosts to each other, which is rejected: each would
+// draw the other forever.
 //
 // FEATURES: R94, R96
-func TestNotShownInItselfThroughAnotherHost(t *testing.T) {
+func TestAttach_RejectsLoopOverTwoHosts(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	one, two := e2e.New(t), e2e.New(t)
@@ -98,7 +99,7 @@ func TestNotShownInItselfThroughAnotherHost(t *testing.T) {
 	one.Run("new", "-n", "la", "--", "sh")
 	two.Run("new", "-n", "lb", "--", "sh")
 	one.Run("send", "la", one.Exe+" attach two/lb", "--enter")
-	e2e.Eventually(t, "the other one's is shown", func() bool { return strings.Contains(two.Run("clients", "lb"), "fleet:one") })
+	e2e.Eventually(t, "the client of the other host is listed", func() bool { return strings.Contains(two.Run("clients", "lb"), "fleet:one") })
 	two.Run("send", "lb", two.Exe+" attach one/la; echo status $((1+1))-$?", "--enter")
 	two.Run("wait", "lb", "--for", "text=status 2-")
 	if out := strings.ReplaceAll(two.Run("output", "lb"), "\n", " "); !strings.Contains(out, "show itself for ever") {

@@ -29,7 +29,7 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store/fleet"
-	"github.com/longterm-dev/longterm/store/fleet/ident"
+	"github.com/longterm-dev/longterm/store/fleet/certs"
 )
 
 // natsConfig names the variable that has this binary be a NATS with a configuration file, which knows nothing of fleets.
@@ -154,8 +154,8 @@ func userOf(host string) string {
 	subscribe: [ "lt.>", "_INBOX_JOIN.>", "_INBOX_%[1]s.>" ] } }`, host)
 }
 
-// A NATS that is there already is a fleet's server: by its URL with a user and a password over TLS that only a file
-// vouches for, where each may no more than it needs; by the seed of an NKey; by credentials of an account with little room.
+// TestExistingNATS uses an existing NATS as a fleet's server: with a user and password over TLS with a private CA and
+// minimal rights; with an NKey seed; and with credentials of an account with little storage.
 //
 // FEATURES: R94, R115
 func TestExistingNATS(t *testing.T) {
@@ -197,11 +197,11 @@ func TestExistingNATS(t *testing.T) {
 			}
 			one.Run(args(c.one, init...)...)
 			connected(t, one, 1)
-			if _, stderr, code := one.Try("fleet", "serve"); code == 0 || !strings.Contains(stderr, "which is its server") {
+			if _, stderr, code := one.Try("fleet", "serve"); code == 0 || !strings.Contains(stderr, "as its server") {
 				t.Errorf("another server: %d, %s", code, stderr)
 			}
 			text := strings.TrimSpace(one.Run("fleet", "invite"))
-			if code, err := ident.ParseCode(text); err != nil || len(code.Servers) != 1 || code.Servers[0] != "nats://"+addr {
+			if code, err := certs.ParseCode(text); err != nil || len(code.Servers) != 1 || code.Servers[0] != "nats://"+addr {
 				t.Errorf("the code: %+v, %v", code, err)
 			}
 			if c.wrong != nil {
@@ -215,21 +215,21 @@ func TestExistingNATS(t *testing.T) {
 				t.Errorf("the status tells the password: %s", st)
 			}
 			two.Run("new", "-n", "work", "--", "sh", "-c", "echo needle; exec cat")
-			e2e.Eventually(t, "it is listed", func() bool { return strings.Contains(one.Run("fleet", "ls"), "two/work") })
+			e2e.Eventually(t, "the session is listed", func() bool { return strings.Contains(one.Run("fleet", "ls"), "two/work") })
 			one.Run("wait", "two/work", "--for", "text=needle")
 			one.Run("send", "two/work", "typed", "-e")
 			two.Run("wait", "work", "--for", "text=typed")
-			e2e.Eventually(t, "all is copied", func() bool {
+			e2e.Eventually(t, "all output is replicated", func() bool {
 				st := e2e.Decode[api.Fleet](t, two.Run("fleet", "status", "--json"))
 				return st.CopyBehind == 0 && st.CopyError == "" && st.Error == ""
 			})
-			e2e.Eventually(t, "what ended is told", func() bool {
+			e2e.Eventually(t, "the completion is published", func() bool {
 				one.Run("fleet", "events", "reader")
 				two.Run("run", "--", "true")
 				return strings.Contains(one.Run("fleet", "events", "reader"), "two")
 			})
 			one.Run("fleet", "revoke", "two")
-			e2e.Eventually(t, "who is revoked says so", func() bool { return strings.Contains(two.Run("fleet", "status"), "was revoked") })
+			e2e.Eventually(t, "the revoked machine reports the revocation", func() bool { return strings.Contains(two.Run("fleet", "status"), "was revoked") })
 			if _, stderr, code := two.Try("-H", "one", "ls"); code == 0 || !strings.Contains(stderr, "was revoked") {
 				t.Errorf("who is revoked is let to another: %d, %s", code, stderr)
 			}
@@ -237,8 +237,8 @@ func TestExistingNATS(t *testing.T) {
 	}
 }
 
-// A NATS of three servers that is there already is a fleet's: what is kept there has three replicas, and the fleet goes on
-// when the server that a machine uses is killed, and comes back.
+// TestExistingCluster uses an existing NATS cluster of three servers. Data has three replicas, and the fleet continues
+// when a machine's server is killed and comes back.
 //
 // FEATURES: R94
 func TestExistingCluster(t *testing.T) {
@@ -274,7 +274,7 @@ func TestExistingCluster(t *testing.T) {
 	})
 	within(t, "the first host is connected", func() bool { return hostsConnected(p.one) == 1 })
 	text := strings.TrimSpace(p.one.Run("fleet", "invite"))
-	if code, err := ident.ParseCode(text); err != nil || len(code.Servers) != len(listen) || strings.Contains(strings.Join(code.Servers, " "), "secret") {
+	if code, err := certs.ParseCode(text); err != nil || len(code.Servers) != len(listen) || strings.Contains(strings.Join(code.Servers, " "), "secret") {
 		t.Errorf("the code: %+v, %v", code, err)
 	}
 	p.two.Run(append([]string{"fleet", "join", text, "--name", "two"}, at("two")...)...)

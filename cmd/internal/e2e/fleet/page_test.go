@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The page lists the sessions of the fleet's other hosts below those of its own, shows one and types into it, with one
-// login, and leads back.
+// TestPageOfSeveralHosts opens the page of a fleet's host. It lists the sessions of other hosts below its own, shows
+// one and types into it with one login, and leads back.
 //
 // FEATURES: R94
 func TestPageOfSeveralHosts(t *testing.T) {

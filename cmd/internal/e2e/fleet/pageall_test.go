@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The page of one host of a fleet answers what waits on another, finds what was printed there, and shows it in tiles; what
-// is answered elsewhere goes by itself.
+// TestPageOverTheFleet answers approvals of other hosts on one host's page, searches their output, and shows it in
+// tiles. Approvals answered elsewhere disappear.
 //
 // FEATURES: R63, R94, R112
 func TestPageOverTheFleet(t *testing.T) {

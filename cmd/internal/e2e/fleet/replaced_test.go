@@ -14,8 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The daemon here, and the one there, is replaced while commands run on another host and its output is followed: all go on
-// to their end.
+// TestDaemonsAreReplacedInMidCommand replaces the local and the remote daemon while remote commands run and their
+// output is followed. All run to their end.
 //
 // FEATURES: R94, R115
 func TestDaemonsAreReplacedInMidCommand(t *testing.T) {
@@ -52,7 +52,7 @@ func TestDaemonsAreReplacedInMidCommand(t *testing.T) {
 				go func() { r.end <- c.Wait() }()
 				all[what] = r
 			}
-			e2e.Eventually(t, "all have begun", func() bool {
+			e2e.Eventually(t, "all commands have started", func() bool {
 				here, err := os.ReadDir(dir)
 				return err == nil && len(here) == len(all)
 			})
@@ -70,7 +70,7 @@ func TestDaemonsAreReplacedInMidCommand(t *testing.T) {
 	}
 }
 
-// A machine left, and comes again: it is told what frees its name.
+// TestMachineComesAgain lets a machine leave and join again. The error says how to free its name.
 //
 // FEATURES: R115
 func TestMachineComesAgain(t *testing.T) {
@@ -90,8 +90,8 @@ func TestMachineComesAgain(t *testing.T) {
 	connected(t, one, 2)
 }
 
-// The daemon here is replaced while what was asked for on another host waits for a person there: it waits on, and is done
-// once it is allowed. What its caller breaks off is asked no more.
+// TestApprovalsOutliveTheCallersDaemon replaces the caller's daemon while a request on another host is pending. It
+// stays pending and runs after approval. A request that its caller interrupts is withdrawn.
 //
 // FEATURES: R63, R115
 func TestApprovalsOutliveTheCallersDaemon(t *testing.T) {
@@ -117,7 +117,7 @@ func TestApprovalsOutliveTheCallersDaemon(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			e2e.Eventually(t, "somebody is asked", func() bool { return len(pending()) == 1 })
+			e2e.Eventually(t, "an approval request is pending", func() bool { return len(pending()) == 1 })
 			before := pending()[0]
 			one.Run("daemon", "restart")
 			connected(t, one, 2)
@@ -132,7 +132,7 @@ func TestApprovalsOutliveTheCallersDaemon(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			e2e.Eventually(t, "somebody is asked", func() bool { return len(pending()) == 1 })
+			e2e.Eventually(t, "an approval request is pending", func() bool { return len(pending()) == 1 })
 			if err := c.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// terminal is a person's terminal with a verb on it.
+// terminal is a user's terminal with a verb on it.
 type terminal struct {
 	pty  *os.File
 	cmd  *exec.Cmd
@@ -129,9 +129,8 @@ func count(text, prefix string, n int) (wrong []string) {
 	return wrong
 }
 
-// A terminal is attached over connections that are cut under it, again and again: every line that was printed stands
-// on it once, in the terminal's own history too, and every line that was typed was typed once, those among them that
-// were typed while there was no connection.
+// TestAttachThroughCuts attaches over connections that are cut repeatedly. Every printed line is on the terminal once,
+// also in its scrollback, and every typed line was typed once, also those typed while disconnected.
 //
 // FEATURES: R94, R113
 func TestAttachThroughCuts(t *testing.T) {
@@ -157,7 +156,7 @@ func TestAttachThroughCuts(t *testing.T) {
 			h.server(t) // what was cut before may be answered for already: output was quicker than the cut
 			h.down(t, true)
 			h.cut(t)
-			e2e.Eventually(t, "it says so", func() bool {
+			e2e.Eventually(t, "the terminal shows the notice", func() bool {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				return strings.Contains(p.said.String(), "connection lost")
@@ -179,7 +178,8 @@ func TestAttachThroughCuts(t *testing.T) {
 	}
 }
 
-// On the terminal's other screen the person is told, and can leave, while there is no connection.
+// TestLeavingWithoutConnection disconnects a client on the alternate screen. It shows a notice, and the user can
+// detach.
 func TestLeavingWithoutConnection(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -196,13 +196,13 @@ func TestLeavingWithoutConnection(t *testing.T) {
 	if err := <-p.done; err != nil {
 		t.Errorf("left with %v: %s", err, p.text())
 	}
-	p.shows(t, "[detached from far/s; `longterm attach far/s`")
+	p.shows(t, "[detached from far/s; return with `longterm attach far/s`")
 	p.shows(t, "[not sent: 3 bytes typed into far/s]")
 	h.down(t, false)
 }
 
-// A connection that is dead without anybody being told, as after a sleep or under another address, is found out and
-// replaced.
+// TestAStalledConnection stalls a connection without an error, as after a sleep or a change of address. It is detected
+// and replaced.
 func TestAStalledConnection(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -216,12 +216,12 @@ func TestAStalledConnection(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGKILL) })
 	p.types(t, "still there\r")
-	e2e.Eventually(t, "it was typed", func() bool { return strings.Count(p.text(), "still there") == 2 })
+	e2e.Eventually(t, "the session has received the input", func() bool { return strings.Count(p.text(), "still there") == 2 })
 	p.types(t, "\x1cd")
 	<-p.done
 }
 
-// Output that is followed over cuts has every byte once, and so has a command's result: it is run once.
+// TestVerbsThroughCuts follows output over cut connections. Every byte arrives once, and a command runs once.
 func TestVerbsThroughCuts(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -239,18 +239,18 @@ func TestVerbsThroughCuts(t *testing.T) {
 	run := h.here.Command(context.WithoutCancel(t.Context()), "-H", "far", "run", "--json", "--pipe", "--", "sh", "-c", "echo x >>"+ran+"; cat "+gate+".end; exit 9")
 	run.Stdout = &result
 	h.make(t, syscall.Mkfifo(gate+".end", 0o600), run.Start())
-	e2e.Eventually(t, "it runs", func() bool { _, err := os.Stat(ran); return err == nil })
+	e2e.Eventually(t, "the command runs", func() bool { _, err := os.Stat(ran); return err == nil })
 
 	for i := range 6 {
 		if i%2 == 1 {
 			h.cut(t)
-			e2e.Eventually(t, "there is another connection", func() bool {
+			e2e.Eventually(t, "a new connection exists", func() bool {
 				_, _, code := h.here.Try("-H", "far", "ls")
 				return code == 0
 			})
 		}
 		h.Run("send", "s", "go\n")
-		e2e.Eventually(t, "it is printed", func() bool {
+		e2e.Eventually(t, "the text is printed", func() bool {
 			return strings.Contains(h.Run("output", "s"), fmt.Sprintf("line %d\n", 10*(i+1)))
 		})
 	}
@@ -266,7 +266,7 @@ func TestVerbsThroughCuts(t *testing.T) {
 	}
 }
 
-// A keeper is killed under a line that runs, here or on another host: nobody has seen how it ended, which is said.
+// TestKeeperIsKilledUnderALine kills the keeper of a running line, local or remote. The result reports an unknown end.
 //
 // FEATURES: R93, R94
 func TestKeeperIsKilledUnderALine(t *testing.T) {
@@ -284,7 +284,7 @@ func TestKeeperIsKilledUnderALine(t *testing.T) {
 			cmd := h.here.Command(t.Context(), "exec", of.ref, "touch "+begun+"; sleep 600")
 			cmd.Stderr = &stderr
 			h.make(t, cmd.Start())
-			e2e.Eventually(t, "it runs", func() bool { _, err := os.Stat(begun); return err == nil })
+			e2e.Eventually(t, "the command runs", func() bool { _, err := os.Stat(begun); return err == nil })
 			h.make(t, syscall.Kill(of.i.Status().KeeperPID, syscall.SIGKILL))
 			_ = cmd.Wait()
 			if code := cmd.ProcessState.ExitCode(); code != 125 || !strings.Contains(stderr.String(), "not seen") {
@@ -294,8 +294,8 @@ func TestKeeperIsKilledUnderALine(t *testing.T) {
 	}
 }
 
-// The connection is lost while what was asked for on another host waits for a person there, and it is allowed meanwhile: the
-// caller has its session, or its result, when the connection is back, and it was begun once.
+// TestApprovalsOutliveTheConnection cuts the connection while a remote request is pending, and approves it meanwhile.
+// After the reconnect the caller has its session or result, and the command started once.
 //
 // FEATURES: R63, R94
 func TestApprovalsOutliveTheConnection(t *testing.T) {
@@ -313,12 +313,12 @@ func TestApprovalsOutliveTheConnection(t *testing.T) {
 			c.Stdout, c.Stderr = &stdout, &stderr
 			h.make(t, c.Start())
 			pending := func() []api.Approval { return e2e.Decode[[]api.Approval](t, h.Run("approvals", "--json")) }
-			e2e.Eventually(t, "somebody is asked", func() bool { return len(pending()) == 1 })
+			e2e.Eventually(t, "an approval request is pending", func() bool { return len(pending()) == 1 })
 			asked := pending()[0].ID
 			h.server(t)
 			h.down(t, true)
 			h.cut(t)
-			e2e.Eventually(t, "it is known there", func() bool { return !h.hasBridge() })
+			e2e.Eventually(t, "the bridge has ended on the host", func() bool { return !h.hasBridge() })
 			h.Run("approvals", "answer", asked, "once")
 			h.down(t, false)
 			if err := c.Wait(); err != nil {
@@ -329,7 +329,7 @@ func TestApprovalsOutliveTheConnection(t *testing.T) {
 					t.Errorf("it is called %q", id)
 				}
 			}
-			e2e.Eventually(t, "it ran", func() bool { _, err := os.Stat(ran); return err == nil })
+			e2e.Eventually(t, "the command has run", func() bool { _, err := os.Stat(ran); return err == nil })
 			if got := h.read(t, "ran-"+what); got != "x\n" {
 				t.Errorf("it ran %q", got)
 			}
@@ -340,7 +340,8 @@ func TestApprovalsOutliveTheConnection(t *testing.T) {
 	}
 }
 
-// Who waits for a command on a host that is not reached any more is told so, and can leave.
+// TestInterruptedWithoutConnection interrupts a wait for a command on an unreachable host. The client reports that and
+// exits.
 //
 // FEATURES: R94
 func TestInterruptedWithoutConnection(t *testing.T) {
@@ -354,12 +355,12 @@ func TestInterruptedWithoutConnection(t *testing.T) {
 			c := h.here.Command(t.Context(), append(args, "touch "+begun+"; sleep 600")...)
 			said, err := c.StderrPipe()
 			h.make(t, err, c.Start())
-			e2e.Eventually(t, "it runs", func() bool { _, err := os.Stat(begun); return err == nil })
+			e2e.Eventually(t, "the command runs", func() bool { _, err := os.Stat(begun); return err == nil })
 			h.server(t)
 			h.down(t, true)
 			h.cut(t)
 			line, err := bufio.NewReader(said).ReadString('\n')
-			if err != nil || !strings.Contains(line, "far cannot be reached") || !strings.Contains(line, "it is tried again") {
+			if err != nil || !strings.Contains(line, "far is unreachable") || !strings.Contains(line, "retrying") {
 				t.Errorf("%q, %v", line, err)
 			}
 			h.make(t, c.Process.Signal(os.Interrupt))

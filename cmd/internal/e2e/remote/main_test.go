@@ -133,7 +133,7 @@ func (h *host) read(t *testing.T, name string) string {
 // server is the process of the newest connection, waited for where the last one was cut.
 func (h *host) server(t *testing.T) (pid int) {
 	t.Helper()
-	e2e.Eventually(t, "there is a connection", func() bool {
+	e2e.Eventually(t, "a connection exists", func() bool {
 		var err error
 		pid, err = strconv.Atoi(strings.TrimSpace(h.read(t, "pid")))
 		h.make(t, err)

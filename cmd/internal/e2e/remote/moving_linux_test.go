@@ -111,9 +111,9 @@ func (n *network) on(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// A machine with an attached terminal is on the move: the network is gone for a second, then the machine has another
-// address, and then the network is gone for so long that either end has given the connection up, without having been told.
-// What is printed meanwhile, and what is typed, is there once.
+// TestAttachOnTheMove moves a machine with an attached terminal: the network is down for a second, the machine gets
+// another address, and then the network is down so long that either end closes the connection. Output and input of
+// these times are there once.
 //
 // FEATURES: R94, R113
 func TestAttachOnTheMove(t *testing.T) {
@@ -161,7 +161,7 @@ func TestAttachOnTheMove(t *testing.T) {
 	n.does(t, "ip link set lta down")
 	printed()
 	types()
-	e2e.Eventually(t, "either end has given it up", func() bool {
+	e2e.Eventually(t, "either end has closed the connection", func() bool {
 		p.mu.Lock()
 		here := strings.Contains(p.said.String(), "connection lost")
 		p.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The page shows the sessions of hosts that the configuration names and ssh reaches, once one opens them: nothing is
-// connected before. One opens the page of its host, through this one and with the same login; a host that cannot be
-// reached is named, and why. A login that may only look sees none of them.
+// TestPageOfHostsOverSSH shows the sessions of configured ssh hosts on the page, which connects only when one is
+// opened. Their pages open through this one with the same login; an unreachable host is named with the reason. A
+// view-only login sees none.
 //
 // FEATURES: R94
 func TestPageOfHostsOverSSH(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What waits for a person on a host over ssh is answered on this host's page, a search goes there, too, and tiles show the
-// screens of its sessions as they change, once one asks for hosts over ssh.
+// TestPageOverAllHosts answers approvals of an ssh host on the local page, searches there too, and shows its sessions
+// as live tiles, once the user enables ssh hosts.
 //
 // FEATURES: R63, R94, R112
 func TestPageOverAllHosts(t *testing.T) {

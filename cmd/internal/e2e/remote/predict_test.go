@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// What is typed into a session of another host is drawn while the other end says nothing, and is the session's own when
-// that speaks again; a password is not drawn.
+// TestTypedAheadOfItsEcho types into a remote session while the connection stalls. Local echo shows the text until the
+// session's echo arrives; a password is not shown.
 //
 // FEATURES: R75, R94
 func TestTypedAheadOfItsEcho(t *testing.T) {
@@ -44,11 +44,11 @@ func (h *host) typedAhead(t *testing.T, p *terminal) {
 	for n := 10; ; n++ { // a pause of the machine's may have an echo come too late to prove that there is one
 		sum := strconv.Itoa(n)
 		p.types(t, "e")
-		e2e.Eventually(t, "it is echoed", func() bool { return strings.Contains(p.text(), "at> e\n") })
+		e2e.Eventually(t, "the terminal shows the echo", func() bool { return strings.Contains(p.text(), "at> e\n") })
 		stopped(true)
 		p.types(t, "cho a$((40+"+sum+"))b")
 		drawn, until := false, time.Now().Add(time.Second)
-		e2e.Eventually(t, "a try is over", func() bool {
+		e2e.Eventually(t, "a connection attempt has ended", func() bool {
 			drawn = strings.Contains(p.text(), "at> echo a$((40+"+sum+"))b")
 			return drawn || time.Now().After(until)
 		})
@@ -67,7 +67,7 @@ func (h *host) typedAhead(t *testing.T, p *terminal) {
 	p.types(t, "stty -echo; echo Password:; read x; stty echo; echo \"<$x>\"\r")
 	p.shows(t, "\nPassword:")
 	p.types(t, "hunter2")
-	e2e.Eventually(t, "it arrived", func() bool { // and what was typed is taken, so that its echo would be there
+	e2e.Eventually(t, "the session has received the input", func() bool { // and what was typed is taken, so that its echo would be there
 		p.types(t, "3")
 		return strings.Count(h.here.Run("-H", "far", "ls"), "\n") == 2
 	})

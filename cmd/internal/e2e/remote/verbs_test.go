@@ -15,8 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Verbs do there what they do here: sessions start in the home there, with the environment of a login there; lines
-// and commands have their true status; names say the host; and who asked is written down there.
+// TestVerbsThere runs verbs on a remote host: sessions start in the remote home with a login environment, lines and
+// commands have their true status, names contain the host, and the remote audit log names the caller.
 //
 // FEATURES: R94
 func TestVerbsThere(t *testing.T) {
@@ -36,7 +36,7 @@ func TestVerbsThere(t *testing.T) {
 	if out, _, code := h.here.Try("exec", "far/work", "echo $LONGTERM_DIR; exit 7"); code != 7 && !strings.Contains(out, h.Dir) {
 		t.Errorf("exec: %d, %s", code, out)
 	}
-	e2e.Eventually(t, "it is recorded who gave the line", func() bool {
+	e2e.Eventually(t, "the record names the caller of the line", func() bool {
 		return slices.ContainsFunc(e2e.Decode[[]api.Command](t, h.Run("commands", "work", "--json")), func(c api.Command) bool {
 			return strings.HasPrefix(c.By, api.ByHost+"ssh:")
 		})
@@ -47,7 +47,7 @@ func TestVerbsThere(t *testing.T) {
 	}
 }
 
-// Places are those of the host: relative ones are below the home there.
+// TestPlacesThere checks that paths are those of the host: relative ones are below the remote home.
 func TestPlacesThere(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestPlacesThere(t *testing.T) {
 	}
 }
 
-// What is about a host itself is run there.
+// TestVerbsAboutTheHost runs verbs that concern a host itself on that host.
 func TestVerbsAboutTheHost(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -90,8 +90,8 @@ func TestVerbsAboutTheHost(t *testing.T) {
 	}
 }
 
-// Who asks from afar is written down, and cannot be left out by asking for it.
-func TestWhoAsks(t *testing.T) {
+// TestRemoteCaller_Recorded checks that the audit log names a remote caller, who cannot prevent that.
+func TestRemoteCaller_Recorded(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	h := newHost(t, true)
@@ -102,8 +102,8 @@ func TestWhoAsks(t *testing.T) {
 	}
 }
 
-// A host's audit log is checked there, by its own daemon: here nothing is known of it, and what was kept here proves it. What
-// was changed there is told here, with the exit status of a log that is not in order.
+// TestAuditOfTheHostIsVerified verifies a host's audit log by its own daemon, against a local record of its head. A
+// changed log is reported, with the exit status of an invalid log.
 //
 // FEATURES: R94, R109
 func TestAuditOfTheHostIsVerified(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAuditOfTheHostIsVerified(t *testing.T) {
 	if there := strings.TrimSpace(h.Run("audit", "--head")); head != there {
 		t.Errorf("the head is %s there, and %s from here", there, head)
 	}
-	if got := h.here.Run("-H", "far", "audit", "--verify", "--anchor", head); !strings.Contains(got, "are as they were written, none is missing; newest "+head) {
+	if got := h.here.Run("-H", "far", "audit", "--verify", "--anchor", head); !strings.Contains(got, "unchanged, none missing; newest "+head) {
 		t.Errorf("%q", got)
 	}
 	files, err := filepath.Glob(filepath.Join(h.Dir, "state", "audit", "*.jsonl"))
@@ -147,7 +147,7 @@ func TestAuditOfTheHostIsVerified(t *testing.T) {
 
 func first(out, _ string, _ int) string { return out }
 
-// A host that cannot be used says why, each in its own words, and starts nothing.
+// TestHostsThatCannotBeUsed checks the error of each kind of unusable host. Nothing is started.
 func TestHostsThatCannotBeUsed(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
@@ -181,7 +181,7 @@ func TestHostsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// A host without anything gets longterm by one command, if that is said, and keeps nothing of one that does not run
+// TestBareHost installs longterm on a host without it after confirmation, and removes an executable that does not run
 // there.
 //
 // FEATURES: R114
@@ -203,10 +203,10 @@ func TestBareHost(t *testing.T) {
 	}
 	p, err := asked("n")
 	if left, _ := os.ReadDir(h.home); err == nil || len(left) > 0 {
-		t.Errorf("a person said no: %v, %v left\n%s", err, left, p.text())
+		t.Errorf("a user said no: %v, %v left\n%s", err, left, p.text())
 	}
 	if p, err := asked("y"); err != nil || !strings.Contains(p.text(), "no sessions") {
-		t.Errorf("a person said yes: %v\n%s", err, p.text())
+		t.Errorf("a user said yes: %v\n%s", err, p.text())
 	}
 	h.here.Run("hosts", "disconnect", "far")
 	h.make(t, os.RemoveAll(filepath.Join(h.home, ".local")))
@@ -236,7 +236,7 @@ func TestBareHost(t *testing.T) {
 	}
 }
 
-// Sessions of several hosts are one list, and a host that does not answer is named.
+// TestListOfAllHosts lists the sessions of several hosts, and names a host that does not answer.
 func TestListOfAllHosts(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()

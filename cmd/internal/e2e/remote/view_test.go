@@ -10,8 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The viewer shows sessions of two hosts, is typed into on both, says which one is cut off while the other goes on, and
-// goes on with it when it is back; what was typed meanwhile arrives.
+// TestViewerOfTwoHosts shows and types into sessions of two hosts in the viewer. It reports a host that is cut off
+// while the other continues; input of that time arrives after the reconnect.
 //
 // FEATURES: R94, R113
 func TestViewerOfTwoHosts(t *testing.T) {
@@ -42,9 +42,9 @@ func TestViewerOfTwoHosts(t *testing.T) {
 	if n := strings.Count(h.here.Run("-H", "far", "output", "away"), "early 82"); n != 1 {
 		t.Errorf("what was typed while nobody knew of the cut was run %d times", n)
 	}
-	e2e.Eventually(t, "it is not cut off any more", func() bool { return !strings.Contains(p.text(), "cut off") })
+	e2e.Eventually(t, "the viewer no longer shows the host as unreachable", func() bool { return !strings.Contains(p.text(), "cut off") })
 	p.types(t, "\x00n") // a session beside that of this host is of this host
-	e2e.Eventually(t, "there is one more here", func() bool { return strings.Count(h.here.Run("ls"), "\n") == 3 })
+	e2e.Eventually(t, "one more session is listed locally", func() bool { return strings.Count(h.here.Run("ls"), "\n") == 3 })
 	if n := strings.Count(h.here.Run("-H", "far", "ls"), "\n"); n != 2 {
 		t.Errorf("%d lines of sessions there", n)
 	}
@@ -52,12 +52,12 @@ func TestViewerOfTwoHosts(t *testing.T) {
 	if err := <-p.done; err != nil {
 		t.Error(err)
 	}
-	p.shows(t, "longterm view -H '' -H far")
+	p.shows(t, "return with `longterm view -H '' -")
 }
 
-// What is typed into a pane of another host is drawn while the other end says nothing, and is the session's own when that
-// speaks again; a password is not drawn. What is typed while there is no connection is counted, when its pane goes and
-// when the viewer does.
+// TestTypedIntoPanes types into a pane of another host while the connection stalls. Local echo shows the text until the
+// session's echo arrives; a password is not shown. Input that never arrives is counted when the pane or the viewer
+// closes.
 //
 // FEATURES: R75, R94
 func TestTypedIntoPanes(t *testing.T) {
@@ -71,7 +71,7 @@ func TestTypedIntoPanes(t *testing.T) {
 	p.shows(t, " near")
 	p.shows(t, "at>")
 	p.types(t, "\x00\x32\x00z") // Ctrl-Space 2, and alone on the screen
-	e2e.Eventually(t, "it is", func() bool { return strings.Contains(p.text(), "\nat>") && !strings.Contains(p.text(), "│") })
+	e2e.Eventually(t, "the session is shown without a notice", func() bool { return strings.Contains(p.text(), "\nat>") && !strings.Contains(p.text(), "│") })
 	h.typedAhead(t, p)
 
 	h.down(t, true)
@@ -88,7 +88,7 @@ func TestTypedIntoPanes(t *testing.T) {
 	h.down(t, false)
 }
 
-// Verbs but the viewer are about one host.
+// TestOneHostAtATime checks that verbs other than the viewer reject several hosts.
 func TestOneHostAtATime(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()

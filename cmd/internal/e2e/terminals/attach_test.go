@@ -24,7 +24,7 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// person is a person's terminal: an emulator of ours, so that every mode can be asked for.
+// person is a user's terminal: an emulator of ours, so that every mode can be asked for.
 type person struct {
 	t    *testing.T
 	pty  *os.File
@@ -111,7 +111,7 @@ func (p *person) state() string {
 	defer p.mu.Unlock()
 	var f vterm.Frame
 	p.screen.Frame(&f, vterm.Query{})
-	return fmt.Sprintf("%+v title %q cursor shape %v visible %v alt %v carry %q", p.screen.Modes(), f.Title, f.Cursor.Shape, f.Cursor.Visible, f.Alt, savedCursor.ReplaceAll(p.screen.AppendCarry(nil), nil))
+	return fmt.Sprintf("%+v title %q cursor shape %v visible %v alt %v carry %q", p.screen.Modes(), f.Title, f.Cursor.Shape, f.Cursor.Visible, f.Alt, savedCursor.ReplaceAll(p.screen.AppendOutputState(nil), nil))
 }
 
 // savedCursor is where a terminal has its cursor, and had it when it was saved: that may
@@ -134,7 +134,8 @@ func (p *person) types(s string) {
 const everything = `\033[?1049h\033[?1h\033=\033[?1003h\033[?1006h\033[?2004h\033[?1004h\033[?25l\033[5 q\033[>31u\033[>4;2m` +
 	`\033[?2031h\033[?2048h\033[?5h\033[?7l\033[4h\033[2;9r\033[?6h\033[?69h\033[3;40s\033(0\033[1;31;44m\033]2;its title\007`
 
-// Whatever the program inside had set, and however attach ends, the terminal is as it was.
+// TestAttachGivesTheTerminalBack checks that the terminal is restored, whatever modes the program set and however
+// attach ends.
 //
 // FEATURES: R75
 func TestAttachGivesTheTerminalBack(t *testing.T) {
@@ -163,7 +164,7 @@ func TestAttachGivesTheTerminalBack(t *testing.T) {
 			}
 			p := newPerson(t, i, args...)
 			fresh := &person{screen: vterm.New(vterm.Options{Cols: 60, Rows: 15})}
-			_, _ = fresh.screen.Write([]byte(before + "[attached to " + name + "; C-\\ d leaves, the session goes on]\r\n"))
+			_, _ = fresh.screen.Write([]byte(before + "[attached to " + name + "; C-\\ d detaches, the session keeps running]\r\n"))
 			defer func() {
 				if t.Failed() {
 					t.Logf("%s: %s\n%s", name, p.state(), p.text())
@@ -192,7 +193,7 @@ func TestAttachGivesTheTerminalBack(t *testing.T) {
 	}
 }
 
-// Two keys go through the sessions, on the same terminal.
+// TestAttachSwitches switches between sessions with two keys on the same terminal.
 //
 // FEATURES: R75
 func TestAttachSwitches(t *testing.T) {
@@ -226,7 +227,7 @@ func TestAttachSwitches(t *testing.T) {
 	p.shows("detached from one")
 }
 
-// Who takes a session for himself has the others leave, and they are told how to come back.
+// TestAttachAlone attaches with --detach-others. The other clients leave, with a message how to return.
 //
 // FEATURES: R75 R119
 func TestAttachAlone(t *testing.T) {
@@ -258,8 +259,8 @@ func TestAttachAlone(t *testing.T) {
 	}
 }
 
-// A session started before reaches the ssh agent of who attaches, or opens the viewer, later; who has none that is his
-// is told, and is attached all the same.
+// TestAttachBringsTheAgent checks that an earlier session reaches the ssh agent of a user who attaches or opens the
+// viewer later. A user without a usable agent gets a notice and is attached nevertheless.
 //
 // FEATURES: R119
 func TestAttachBringsTheAgent(t *testing.T) {
@@ -290,10 +291,10 @@ func TestAttachBringsTheAgent(t *testing.T) {
 	i.Run("new", "-n", "one", "--", "sh", "-c", "echo agent $SSH_AUTH_SOCK; exec cat")
 	i.Run("wait", "one", "--for", "text=ssh-agent.sock")
 	leads(first)
-	for _, c := range []struct{ socket, leads, says string }{{second, second, "detached from one"}, {gone, second, "do not reach your ssh agent"}} {
+	for _, c := range []struct{ socket, leads, says string }{{second, second, "detached from one"}, {gone, second, "ssh agent not available in sessions"}} {
 		with(c.socket)
 		p := newPerson(t, i, "attach", "one")
-		p.shows("agent ")
+		p.shows("agent /")
 		leads(c.leads)
 		p.types("\x1cd")
 		if err := <-p.done; err != nil {
@@ -303,14 +304,14 @@ func TestAttachBringsTheAgent(t *testing.T) {
 	}
 	with(third)
 	newPerson(t, i, "view", "one")
-	e2e.Eventually(t, "the viewer's agent is reached", func() bool {
+	e2e.Eventually(t, "the ssh agent of the viewer is reachable", func() bool {
 		got, err := os.Readlink(link)
 		return err == nil && got == third
 	})
 	i.Run("config", "set", "shells.ssh_agent", "false")
 	with(first)
 	p := newPerson(t, i, "attach", "one")
-	p.shows("agent ")
+	p.shows("agent /")
 	leads(third)
 	p.types("\x1cd")
 	if err := <-p.done; err != nil {
@@ -318,7 +319,7 @@ func TestAttachBringsTheAgent(t *testing.T) {
 	}
 }
 
-// A session is not shown within itself, directly or through others.
+// TestAttachWithinItself checks that a session cannot show itself, directly or through others.
 //
 // FEATURES: R75
 func TestAttachWithinItself(t *testing.T) {
@@ -344,7 +345,7 @@ func TestAttachWithinItself(t *testing.T) {
 	i.Run("wait", "c", "--for", "text=status 2")
 }
 
-// --size says whose size counts.
+// TestAttachSizes checks that --size sets the size policy.
 //
 // FEATURES: R96
 func TestAttachSizes(t *testing.T) {
@@ -358,7 +359,7 @@ func TestAttachSizes(t *testing.T) {
 	}
 	clients := func(n int) {
 		t.Helper()
-		e2e.Eventually(t, "the clients are there", func() bool { return i.Info("s").Clients == n })
+		e2e.Eventually(t, "all clients are attached", func() bool { return i.Info("s").Clients == n })
 	}
 	_, stderr, code := i.Try("attach", "s", "--size", "huge")
 	if code != 1 || !strings.Contains(stderr, "must be a terminal") {
@@ -405,8 +406,8 @@ func TestAttachSizes(t *testing.T) {
 	}
 }
 
-// With --scrollback the terminal keeps the past and what scrolls by, each line once, below
-// what it had before.
+// TestAttachWithScrollback attaches with --scrollback. The terminal keeps history and output in its scrollback, each
+// line once, below its earlier content.
 //
 // FEATURES: R75
 func TestAttachWithScrollback(t *testing.T) {
@@ -425,7 +426,7 @@ func TestAttachWithScrollback(t *testing.T) {
 	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "the client is back", func() bool { return i.Info("s").Clients == 1 })
+	e2e.Eventually(t, "the client is attached again", func() bool { return i.Info("s").Clients == 1 })
 	o.keys("403 450", "Enter")
 	o.shows("line 450.")
 	o.keys(`C-\`, "d")
@@ -448,9 +449,8 @@ func TestAttachWithScrollback(t *testing.T) {
 	}
 }
 
-// A program draws flat out, in sequences and characters of several bytes, while the daemon
-// is killed and the terminal changes its size: wherever the client joins again, no half of
-// a sequence is ever seen as text.
+// TestAttachedThroughAFlood kills the daemon and resizes the terminal while a program draws sequences and multi-byte
+// characters. The reconnected client never shows part of a sequence as text.
 //
 // FEATURES: R75, R90
 func TestAttachedThroughAFlood(t *testing.T) {
@@ -477,7 +477,7 @@ func TestAttachedThroughAFlood(t *testing.T) {
 		if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		e2e.Eventually(t, "the client is back", func() bool {
+		e2e.Eventually(t, "the client is attached again", func() bool {
 			out, _, code := i.Try("info", "s", "--json")
 			return code == 0 && strings.Contains(out, `"clients": 1`)
 		})
@@ -488,10 +488,10 @@ func TestAttachedThroughAFlood(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e2e.Eventually(t, "the size is taken", func() bool { return i.Info("s").Cols == 60+n })
+		e2e.Eventually(t, "the session has the new size", func() bool { return i.Info("s").Cols == 60+n })
 	}
 	p.mu.Lock()
-	p.seen = nil // what comes now is the person's own screen
+	p.seen = nil // what comes now is the user's own screen
 	p.mu.Unlock()
 	p.types("\x1cd")
 	if err := <-p.done; err != nil {
@@ -499,7 +499,7 @@ func TestAttachedThroughAFlood(t *testing.T) {
 	}
 }
 
-// What no process was left to undo is undone on request.
+// TestDoctorResetsTheTerminal resets a terminal that no process was left to restore.
 //
 // FEATURES: R75
 func TestDoctorResetsTheTerminal(t *testing.T) {

@@ -51,8 +51,8 @@ func (o *outer) below(word string) int {
 	return 0
 }
 
-// A script has its terminal back as it was, line discipline and all, when what it started on it is killed or hangs up: no
-// shell is there that would set it anew. What could say why it left says so by its status.
+// TestKilledUnderAScript kills or hangs up attach under a script without a shell. The terminal is restored, including
+// its line discipline, and the exit status tells the reason where possible.
 //
 // FEATURES: R75, R76
 func TestKilledUnderAScript(t *testing.T) {
@@ -72,22 +72,31 @@ func TestKilledUnderAScript(t *testing.T) {
 			verb, with := c.verb, c.with
 			i := e2e.New(t)
 			i.Run("new", "-n", "s", "--", "cat")
-			o := newOuterLine(t, i, 70, 14, "sh -c 'longterm "+verb+" s; echo status $?; read x; echo got $x'")
-			e2e.Eventually(t, "it is at work", func() bool {
+			o := newOuterLine(t, i, 70, 14, "sh -c 'longterm "+verb+" s; echo status $?; while read -r x; do printf \"got %s\n\" \"$x\" | cat -v; done'")
+			defer func() {
+				if t.Failed() {
+					processes, _ := exec.Command("ps", "-eo", "pid,ppid,sid,stat,args").Output()
+					t.Logf("modes %s; %s below: %d\n%s\n%s\n%s", o.paneModes(), verb, o.below(verb), o.stty(), o.text(), processes)
+				}
+			}()
+			e2e.Eventually(t, "the program works", func() bool {
 				return strings.HasPrefix(o.paneModes(), "alt 1") && strings.Contains(o.stty(), "-icanon") && o.below(verb) > 0
 			})
 			if err := syscall.Kill(o.below(verb), with); err != nil {
 				t.Fatal(err)
 			}
-			e2e.Eventually(t, "the terminal is as it was", func() bool {
+			e2e.Eventually(t, "the terminal is restored", func() bool {
 				return strings.HasPrefix(o.paneModes(), "alt 0 mouse 0") && !strings.Contains(o.stty(), "-icanon") && !strings.Contains(o.stty(), "-opost") &&
 					o.below(verb) == 0 // until then keys are still its own
 			})
 			if with != syscall.SIGKILL { // else the shell may say it before the guard is done, on the screen that goes
 				o.shows(fmt.Sprintf("status %d", 128+int(with)))
 			}
-			o.keys("line", "Enter")
-			o.shows("got line")
+			// A program that is killed at its start leaves the terminal's replies unread: the script reads them first.
+			e2e.Eventually(t, "the script reads a line", func() bool {
+				o.keys("line", "Enter")
+				return strings.Contains(o.text(), "\ngot line\n")
+			})
 		})
 	}
 }
@@ -99,9 +108,8 @@ func firstChild(pid int) int {
 	return n
 }
 
-// A terminal with a session on it, under a person's shell: attach client, daemon and both
-// are killed at random instants while a full-screen program draws. Each time the screen
-// comes back as it was, or the shell has its terminal as it had it before.
+// TestKilledUnderATerminal kills attach client, daemon or both at random moments under a user's shell while a
+// full-screen program draws. Each time the screen is restored, or the shell has its terminal back.
 //
 // FEATURES: R75, R90
 func TestKilledUnderATerminal(t *testing.T) {
@@ -134,7 +142,7 @@ func TestKilledUnderATerminal(t *testing.T) {
 	for n := 1; n <= rounds; n++ {
 		if !attached {
 			o.keys("clear; echo mine; longterm attach s", "Enter")
-			e2e.Eventually(t, "it is attached", func() bool { return strings.HasPrefix(o.paneModes(), "alt 1 mouse 1") })
+			e2e.Eventually(t, "the client is attached", func() bool { return strings.HasPrefix(o.paneModes(), "alt 1 mouse 1") })
 		}
 		i.Run("send", "s", "-e", fmt.Sprintf("text %d", n)) // drawn at about the moment of the kill
 		e2e.PauseFor(time.Duration(r.Int64N(int64(20 * time.Millisecond))))
@@ -145,7 +153,7 @@ func TestKilledUnderATerminal(t *testing.T) {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			e2e.Eventually(t, "another daemon serves", func() bool {
+			e2e.Eventually(t, "the next daemon answers requests", func() bool {
 				out, _, code := i.Try("daemon", "status", "--json")
 				return code == 0 && e2e.Decode[api.Status](t, out).DaemonPID != pid
 			})
@@ -168,7 +176,7 @@ func TestKilledUnderATerminal(t *testing.T) {
 		}
 		want := fmt.Sprintf("round %d: text %d", n, n)
 		e2e.Eventually(t, "the screen is back: "+want, func() bool { return strings.TrimSpace(o.text()) == want })
-		e2e.Eventually(t, "the modes are back", func() bool {
+		e2e.Eventually(t, "the terminal's modes are restored", func() bool {
 			m := o.paneModes()
 			return strings.HasPrefix(m, "alt 1 mouse 1") && strings.Contains(m, "cursor 0 keypad 11") && strings.Contains(m, "region 1-8")
 		})
@@ -176,5 +184,5 @@ func TestKilledUnderATerminal(t *testing.T) {
 	if attached {
 		o.keys(`C-\`, "d")
 	}
-	e2e.Eventually(t, "the terminal is as it was", func() bool { return o.paneModes() == fresh })
+	e2e.Eventually(t, "the terminal is restored", func() bool { return o.paneModes() == fresh })
 }

@@ -30,8 +30,8 @@ func (p *person) rang() bool {
 	return slices.ContainsFunc(p.screen.Events(nil), func(e vterm.Event) bool { return e.Kind == vterm.EventBell })
 }
 
-// Who shares a session is listed, with whether they may type and when they did; a person has one of them look only, whose
-// keys come to nothing, in a terminal with a bell and in the viewer with a word; type again; leave. An agent may not say so.
+// TestClientsOfASession lists the clients of a session with their rights and last input. A user makes one view-only,
+// whose keys are then rejected with a bell or a message, lets it type again, and detaches it. An agent may not do that.
 //
 // FEATURES: R119
 func TestClientsOfASession(t *testing.T) {
@@ -80,8 +80,8 @@ func TestClientsOfASession(t *testing.T) {
 
 	own := i.Env
 	i.Env = append(slices.Clone(own), "LONGTERM_AGENT=claude")
-	if _, says, code := i.Try("clients", "one", "--detach", n); code == 0 || !strings.Contains(says, "for a person") {
-		t.Errorf("an agent has a person leave: %d, %s", code, says)
+	if _, says, code := i.Try("clients", "one", "--detach", n); code == 0 || !strings.Contains(says, "requires a user") {
+		t.Errorf("an agent has a user leave: %d, %s", code, says)
 	}
 	i.Env = own
 	if _, says, code := i.Try("clients", "one", "--look", "99"); code != 3 || !strings.Contains(says, "no client 99") {
@@ -97,8 +97,8 @@ func TestClientsOfASession(t *testing.T) {
 	first.shows("detached from one by another client")
 }
 
-// A shell of a person takes over the variables that the configuration names from who attaches; a session of an agent does
-// not, and nothing of it is told as a change that a command made.
+// TestAttachRenewsVariables checks that a user's shell adopts the configured variables of an attaching user. An agent's
+// session does not, and no command is recorded as having changed them.
 //
 // FEATURES: R119
 func TestAttachRenewsVariables(t *testing.T) {
@@ -125,7 +125,7 @@ func TestAttachRenewsVariables(t *testing.T) {
 	const asks = `echo "$DISPLAY ${WAYLAND_DISPLAY-none} $XAUTHORITY"`
 	i.Run("exec", "mine", "true") // its prompt comes after
 	if got := strings.TrimSpace(i.Run("exec", "mine", asks)); got != ":7 none old" {
-		t.Errorf("a person's shell has %q", got)
+		t.Errorf("a user's shell has %q", got)
 	}
 	i.Run("exec", "its", "true")
 	if got := strings.TrimSpace(i.Run("exec", "its", asks)); got != ":1 wayland-0 old" {

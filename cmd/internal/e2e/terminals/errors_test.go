@@ -14,7 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// One key and Enter lead from a failing build into vim at the error, and back; an editor that fails says so.
+// TestFirstErrorInVim opens vim at a failing build's error with one key and Enter, and returns. A failing editor is
+// reported.
 //
 // FEATURES: R76
 func TestFirstErrorInVim(t *testing.T) {
@@ -39,12 +40,12 @@ func TestFirstErrorInVim(t *testing.T) {
 	o.line(":q")
 	o.shows("error 1 of 2", "main.c:3:7")
 	o.keys("C-Space", ".")
-	o.shows("no editor is opened: no such file")
+	o.shows("editor not opened: no such file")
 	o.keys("C-Space", ".")
 	o.shows("that was the last error")
 }
 
-// An interrupt on the terminal is for the editor that has it: neither that nor the viewer ends, and both go on.
+// TestInterruptIsForTheEditor interrupts an editor on the terminal. Neither editor nor viewer ends.
 //
 // FEATURES: R76
 func TestInterruptIsForTheEditor(t *testing.T) {
@@ -78,8 +79,8 @@ func TestInterruptIsForTheEditor(t *testing.T) {
 	o.shows("error 1 of 1", "1 build")
 }
 
-// A viewer that is told to end leaves at once also while an editor that hangs has the terminal: the editor ends, and whoever
-// has the terminal next finds it as it was.
+// TestLeavesAnEditorThatHangs ends a viewer while a hanging editor has the terminal. The viewer exits at once, the
+// editor ends, and the terminal is restored.
 //
 // FEATURES: R75, R76
 func TestLeavesAnEditorThatHangs(t *testing.T) {
@@ -117,7 +118,7 @@ func TestLeavesAnEditorThatHangs(t *testing.T) {
 	if err := syscall.Kill(viewer, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "the terminal is as it was", func() bool {
+	e2e.Eventually(t, "the terminal is restored", func() bool {
 		return strings.HasPrefix(o.paneModes(), "alt 0 mouse 0000 cursor 1") && !strings.Contains(o.stty(), "-icanon") && !strings.Contains(o.stty(), "-opost") &&
 			o.below("view") == 0
 	})
@@ -126,7 +127,7 @@ func TestLeavesAnEditorThatHangs(t *testing.T) {
 	o.shows("got line")
 }
 
-// The past of a session, which is a session of the daemon's, ends with the viewer that shows it, also one that is killed.
+// TestPastEndsWithItsViewer checks that a playback session ends with the viewer that shows it, also if that is killed.
 //
 // FEATURES: R76
 func TestPastEndsWithItsViewer(t *testing.T) {
@@ -141,11 +142,11 @@ func TestPastEndsWithItsViewer(t *testing.T) {
 	o := newOuterLine(t, i, 100, 30, "longterm view s")
 	o.shows("once")
 	o.keys("C-Space", "B")
-	e2e.Eventually(t, "its past is shown", func() bool { return strings.Contains(i.Run("ls", "-F", "{{.name}} {{.state}}"), "s-past running") })
+	e2e.Eventually(t, "the playback session runs", func() bool { return strings.Contains(i.Run("ls", "-F", "{{.name}} {{.state}}"), "s-past running") })
 	if err := syscall.Kill(o.below("view"), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Eventually(t, "its past has ended", func() bool { return !strings.Contains(i.Run("ls", "-F", "{{.name}} {{.state}}"), "s-past running") })
+	e2e.Eventually(t, "the playback session has ended", func() bool { return !strings.Contains(i.Run("ls", "-F", "{{.name}} {{.state}}"), "s-past running") })
 	if list := i.Run("ls", "-F", "{{.name}} {{.state}}"); !strings.Contains(list, "s running") {
 		t.Errorf("%q", list)
 	}

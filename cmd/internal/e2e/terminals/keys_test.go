@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Keys that a person types into an attached session, or one in the viewer, reach its program once and in order while
-// daemon after daemon is killed.
+// TestKeysOverKills types keys into an attached session and into the viewer while daemons are killed. They reach the
+// program once and in order.
 //
 // FAULT: A23
 // FEATURES: R7, R76, R90
@@ -28,7 +28,7 @@ func TestKeysOverKills(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			i := e2e.New(t)
 			read := filepath.Join(t.TempDir(), "read")
-			i.Run(append([]string{"new", "-n", "s", "--"}, e2e.ReadsKeys(read)...)...)
+			i.Run(append([]string{"new", "-n", "s", "--"}, e2e.KeyReader(read)...)...)
 			p := terminal(i, verb, "s")
 			p.Expect("READY")
 			seed := rand.Uint64()
@@ -42,7 +42,7 @@ func TestKeysOverKills(t *testing.T) {
 			}
 			close(stop)
 			t.Logf("%d daemons were killed", <-killed)
-			e2e.ReadKeys(t, read, keys)
+			e2e.CheckKeys(t, read, keys)
 		})
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// An agent runs fifty commands and is answered in the viewer, on the command line and over HTTP, as the page says.
+// TestOvernight runs fifty commands of an agent and answers its approvals in the viewer, on the command line and over
+// HTTP, as documented.
 //
 // FEATURES: R61 R63 R108 R109
 func TestOvernight(t *testing.T) {
@@ -63,7 +64,7 @@ func TestOvernight(t *testing.T) {
 		cmd.Dir, cmd.Env = work, i.Env
 		out, _ := cmd.CombinedOutput() // what it prints is compared
 		cancel()
-		if !e2e.Loosely(s.Prints).Match(out) {
+		if !e2e.LoosePattern(s.Prints).Match(out) {
 			t.Fatalf("overnight.md:%d: %s\nprinted (status %d)\n%s\ninstead of\n%s", s.Line, s.Command, cmd.ProcessState.ExitCode(), out, strings.Join(s.Prints, "\n"))
 		}
 	}

@@ -291,9 +291,9 @@ func TestGivenBackInRealTerminals(t *testing.T) {
 		{"the same, where another program was before", `printf '\033[?1049hA\033[?1049l'; seq 2; longterm run -- ` + left, "1\n2\n1\n2\n3\nSTATUS=0"},
 		{"run of a program that saved the cursor", `longterm run -- printf '\0337a\nb\nc\n'`, "a\nb\nc\nSTATUS=0"},
 		{"attach", "seq 3; longterm new -n $JUDGE -- sh -c 'echo hello; until [ \"$(stty size)\" = \"20 80\" ]; do sleep 0.02; done; sleep 0.3' >id; longterm attach $JUDGE",
-			"1\n2\n3\n[attached to NAME; C-\\ d leaves, the session goes on]\n[NAME exited with 0]\nSTATUS=0"},
+			"1\n2\n3\n[attached to NAME; C-\\ d detaches, the session keeps running]\n[NAME exited with 0]\nSTATUS=0"},
 		{"attach to a full-screen program", `seq 3; longterm new -n $JUDGE -- sh -c 'printf "\033[?1049h\033[5;5Hhello"; until [ "$(stty size)" = "20 80" ]; do sleep 0.02; done; sleep 0.3' >id; longterm attach $JUDGE`,
-			"1\n2\n3\n[attached to NAME; C-\\ d leaves, the session goes on]\n[NAME exited with 0]\nSTATUS=0"},
+			"1\n2\n3\n[attached to NAME; C-\\ d detaches, the session keeps running]\n[NAME exited with 0]\nSTATUS=0"},
 		{"attach on the primary screen", // the program ends once it has the terminal's size, so while it is attached
 			`longterm new -n $JUDGE -- sh -c 'seq 30; until [ "$(stty size)" = "20 80" ]; do sleep 0.02; done' >id; longterm attach --scrollback $JUDGE`,
 			"29\n30\n\n[NAME exited with 0]\nSTATUS=0"},
@@ -352,7 +352,7 @@ func welcomed(t *testing.T, i *e2e.Instance) {
 	t.Helper()
 	link := named(i)
 	first := inEmulator(t, i, 100, 24, "TERM=xterm-256color LC_ALL=C.UTF-8 "+link)
-	e2e.Eventually(t, "the viewer shows both, and keeps a layout", func() bool {
+	e2e.Eventually(t, "the viewer shows both sessions and has saved a layout", func() bool {
 		_, _, code := i.Try("layout", "dump")
 		return code == 0 && strings.Contains(first.text(), "I am two")
 	})

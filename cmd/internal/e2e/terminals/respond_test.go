@@ -29,9 +29,8 @@ const asker = `for i in $(seq 60); do
 done
 echo all done; exec sleep 1000`
 
-// Rules answer a program whose daemon is killed again and again. No question is answered
-// twice; one that stands unanswered because the daemon was killed between writing the
-// answer down and typing it is answered by the test.
+// TestRulesWhileTheDaemonIsKilled answers prompts by response rules while the daemon is killed repeatedly. No prompt is
+// answered twice. The test answers those left open because the daemon was killed between recording and typing a reply.
 //
 // FEATURES: R50, R51
 func TestRulesWhileTheDaemonIsKilled(t *testing.T) {
@@ -47,10 +46,10 @@ func TestRulesWhileTheDaemonIsKilled(t *testing.T) {
 		if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		e2e.Eventually(t, "the daemon is back", func() bool { _, _, code := i.Try("daemon", "status"); return code == 0 })
+		e2e.Eventually(t, "the daemon answers requests again", func() bool { _, _, code := i.Try("daemon", "status"); return code == 0 })
 	}
 	last, since := "", time.Now()
-	e2e.Eventually(t, "all is asked and answered", func() bool {
+	e2e.Eventually(t, "all requests are answered", func() bool {
 		out := strings.TrimSpace(i.Run("output", "ask"))
 		if out != last {
 			last, since = out, time.Now()
@@ -71,7 +70,8 @@ func TestRulesWhileTheDaemonIsKilled(t *testing.T) {
 	}
 }
 
-// A secret from the environment of who gave it is not kept over a restart, which is said.
+// TestSecretAfterARestart checks that a secret from the caller's environment is not kept over a restart, which is
+// reported.
 //
 // FEATURES: R53
 func TestSecretAfterARestart(t *testing.T) {
@@ -94,7 +94,7 @@ func TestSecretAfterARestart(t *testing.T) {
 
 var errSeen = errors.New("seen")
 
-// What rules do is told to those who listen.
+// TestFiringsAreEvents checks that replies of response rules are published as events.
 //
 // FEATURES: R50, R53
 func TestFiringsAreEvents(t *testing.T) {
@@ -122,7 +122,7 @@ func TestFiringsAreEvents(t *testing.T) {
 	}
 }
 
-// A script goes on when the daemon is killed under it.
+// TestExpectWhileTheDaemonIsKilled kills the daemon under a script, which continues.
 //
 // FEATURES: R55
 func TestExpectWhileTheDaemonIsKilled(t *testing.T) {
@@ -178,7 +178,7 @@ steps:
 	}
 }
 
-// A person's work becomes a script that does the same, without the password.
+// TestExpectRecord records a user's dialogue as a script that repeats it, without the password.
 //
 // FEATURES: R53, R55
 func TestExpectRecord(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/longterm-dev/longterm/cmd/internal/e2e"
-	"github.com/longterm-dev/longterm/cmd/internal/shortcut"
+	"github.com/longterm-dev/longterm/cmd/internal/fastpath"
 	"github.com/longterm-dev/longterm/session/attach"
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
@@ -140,9 +140,8 @@ func (d *onePicture) attach(env ...string) (printed, asked, typed string) {
 	return all.String(), strings.Join(d.asked, "\n"), d.typed
 }
 
-// A session that is drawn before the program is initialised is asked for as the verb asks, once, and all that comes to the
-// terminal is what the verb draws: of small and large drawings, of names that have to be written otherwise, of drawings that
-// change the terminal's colours, of sessions that are not there.
+// TestAttachBeforeTheProgram compares the fast path of attach with the verb: one request, and the same bytes on the
+// terminal, for small and large drawings, escaped names, drawings that change colours, and missing sessions.
 //
 // FEATURES: R75, R90
 func TestAttachBeforeTheProgram(t *testing.T) {
@@ -167,7 +166,7 @@ func TestAttachBeforeTheProgram(t *testing.T) {
 	} {
 		d.show(picture{name: c.name, drawn: c.drawn, texts: c.texts})
 		printed, asked, typed := d.attach()
-		want, wantAsked, wantTyped := d.attach(shortcut.Leave + "=1")
+		want, wantAsked, wantTyped := d.attach(fastpath.DisableEnv + "=1")
 		if printed != want || c.drawn != "" && !strings.Contains(printed, "after") {
 			t.Errorf("%s: printed\n%q\nwant\n%q", c.what, e2e.Tail([]byte(printed), 600), e2e.Tail([]byte(want), 600))
 		}
@@ -180,7 +179,7 @@ func TestAttachBeforeTheProgram(t *testing.T) {
 	}
 }
 
-// The drawing is on the terminal before packages are initialised that are nothing to do with it.
+// TestAttachDrawsFirst checks that the first drawing precedes the initialisation of unrelated packages.
 func TestAttachDrawsFirst(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()

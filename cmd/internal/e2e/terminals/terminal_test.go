@@ -23,8 +23,9 @@ func terminal(i *e2e.Instance, args ...string) *sessiontest.Program {
 	})
 }
 
-// A program that is attached is talked to as if it ran here, left with the detach key, found
-// again as it was left, and its end is told.
+// TestAttachDetach types into an attached program, detaches with the key, attaches again, and sees the program's end
+// reported.
+//
 // FEATURES: R75, R87
 func TestAttachDetach(t *testing.T) {
 	tier.Full(t)
@@ -46,7 +47,7 @@ func TestAttachDetach(t *testing.T) {
 	p.Line("two")
 	p.Expect("<two> at 30 100")
 	p.Keys(`<C-\>d`)
-	p.Expect("[detached from talk; `longterm attach talk` comes back]")
+	p.Expect("[detached from talk; return with `longterm attach talk`]")
 	p.ExpectExit(0)
 	if strings.Contains(p.Screen(), "hunter2") {
 		t.Error("the password is on the screen")
@@ -69,7 +70,8 @@ func TestAttachDetach(t *testing.T) {
 	}
 }
 
-// run in a terminal is the command itself: its questions, its size, its signals, its status.
+// TestRunIsTheCommand runs a command in a terminal: prompts, size, signals and status are the command's own.
+//
 // FEATURES: R1, R15, R87
 func TestRunIsTheCommand(t *testing.T) {
 	tier.Full(t)
@@ -88,7 +90,8 @@ func TestRunIsTheCommand(t *testing.T) {
 	q.ExpectExit(5)
 }
 
-// People and scripts have no limit but the one that they give, on a terminal or without. Agents have the configured one.
+// TestNoLimit_ForPeopleAndScripts checks that users and scripts have only the timeouts that they give, with or without
+// a terminal. Agents have the configured ones.
 //
 // FAULT: A9
 // FAULT: G10
@@ -110,7 +113,7 @@ func TestNoLimit_ForPeopleAndScripts(t *testing.T) {
 	p.Expect("slow but there")
 	p.ExpectExit(4)
 	p = terminal(i, "run", "--timeout", "1s", "--", "sh", "-c", script)
-	p.Expect("ended after 1s")
+	p.Expect("timeout after 1s")
 	p.ExpectExit(124)
 	i.Run("new", "-n", "b", "--", "bash", "--norc")
 	p = terminal(i, "exec", "b", "("+script+")")

@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Someone who knows tmux finds what he knows: with its keys, the viewer in tmux does what tmux does.
+// TestTmuxKeys runs the viewer with tmux's keys, which have the same effects as in tmux.
 //
 // FEATURES: R76 R119
 func TestTmuxKeys(t *testing.T) {
@@ -89,18 +89,18 @@ func TestTmuxKeys(t *testing.T) {
 	tmux("y")
 	o.lacks("SYNC")
 	tmux("M-n")
-	o.shows("nothing wants attention")
+	o.shows("no session needs attention")
 	tmux(":")
-	o.shows("What to do")
+	o.shows("Command palette")
 	o.keys("Escape")
-	o.lacks("What to do")
+	o.lacks("Command palette")
 
 	// windows
 	tmux("c")
 	o.lacks("2 bash-2")
 	o.shows("bash-4")
 	tmux(",")
-	o.shows("name of the tab: bash-4") // tmux offers it, too
+	o.shows("tab name: bash-4") // tmux offers it, too
 	o.keys("C-u")
 	o.line("logs")
 	o.shows("logs")
@@ -113,7 +113,7 @@ func TestTmuxKeys(t *testing.T) {
 	tmux("n")
 	o.lacks("2 bash-2")
 	tmux("!")
-	o.shows("it has a tab of its own")
+	o.shows("pane is already alone in its tab")
 
 	// copy mode with vi's keys, and what was copied pasted
 	o.line("echo copied-$((5+5))")
@@ -150,13 +150,13 @@ func TestTmuxKeys(t *testing.T) {
 	tmux("c")
 	o.shows("3 bash-4") // a name that is free again
 	tmux("&")
-	o.shows("its sessions go on")
+	o.shows("its sessions keep running")
 	tmux("c")
 	o.shows("bash-5")
 	tmux("x")
 	o.shows("kill bash-5? y/n")
 	o.keys("y")
-	o.shows("bash-5 was killed; its output is kept")
+	o.shows("bash-5 killed; output kept")
 	tmux("d")
 	o.shows("STATUS=0")
 	if got := strings.Count(i.Run("ls", "-F", "{{.state}}"), "running"); got != 5 {

@@ -83,6 +83,8 @@ func (o *outer) shows(texts ...string) {
 	}
 }
 
+// TestAttachInATerminal attaches to a session in a real terminal emulator.
+//
 // FEATURES: R75, R90
 func TestAttachInATerminal(t *testing.T) {
 	tier.Full(t)
@@ -111,7 +113,7 @@ func TestAttachInATerminal(t *testing.T) {
 	o.keys("again", "Enter")
 	o.shows("got again")
 
-	// Detached, the terminal is the person's again and the session goes on.
+	// Detached, the terminal is the user's again and the session goes on.
 	o.keys(`C-\`, "d")
 	o.shows("detached from work", "STATUS=0")
 	if s := i.Info("work"); s.State != "running" || s.Clients != 0 {
@@ -119,7 +121,7 @@ func TestAttachInATerminal(t *testing.T) {
 	}
 }
 
-// Several clients see the same; one of another size gets it cropped.
+// TestTwoClients attaches several clients, which show the same. One of another size shows a cropped screen.
 //
 // FEATURES: R75, R96
 func TestTwoClients(t *testing.T) {
@@ -142,8 +144,7 @@ func TestTwoClients(t *testing.T) {
 	}
 }
 
-// On a terminal, run behaves as the command itself would: keys and size are its own,
-// and the terminal is as it was afterwards.
+// TestRunInATerminal runs a command in a real terminal. Keys and size are its own, and the terminal is restored.
 //
 // FEATURES: R1, R15
 func TestRunInATerminal(t *testing.T) {
@@ -163,6 +164,8 @@ func TestRunInATerminal(t *testing.T) {
 	o.shows("STATUS=130")
 }
 
+// TestViewerInATerminal runs the viewer in a real terminal emulator.
+//
 // FEATURES: R76
 func TestViewerInATerminal(t *testing.T) {
 	i := e2e.New(t)
@@ -211,7 +214,7 @@ func TestViewerInATerminal(t *testing.T) {
 	o.keys("C-Space", "x")
 	o.shows("kill one?")
 	o.keys("y")
-	o.shows("one was killed; its output is kept") // and its pane is gone
+	o.shows("one killed; output kept") // and its pane is gone
 	o.lacks("1 one")
 	o.keys("C-Space", "q")
 	o.shows("STATUS=0")

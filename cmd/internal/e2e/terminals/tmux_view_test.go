@@ -49,6 +49,8 @@ func screens(i *e2e.Instance, text string, names ...string) {
 	}
 }
 
+// TestViewerLayouts saves and loads layouts of the viewer.
+//
 // FEATURES: R76
 func TestViewerLayouts(t *testing.T) {
 	tier.Full(t)
@@ -65,7 +67,7 @@ func TestViewerLayouts(t *testing.T) {
 	o.after("t")
 	o.shows(" bash-4 ")
 	o.after(",")
-	o.shows("name of the tab: bash-4")
+	o.shows("tab name: bash-4")
 	o.keys("C-u")
 	o.line("second")
 	o.shows(" second ")
@@ -77,7 +79,7 @@ func TestViewerLayouts(t *testing.T) {
 	o.after("z")
 	o.lacks("2 bash-2")
 	o.after(":")
-	o.shows("What to do")
+	o.shows("Command palette")
 	o.keys("zoom")
 	o.shows("show only this pane")
 	o.keys("Enter")
@@ -123,7 +125,7 @@ func TestViewerLayouts(t *testing.T) {
 
 	// A shell that is left goes away with its pane.
 	o.line("exit")
-	o.shows("bash-3 ended")
+	o.shows("bash-3 exited")
 	o.lacks("3 bash-3")
 
 	// The next viewer begins as this one was.
@@ -133,7 +135,7 @@ func TestViewerLayouts(t *testing.T) {
 	o.shows("1 bash", "2 bash-2", "second")
 }
 
-// Others place panes in a viewer that is open, and the person's keys go where they went.
+// TestViewerIsArranged places panes in an open viewer from outside. The user's keys still go to the focused session.
 //
 // FEATURES: R117
 func TestViewerIsArranged(t *testing.T) {
@@ -185,6 +187,8 @@ func TestViewerIsArranged(t *testing.T) {
 	}
 }
 
+// TestViewerLooksBack opens the playback of a session in the viewer.
+//
 // FEATURES: R76
 func TestViewerLooksBack(t *testing.T) {
 	tier.Full(t)
@@ -249,7 +253,7 @@ func TestViewerLooksBack(t *testing.T) {
 	o.shows("STATUS=0")
 }
 
-// A viewer may leave the size to others, or take their part of it.
+// TestViewerSizes checks that a viewer can leave the size to other clients, or take part in it.
 //
 // FEATURES: R76, R96
 func TestViewerSizes(t *testing.T) {
@@ -262,9 +266,9 @@ func TestViewerSizes(t *testing.T) {
 	e2e.Eventually(t, "the viewer decides", func() bool { s := i.Info("work"); return s.Cols == 100 && s.Rows == 28 })
 	choose := func(policy string) {
 		o.after("S")
-		o.shows("Size of the session")
+		o.shows("Session size")
 		o.keys(policy, "Enter")
-		e2e.Eventually(t, "it is chosen", func() bool { return !strings.Contains(o.text(), "Size of the session") }) // the list names them all
+		e2e.Eventually(t, "it is chosen", func() bool { return !strings.Contains(o.text(), "Session size") }) // the list names them all
 	}
 	choose("fixed")
 	e2e.Eventually(t, "the size is fixed", func() bool { return i.Info("work").Size == "fixed" })
@@ -281,8 +285,8 @@ func TestViewerSizes(t *testing.T) {
 	}
 }
 
-// What agents ask for waits in the viewer's panel, on large and on the smallest terminals, over the death of the
-// daemon; what is answered elsewhere says so.
+// TestViewerApproves answers agents' requests in the viewer's panel, on large and on the smallest terminals, over a
+// kill of the daemon. A request answered elsewhere is shown as such.
 //
 // FEATURES: R63, R80
 func TestViewerApproves(t *testing.T) {
@@ -301,15 +305,15 @@ func TestViewerApproves(t *testing.T) {
 		return strings.TrimSpace(i.Run("run", "-b", "--agent", "robot", "--cwd", dir, "--policy", "readonly", "--", "touch", what))
 	}
 	ask("one")
-	o.shows("Ctrl-Space A to approve: touch one, asked by agent robot")
+	o.shows("Ctrl-Space A to approve: touch one, requested by agent robot")
 	o.keys("1") // goes to the session, and answers nothing
 	o.shows("! 1 to approve")
 	ask("two")
 	ask("three")
 	o.after("A")
-	o.shows("Approval A1", "1 of 3", "touch one", "agent robot", "4 no, and say why")
+	o.shows("Approval A1", "1 of 3", "touch one", "agent robot", "4 no, with a reason")
 	i.Run("approvals", "answer", "A1", "once")
-	o.shows("allowed once by you; any key goes on")
+	o.shows("allowed once by you; press any key")
 	e2e.Eventually(t, "it has run", func() bool { return there("one") })
 	o.keys("x")
 	o.shows("Approval A2", "1 of 2")
@@ -322,7 +326,7 @@ func TestViewerApproves(t *testing.T) {
 	o.keys("n", "o")
 	o.shows("why not?no")
 	o.cmd("resize-window", "-x", "80", "-y", "24")
-	e2e.Eventually(t, "the daemon is back", func() bool { return strings.Contains(i.Run("approvals"), "touch two") })
+	e2e.Eventually(t, "the daemon answers requests again", func() bool { return strings.Contains(i.Run("approvals"), "touch two") })
 	o.keys("Enter")
 	o.shows("Approval A3", "touch three")
 	e2e.Eventually(t, "it was rejected", func() bool { return strings.Contains(i.Run("approvals", "show", "A2"), "reject") })
@@ -335,11 +339,11 @@ func TestViewerApproves(t *testing.T) {
 	o.shows("STATUS=0")
 }
 
-// The overview has those first that want a person, and answers where it stands; the details tell what changed in a
-// session, which rule answered, and what ran, and lead there. Quitting says what goes on.
+// TestViewer_OverviewAndDetails opens the overview, which lists sessions that need the user first and answers prompts,
+// and the details, which list changes, matches of rules and commands. Quitting lists the sessions that continue.
 //
 // FEATURES: R76
-func TestViewerTellsAll(t *testing.T) {
+func TestViewer_OverviewAndDetails(t *testing.T) {
 	tier.Full(t)
 	t.Parallel()
 	i := e2e.New(t)
@@ -371,13 +375,13 @@ func TestViewerTellsAll(t *testing.T) {
 	o.keys("C-o")
 	o.shows("COLOUR=blue", "by export COLOUR=blue", `"Continue? [y/N]": types "y"`, "used 1 time", "answered", "exit 1", dir)
 	o.keys("f", "a", "l", "s", "e")
-	o.shows("Enter goes there")
+	o.shows("Enter jumps there")
 	o.keys("Enter")
 	o.shows("q back")
 	o.keys("q")
 	o.after("q")
 	o.shows("STATUS=0")
-	if got := o.text(); !strings.Contains(got, "[2 sessions go on; `longterm` comes back") {
+	if got := o.text(); !strings.Contains(got, "[2 sessions keep running; return with `longterm`") {
 		t.Errorf("what goes on is not told:\n%s", got)
 	}
 }

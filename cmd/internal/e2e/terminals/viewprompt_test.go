@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A person at the viewer's prompt line.
+// TestViewerPrompt runs lines in the viewer's prompt line.
 //
 // FEATURES: R77, R80, R81
 func TestViewerPrompt(t *testing.T) {
@@ -32,7 +32,7 @@ func TestViewerPrompt(t *testing.T) {
 
 	// While one runs another can be run, in a shell of its own; Ctrl-C ends the newest.
 	o.line("read x; echo got $x")
-	o.shows("Ctrl-C: end the command", "in a shell of its own", "needs text")
+	o.shows("Ctrl-C: stop the command", "in a new shell", "needs text")
 	o.line("echo own$((4+4)); sleep 1000")
 	o.shows("own8")
 	o.keys("C-c")
@@ -86,7 +86,7 @@ func TestViewerPrompt(t *testing.T) {
 
 	// Slash commands.
 	for _, c := range []struct{ line, shows string }{
-		{"/version", "longterm " + strings.TrimSpace(strings.Fields(i.Run("version"))[1])}, {"/sessions", "▸ bash"}, {"/mcp", "agents reach longterm by MCP"},
+		{"/version", "longterm " + strings.TrimSpace(strings.Fields(i.Run("version"))[1])}, {"/sessions", "▸ bash"}, {"/mcp", "agents use longterm over MCP"},
 		{"/theme light", "theme: light"}, {"/theme nothing", "no theme is called nothing"}, {"/layout", "no layout was saved"}, {"/help", "/theme [NAME]"},
 	} {
 		o.line(c.line)

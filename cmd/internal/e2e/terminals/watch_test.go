@@ -14,7 +14,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The terminal shows output above a status line; an edit runs the command again.
+// TestWatchInATerminal watches a command. The terminal shows output above a status line, and an edit runs the command
+// again.
 //
 // FEATURES: R82
 func TestWatchInATerminal(t *testing.T) {
@@ -51,7 +52,8 @@ func TestWatchInATerminal(t *testing.T) {
 	}
 }
 
-// The output scrolls above the status line whatever the terminal's size becomes, and nothing of an earlier one stays.
+// TestWatchInATerminalThatIsResized resizes the terminal during a watch. Output scrolls above the status line, and no
+// earlier status line remains.
 //
 // FEATURES: R82
 func TestWatchInATerminalThatIsResized(t *testing.T) {
@@ -79,7 +81,8 @@ func TestWatchInATerminalThatIsResized(t *testing.T) {
 	o.shows("STATUS=0")
 }
 
-// The last run's result stays while nothing runs; keys open an editor at its errors and give the terminal back.
+// TestWatchOpensTheEditor checks that the last result stays while nothing runs, and that keys open an editor at its
+// errors, which then releases the terminal.
 //
 // FEATURES: R82
 func TestWatchOpensTheEditor(t *testing.T) {
@@ -102,7 +105,7 @@ func TestWatchOpensTheEditor(t *testing.T) {
 	o.keys("e")
 	o.shows("EDITING +3")
 	o.line("q enter") // for the editor, each key of it
-	o.shows("LEFT q enter", "the editor failed (exit status 3)")
+	o.shows("LEFT q enter", "editor failed (exit status 3)")
 	o.keys("n")
 	o.shows("EDITING +4")
 	o.line("again")
@@ -111,6 +114,8 @@ func TestWatchOpensTheEditor(t *testing.T) {
 	o.shows("STATUS=0")
 }
 
+// TestWatchInterrupted interrupts a watch.
+//
 // FEATURES: R82
 func TestWatchInterrupted(t *testing.T) {
 	tier.Full(t)

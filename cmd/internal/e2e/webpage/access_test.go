@@ -54,8 +54,8 @@ func stillNameless(p *browser.Page) (bad []string, n int) {
 	return bad, n
 }
 
-// Whoever uses a screen reader, or no mouse, has the same page: each control has a name, the terminal can be left, and
-// what was printed is told.
+// TestWithoutEyesAndMouse uses the page with a screen reader and without a mouse: each control has a name, the focus
+// can leave the terminal, and output is announced.
 //
 // FEATURES: R112
 func TestWithoutEyesAndMouse(t *testing.T) {
@@ -95,7 +95,7 @@ func TestWithoutEyesAndMouse(t *testing.T) {
 	quiet(t, b)
 }
 
-// A browser that lacks what the page needs is told so.
+// TestOldBrowser opens the page in a browser that lacks required features. The page says so.
 //
 // FEATURES: R83
 func TestOldBrowser(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// The terminal keeps Tab for the program, so that the keyboard alone comes past it only if it is brought there: to a panel and
-// the time bar that it opens, from tab to tab, and out of the terminal where the window has no room for the list.
+// TestKeyboardAlone moves the focus by the keyboard. The terminal keeps Tab for the program, so keys lead out of it: to
+// a panel and its time bar, from tab to tab, and out of the terminal on windows without room for the list.
 //
 // FEATURES: R112
 func TestKeyboardAlone(t *testing.T) {
@@ -46,10 +46,11 @@ func TestKeyboardAlone(t *testing.T) {
 	quiet(t, b)
 }
 
-// A screen reader is told what is printed again as it was, and what is printed without a rest.
+// TestScreenReader_AnnouncesRepeatedOutput checks that a screen reader announces repeated output, and output without a
+// pause.
 //
 // FEATURES: R112
-func TestSaidAgain(t *testing.T) {
+func TestScreenReader_AnnouncesRepeatedOutput(t *testing.T) {
 	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
@@ -83,7 +84,8 @@ func TestSaidAgain(t *testing.T) {
 	quiet(t, b)
 }
 
-// What is half typed as an answer stays while something else begins to ask, and while the daemon is another one.
+// TestHalfAnAnswerStays checks that a partly typed answer stays while another prompt appears and the daemon is
+// replaced.
 //
 // FEATURES: R63, R112
 func TestHalfAnAnswerStays(t *testing.T) {
@@ -120,7 +122,7 @@ func TestHalfAnAnswerStays(t *testing.T) {
 	quiet(t, b, "WebSocket", "Failed to load resource") // while no daemon serves
 }
 
-// A session that was started again is typed to where one sees it.
+// TestStartedAgain types into a restarted session where it is shown.
 //
 // FEATURES: R83
 func TestStartedAgain(t *testing.T) {
@@ -144,10 +146,10 @@ func TestStartedAgain(t *testing.T) {
 	quiet(t, b)
 }
 
-// The panel of commands says how long one has run by now.
+// TestCommandPanel_UpdatesDuration checks that the panel of commands updates the duration of a running command.
 //
 // FEATURES: R83
-func TestCommandGoesOn(t *testing.T) {
+func TestCommandPanel_UpdatesDuration(t *testing.T) {
 	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
@@ -163,7 +165,7 @@ func TestCommandGoesOn(t *testing.T) {
 	quiet(t, b)
 }
 
-// What is refused is told where it was asked for, and what was typed there stays.
+// TestFormsStayWhereTheyFail checks that an error appears at its form, and that the typed text stays.
 //
 // FEATURES: R83, R112
 func TestFormsStayWhereTheyFail(t *testing.T) {
@@ -184,8 +186,8 @@ func TestFormsStayWhereTheyFail(t *testing.T) {
 	p.Wait("its new name, and no form", `longterm.page.s.name === 'two' && !document.querySelector('dialog')`)
 }
 
-// The filter finds what has ended by the word of its heading, and a search that is refused shows why and none of what the one
-// before it found.
+// TestWhatIsNotFoundIsNotShown filters ended sessions by their heading. A rejected search shows its error and no
+// earlier hits.
 //
 // FEATURES: R112
 func TestWhatIsNotFoundIsNotShown(t *testing.T) {

@@ -26,8 +26,8 @@ var chaosPrograms = []struct{ name, script string }{
 	{"typed", `stty -echo; echo ready; while read l; do echo "got $l"; done`},
 }
 
-// CHAOS=20m,20 has that many tabs for that long see daemons killed every 20 s, and a network that is cut again and
-// again: at the end each shows what its session's screen is, and what was typed in them came once.
+// TestChaos opens tabs while daemons are killed every 20 s and the network is cut repeatedly (CHAOS=20m,20: duration
+// and number of tabs). At the end each shows its session's screen, and typed input arrived once.
 func TestChaos(t *testing.T) {
 	tier.Full(t)
 	wanted := os.Getenv("CHAOS")

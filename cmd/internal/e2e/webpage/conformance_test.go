@@ -29,7 +29,7 @@ func library(t *testing.T, path string) string {
 	return string(b)
 }
 
-// Each page, in each theme, on a desk and on a phone, has no fault that axe-core finds.
+// TestAxe checks each page with axe-core, in each theme, on a desktop and on a phone.
 //
 // FEATURES: R112
 func TestAxe(t *testing.T) {
@@ -85,8 +85,7 @@ func TestAxe(t *testing.T) {
 	}
 }
 
-// What real programs printed, recorded, is on the page what xterm.js shows of the same bytes: text, widths and
-// attributes of each cell.
+// TestXterm compares the page with xterm.js for recordings of real programs: text, widths and attributes of each cell.
 //
 // FEATURES: R36, R112
 func TestXterm(t *testing.T) {

@@ -36,8 +36,8 @@ const styles = `\033[2 q` + `\033[1mbold\033[m \033[3mitalic\033[m \033[1;3mboth
 	`\033]8;;https://example.org/a\033\\good\033]8;;\033\\ fi -> != == ===\r\n` +
 	`\033#6double\r\n\033[44m\033[K\033[m\r\nthe end`
 
-// What is drawn on the canvas in a flood looks as the elements do: all styles, widths and shapes, in all themes, on a screen
-// of more pixels as well.
+// TestFloodLooksTheSame compares the canvas used in a flood with the elements: all styles, widths and shapes, in all
+// themes, also on a high-density screen.
 //
 // FEATURES: R112
 func TestFloodLooksTheSame(t *testing.T) {
@@ -107,8 +107,8 @@ func differ(r image.Rectangle, a, b image.Image) (far, all int) {
 	return far, all
 }
 
-// While a flood is drawn on the canvas its text can be selected and copied all the same, until its rows are gone, and after it
-// the elements show it.
+// TestFloodIsSelected selects and copies text during a flood on the canvas until its rows are gone. The elements show
+// the selection afterwards.
 //
 // FEATURES: R112
 func TestFloodIsSelected(t *testing.T) {
@@ -171,8 +171,8 @@ func TestFloodIsSelected(t *testing.T) {
 	quiet(t, b)
 }
 
-// The frame after the one that is to be drawn is under way meanwhile, and no more than that: a page that draws nothing is sent
-// nothing.
+// TestOneFrameAhead checks that one frame is in flight ahead of the drawn one, and that a page that draws nothing
+// receives nothing.
 //
 // FEATURES: R112
 func TestOneFrameAhead(t *testing.T) {

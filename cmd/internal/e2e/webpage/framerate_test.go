@@ -55,9 +55,8 @@ while True:
     time.sleep(max(0, due - time.monotonic()))
 `
 
-// What a browser draws of a flood at 200×60 in five seconds is told: its frames, how many of them drew something new, how
-// long that took, and how old the newest line was by then. Nothing is judged: it depends on the machine and what else it
-// does.
+// TestFrameRate reports what a browser draws of a flood at 200×60 in five seconds: frames, frames with changes, their
+// durations, and the age of the newest line. It has no limit, because the result depends on the machine.
 func TestFrameRate(t *testing.T) {
 	tier.Full(t)
 	python := tier.Path(t, "python3")
@@ -145,8 +144,8 @@ func took(pid int, file string) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond // in ticks of 100 a second
 }
 
-// What drawing costs the page's thread is told, for frames of 60 new rows of nine pieces: as elements, and on the canvas.
-// The same rows are drawn in turn, without the socket.
+// TestDrawingCost reports the drawing cost of frames of 60 new rows of nine pieces, as elements and on the canvas. The
+// same rows are drawn alternately, without the socket.
 func TestDrawingCost(t *testing.T) {
 	tier.Full(t)
 	b := browser.New(t)

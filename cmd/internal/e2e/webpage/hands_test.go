@@ -32,8 +32,8 @@ func drag(p *browser.Page, x1, y1, x2, y2 float64) {
 	p.Mouse("mouseReleased", "left", x2, y2)
 }
 
-// Rows stay where they are when the mouse comes; what is dragged over is selected, past the ends of rows too; what is typed
-// afterwards goes to the program, and Ctrl+Shift+C copies.
+// TestSelecting selects text with the mouse, past the ends of rows too. Rows stay in place, typed text goes to the
+// program, and Ctrl+Shift+C copies.
 //
 // FEATURES: R83, R112
 func TestSelecting(t *testing.T) {
@@ -84,8 +84,8 @@ func TestSelecting(t *testing.T) {
 	quiet(t, b)
 }
 
-// What an answer for the session, or for always, would allow is shown by the first tap, whole, and given by the second; a rule can be
-// edited before. No answer looks like the one that is meant, nor does one to what a program asks.
+// TestRulesAreShownFirst checks that the first tap on an answer for the session, or for always, shows its full effect,
+// and the second gives it. A rule can be edited before. Answers to approvals and to prompts look different.
 //
 // FEATURES: R63, R83, R112
 func TestRulesAreShownFirst(t *testing.T) {
@@ -156,7 +156,8 @@ func TestRulesAreShownFirst(t *testing.T) {
 	quiet(t, b)
 }
 
-// When a login has ended nothing of what it saw is on the page: no dialog, no notice, no title, nothing for a screen reader.
+// TestNothingStays logs out. Nothing that the login saw stays on the page: no dialog, notice, title, or text for a
+// screen reader.
 //
 // FEATURES: R83
 func TestNothingStays(t *testing.T) {
@@ -187,7 +188,7 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
-// A page that has caught up does not say that it is behind.
+// TestCaughtUp checks that a page which has caught up shows no notice of a delay.
 //
 // FEATURES: R112
 func TestCaughtUp(t *testing.T) {
@@ -203,7 +204,7 @@ func TestCaughtUp(t *testing.T) {
 	quiet(t, b)
 }
 
-// One logs out by a button, and a dialog is closed when another page is gone to.
+// TestSettings logs out by a button, and checks that a dialog closes when another page opens.
 //
 // FEATURES: R83
 func TestSettings(t *testing.T) {
@@ -226,7 +227,7 @@ func TestSettings(t *testing.T) {
 	p.Wait("why not, in a sentence that is seen", `((e) => /^[A-Z][^.]*\. [^a-z]/.test(e.textContent) && getComputedStyle(e).color !== getComputedStyle(document.querySelector('.login > p')).color)(document.querySelector('[role=alert]'))`)
 }
 
-// A tile shows whole rows.
+// TestTilesAreWhole checks that a tile shows whole rows.
 //
 // FEATURES: R112
 func TestTilesAreWhole(t *testing.T) {
@@ -245,9 +246,9 @@ func TestTilesAreWhole(t *testing.T) {
 	quiet(t, b)
 }
 
-// What is selected stays so while output goes on: it moves with its rows, is cut where they leave the screen, and ends with
-// the last of them; text that is typed over elsewhere on a row of several leaves it alone. All that was selected is copied
-// all the same, and no Ctrl+C that copies it comes to the program.
+// TestSelectionStays keeps a selection during output: it moves with its rows, is cut where they leave the screen, and
+// ends with the last of them. Output elsewhere on a row of several does not change it. All selected text is copied, and
+// no Ctrl+C that copies reaches the program.
 //
 // FEATURES: R83, R112
 func TestSelectionStays(t *testing.T) {

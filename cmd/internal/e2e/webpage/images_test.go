@@ -37,7 +37,7 @@ const painted = `(async (row, col) => {
 	return c.getImageData(t.m.w / 2, t.m.h / 2, 1, 1).data.join();
 })`
 
-// Images stand at their cells, go with their rows, and are asked for once.
+// TestPageShowsImages checks that images are at their cells, move with their rows, and are requested once.
 //
 // FEATURES: R112
 func TestPageShowsImages(t *testing.T) {
@@ -81,7 +81,8 @@ func TestPageShowsImages(t *testing.T) {
 	quiet(t, b)
 }
 
-// A screen full of images has no holes: the page asks for no more at a time than the daemon answers.
+// TestPageShowsManyImages fills a screen with images. The page requests no more at a time than the daemon answers, and
+// none is missing.
 //
 // FEATURES: R112
 func TestPageShowsManyImages(t *testing.T) {
@@ -126,8 +127,8 @@ func TestPageShowsManyImages(t *testing.T) {
 	quiet(t, b)
 }
 
-// Images stand where they were in the scrollback, too, also when the page came after they scrolled away, in the past, and
-// over a broken connection. Where one is not kept any more the page says so.
+// TestImagesInScrollback checks images in the scrollback: for a page opened later, in a playback, and over a lost
+// connection. The page marks images that are no longer stored.
 //
 // FEATURES: R112
 func TestImagesInScrollback(t *testing.T) {

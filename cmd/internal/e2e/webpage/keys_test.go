@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Keys that are typed into the page reach the program once and in order while daemon after daemon is killed.
+// TestKeysOverKills types keys into the page while daemons are killed. They reach the program once and in order.
 //
 // FAULT: A23
 // FEATURES: R49, R90, R112
@@ -26,7 +26,7 @@ func TestKeysOverKills(t *testing.T) {
 	b := browser.New(t)
 	i := e2e.New(t)
 	read := filepath.Join(t.TempDir(), "read")
-	i.Run(append([]string{"new", "-n", "keys", "--"}, e2e.ReadsKeys(read)...)...)
+	i.Run(append([]string{"new", "-n", "keys", "--"}, e2e.KeyReader(read)...)...)
 	p := open(i, b, browser.Desk)
 	show(i, p, "keys")
 	shows(p, "READY")
@@ -42,6 +42,6 @@ func TestKeysOverKills(t *testing.T) {
 	}
 	close(stop)
 	t.Logf("%d daemons were killed", <-killed)
-	e2e.ReadKeys(t, read, keys)
+	e2e.CheckKeys(t, read, keys)
 	quiet(t, b, "WebSocket", "Failed to load resource")
 }

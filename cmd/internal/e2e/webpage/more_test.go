@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Tiles are sessions' screens, live; one that asks something is marked, and each leads to its session.
+// TestTiles checks that tiles show live screens, mark prompts, and lead to their sessions.
 //
 // FEATURES: R83, R112
 func TestTiles(t *testing.T) {
@@ -41,7 +41,7 @@ func TestTiles(t *testing.T) {
 	quiet(t, b)
 }
 
-// Pictures, text and recordings of a session are files that the browser keeps.
+// TestDownloads downloads images, text and recordings of a session.
 //
 // FEATURES: R36, R83
 func TestDownloads(t *testing.T) {
@@ -81,7 +81,8 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// When something needs a person while the page is open elsewhere, the system says so; what is looked at is no news.
+// TestNotices checks that the system notifies of a session that needs the user while the page is in the background, and
+// not of the session in view.
 //
 // FEATURES: R83
 func TestNotices(t *testing.T) {
@@ -114,7 +115,7 @@ func TestNotices(t *testing.T) {
 const thousand = `void longterm.link.heard(JSON.stringify({ t: 'sessions', first: true, list: Array.from({ length: 1000 }, (_, n) => ({ id: 'id' + n, name: 'many' + n,
 	state: n < 700 ? 'running' : 'exited', exit_code: 0, command: 'x', argv: [], labels: {}, cwd: '/', created: '2026-01-01T00:00:00.' + String(n).padStart(3, '0') + 'Z' })) }))`
 
-// Of a thousand sessions there are tiles for those that can be seen, and every one can be come to.
+// TestManyTiles opens a thousand sessions. Only visible tiles exist, and each can be reached.
 //
 // FEATURES: R83
 func TestManyTiles(t *testing.T) {
@@ -146,7 +147,7 @@ func TestManyTiles(t *testing.T) {
 	quiet(t, b)
 }
 
-// Of a thousand sessions the list has elements for those that can be seen, and every one can be come to.
+// TestLongList opens a thousand sessions. Only visible list elements exist, and each can be reached.
 //
 // FEATURES: R83
 func TestLongList(t *testing.T) {
@@ -181,8 +182,8 @@ func TestLongList(t *testing.T) {
 	quiet(t, b)
 }
 
-// A page that is older than the daemon's says so, and is loaded anew: when asked to, or when nobody looks, once, unless
-// something is half typed.
+// TestOldPage opens a page older than the daemon's. It says so and reloads on request, or once in the background unless
+// text is partly typed.
 //
 // FEATURES: R112
 func TestOldPage(t *testing.T) {
@@ -222,7 +223,7 @@ func TestOldPage(t *testing.T) {
 	quiet(t, b)
 }
 
-// Once it was opened the page opens without the daemon, and says that it is not there.
+// TestOffline opens a loaded page again without a daemon. It says that the daemon is missing.
 //
 // FEATURES: R83
 func TestOffline(t *testing.T) {

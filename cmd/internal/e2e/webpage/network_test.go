@@ -200,8 +200,8 @@ func typedOnce(i *e2e.Instance, name string, lines []string) {
 	}
 }
 
-// What happens while the network is cut and the daemon dies is on the page when both are back, and what was typed
-// comes once.
+// TestNetworkIsCut cuts the network and kills the daemon. The page shows all changes afterwards, and typed input
+// arrives once.
 //
 // FEATURES: R83, R112
 func TestNetworkIsCut(t *testing.T) {

@@ -13,8 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Above the screen are all rows that were printed, fetched as one scrolls, and they stay where they are while more is
-// printed below.
+// TestScrollback scrolls through all printed rows, which are fetched as needed and stay in place while output arrives.
 //
 // FEATURES: R112
 func TestScrollback(t *testing.T) {
@@ -58,7 +57,7 @@ func TestScrollback(t *testing.T) {
 	quiet(t, b)
 }
 
-// The past can be looked at by dragging the time bar, by a hit of a search, and by a command; typing waits until one is
+// TestPast opens earlier screens by the time bar, a search hit and a command. Typing waits until the live screen is
 // back.
 //
 // FEATURES: R112
@@ -113,7 +112,7 @@ func TestPast(t *testing.T) {
 	quiet(t, b)
 }
 
-// What a program asks is answered with one tap, and so is what needs approval.
+// TestAnswers answers a prompt, and an approval, with one tap.
 //
 // FEATURES: R63, R83, R112
 func TestAnswers(t *testing.T) {
@@ -167,15 +166,15 @@ func TestAnswers(t *testing.T) {
 	quiet(t, b)
 }
 
-// A session and the list say what a program asks, on a phone, too. An answer is not appended to what somebody has typed in part: that is
-// said, and is cleared with one more tap.
+// TestAnswerBehindHalfALine shows prompts in the session and in the list, also on a phone. An answer is not appended to
+// partly typed input: the page says so, and one more tap clears it.
 //
 // FEATURES: R112
 func TestAnswerBehindHalfALine(t *testing.T) {
 	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
-	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said <$a>"; exec cat`)
+	i.Run("new", "-n", "deploy", "--", "bash", "-c", `read -p "Deploy to production? [y/N] " a; echo "you said <$a>"; exec sleep 600`)
 	p := open(i, b, browser.Phone)
 	p.Wait("it in the list", `document.querySelector('.item .what')?.textContent === 'Deploy to production? [y/N]'`)
 	show(i, p, "deploy")
@@ -198,7 +197,7 @@ func TestAnswerBehindHalfALine(t *testing.T) {
 	quiet(t, b, "409") // that it was refused
 }
 
-// A login for one session shows that one and no list; one that may only look cannot type.
+// TestOneSession checks that a login for one session shows only that session, and that a view-only login cannot type.
 //
 // FEATURES: R83
 func TestOneSession(t *testing.T) {
@@ -230,7 +229,7 @@ func TestOneSession(t *testing.T) {
 	keep(t, p, "one-session")
 }
 
-// Sessions are started, renamed, labelled and ended from the page.
+// TestManage starts, renames, labels and ends sessions from the page.
 //
 // FEATURES: R83
 func TestManage(t *testing.T) {
@@ -241,6 +240,7 @@ func TestManage(t *testing.T) {
 	fill := func(values string) {
 		p.Wait("a form", `document.querySelector('dialog[open]')`)
 		p.Eval(fmt.Sprintf(`(() => { const f = document.querySelector('dialog form'); for (const [k, v] of Object.entries(%s)) f.elements[k].value = v; f.querySelector('.actions button:last-child').click(); })()`, values), nil)
+		p.Wait("the form's end", `!document.querySelector('dialog[open]')`)
 	}
 	menu := func(entry string) {
 		p.Click("button[title=More]")

@@ -11,8 +11,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// Without a mouse one comes to everything: the terminal takes Tab, so that what opens behind it has the focus then, keeps
-// it from part to part, and gives it back by Escape. All of a list are one step of Tab, and arrows go through them.
+// TestNoMouse reaches everything by the keyboard: the terminal takes Tab, so opened panels get the focus, keep it from
+// part to part, and return it on Escape. A list is one step of Tab, and arrows move in it.
 //
 // FEATURES: R83, R112
 func TestNoMouse(t *testing.T) {
@@ -82,7 +82,8 @@ func TestNoMouse(t *testing.T) {
 	quiet(t, b)
 }
 
-// What an input method has under way stands at the cursor, and so does its window; at the right edge there is room for it.
+// TestComposingAtTheCursor checks that an input method's composition and window are at the cursor, with room at the
+// right edge.
 //
 // FEATURES: R112
 func TestComposingAtTheCursor(t *testing.T) {
@@ -111,7 +112,7 @@ func TestComposingAtTheCursor(t *testing.T) {
 	quiet(t, b)
 }
 
-// A finger's first swipe scrolls: what is above the screen is known when it begins.
+// TestFirstSwipe checks that a finger's first swipe scrolls, because the rows above the screen are already known.
 //
 // FEATURES: R96, R112
 func TestFirstSwipe(t *testing.T) {
@@ -135,7 +136,8 @@ func TestFirstSwipe(t *testing.T) {
 	quiet(t, b)
 }
 
-// After an hour asleep a connection that looks as if it stood is made anew at once when one looks again, with what came meanwhile.
+// TestAfterSleep returns to the page after an hour of sleep. A connection that only looks open is replaced at once,
+// with all changes.
 //
 // FEATURES: R83, R112
 func TestAfterSleep(t *testing.T) {

@@ -98,7 +98,7 @@ func same(i *e2e.Instance, p *browser.Page, name string) {
 	}
 }
 
-// The page shows what the session's screen is: text, attributes, and each piece at its columns.
+// TestPageShowsTheScreen compares the page with the session's screen: text, attributes, and columns.
 //
 // FEATURES: R36, R112
 func TestPageShowsTheScreen(t *testing.T) {
@@ -147,7 +147,8 @@ func TestPageShowsTheScreen(t *testing.T) {
 	quiet(t, b)
 }
 
-// A program that goes to the alternate screen, and back, while it is looked at is shown as one that was there before.
+// TestAlternateScreen switches to the alternate screen and back while the page is open. The result equals that of a
+// page opened before.
 //
 // FEATURES: R112
 func TestAlternateScreen(t *testing.T) {
@@ -168,7 +169,7 @@ func TestAlternateScreen(t *testing.T) {
 	quiet(t, b)
 }
 
-// What is selected is copied as text: without padding, a line that was wrapped in one.
+// TestSelection copies selected text without padding, with wrapped rows joined.
 //
 // FEATURES: R112
 func TestSelection(t *testing.T) {
@@ -194,8 +195,7 @@ func TestSelection(t *testing.T) {
 	quiet(t, b)
 }
 
-// A daemon that is killed comes back, and so does the page: nothing of the screen is missed, and what was typed
-// meanwhile arrives once.
+// TestReconnect kills the daemon. The page reconnects without missing output, and input typed meanwhile arrives once.
 //
 // FEATURES: R83, R112
 func TestReconnect(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// A link that shares a session shows that one, to type if that was said, until its token is revoked; the token stands
-// in no address afterwards.
+// TestSharedLink opens a share link, which shows one session, read-write if requested, until its token is revoked. The
+// token is in no address afterwards.
 //
 // FEATURES: R83
 func TestSharedLink(t *testing.T) {
@@ -49,8 +49,8 @@ func TestSharedLink(t *testing.T) {
 	p.Wait("its end", `document.body.innerText.includes('The login has ended')`)
 }
 
-// A link that shares a session, opened where one is logged in, is for its tab: the login stays, in that browser's other tabs and
-// when they are loaded anew, and both go on beside each other.
+// TestSharedLinkBesideALogin opens a share link in a logged-in browser. It applies to its tab only; other tabs keep the
+// login, also after a reload, and both work in parallel.
 //
 // FEATURES: R83
 func TestSharedLinkBesideALogin(t *testing.T) {
@@ -81,8 +81,8 @@ func TestSharedLinkBesideALogin(t *testing.T) {
 	p.Wait("the way back", loaded+`.startsWith('web-')`)
 }
 
-// Through a relay a session is looked at and typed into as without; the relay sees neither what is shown nor what is
-// typed, nor the key; it is found again after a restart of the daemon; and a revoked link is none.
+// TestSharedThroughARelay uses a session through a relay. The relay sees neither screen, input nor key, finds the
+// session again after a restart of the daemon, and rejects a revoked link.
 //
 // FEATURES: R111
 func TestSharedThroughARelay(t *testing.T) {
@@ -115,7 +115,7 @@ func TestSharedThroughARelay(t *testing.T) {
 	p.Type("passphrase\n")
 	shows(p, "passphrase")
 	var asked []api.Approval // what a line means to a program is known to nobody
-	e2e.Eventually(t, "a person is asked", func() bool {
+	e2e.Eventually(t, "an approval request is pending", func() bool {
 		asked = e2e.Decode[[]api.Approval](t, i.Run("approvals", "ls", "--json"))
 		return len(asked) == 1
 	})

@@ -10,10 +10,10 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// How long something has run goes on where nothing is told of it, and how long it will take is said.
+// TestPage_UpdatesRunningTimes checks that durations advance without events, and that the remaining time is shown.
 //
 // FEATURES: R83
-func TestTimesGoOn(t *testing.T) {
+func TestPage_UpdatesRunningTimes(t *testing.T) {
 	tier.Full(t)
 	b := browser.New(t)
 	i := e2e.New(t)
@@ -33,7 +33,7 @@ func TestTimesGoOn(t *testing.T) {
 	quiet(t, b)
 }
 
-// Arrows move the bar of a long session by seconds.
+// TestTimeBarBySeconds moves the time bar of a long session by seconds with the arrow keys.
 //
 // FEATURES: R112
 func TestTimeBarBySeconds(t *testing.T) {
@@ -61,7 +61,7 @@ func TestTimeBarBySeconds(t *testing.T) {
 	quiet(t, b)
 }
 
-// A session that is removed while it is looked at is said to be gone, once: the focus that goes and comes is no error.
+// TestRemovedWhileLookedAt removes the shown session. The page says so once; changes of focus cause no error.
 //
 // FEATURES: R112
 func TestRemovedWhileLookedAt(t *testing.T) {

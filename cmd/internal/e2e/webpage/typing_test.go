@@ -24,7 +24,8 @@ const (
 	shift = 8
 )
 
-// Keys with their modifiers, an input method, a soft keyboard and a paste arrive as bytes of the program's modes.
+// TestKeys types keys with modifiers, by an input method, a soft keyboard and a paste. They arrive encoded by the
+// program's modes.
 //
 // FEATURES: R83, R112
 func TestKeys(t *testing.T) {
@@ -72,7 +73,7 @@ func TestKeys(t *testing.T) {
 	quiet(t, b)
 }
 
-// A program that asked for the mouse hears of it, and one that did not does not.
+// TestMouse sends mouse events only to a program that enabled them.
 //
 // FEATURES: R83, R112
 func TestMouse(t *testing.T) {
@@ -101,8 +102,8 @@ func TestMouse(t *testing.T) {
 	quiet(t, b)
 }
 
-// A phone's fingers: a tap is a click for who listens to the mouse, and the row of keys has what soft keyboards lack.
-// The session's size is its own.
+// TestPhone uses the page on a phone: a tap is a click for programs that use the mouse, and a row has the keys that
+// soft keyboards lack. The session keeps its size.
 //
 // FEATURES: R96, R112
 func TestPhone(t *testing.T) {
@@ -143,8 +144,8 @@ func TestPhone(t *testing.T) {
 	quiet(t, b)
 }
 
-// What is typed comes as thin frames, and the page shows what the session does. A frame that does not fit has it shown
-// anew, with nothing of the frame.
+// TestThinFrames checks that typed input causes delta frames that show the session's screen. A delta that does not
+// apply causes a full frame, and nothing of it is shown.
 //
 // FEATURES: R83, R112
 func TestThinFrames(t *testing.T) {

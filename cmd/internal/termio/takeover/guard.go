@@ -1,8 +1,11 @@
 //go:build unix
 
-// Package takeover is what is done to a person's terminal before a session is drawn on it, and what undoes it: a guard,
-// sequences, and on Linux raw mode. It imports next to nothing, as it is also at work before the rest of the program is
-// initialised (shortcut).
+// Package takeover prepares the user's terminal before a session is drawn on it, and restores it afterwards.
+//
+// It owns three things: raw mode (Linux only, here without golang.org/x/term), the escape sequences that enter the
+// alternate screen and reset modes, and the guard, a small process that restores the terminal if this process is
+// killed. fastpath uses it before the rest of the program is initialised, and termio afterwards. It therefore imports
+// only os, syscall and unsafe.
 package takeover
 
 import (
@@ -10,29 +13,29 @@ import (
 	"syscall"
 )
 
-// Guard is a small process that gives the terminal back when this one is killed and
-// cannot. It waits on a pipe: a line means that all is well, the pipe's end without one
-// that this process is gone. It has a session of its own, so that what ends a whole job or
-// hangs up leaves it alone; a shell that has taken the terminal over meanwhile, and set
-// it up its own way, is left alone by it.
+// Guard is a small process that restores the terminal if this process is killed. It reads a pipe: a line means a normal
+// end; EOF without a line means that this process died. It runs in a separate process session, so signals to a whole
+// job and hangups do not reach it. It does nothing if a shell has since taken over the terminal and set its own
+// modes.
 type Guard struct {
-	pipe *os.File
+	pipe *os.File // write end of the guard's pipe
 	pid  int
 }
 
 // guardScript gets the terminal as standard output, and what resets modes and settings as arguments; within $(…) standard output is
-// a pipe, so the terminal has another descriptor there. If standard input ended after a "c", it resets the settings too.
+// a pipe, so the terminal has another descriptor there. If standard input ended after a "c", it resets the settings too. It starts with
+// a string terminator (ST): this process may have been killed within a control string, in which tmux would ignore the reset.
 const guardScript = `trap "" HUP INT QUIT TERM PIPE TTOU TTIN TSTP
 exec 3>&1
 raw=$(stty -g <&3 2>/dev/null)
 IFS= read -r left && exit 0
-printf %s "$1"
+printf '\033\\%s' "$1"
 case $left in *c*) printf %s "$2" ;; esac
 [ -n "$raw" ] && [ "$(stty -g <&3 2>/dev/null)" = "$raw" ] && { stty sane; stty iutf8; } <&3 2>/dev/null`
 
-// StartGuard starts a guard for a terminal that is raw already, with what it would have to
-// print; nil when it cannot.
-func StartGuard(out *os.File, reset, settings string) *Guard {
+// StartGuard starts a guard for a terminal in raw mode. reset and settings are the sequences that restore modes and
+// settings. It returns nil if the guard cannot be started; methods of a nil Guard do nothing.
+func StartGuard(out *os.File, modesReset, settingsReset string) *Guard {
 	r, w, err := pipe()
 	if err != nil {
 		return nil
@@ -44,7 +47,7 @@ func StartGuard(out *os.File, reset, settings string) *Guard {
 		return nil
 	}
 	defer syscall.Close(null)
-	pid, err := syscall.ForkExec("/bin/sh", []string{"/bin/sh", "-c", guardScript, "longterm-guard", reset, settings}, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec("/bin/sh", []string{"/bin/sh", "-c", guardScript, "longterm-guard", modesReset, settingsReset}, &syscall.ProcAttr{
 		Env: os.Environ(), Files: []uintptr{uintptr(r), out.Fd(), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -54,14 +57,14 @@ func StartGuard(out *os.File, reset, settings string) *Guard {
 	return &Guard{pipe: os.NewFile(uintptr(w), "the guard"), pid: pid}
 }
 
-// SettingsChanged makes the guard reset settings too.
+// SettingsChanged makes the guard reset settings as well as modes.
 func (g *Guard) SettingsChanged() {
 	if g != nil {
-		_, _ = g.pipe.WriteString("c") // a guard that is gone is none
+		_, _ = g.pipe.WriteString("c") // a dead guard cannot help
 	}
 }
 
-// Dismiss ends the guard: the terminal was given back.
+// Dismiss ends the guard without action, after the terminal was restored.
 func (g *Guard) Dismiss() {
 	if g == nil {
 		return

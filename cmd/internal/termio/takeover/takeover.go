@@ -7,18 +7,18 @@ import (
 	"syscall"
 )
 
-// Leaving are the signals at which the terminal is given back and its program ends.
-var Leaving = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT}
+// TerminationSignals lists the signals at which a client restores the terminal and exits.
+var TerminationSignals = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT}
 
-// XTWINOPS 22 and 23 keep the title and give it back.
+// XTWINOPS 22 and 23 save and restore the window title.
 const (
-	keepTitle     = "\x1b[22;0t"
-	GiveTitleBack = "\x1b[23;0t"
+	saveTitle    = "\x1b[22;0t"
+	RestoreTitle = "\x1b[23;0t"
 )
 
-// ModesReset resets every mode that a session may have set. SettingsReset resets colours, tab stops and the mouse pointer, which
-// users may have set themselves. Both equal those of package render and are constants here, since this package must start
-// without render's tables (TestResetsAreRenders).
+// ModesReset resets every mode that a session may have set. SettingsReset resets colours, tab stops and the mouse
+// pointer, which users may have set themselves. Both equal those of package render and are constants here, because this
+// package must start without render's tables (TestResetsAreRenders).
 const (
 	ModesReset = "\x1b]8;;\x1b\\\x1b[m\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b[?45l\x1b(B\x0f" +
 		"\x1b[?42l\x1b[?80l\x1b[?1045l\x1b[?8452l\x1b[?1070h\x1b[>4;0f\x1b[<16u\x1b[>4;0m\x1b[=0;1u\x1b[?2026l\x1b[?2048l" +
@@ -28,24 +28,24 @@ const (
 		"\x1b]117\x1b\\\x1b]119\x1b\\\x1b]22;\x1b\\\x1b[?5W"
 )
 
-// OwnScreenReset gives a terminal back whose alternate screen was ours: the cursor goes back to where it was.
-const OwnScreenReset = "\x1b[m" + ModesReset + GiveTitleBack
+// AlternateReset restores a terminal from the alternate screen: modes, title and cursor position.
+const AlternateReset = "\x1b[m" + ModesReset + RestoreTitle
 
-// Enter takes a terminal: its title is kept, and with own the session is shown on the alternate screen.
-func Enter(own bool) string {
-	if own {
-		return keepTitle + "\x1b[?1049h\x1b[H\x1b[2J"
+// Enter returns the sequence that saves the title and, if alternate is set, enters and clears the alternate screen.
+func Enter(alternate bool) string {
+	if alternate {
+		return saveTitle + "\x1b[?1049h\x1b[H\x1b[2J"
 	}
-	return keepTitle
+	return saveTitle
 }
 
-// Banner is found above what comes, and there again afterwards.
+// Banner returns the line above a session's output, which remains on the screen afterwards.
 func Banner(name, leave string) string {
-	return "[attached to " + name + "; " + leave + " leaves, the session goes on]\r\n"
+	return "[attached to " + name + "; " + leave + " detaches, the session keeps running]\r\n"
 }
 
-// settings are the beginnings of sequences that change what SettingsReset resets.
-var settings = [...]string{
+// settingPrefixes lists the prefixes of sequences that change what SettingsReset resets.
+var settingPrefixes = [...]string{
 	"\x1b]4;", "\x1b]5;", "\x1b]10;", "\x1b]11;", "\x1b]12;", "\x1b]13;", "\x1b]14;", "\x1b]17;", "\x1b]19;", "\x1b]21;", "\x1b]22;",
 	"\x1bH", "\x1b[g", "\x1b[0g", "\x1b[3g",
 }
@@ -56,7 +56,7 @@ func ChangesSettings(p []byte) bool {
 		if c != '\x1b' {
 			continue
 		}
-		for _, s := range settings {
+		for _, s := range settingPrefixes {
 			if len(p)-i >= len(s) && string(p[i:i+len(s)]) == s {
 				return true
 			}

@@ -3,7 +3,12 @@
 package takeover
 
 import (
+	"os"
+	"strings"
 	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
 
 	"github.com/longterm-dev/longterm/render"
 )
@@ -26,5 +31,41 @@ func TestChangesSettings(t *testing.T) {
 		if got := ChangesSettings([]byte(s)); got != want {
 			t.Errorf("%q: %v", s, got)
 		}
+	}
+}
+
+// TestGuard_EndsAnUnfinishedString kills a program's drawing within a control string: the guard ends the string before it resets.
+//
+// FEATURES: R75
+func TestGuard_EndsAnUnfinishedString(t *testing.T) {
+	outer, tty, err := pty.Open()
+	if err != nil {
+		t.Skip("no terminals: ", err)
+	}
+	defer outer.Close()
+	if _, err := term.MakeRaw(int(tty.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	const unfinished, reset = "\x1bP+q54", "\x1b[mreset"
+	if _, err := tty.WriteString(unfinished); err != nil {
+		t.Fatal(err)
+	}
+	g := StartGuard(tty, reset, "settings")
+	if g == nil {
+		t.Fatal("the guard did not start")
+	}
+	_ = g.pipe.Close() // as the kernel does when this process is killed
+	p, err := os.FindProcess(g.pid)
+	if err == nil {
+		_, err = p.Wait()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.Close()
+	b := make([]byte, 4096)
+	n, err := outer.Read(b)
+	if got, want := string(b[:n]), unfinished+"\x1b\\"+reset; err != nil || !strings.HasPrefix(got, want) {
+		t.Errorf("the terminal gets %q, %v; want %q", got, err, want)
 	}
 }

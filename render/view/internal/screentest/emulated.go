@@ -11,10 +11,10 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Emulated is our own emulator as the terminal, a tcell.Tty: it answers, and draws images.
+// Emulated is longterm's emulator as a terminal (tcell.Tty). It answers queries and draws images.
 type Emulated struct {
-	Typed chan []byte   // what is typed, and what the terminal answers
-	Wrote chan struct{} // something was written since the last time
+	Typed chan []byte   // typed input, and the terminal's answers
+	Wrote chan struct{} // receives a value after output
 
 	cols, rows int
 	stopped    chan struct{}
@@ -22,11 +22,11 @@ type Emulated struct {
 
 	mu      sync.Mutex // guards the rest
 	emu     vterm.Engine
-	written []byte // all of it
+	written []byte // all output
 	resized func()
 }
 
-// NewEmulated is a terminal of a size, in cells.
+// NewEmulated returns a terminal of a size, in cells.
 func NewEmulated(cols, rows int) *Emulated {
 	return &Emulated{
 		Typed: make(chan []byte, 64), Wrote: make(chan struct{}, 1), cols: cols, rows: rows, stopped: make(chan struct{}),
@@ -87,14 +87,14 @@ func (e *Emulated) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Meanwhile is output of somebody else's on the terminal.
-func (e *Emulated) Meanwhile(output string) {
+// WriteForeign writes output of another program to the terminal.
+func (e *Emulated) WriteForeign(output string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, _ = e.emu.Write([]byte(output))
 }
 
-// Resize tells of another size, or of the same.
+// Resize sends a resize event; the size may be the same.
 func (e *Emulated) Resize() {
 	e.mu.Lock()
 	resized := e.resized
@@ -112,7 +112,7 @@ func (e *Emulated) lines() []render.Line {
 	return s.Lines
 }
 
-// Shows is what the terminal shows: its text, with # where there is an image.
+// Shows returns the terminal's text, with # in place of images.
 func (e *Emulated) Shows() string {
 	var out []string
 	for _, l := range e.lines() {
@@ -129,7 +129,7 @@ func (e *Emulated) Shows() string {
 	return strings.TrimRight(strings.Join(out, "\n"), "\n")
 }
 
-// Texts are those of its rows.
+// Texts returns the text of each row.
 func (e *Emulated) Texts() (all []string) {
 	for _, l := range e.lines() {
 		all = append(all, strings.TrimRight(l.Text, " "))
@@ -137,7 +137,7 @@ func (e *Emulated) Texts() (all []string) {
 	return append(all, make([]string, e.rows-len(all))...)
 }
 
-// Images are the rows that show one.
+// Images returns the rows that show an image.
 func (e *Emulated) Images() (rows []int) {
 	for _, l := range e.lines() {
 		if slices.ContainsFunc(l.Spans, func(sp render.Span) bool { return sp.Image != nil }) {
@@ -147,7 +147,7 @@ func (e *Emulated) Images() (rows []int) {
 	return rows
 }
 
-// Written is all that was written since Forget.
+// Written returns all output since Forget.
 func (e *Emulated) Written() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package screentest has terminals for tests of what the viewer draws: tcell's simulation (screen.go), whose rows can be
-// looked at from another goroutine, and which counts what is drawn; and our own emulator (emulated.go), behind what tcell
-// sends a real one.
+// Package screentest holds terminals for tests of the viewer's drawing: tcell's simulation (screen.go), whose rows
+// other goroutines may read, and which counts drawn characters; and longterm's own emulator (emulated.go), which
+// receives the bytes that tcell sends to a real terminal.
 package screentest
 
 import (
@@ -11,24 +11,24 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Screen is the terminal. Its rows are those of the last Show.
+// Screen is a simulated terminal. Its rows are those of the last Show.
 type Screen struct {
 	tcell.SimulationScreen
-	Few   bool // it has 256 colours
-	mu    sync.Mutex
-	puts  int
-	shows int
-	finis int
-	style tcell.CursorStyle
-	rows  []string
-	// screen is held while the screen is shown or taken away: the simulation does not look after that.
+	FewColors bool // the terminal has only 256 colours
+	mu        sync.Mutex
+	puts      int
+	shows     int
+	finis     int
+	style     tcell.CursorStyle
+	rows      []string
+	// screen is held while the screen is shown or removed: the simulation does not check that itself.
 	screen sync.Mutex
 }
 
-// New is a terminal that has yet to be started, as the viewer does.
+// New returns a terminal that is not started; the viewer starts it.
 func New() *Screen { return &Screen{SimulationScreen: tcell.NewSimulationScreen("UTF-8")} }
 
-// Started is a terminal of a size, in cells.
+// Started returns a started terminal of a size, in cells.
 func Started(t testing.TB, cols, rows int) *Screen {
 	t.Helper()
 	s := New()
@@ -39,22 +39,22 @@ func Started(t testing.TB, cols, rows int) *Screen {
 	return s
 }
 
-// Vanish takes the terminal away under the viewer.
+// Vanish removes the terminal while the viewer runs.
 func (s *Screen) Vanish() {
 	s.screen.Lock()
 	defer s.screen.Unlock()
 	s.SimulationScreen.Fini()
 }
 
-// Colors is how many colours it has.
+// Colors returns the number of colours.
 func (s *Screen) Colors() int {
-	if s.Few {
+	if s.FewColors {
 		return 256
 	}
 	return 1 << 24
 }
 
-// Put counts what is drawn.
+// Put counts drawn characters.
 func (s *Screen) Put(x, y int, text string, st tcell.Style) (string, int) {
 	s.mu.Lock()
 	s.puts++
@@ -62,7 +62,7 @@ func (s *Screen) Put(x, y int, text string, st tcell.Style) (string, int) {
 	return s.SimulationScreen.Put(x, y, text, st)
 }
 
-// Show keeps the rows that are shown.
+// Show stores the shown rows.
 func (s *Screen) Show() {
 	s.screen.Lock()
 	s.SimulationScreen.Show()
@@ -84,16 +84,16 @@ func (s *Screen) Show() {
 	s.shows++
 }
 
-// SetCursorStyle keeps the cursor's style.
+// SetCursorStyle stores the cursor's style.
 func (s *Screen) SetCursorStyle(st tcell.CursorStyle, colors ...tcell.Color) {
 	s.style = st
 	s.SimulationScreen.SetCursorStyle(st, colors...)
 }
 
-// Style is the cursor's style.
+// Style returns the cursor's style.
 func (s *Screen) Style() tcell.CursorStyle { return s.style }
 
-// Fini counts how often the terminal was given back.
+// Fini counts how often the terminal was released.
 func (s *Screen) Fini() {
 	s.mu.Lock()
 	s.finis++
@@ -101,29 +101,28 @@ func (s *Screen) Fini() {
 	s.SimulationScreen.Fini()
 }
 
-// GivenBack reports whether the terminal was given back.
-func (s *Screen) GivenBack() bool {
+// Released reports whether the terminal was released.
+func (s *Screen) Released() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.finis > 0
 }
 
-// Text is what is shown, a line a row, without blanks at the ends.
+// Text returns the shown text, a line per row, without trailing blanks.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.rows, "\n")
 }
 
-// Row is a row of what is shown.
+// Row returns a row of the shown text.
 func (s *Screen) Row(y int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rows[y]
 }
 
-// Drawn is how many characters were put and how often the screen was shown since the last
-// call.
+// Drawn returns how many characters were put and how often the screen was shown since the last call.
 func (s *Screen) Drawn() (puts, shows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

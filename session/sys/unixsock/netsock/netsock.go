@@ -11,7 +11,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock"
 )
 
-// Dial is unixsock.Dial.
+// Dial wraps unixsock.Dial.
 func Dial(path string) (*net.UnixConn, error) {
 	f, err := unixsock.Dial(path)
 	if err != nil {
@@ -24,7 +24,7 @@ func Dial(path string) (*net.UnixConn, error) {
 	return c.(*net.UnixConn), nil
 }
 
-// Listen is unixsock.Listen.
+// Listen wraps unixsock.Listen.
 func Listen(path string) (*net.UnixListener, error) {
 	l, err := unixsock.Listen(path)
 	if err != nil {

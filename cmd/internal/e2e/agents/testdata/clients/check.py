@@ -1,10 +1,11 @@
-"""Uses docs/clients/longterm.py as a program does. Arguments: the socket, the URL, a token of level read, the daemon's pid."""
+"""Uses each method of docs/clients/longterm.py. Arguments: the socket, the URL, a token of level read, the daemon's pid."""
 import os
+import re
 import signal
 import sys
 import threading
 
-from longterm import Error, Longterm
+from longterm import Error, Longterm, keys, secret
 
 socket, url, token, pid = sys.argv[1:5]
 lt = Longterm(path=socket)
@@ -19,6 +20,19 @@ assert lt.exec("shell", "echo twice", job="the-job")["output"] == same["output"]
 assert lt.job("the-job")["state"] and [j["id"] for j in lt.jobs(session="shell")][-1] == "the-job"
 assert lt.run(argv=["sh", "-c", "echo ran; exit 3"])["exit_code"] == 3
 
+# Rules answer prompts of a line and of a command: texts, keys, and a secret that the terminal does not show.
+os.environ["CHECK_SECRET"] = "sesame"
+asks = "printf 'Name: '; read -r name; stty -echo; printf 'Password: '; read -r p; stty echo; echo; echo \"$name ${#p}\"; exit 4"
+rules = {"Name: ": "ann", re.compile("[Pp]assword: $"): secret("env:CHECK_SECRET"), "never": keys("<C-c>")}
+answered = lt.run(line=asks, timeout=60, respond=rules)
+assert answered["exit_code"] == 4 and answered["output"].endswith("\nann 6\n"), answered
+answered = lt.exec("shell", "(" + asks + ")", timeout=60, respond=rules)
+assert answered["exit_code"] == 4 and answered["output"].endswith("\nann 6\n"), answered
+assert lt.run(line="exit 5", respond=rules)["exit_code"] == 5
+early = lt.run(line="printf 'Name: '; read -r n; echo got $n; sleep 600", respond=rules, yield_after=0.2)
+assert early["state"] == "running", early
+lt.stop(early["job"], grace=0.1)
+
 lt.send("shell", "printf 'name? '; read name; echo hello $name", enter=True)
 assert lt.wait("shell", text="name? ")["fired"]
 lt.send("shell", "wörld", enter=True)
@@ -26,7 +40,7 @@ assert lt.wait("shell", {"kind": "text", "text": "hello wörld"})["fired"] and "
 assert "hello wörld" in lt.output("shell")["text"] and lt.screen("shell", format=None)["rows"]
 assert lt.wait("shell", text="never", timeout=0.05)["fired"] == []
 
-# What happens is told on where it was, by another connection and by another daemon.
+# Events continue after a given one, on another connection and from another daemon.
 events = lt.events()
 first = next(e for e in events if e["kind"] == "listening")
 other = lt.start(argv=["sleep", "600"], name="other", cwd="/")
@@ -51,7 +65,7 @@ assert ended["state"] == "done" and ended["result"]["exit_code"] == 5 and ended[
 assert next(e for e in events if e["kind"] in ("lost", "job"))
 assert lt.exec("shell", "echo still $?")["exit_code"] == 0
 
-# What ended is told also to who was away, until it is dealt with.
+# Completions are kept for a client that was away, until it acknowledges them.
 missed = lt.completions("ci", wait=30)
 assert [(c["job"], c["exit_code"]) for c in missed["completions"]][:1] == [(slow["job"], 5)], missed
 assert lt.completions("ci")["completions"][0] == missed["completions"][0]
@@ -65,12 +79,12 @@ assert [c["job"] for c in again] == [second["job"]]
 assert lt.completions("ci")["completions"] == [] and [s["name"] for s in lt.subscriptions()] == ["ci"]
 lt.unsubscribe("ci")
 
-# By its yield time a call answers with what there is.
+# After its yield time a call returns the output so far.
 early = lt.run(line="echo early; sleep 600", yield_after=0.2)
 assert early["state"] == "running" and lt.job(early["job"])["state"] == "running", early
 lt.stop(early["job"], grace=0.1)
 
-# A person allows what an agent wants.
+# A user allows a line of an agent.
 agent = Longterm(path=socket, agent="py")
 asked = threading.Thread(target=lambda: results.append(agent.exec("shell", "touch /dev/null", policy="readonly")))
 results = []

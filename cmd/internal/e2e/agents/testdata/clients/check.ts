@@ -75,7 +75,7 @@ const early = await lt.run({ line: "echo early; sleep 600", yield_ms: 200 });
 same([early.state, (await lt.job(early.job)).state], ["running", "running"]);
 await lt.stop(early.job, 100);
 
-// A person allows what an agent wants.
+// A user allows what an agent wants.
 const asked = new Longterm({ path, agent: "ts" }).exec("shell", "touch /dev/null", { policy: "readonly" });
 let waiting: { id: string }[] = [];
 while (waiting.length === 0) waiting = await lt.approvals();

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package fastpath
+
+// showSession does nothing: the verb attaches.
+func showSession(*parsedArgs) {}
+
+// holdInterrupt does nothing on this system.
+func keepInterrupt() {}

@@ -1,0 +1,234 @@
+//go:build unix
+
+package fleetmember
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/store/fleet/replica"
+)
+
+// stock is what a fleet keeps of a host, and the shelf that it is put on: each session's size by its id. Only who fills uses
+// it.
+type stock struct {
+	Shelf
+	of      map[string]*stocked
+	fetched []string
+	here    map[string]bool // with what it printed
+	fetches func(ctx context.Context, id string) error
+}
+
+type stocked struct{ from, to, end uint64 }
+
+func (s *stock) sessions(context.Context) (ids []string, err error) {
+	for id := range s.of {
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func (s *stock) heads(_ context.Context, id string) (record, newest replica.Head, err error) {
+	at := time.Unix(int64(s.of[id].end), 0)
+	return replica.Head{Record: true, Kept: at}, replica.Head{To: replica.Place{Offset: s.of[id].to}, Kept: at}, nil
+}
+
+func (s *stock) first(_ context.Context, id string) (replica.Place, error) {
+	return replica.Place{Offset: s.of[id].from}, nil
+}
+
+func (s *stock) restore(ctx context.Context, id, _ string, takeIn TakeIn, output bool) (got api.RestoredSession, at time.Time, err error) {
+	if s.fetches != nil {
+		if err := s.fetches(ctx, id); err != nil {
+			return got, at, err
+		}
+	}
+	if output {
+		s.fetched = append(s.fetched, id)
+	}
+	got.Bytes = s.of[id].to - s.of[id].from
+	_, err = takeIn(ctx, "lost", id, nil, "", time.Time{})
+	if err == nil {
+		s.here[id] = output
+	}
+	return got, time.Unix(int64(s.of[id].end), 0), err
+}
+
+func (s *stock) TakeIn(_ context.Context, _, id string, _ []byte, _ string, _ time.Time) (string, error) {
+	s.here[id] = false
+	return id, nil
+}
+
+func (s *stock) Forget(_ context.Context, id string) error {
+	delete(s.here, id)
+	return nil
+}
+
+func (s *stock) Resolve(id string) (string, error) {
+	if _, ok := s.here[id]; !ok {
+		return "", fmt.Errorf("no session %q", id)
+	}
+	return id, nil
+}
+
+func (s *stock) CatchUp(context.Context) {}
+func (s *stock) Close()                  {}
+
+// inStock is a lost host with room for so many bytes, and what is kept of it. end is when a session was copied last, too.
+func inStock(t *testing.T, most uint64, of map[string]*stocked) (*HostReplica, *stock) {
+	t.Helper()
+	s := &stock{of: of, here: map[string]bool{}}
+	hosts := New(Config{Log: slog.New(slog.DiscardHandler)}).lost
+	l := newHostReplica(hosts, "lost", t.TempDir(), s)
+	l.store, l.maxBytes, l.srv, l.expiry = s, most, &http.Server{}, time.NewTimer(time.Hour)
+	l.used = time.Now()
+	hosts.all["lost"] = l
+	return l, s
+}
+
+func need(t *testing.T, l *HostReplica, what ReplicaSlice, ref string) (api.FleetCopy, func()) {
+	t.Helper()
+	said, done, err := l.Need(t.Context(), what, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said, done
+}
+
+// A search has all sessions that there is room for, and counts the others. What a session printed that is not kept any
+// more takes no room.
+//
+// FEATURES: R94
+func TestSearchOfALostHostHasWhatFits(t *testing.T) {
+	l, s := inStock(t, 31, map[string]*stocked{"a": {to: 20, end: 3}, "b": {to: 9, end: 2}, "old": {from: 998, to: 1000, end: 1}, "large": {to: 3, end: 0}})
+	said, done := need(t, l, Whole, "")
+	if said.Left != 1 || !s.here["a"] || !s.here["b"] || !s.here["old"] || s.here["large"] {
+		t.Errorf("%+v, here are %v", said, s.here)
+	}
+	done()
+	said, done = need(t, l, Whole, "")
+	defer done()
+	if said.Left != 1 || len(s.fetched) != 3 {
+		t.Errorf("%+v, fetched %v", said, s.fetched)
+	}
+}
+
+// What is read stays until it was read; then it makes room for another.
+//
+// FEATURES: R94
+func TestWhatIsReadStays(t *testing.T) {
+	l, s := inStock(t, 10, map[string]*stocked{"a": {to: 10}, "b": {to: 10}, "c": {to: 10}})
+	_, doneA := need(t, l, Session, "a")
+	_, doneB := need(t, l, Session, "b")
+	if !s.here["a"] || !s.here["b"] {
+		t.Errorf("here are %v", s.here)
+	}
+	doneB()
+	s.of["a"].to, s.of["a"].end = 11, 11 // the host was back
+	l.refreshed = time.Time{}
+	_, doneC := need(t, l, Session, "c")
+	defer doneC()
+	if !s.here["a"] || s.here["b"] || !s.here["c"] {
+		t.Errorf("here are %v", s.here)
+	}
+	l.used = time.Time{}
+	if l.set.expire(l); l.set.all["lost"] != l {
+		t.Error("it is given up while it is read")
+	}
+	doneA()
+	l.refreshed = time.Time{}
+	_, done := need(t, l, Records, "")
+	defer done()
+	if s.here["a"] || l.sessions["a"].newest.To.Offset != 11 {
+		t.Errorf("what was not read any more is still old: %v", s.here)
+	}
+}
+
+// A request that is cut off hides nothing from the next one.
+//
+// FEATURES: R94
+func TestRequestThatIsCutOffHidesNothing(t *testing.T) {
+	l, s := inStock(t, 100, map[string]*stocked{"a": {to: 1}, "b": {to: 1}})
+	cut := func(what ReplicaSlice, ref string) {
+		t.Helper()
+		ctx, stop := context.WithCancel(t.Context())
+		s.fetches = func(ctx context.Context, _ string) error {
+			stop()
+			return ctx.Err()
+		}
+		if _, _, err := l.Need(ctx, what, ref); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		s.fetches = nil
+	}
+	cut(Records, "")
+	said, done := need(t, l, Records, "")
+	done()
+	if said.Left != 0 || len(s.here) != 2 {
+		t.Errorf("%+v, here are %v", said, s.here)
+	}
+	cut(Session, "a")
+	if len(s.here) != 2 {
+		t.Errorf("here are %v", s.here)
+	}
+	_, done = need(t, l, Session, "a")
+	done()
+	s.of["a"].to, l.refreshed = 2, time.Time{}
+	cut(Records, "")
+	said, done = need(t, l, Whole, "")
+	defer done()
+	if said.Left != 0 || l.sessions["a"].bytes != 2 || !s.here["a"] || !s.here["b"] {
+		t.Errorf("%+v, here are %v", said, s.here)
+	}
+}
+
+// Who waits for another request's fetching may go away, and so may the whole fleet: that waits for who fetches alone, and
+// keeps no other host's copies from being read.
+//
+// FEATURES: R94
+func TestWaitingForALostHostIsCutOff(t *testing.T) {
+	l, s := inStock(t, 100, map[string]*stocked{"a": {to: 1}})
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s.fetches = func(context.Context, string) error {
+		close(begun)
+		<-goOn
+		return errors.New("it is gone")
+	}
+	first := make(chan struct{})
+	go func() {
+		defer close(first)
+		if _, done, err := l.Need(t.Context(), Records, ""); err == nil {
+			done()
+		}
+	}()
+	<-begun
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, err := l.Need(ctx, Records, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		l.set.closeAll()
+	}()
+	<-l.ended
+	if got := l.set.known(l.part, "other"); got != nil { // it does not wait
+		t.Error(got)
+	}
+	if _, _, err := l.Need(t.Context(), Records, ""); err == nil {
+		t.Error("it is read while it is closed")
+	}
+	close(goOn)
+	<-first
+	<-closed
+	if len(l.set.all) != 0 || len(l.set.ending) != 0 {
+		t.Errorf("%v, %v", l.set.all, l.set.ending)
+	}
+}

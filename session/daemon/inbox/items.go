@@ -1,0 +1,343 @@
+//go:build unix
+
+package inbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/longterm-dev/longterm/session/api"
+	"github.com/longterm-dev/longterm/session/listing"
+	"github.com/longterm-dev/longterm/session/shellquote"
+	"github.com/longterm-dev/longterm/store"
+)
+
+const (
+	// maxText bounds the text of an entry, in characters.
+	maxText = 240
+	// maxPart bounds a command line or an effect in it.
+	maxPart = 120
+	// interrupted is the exit status of a shell's command that Ctrl-C ended.
+	interrupted = 130
+)
+
+// facts is what the list follows from.
+type facts struct {
+	now       time.Time
+	approvals []api.Approval
+	sessions  []sessionFacts
+	ended     []store.Ended // newest first
+	entries   []store.InboxEntry
+	// least is how long a successful command of a shell must have run.
+	least time.Duration
+}
+
+// sessionFacts is what the list needs of a session.
+type sessionFacts struct {
+	id, name, cwd, agent string
+	labels               map[string]string
+	seen                 time.Time // when a user's client last showed it; zero: never
+	hook                 bool      // a hook runs in it
+	prompt               *prompt   // nil if no program asks
+	state                *api.AgentState
+	output               time.Time // of the newest output
+}
+
+// prompt is a question of a program.
+type prompt struct {
+	kind    string // password, confirm, menu, text, agent
+	since   time.Time
+	offset  uint64 // identifies it
+	text    string
+	version uint64 // of the screen
+}
+
+// Item is an entry with what the daemon needs to mark and answer it.
+type Item struct {
+	api.InboxItem
+	key     string
+	version uint64 // of a question: of the screen that shows it
+	lasts   bool   // its entry outlives the session
+}
+
+// list returns all entries, also those that are done, in order: what blocks a program, then failures, then the rest,
+// oldest first. Entries without a number have no ID yet.
+func (f *facts) list() []Item {
+	var items []Item
+	byID := make(map[string]*sessionFacts, len(f.sessions))
+	for i := range f.sessions {
+		byID[f.sessions[i].id] = &f.sessions[i]
+	}
+	for i := range f.approvals {
+		items = append(items, ofApproval(&f.approvals[i]))
+	}
+	for i := range f.sessions {
+		items = append(items, f.ofSession(&f.sessions[i])...)
+	}
+	items = append(items, f.runs(byID)...)
+	known := make(map[string]*store.InboxEntry, len(f.entries))
+	for i := range f.entries {
+		e := &f.entries[i]
+		known[e.Key] = e
+		if e.Count > 0 || e.Text != "" {
+			if s := byID[e.Session]; s != nil && e.At.After(s.seen) && !s.hook {
+				items = append(items, ofMessage(e, s))
+			}
+		}
+	}
+	for i := range items {
+		it := &items[i]
+		if s := byID[it.Session]; s != nil {
+			it.Name, it.Labels, it.Agent = s.name, s.labels, cmp.Or(it.Agent, s.agent)
+			it.Cwd = cmp.Or(it.Cwd, s.cwd)
+		}
+		it.mark(known[it.key], f.now)
+	}
+	slices.SortStableFunc(items, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.Rank(), b.Rank()), a.Since.Compare(b.Since), cmp.Compare(a.key, b.key))
+	})
+	return items
+}
+
+// mark sets an entry's number and state by its record, which may be nil.
+func (it *Item) mark(e *store.InboxEntry, now time.Time) {
+	it.State = "open"
+	if e == nil {
+		return
+	}
+	if it.Kind != api.InboxApproval {
+		it.setNumber(e.N)
+	}
+	switch {
+	case !e.Done.IsZero():
+		it.State = "done"
+	case e.Until.After(now):
+		it.State, it.Until = "snoozed", &e.Until
+	}
+}
+
+// setNumber sets the id and completes the commands that contain it.
+func (it *Item) setNumber(n int64) {
+	it.ID = "I" + strconv.FormatInt(n, 10)
+	for i := range it.Do {
+		it.Do[i] = strings.ReplaceAll(it.Do[i], idHere, it.ID)
+	}
+}
+
+// idHere is replaced by the id in commands of entries that have no number yet.
+const idHere = "\x00id"
+
+// verb returns a command of longterm with its words quoted for a shell.
+func verb(words ...string) string { return "longterm " + shellquote.Line(words) }
+
+// line returns text in one line of at most most characters. Line breaks stay visible: each may start a command.
+func line(text string, most int) string {
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", " ↵ ")
+	text = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	return listing.Shorten(listing.Printable(strings.Join(strings.Fields(text), " ")), most)
+}
+
+func ofApproval(a *api.Approval) Item {
+	what := a.Line
+	switch {
+	case what != "":
+	case len(a.Argv) > 0:
+		what = shellquote.Line(a.Argv)
+	default:
+		what = a.Path
+	}
+	who := cmp.Or(a.Actor.Agent, "a program")
+	text := fmt.Sprintf("%s requests approval (%s risk): %s", line(who, 40), a.Risk, line(what, maxPart))
+	if effects := a.Judgement.Explain(); len(effects) > 0 {
+		text += " → " + line(effects[0], maxPart)
+	}
+	it := Item{key: "approval " + a.ID, lasts: true}
+	it.InboxItem = api.InboxItem{
+		ID: a.ID, Kind: api.InboxApproval, Session: a.Session, Name: a.Name, Cwd: a.Cwd, Text: text, Since: a.Asked, Risk: a.Risk,
+		Agent: a.Actor.Agent, Answerable: true,
+	}
+	for _, answer := range a.Answers() {
+		if answer == "reject" {
+			answer = "deny"
+		}
+		it.Answers = append(it.Answers, answer)
+		if answer != "always" {
+			it.Do = append(it.Do, verb("inbox", "answer", a.ID, answer))
+		}
+	}
+	it.Do = append(it.Do, verb("approvals", "show", a.ID))
+	return it
+}
+
+// ofSession returns the question of a session's program, or the state of its coding agent.
+func (f *facts) ofSession(s *sessionFacts) []Item {
+	if p := s.prompt; p != nil {
+		it := Item{key: fmt.Sprintf("question %s %s %d", s.id, p.kind, p.offset), version: p.version}
+		it.InboxItem = api.InboxItem{Kind: api.InboxQuestion, Session: s.id, Text: questionText(p), Since: p.since, Input: p.kind, Do: []string{verb("attach", s.name)}}
+		answer := "longterm inbox answer " + idHere + " "
+		switch p.kind {
+		case "confirm":
+			it.Answerable, it.Answers = true, []string{"y", "n"}
+			it.Do = []string{answer + "y", answer + "n", it.Do[0]}
+		case "text":
+			it.Answerable, it.Do = true, []string{answer + "TEXT", it.Do[0]}
+		}
+		return []Item{it}
+	}
+	a := s.state
+	if a == nil || a.State != "needs_input" && a.State != "needs_approval" && (a.State != "done" || !a.Since.After(s.seen)) {
+		return nil
+	}
+	name := line(a.Agent, 40)
+	it := Item{key: fmt.Sprintf("agent %s %s %d", s.id, a.State, a.Since.Unix())}
+	it.InboxItem = api.InboxItem{Kind: api.InboxQuestion, Session: s.id, Since: a.Since, Input: "agent", Do: []string{verb("attach", s.name)}}
+	switch a.State {
+	case "done":
+		it.Kind, it.Input, it.Text = api.InboxFinished, "", name+" has finished its task"
+	default:
+		it.Text = name + " waits for you: " + line(a.Reason, maxPart)
+	}
+	if a.State == "done" {
+		it.key = fmt.Sprintf("agent %s done %d", s.id, s.output.Unix()) // a later daemon sees the state later
+	}
+	return []Item{it}
+}
+
+func questionText(p *prompt) string {
+	text := line(p.text, maxPart)
+	what := map[string]string{"password": "waits for a secret", "menu": "waits for a choice", "confirm": "asks", "text": "asks"}[p.kind]
+	if text == "" {
+		return cmp.Or(what, "waits for input")
+	}
+	return cmp.Or(what, "asks") + ": " + text
+}
+
+// runs returns the ended runs that are news: failures, and successes that took long. Of several runs of one command in
+// a session only the newest counts.
+func (f *facts) runs(byID map[string]*sessionFacts) []Item {
+	var items []Item
+	newest := map[[2]string]bool{}
+	for i := range f.ended {
+		e := &f.ended[i]
+		s := byID[e.Session]
+		if s != nil && (s.hook || !e.At.After(s.seen)) {
+			continue
+		}
+		text := e.Text
+		if e.Kind == store.OfSession {
+			text = argvText(e.Text)
+		}
+		if e.Kind == store.OfCommand {
+			run := [2]string{e.Session, text}
+			if text == "" || newest[run] {
+				continue
+			}
+			newest[run] = true
+		}
+		took := e.At.Sub(e.Started)
+		failed := e.State == "lost" || e.Signal != "" || e.ExitCode == nil || *e.ExitCode != 0
+		if e.Kind == store.OfCommand {
+			unknown := e.ExitCode == nil && e.Signal == ""
+			stopped := e.Signal == "SIGINT" || e.ExitCode != nil && *e.ExitCode == interrupted
+			if unknown || stopped || !failed && took < f.least {
+				continue
+			}
+		}
+		if e.State == "denied" { // by the user, or at once
+			continue
+		}
+		items = append(items, ofRun(e, s, line(text, maxPart), failed, took))
+	}
+	return items
+}
+
+// jobKey returns the key of the end of a job.
+func jobKey(id string) string { return "job " + id }
+
+// argvText returns a recorded command line as text.
+func argvText(recorded string) string {
+	var argv []string
+	if json.Unmarshal([]byte(recorded), &argv) != nil {
+		return recorded
+	}
+	return shellquote.Line(argv)
+}
+
+func ofRun(e *store.Ended, s *sessionFacts, text string, failed bool, took time.Duration) Item {
+	it := Item{key: e.Kind + " " + e.Session + " " + e.Ref, lasts: e.Kind == store.OfJob}
+	it.InboxItem = api.InboxItem{
+		Kind: api.InboxFinished, Session: e.Session, Name: e.Name, Cwd: e.Cwd, Since: e.At, ExitCode: e.ExitCode, Signal: e.Signal,
+	}
+	ref, name := "", e.Name
+	if s != nil {
+		name = s.name
+	}
+	switch e.Kind {
+	case store.OfCommand:
+		it.Command, _ = strconv.Atoi(e.Ref) // a number, by the store
+		ref = name + ":" + e.Ref
+	case store.OfJob:
+		it.Job, it.key = e.Ref, jobKey(e.Ref)
+		ref = api.ShortID(e.Ref)
+	default:
+		ref = name
+	}
+	if s == nil {
+		it.Session = ""
+	}
+	how := "finished"
+	if failed {
+		it.Kind = api.InboxFailed
+		switch {
+		case e.State == "lost":
+			how = "was lost: its exit status is unknown"
+		case e.Signal != "":
+			how = "was ended by " + e.Signal
+		case e.ExitCode != nil:
+			how = fmt.Sprintf("failed with status %d", *e.ExitCode)
+		default:
+			how = "did not finish (" + line(e.State, 40) + ")"
+		}
+	}
+	it.Text = text + " " + how
+	if took >= time.Second && !e.Started.IsZero() {
+		it.Text += " after " + listing.Elapsed(took.Milliseconds())
+	}
+	switch {
+	case e.Kind == store.OfJob && failed:
+		it.Do = []string{verb("why", ref), verb("jobs", "read", ref, "--tail", "20")}
+	case e.Kind == store.OfJob:
+		it.Do = []string{verb("jobs", "read", ref, "--tail", "20")}
+	case failed:
+		it.Do = []string{verb("why", ref), verb("output", name, "--from", "line:-20")}
+	default:
+		it.Do = []string{verb("output", name, "--from", "line:-20")}
+	}
+	it.Do = append(it.Do, "longterm inbox done "+idHere)
+	return it
+}
+
+func ofMessage(e *store.InboxEntry, s *sessionFacts) Item {
+	it := Item{key: e.Key}
+	it.InboxItem = api.InboxItem{
+		Kind: api.InboxMessage, Session: s.id, Text: listing.Shorten(e.Text, maxText), Since: e.At, Count: e.Count,
+		Do: []string{verb("attach", s.name), "longterm inbox done " + idHere},
+	}
+	switch {
+	case e.Count == 1:
+		it.Text = "rang the bell"
+	case e.Count > 1:
+		it.Text = fmt.Sprintf("rang the bell %d times", e.Count)
+	}
+	return it
+}

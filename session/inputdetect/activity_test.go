@@ -1,0 +1,130 @@
+package inputdetect
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// FEATURES: R42
+func TestActivityFilterChanges(t *testing.T) {
+	for _, c := range []struct {
+		before, after string
+		content       bool
+	}{
+		// What moves by itself.
+		{"⠋ Installing dependencies", "⠙ Installing dependencies", false},
+		{"| working", "/ working", false},
+		{"working -", `working \`, false},
+		{"working.", "working...", false},
+		{"Downloading  12%", "Downloading 100%", false},
+		{"[==>       ] 20%", "[====>     ] 40%", false},
+		{"████▌      45%", "█████▌     55%", false},
+		{"model.bin  45%  123MB  10.1MB/s  00:12 ETA", "model.bin  46%  130MB   9.8MB/s  00:11 ETA", false},
+		{"12:59:59", "13:00:00", false},
+		{"elapsed 59s", "elapsed 1m00s", false},
+		{"elapsed: 9 seconds", "elapsed: 10 seconds", false},
+		{"  3/120 files", "101/120 files", false},
+		{"100%|██████| 10/10 [00:01<00:00,  9.9it/s]", " 10%|█     |  1/10 [00:00<00:09,  1.0it/s]", false},
+		{"frame=  10 fps=0.0 size=   0kB", "frame= 123 fps= 30 size=1024kB", false},
+		{"Sat 12:00", "Sun 00:01", false},
+		{"Tasks: 97 total, 1 running", "Tasks: 101 total, 2 running", false},
+		{"load 0.10 0.20", "load 1.10 0.90", false},
+
+		// What does not.
+		{"", "hello", true},
+		{"", "42", true},
+		{"", "⠋ Installing", true},
+		{"hello", "", true},
+		{"Downloading 99%", "Downloading 100% done", true},
+		{"⠋ Installing dependencies", "✔ Installed dependencies", true},
+		{"⠋ Installing dependencies", "Continue? [y/N] ", true},
+		{"hello", "hello world", true},
+		{"user@host:~$ ", "user@host:~$ ls", true},
+		{"error in a.c", "error in b.c", true},
+		{"version v1", "version beta", true},
+	} {
+		var filter ActivityFilter
+		if got := filter.Change(3, c.before, c.after); got != c.content {
+			t.Errorf("%q → %q: content %v; %q, %q", c.before, c.after, got, substance(c.before), substance(c.after))
+		}
+	}
+}
+
+// A display whose words change is content at first and movement after a while; what
+// follows on the same row is content again.
+//
+// FEATURES: R42
+func TestActivityFilterLearns(t *testing.T) {
+	var filter ActivityFilter
+	line := "⠋ Fetching start"
+	changes := []bool{}
+	for _, name := range strings.Fields("lib core serde tokio libc rand syn quote regex log") {
+		next := "⠋ Fetching " + name
+		changes = append(changes, filter.Change(0, line, next))
+		line = next
+	}
+	want := []bool{true, true, true, true, true, false, false, false, false, false}
+	if fmt.Sprint(changes) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", changes, want)
+	}
+	if filter.Change(1, "⠋ Fetching a", "⠋ Fetching b") == false {
+		t.Error("learned on another row")
+	}
+	if !filter.Change(0, line, "Password: ") {
+		t.Error("a question on the row of a spinner went unnoticed")
+	}
+	filter.Restart()
+	if !filter.Change(0, "⠋ Fetching a", "⠋ Fetching b") {
+		t.Error("it remembers the command before")
+	}
+}
+
+// Programs that erase a line before they draw it again do not print it anew.
+//
+// FEATURES: R42
+func TestActivityFilterRedraws(t *testing.T) {
+	var filter ActivityFilter
+	if !filter.Change(5, "", "⠋ Building") {
+		t.Error("the first time is content")
+	}
+	for _, s := range []string{"⠙ Building", "⠹ Building"} {
+		if filter.Change(5, "⠋ Building", "") || filter.Change(5, "", s) {
+			t.Errorf("%q is the same again", s)
+		}
+	}
+	if !filter.Change(5, "", "Built") {
+		t.Error("another text is content")
+	}
+	if filter.Change(5, "", "") {
+		t.Error("nothing is content")
+	}
+	filter.Scroll(2)
+	if filter.Change(3, "⠹ Built", "") {
+		t.Error("a spinner that goes is no content")
+	}
+	filter.Scroll(100)
+	filter.Scroll(-1)
+}
+
+func FuzzActivityFilter(f *testing.F) {
+	f.Add("⠋ Installing 1%", "⠙ Installing 2%", 3)
+	f.Add("9/10 [00:01<00:00, 9.9it/s]", "\xff\xf0", 0)
+	f.Fuzz(func(t *testing.T, before, after string, n int) {
+		var filter ActivityFilter
+		if filter.Change(0, before, before) && strings.TrimSpace(before) != "" {
+			t.Errorf("%q did not change", before)
+		}
+		filter.Change(n, before, after)
+		filter.Scroll(n)
+		filter.Change(n, after, before)
+	})
+}
+
+func BenchmarkActivityFilter(b *testing.B) {
+	var filter ActivityFilter
+	b.ReportAllocs()
+	for b.Loop() {
+		filter.Change(0, "model.bin  45%  123MB  10.1MB/s  00:12 ETA", "model.bin  46%  130MB   9.8MB/s  00:11 ETA")
+	}
+}

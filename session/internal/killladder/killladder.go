@@ -1,0 +1,147 @@
+// Package killladder ends processes by a row of steps. Each step is one signal and a grace time, so that a program that
+// handles an early signal can react.
+//
+//	Session, Line, Tree, KillOrphans   return rows of steps
+//	Climb                              performs a row until its target has ended
+//
+// The Target sends the signals and detects the end: a session's processes, a line's, a program's. The package knows no
+// process, keeps no state and starts no goroutine.
+package killladder
+
+import (
+	"context"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Step is a rung.
+type Step struct {
+	Signal     syscall.Signal // 0: none is sent, there is only time
+	Foreground bool           // to what is in the foreground of the terminal; else to every process
+	Grace      time.Duration  // how long it gets to work
+}
+
+// Last reports whether no further step is possible.
+func (s Step) Last() bool { return s.Signal == syscall.SIGKILL }
+
+const (
+	// killedTime is how long the kernel gets to carry out a SIGKILL and the keeper to report the end.
+	killedTime = 15 * time.Second
+	// killTime is the same without a keeper's report.
+	killTime = 5 * time.Second
+	// lineTime is that for a line in a shell, which lives on.
+	lineTime = 2 * time.Second
+	// sweeps bounds the repetitions for processes that start while others are killed, at an interval of sweepTime.
+	sweeps    = 6
+	sweepTime = 400 * time.Millisecond
+)
+
+// Session returns the steps that end a session: Ctrl-C; SIGTERM to everything; SIGHUP, as from a closing terminal,
+// which ends interactive shells, as these ignore SIGTERM; and SIGKILL.
+func Session(grace time.Duration) []Step {
+	return append(gracefulSteps(grace), Step{Signal: syscall.SIGKILL, Grace: killedTime})
+}
+
+// KillOrphans returns the steps that end sessions whose keeper has died. No other process will kill their processes, so
+// SIGKILL is repeated.
+func KillOrphans(grace time.Duration) []Step {
+	steps := gracefulSteps(grace)
+	for range sweeps {
+		steps = append(steps, Step{Signal: syscall.SIGKILL, Grace: sweepTime})
+	}
+	return steps
+}
+
+func gracefulSteps(grace time.Duration) []Step {
+	return []Step{
+		{Signal: syscall.SIGINT, Foreground: true, Grace: grace},
+		{Signal: syscall.SIGTERM, Grace: grace},
+		{Signal: syscall.SIGHUP, Grace: grace},
+	}
+}
+
+// Line returns the steps that end a line in a shell after its Ctrl-C, which the caller sends if the line still runs.
+// The shell gets no signal.
+func Line(grace time.Duration) []Step {
+	return []Step{{Grace: grace}, {Signal: syscall.SIGTERM, Grace: grace}, {Signal: syscall.SIGKILL, Grace: lineTime}}
+}
+
+// Tree returns the steps that end a program and its children: SIGHUP, as from a closing terminal; SIGTERM, for programs
+// that ignore SIGHUP; and SIGKILL.
+func Tree(grace time.Duration) []Step {
+	return []Step{
+		{Signal: syscall.SIGHUP, Grace: grace}, {Signal: syscall.SIGTERM, Grace: grace}, {Signal: syscall.SIGKILL, Grace: killTime},
+	}
+}
+
+// Sent is the result of a step's signal.
+type Sent uint8
+
+const (
+	Heard   Sent = iota // a process may handle it: wait for the grace time
+	Unheard             // no process handles it: perform the next step at once
+	Ended               // no process remained
+	Leaving             // the receiver is about to end, and its end to be reported
+)
+
+// Target is a group of processes to end.
+type Target interface {
+	// Send does a step's part. An error ends the climb.
+	Send(ctx context.Context, s Step) (Sent, error)
+	// Await waits for the end, up to the step's grace, and reports whether it came. It returns false early once
+	// all processes that handle the step's signal have exited.
+	Await(ctx context.Context, s Step) bool
+}
+
+// Climb performs the steps until the target has ended, and reports whether it has. It performs the next step as
+// soon as Await returns false, also before the step's time is over. It continues to the last step when ctx is
+// done: Await then returns at once.
+func Climb(ctx context.Context, steps []Step, t Target) (ended bool, err error) {
+	for _, s := range steps {
+		sent, err := t.Send(ctx, s)
+		switch {
+		case err != nil:
+			return false, err
+		case sent == Ended:
+			return true, nil
+		case sent == Leaving:
+			return t.Await(ctx, steps[len(steps)-1]), nil
+		case sent == Unheard:
+			continue
+		}
+		if awaitOrSkip(ctx, t, s) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+type skipKey struct{}
+
+// WithSkip returns a context with which Climb ends the time of the current step, unless it is the last one, for each value that
+// it receives from skip.
+func WithSkip(ctx context.Context, skip <-chan struct{}) context.Context {
+	return context.WithValue(ctx, skipKey{}, skip)
+}
+
+// awaitOrSkip waits until the target has ended, or the step's time is over or skipped. It reports whether the target has ended.
+func awaitOrSkip(ctx context.Context, t Target, s Step) bool {
+	skip, _ := ctx.Value(skipKey{}).(<-chan struct{})
+	if skip == nil || s.Last() {
+		return t.Await(ctx, s)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-skip:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	ended := t.Await(ctx, s)
+	cancel()
+	watch.Wait()
+	return ended
+}

@@ -1,0 +1,53 @@
+package compare
+
+import (
+	"strings"
+
+	"github.com/longterm-dev/longterm/session/output/digest"
+)
+
+// Scores of lines.
+const (
+	scoreNone  = iota
+	scoreAfter // a program reports the failure of another
+	scoreWord  // a word of failures
+	scoreCause // an error with its reason
+)
+
+// aftermath occurs in lines that report a failure without its reason.
+var aftermath = []string{
+	"exit status", "exit code", "exited with", "Error 1", "Error 2", "returned non-zero", "A complete log of this run", "lifecycle script",
+	"command failed", "Build failed", "aborting due to", "short test summary", "FAILED (", "Command failed", "process.exit",
+}
+
+// causes occurs in lines that report an error with its reason, besides those of digest.IsTrouble.
+var causes = []string{
+	"error:", "Error:", "ERROR", "undefined", "not found", "No such", "no such", "expected", "Expected", "unexpected", "mismatch", "missing", "Missing",
+	"assert", "Assert", "panic:", "fatal", "--- FAIL", "not ok", "✗", "✖", "✕", "denied", "invalid", "Invalid", "cannot", "Cannot", "unknown",
+	"unsupported", "not allowed", "deprecated", "required", "refused", "No rule", "FAIL:", "unrecognized", "not declared", "undeclared", "No module", "want ",
+}
+
+// failures occurs in lines that only report that something failed.
+var failures = []string{"fail", "Fail", "FAIL", "error", "Error", "warning", "Warning", "npm ERR", "Killed", "***"}
+
+// score returns how much a line explains a failure.
+func score(line string) int {
+	switch {
+	case containsAny(line, aftermath):
+		return scoreAfter
+	case containsAny(line, causes), digest.IsTrouble(line):
+		return scoreCause
+	case containsAny(line, failures):
+		return scoreWord
+	}
+	return scoreNone
+}
+
+func containsAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/longterm-dev/longterm/vterm"
+)
+
+// A value is hidden as URLs, pages, JSON and Base64 have it, too: each byte of it, and nothing else, wherever reading begins.
+//
+// FEATURES: R66 R110
+func TestEncodedValuesAreMasked(t *testing.T) {
+	for _, value := range []string{"p&ss w'rd<\"1\">/x", "hunter22", "päss=wörd+1", "a b~c(d)e!f*g", "tab\there"} {
+		s := vault(t, value).Set()
+		forms := []string{
+			value, url.QueryEscape(value), url.PathEscape(value), strings.ToLower(url.QueryEscape(value)), html.EscapeString(value),
+			strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace(value),
+			strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(value),
+			base64.RawStdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+		}
+		if strings.ToLower(value) != value {
+			t.Fatal("the test's values are of small letters")
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forms = append(forms, string(text[1:len(text)-1]))
+		for _, form := range forms {
+			in := "x=" + form + ";next=1"
+			want := "x=" + strings.Repeat("*", len(form)) + ";next=1"
+			if got := s.Text(in); got != want {
+				t.Errorf("%q as %q:\n got %q\nwant %q", value, form, got, want)
+			}
+			for from := range len(in) { // the same bytes by each reading
+				b := []byte(in)
+				if s.Mask(b, 0, from, len(b)); string(b[from:]) != want[from:] {
+					t.Errorf("%q from %d: %q", form, from, b)
+				}
+			}
+		}
+		// As a part of something else, what stands for its bytes alone is hidden.
+		for before := range 4 {
+			plain := "user"[:before] + value + "end"
+			got := s.Text("<" + base64.StdEncoding.EncodeToString([]byte(plain)) + ">")
+			if stars := strings.Count(got, "*"); stars < len(value)*8/6-1 {
+				t.Errorf("%q behind %d bytes: %q", value, before, got)
+			}
+		}
+	}
+	s := vault(t, "p&ss w'rd<1>").Set()
+	for _, in := range []string{"p%26ss", "p&amp;ss", "p&ss+w'rd<2>", "a=1&b=2", "cGFzc3dvcmQ"} {
+		if got := s.Text(in); got != in {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
+
+// A tab within a value is as many cells as its column wants: on the screen the value is hidden all the same, and nothing beside it.
+//
+// FEATURES: R110
+func TestTabsOnScreens(t *testing.T) {
+	for _, value := range []string{"secret\tvalue1", "se\tcr\tet99"} {
+		s := vault(t, value).Set()
+		for column := range 20 {
+			term := vterm.New(vterm.Options{Cols: 60, Rows: 4})
+			fmt.Fprintf(term, "%s%s|\r\nplain\ttext", strings.Repeat("x", column), value)
+			var f vterm.Frame
+			term.Frame(&f, vterm.Query{})
+			s.Frame(&f, nil)
+			row := rowText(&f, 0)
+			if left := strings.Trim(row, "x*"); left != "|" || rowText(&f, 1) != "plain   text" {
+				t.Errorf("%q in column %d: %q", value, column, row)
+			}
+		}
+	}
+}
+
+func rowText(f *vterm.Frame, row int) string {
+	var text []byte
+	for _, c := range f.Lines[row].Cells {
+		if c.Blank() {
+			text = append(text, ' ')
+		} else {
+			text = f.AppendText(text, c)
+		}
+	}
+	return strings.TrimRight(string(text), " ")
+}

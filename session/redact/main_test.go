@@ -1,0 +1,10 @@
+package redact
+
+import (
+	"os"
+	"testing"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/isolate"
+)
+
+func TestMain(m *testing.M) { os.Exit(isolate.Run(m)) }

@@ -1,0 +1,29 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+)
+
+// A value is masked where the terminal repeats its characters (REP), and where it is printed in insert mode.
+//
+// FAULT: G17
+func TestRepeatedAndInserted(t *testing.T) {
+	s := vault(t, "hunter22", "aaaaaaaa").Set()
+	for in, want := range map[string]string{
+		"hunter2\x1b[b x":               "*******\x1b[b x",
+		"a\x1b[7b.":                     "*\x1b[7b.",
+		"hunter2\x1b[1mx\b2":            "*******\x1b[1m*\b*",
+		"ter22\r\x1b[4hhun\x1b[4l":      "*****\r\x1b[4h***\x1b[4l",
+		"hun22\b\b\x1b[4hter\x1b[4l ok": "*****\b\b\x1b[4h***\x1b[4l ok",
+		"ab\x1b[9999999b":               "ab\x1b[9999999b",
+		"\x1b[5b":                       "\x1b[5b",
+	} {
+		if got := s.Text(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if text := strings.Repeat("x\x1b[9999b", 5000); s.Text(text) != text {
+		t.Error("repeated characters are masked")
+	}
+}

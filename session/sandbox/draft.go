@@ -1,0 +1,95 @@
+package sandbox
+
+import "slices"
+
+// Draft is a writable directory whose changes are kept in Upper until they are committed or discarded. Work is for the
+// kernel. Both are on one file system, outside of the directory's view.
+type Draft struct {
+	Path  string `json:"path"`
+	Upper string `json:"upper"`
+	Work  string `json:"work"`
+}
+
+// makeDrafts makes drafts of all writable directories if any is requested. A directory inside of another belongs to
+// the draft of the outer one. Parts of repositories that git does not run may be written there: they are changes like others.
+func (r *Rules) makeDrafts(dirs []string) error {
+	if len(dirs) == 0 {
+		return nil
+	}
+	r.Commits = true
+	for _, dir := range dirs {
+		found, err := r.expand("draft", dir)
+		if err != nil {
+			return err
+		}
+		r.Write = append(r.Write, found...)
+	}
+	slices.Sort(r.Write)
+	r.Write = slices.Compact(r.Write)
+	all := r.Write
+	r.Write = slices.DeleteFunc(slices.Clone(all), func(w string) bool {
+		return slices.ContainsFunc(all, func(d string) bool { return d != w && Inside(w, d) })
+	})
+	for _, w := range r.Write {
+		if !isDir(w) {
+			return &PathError{"draft", w, "it is no directory", "name the directory of the file"}
+		}
+		r.Drafts = append(r.Drafts, Draft{Path: w})
+	}
+	return nil
+}
+
+// DraftDirs returns the directories of r's drafts.
+func (r *Rules) DraftDirs() (dirs []string) {
+	for _, d := range r.Drafts {
+		dirs = append(dirs, d.Path)
+	}
+	return dirs
+}
+
+func (r *Rules) isDraft(path string) bool {
+	return slices.ContainsFunc(r.Drafts, func(d Draft) bool { return d.Path == path })
+}
+
+func (r *Rules) inDraft(path string) bool {
+	return slices.ContainsFunc(r.Drafts, func(d Draft) bool { return Inside(path, d.Path) })
+}
+
+// ChooseDraft returns the level for a draft of a profile. Only separate namespaces have room for one.
+func (p *Profile) ChooseDraft(have Have) (Level, error) {
+	if p.Level != "" && p.Level != Userns {
+		return "", &LevelError{p.Level, "it keeps no changes apart, and a draft needs that", `take a profile with level = "userns", or none; nothing was started`}
+	}
+	err := have.can(Userns, p)
+	if e, ok := err.(*LevelError); ok {
+		return "", &LevelError{Userns, e.Why + " (a draft requires it)", "allow user namespaces, or start it without --draft; nothing was started"}
+	}
+	return Userns, err
+}
+
+// NotHeld returns what the drafts of r do not hold, for display.
+func (r *Rules) NotHeld() []string {
+	not := []string{}
+	if r.Network != NetworkOff {
+		not = append(not, "effects over the network: "+r.netText())
+	}
+	if r.UnixSockets {
+		not = append(not, "what programs outside do on request by their sockets, such as docker and D-Bus")
+	}
+	if r.Tmp {
+		not = append(not, "files in /tmp and /var/tmp: private, and lost at the end")
+	}
+	return append(not,
+		"changes from outside while the draft is open: some show through, some do not, and a commit can only report them",
+		"locks: a program inside and one outside, such as SQLite or git, do not exclude each other",
+		"hard links: a changed file is separated from its other names",
+		"writes outside of the draft's directories: they fail",
+	)
+}
+
+func (r *Rules) netText() string {
+	if r.Network == NetworkHosts {
+		return "to " + some(r.Hosts)
+	}
+	return "to all hosts"
+}

@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package rawio
+
+// cloexec is 0: callers mark received descriptors close-on-exec themselves.
+const cloexec = 0
