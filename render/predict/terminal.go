@@ -74,7 +74,7 @@ func (t *Terminal) Clear(n uint64) []byte {
 	return t.out
 }
 
-// reprint appends the character before the cursor once more, so that a REP that follows repeats it.
+// reprint appends the character before the cursor again, so that a REP that follows repeats it.
 func (t *Terminal) reprint(dst []byte) []byte {
 	c := &t.frame.Cursor
 	r := t.vt.RepeatableRune()
