@@ -16,6 +16,7 @@ import (
 //
 // FEATURES: R4 R63
 func TestLinesForAProgramOverARestart(t *testing.T) {
+	tier.Full(t)
 	t.Parallel()
 	r, dir := serve(t), t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "on"), 0o600); err != nil {

@@ -3,6 +3,7 @@ package draft
 import (
 	"context"
 	"errors"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 //
 // FEATURES: R124
 func TestCommit_KeepsFilesInRemovedDirectories_WhenChangedDuringIt(t *testing.T) {
+	tier.Full(t)
 	ctx := context.Background()
 	scripts := map[string]struct {
 		path string // that the other process writes
@@ -107,6 +109,7 @@ func TestCommit_ConflictsLater_WhenOthersWriteAfterTheRename(t *testing.T) {
 //
 // FEATURES: R124
 func TestCommit_HasNoConflict_WhenRootHasHardLinks(t *testing.T) {
+	tier.Full(t)
 	ctx := context.Background()
 	fill := func(lower string) {
 		fillEverything(t)(lower)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"golang.org/x/sys/unix"
 )
 
@@ -181,6 +182,7 @@ func TestCommit_Live(t *testing.T) {
 //
 // FEATURES: R124
 func TestCommit_ReportsConflictOrKeepsFiles_WhenOthersWrite(t *testing.T) {
+	tier.Full(t)
 	ctx := context.Background()
 	var conflicts, commits int
 	for seed := range seeds(30, 100) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/longterm-dev/longterm/session"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // TestQuestionOfTheShell_WaitsForItsAnswer runs lines whose text does not show that a builtin reads with the shell's own line editor.
@@ -89,6 +90,7 @@ func TestLine_HasItsOwnStatus(t *testing.T) {
 //
 // FAULT: H12
 func TestShell_WithoutItsBuiltins_IsNotFollowed(t *testing.T) {
+	tier.Full(t)
 	for _, tt := range []struct{ kind, takes, gives string }{
 		{"bash", "enable -n printf", "enable printf"},
 		{"bash", "builtin() { :; }", "unset -f builtin"},

@@ -18,6 +18,7 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 	"github.com/longterm-dev/longterm/session/policy"
 	"github.com/longterm-dev/longterm/session/policy/rulebook"
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 	"github.com/longterm-dev/longterm/store"
 )
 
@@ -731,6 +732,7 @@ func TestScope(t *testing.T) {
 
 // Huge requests are truncated but still distinct, and an answer to another one does not cover them.
 func TestHugeAskings(t *testing.T) {
+	tier.Full(t)
 	dir := t.TempDir()
 	g := open(t, dir)
 	a := line("1", "touch f\x00 "+strings.Repeat("x", 1<<20), agent)
