@@ -19,10 +19,7 @@ const fontStack = `ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono","Lib
 func AppendHTML(dst []byte, s *Screen, o PictureOptions) []byte {
 	p := page{o: &o, s: s, styles: map[string]int{}, drawn: map[rune]bool{}}
 	p.rows()
-	title := cleanText(s.Title)
-	if strings.TrimSpace(title) == "" {
-		title = "Terminal"
-	}
+	title := PictureTitle(s.Title)
 	t := &o.Theme
 	w, h := CellWidth*o.ScaleFactor(), math.Round(CellHeight*o.ScaleFactor())
 	dst = fmt.Appendf(dst, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+

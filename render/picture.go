@@ -20,6 +20,11 @@ type PictureOptions struct {
 	Scale float64
 	// Padding is the space around the cells, in pixels at scale 1.
 	Padding int
+	// Window draws a title bar, round corners and a shadow around the padding.
+	Window bool
+	// Margin is the space around the window or the padding, in pixels at scale 1, filled with MarginColor.
+	Margin      int
+	MarginColor uint32
 }
 
 // Size of a cell at scale 1, and of a font with that advance, in pixels. The advance is 0.602 em, like most monospaced
@@ -178,6 +183,14 @@ func cleanText(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// PictureTitle returns a screen's title as pictures show it.
+func PictureTitle(title string) string {
+	if title = cleanText(title); strings.TrimSpace(title) == "" {
+		return "Terminal"
+	}
+	return title
 }
 
 // safeLink returns a hyperlink's target if users may follow it from a page: output is untrusted, and javascript: is a

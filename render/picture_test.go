@@ -194,7 +194,7 @@ func checkSVG(t testing.TB, doc []byte) {
 		}
 		if e, ok := token.(xml.StartElement); ok {
 			elements++
-			if !strings.Contains(" svg title style rect g a text path defs image use ", " "+e.Name.Local+" ") {
+			if !strings.Contains(" svg title style rect g a text path defs image use filter feGaussianBlur circle ", " "+e.Name.Local+" ") {
 				t.Fatalf("element %q", e.Name.Local)
 			}
 			for _, a := range e.Attr {
@@ -375,6 +375,7 @@ func FuzzPicture(f *testing.F) {
 			FromFrame(s, frame)
 			checkHTML(t, AppendHTML(nil, s, lookOf(t, "")), s)
 			checkSVG(t, AppendSVG(nil, s, lookOf(t, "session")))
+			checkSVG(t, AppendSVG(nil, s, window(t, 0)))
 			checkMarkdown(t, string(AppendMarkdown(nil, s, MarkdownOptions{Style: true})), s)
 		}
 	})

@@ -35,11 +35,7 @@ type SVG struct {
 
 // NewSVG returns a picture of a size in cells.
 func NewSVG(cols, rows int, title string, o PictureOptions) *SVG {
-	title = cleanText(title)
-	if strings.TrimSpace(title) == "" {
-		title = "Terminal"
-	}
-	return &SVG{o: o, cols: cols, rows: rows, title: title, styles: map[string]int{}}
+	return &SVG{o: o, cols: cols, rows: rows, title: PictureTitle(title), styles: map[string]int{}}
 }
 
 // Style adds a rule to the style sheet.
@@ -50,18 +46,22 @@ func (d *SVG) Element(text []byte) { d.body.Write(text) }
 
 // Append appends the document.
 func (d *SVG) Append(dst []byte) []byte {
-	pad, scale := d.o.Padding, d.o.ScaleFactor()
-	w, h := d.cols*CellWidth+2*pad, d.rows*CellHeight+2*pad
+	scale := d.o.ScaleFactor()
+	side, top, bottom := d.o.Insets()
+	w, h := d.cols*CellWidth+2*side, d.rows*CellHeight+top+bottom
 	t := &d.o.Theme
 	dst = fmt.Appendf(dst, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="%d %d %d %d" role="img" xml:space="preserve">`+"\n",
-		num(float64(w)*scale), num(float64(h)*scale), -pad, -pad, w, h)
+		num(float64(w)*scale), num(float64(h)*scale), -side, -top, w, h)
 	dst = fmt.Appendf(dst, "<title>%s</title>\n<style>\n"+
 		"text{font:%spx %s;white-space:pre;fill:%s;font-variant-ligatures:none}\na{cursor:pointer}\n.c{text-anchor:middle}\n"+
 		"@keyframes blink{50%%{visibility:hidden}}\n.blink{animation:blink 1s step-end infinite}\n"+
 		"@media(prefers-reduced-motion:reduce){.blink{animation:none}}\n", html.EscapeString(d.title), num(FontSize),
 		strings.ReplaceAll(fontStack, `"`, "'"), hexColor(t.FG))
 	dst = append(dst, d.css.String()...)
-	dst = fmt.Appendf(dst, "</style>\n<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", -pad, -pad, w, h, hexColor(t.BG))
+	if d.o.Window {
+		dst = fmt.Appendf(dst, "text.title{font-size:%spx;fill:%s}\n", num(FontSize*TitleSize), hexColor(t.TitleColor()))
+	}
+	dst = d.appendBackground(append(dst, "</style>\n"...))
 	if len(d.images.uris) > 0 {
 		dst = append(dst, "<defs>\n"...)
 		for i, uri := range d.images.uris {

@@ -35,7 +35,7 @@ func screenVerb(a *app, c *cobra.Command) {
 		}
 		l := &o.Look
 		q.Picture = client.Picture{
-			Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, NoCursor: l.NoCursor, Cursor: l.CursorShape,
+			Theme: l.Theme, Scale: l.Scale, Padding: l.Padding, Window: l.Window, Margin: l.Margin, MarginColor: l.MarginColor, NoCursor: l.NoCursor, Cursor: l.CursorShape,
 			Fonts: l.Fonts, Styles: l.Styles,
 		}
 		q.NoColor, q.Trim = l.NoColor, l.Trim

@@ -3,6 +3,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,8 +18,14 @@ import (
 type Options struct {
 	Theme string  // of render.ThemeNames; "" for the first
 	Scale float64 // of pictures; 0 is 1
-	// Padding is the space around the cells of a picture, in pixels at scale 1; 0 is DefaultPadding, negative is none.
-	Padding     int
+	// Padding is the space around the cells of a picture, in pixels at scale 1; 0 is DefaultPadding, a negative number removes it.
+	Padding int
+	// Window draws a picture (SVG, pixels) as a window with a title bar.
+	Window bool
+	// Margin is the space around the window or the padding, in pixels at scale 1; 0 is DefaultMargin with a window and
+	// no space without, a negative number removes it. MarginColor is its colour, "#rrggbb"; "" is DefaultMarginColor.
+	Margin      int
+	MarginColor string
 	NoCursor    bool
 	CursorShape string // block, underline, bar; "" for the program's
 	// Fonts is "system" (or empty) to use fonts of the machine where the embedded ones
@@ -35,6 +42,13 @@ type Options struct {
 const (
 	DefaultPadding = 8
 	MaxPadding     = 500
+)
+
+// DefaultMargin and MaxMargin are the margin of pictures with a window, in pixels at scale 1.
+const (
+	DefaultMargin      = 40
+	MaxMargin          = 500
+	DefaultMarginColor = "#a9b4c4"
 )
 
 // format is an output format.
@@ -167,8 +181,20 @@ func (o *Options) Picture(p *vterm.Palette) (render.PictureOptions, error) {
 	if o.Padding == 0 {
 		padding = DefaultPadding
 	}
+	if o.Margin > MaxMargin {
+		return render.PictureOptions{}, fmt.Errorf("margin %d: too large (limit %d)", o.Margin, MaxMargin)
+	}
+	margin := max(o.Margin, 0)
+	if o.Margin == 0 && o.Window {
+		margin = DefaultMargin
+	}
+	color, err := render.ParseColor(cmp.Or(o.MarginColor, DefaultMarginColor))
+	if err != nil {
+		return render.PictureOptions{}, fmt.Errorf("margin: %w", err)
+	}
 	return render.PictureOptions{
 		Theme: theme, NoCursor: o.NoCursor, CursorShape: o.CursorShape, Scale: o.Scale, Padding: padding,
+		Window: o.Window, Margin: margin, MarginColor: color,
 	}, nil
 }
 

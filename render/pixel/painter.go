@@ -53,7 +53,9 @@ type Painter struct {
 	o          Options
 	cols, rows int
 	cell       image.Point // pixels
-	base, pad  int
+	base       int
+	origin     image.Point // of the first cell
+	frame      frame
 	thin       float32
 	glyphs     glyphs
 	images     termimage.Drawer
@@ -73,14 +75,20 @@ func NewPainter(cols, rows int, o Options) (*Painter, error) {
 		cell: image.Pt(px(render.CellWidth), px(render.CellHeight)),
 		thin: float32(max(1, math.Round(1.3*scale))), doubled: image.Pt(1, 1),
 	}
-	if o.Padding > 0 {
-		p.pad = px(float64(min(o.Padding, 1000)))
+	side, top, bottom := o.Insets()
+	length := func(n int) int { // 0 stays 0
+		if n <= 0 {
+			return 0
+		}
+		return px(float64(min(n, 1000)))
 	}
+	p.origin = image.Pt(length(side), length(top))
 	p.base = int(math.Round(float64(p.cell.Y) * 0.76))
 	if cols < 1 || rows < 1 || cols > vterm.MaxCols*2 || rows > MaxPixels {
 		return nil, fmt.Errorf("picture: invalid size (%d×%d cells)", cols, rows)
 	}
-	p.size = image.Pt(cols*p.cell.X+2*p.pad, rows*p.cell.Y+2*p.pad)
+	p.size = image.Pt(cols*p.cell.X+2*p.origin.X, rows*p.cell.Y+p.origin.Y+length(bottom))
+	p.frame.window = image.Rectangle{Max: p.size}.Inset(length(o.Margin))
 	if n := int64(p.size.X) * int64(p.size.Y); n > MaxPixels {
 		return nil, fmt.Errorf("picture: too large (%d×%d pixels, limit %d million): use fewer lines or a smaller scale",
 			p.size.X, p.size.Y, MaxPixels>>20)
@@ -102,7 +110,7 @@ func (p *Painter) Draw(s *render.Screen) *image.RGBA {
 // DrawOn draws a screen over a previous picture of this painter. A screen of another size is cropped, or surrounded by
 // background.
 func (p *Painter) DrawOn(img *image.RGBA, s *render.Screen) {
-	fill(img, img.Bounds(), p.o.Theme.BG)
+	p.drawFrame(img, s.Title)
 	shape, row, col := p.o.CursorOn(s)
 	for y, l := range s.Grid() {
 		if y >= p.rows {
@@ -114,12 +122,13 @@ func (p *Painter) DrawOn(img *image.RGBA, s *render.Screen) {
 		}
 		p.line(img, &l, y, at, shape)
 	}
+	p.roundCorners(img)
 }
 
 // line draws one line: backgrounds, then characters, then the cursor.
 func (p *Painter) line(img *image.RGBA, l *render.Line, y, cursorCol int, shape string) {
-	top := p.pad + y*p.cell.Y
-	row := img.SubImage(image.Rect(0, top, p.size.X, top+p.cell.Y)).(*image.RGBA)
+	top := p.origin.Y + y*p.cell.Y
+	row := img.SubImage(image.Rect(p.frame.window.Min.X, top, p.frame.window.Max.X, top+p.cell.Y)).(*image.RGBA)
 	p.doubled = image.Pt(1, 1)
 	switch l.Size {
 	case "double-width":
@@ -168,7 +177,7 @@ func (p *Painter) span(row *image.RGBA, s *render.Span, top, cursorCol int, unde
 // area returns the area of columns of a line.
 func (p *Painter) area(col, width, top int) image.Rectangle {
 	w := p.cell.X * p.doubled.X
-	x := p.pad + min(max(col, 0), p.cols)*w
+	x := p.origin.X + min(max(col, 0), p.cols)*w
 	return image.Rect(x, top, x+min(max(width, 0), p.cols)*w, top+p.cell.Y*p.doubled.Y)
 }
 

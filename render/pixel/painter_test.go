@@ -64,6 +64,7 @@ var goldens = []struct {
 	{"boxes", "light", 1, 24, 5, "┌─┬╮╔═╦╗┏━┳┓╱╲\r\n│ ├┤║ ╠╣┃ ┣┫╲╱\r\n╰─┴┘╚═╩╝┗━┻┛┄┅\r\n▀▄█▌▐░▒▓▁▃▅▇⣿⠋🬀🬹\ue0b0\ue0b1\ue0b2\ue0b4"},
 	{"unicode", "high-contrast", 1, 24, 4, "你好世界 カタ 한글\r\né e\u0301 Ωж שלום ✓❯➜\r\n😀 👩\u200d👩\u200d👧 \u0e01"},
 	{"sizes", "", 0.5, 24, 5, "\x1b#6wide 你\r\n\x1b#3tall\r\n\x1b#4tall\r\n\x1b[4 q$ "},
+	{"window", "light", 1, 24, 3, "\x1b]2;a title\x07$ make\r\n\r\n\x1b[41mfull width in the corner\x1b[m"},
 	{"large", "", 2, 8, 2, "Ag你\r\n─╮█\x1b[6 q"},
 }
 
@@ -73,7 +74,11 @@ func TestGolden(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := screenOf(tt.cols, tt.rows, tt.output)
 			var b bytes.Buffer
-			fail(t, WritePNG(&b, s, lookOf(t, tt.theme, tt.scale)))
+			o := lookOf(t, tt.theme, tt.scale)
+			if tt.name == "window" {
+				o.Window, o.Margin, o.MarginColor = true, 30, 0xa9b4c4
+			}
+			fail(t, WritePNG(&b, s, o))
 			file := filepath.Join("testdata", "golden", tt.name+".png")
 			if *update {
 				fail(t, os.MkdirAll(filepath.Dir(file), 0o755))

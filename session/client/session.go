@@ -388,17 +388,20 @@ type ScreenQuery struct {
 
 // Picture configures the look of a screen in graphical formats. The zero value uses the daemon's defaults.
 type Picture struct {
-	Theme    string  // as render.ThemeFor knows
-	Scale    float64 // 1 is a font of 16 pixels
-	Padding  int     // pixels at scale 1; -1 for none
-	NoCursor bool
-	Cursor   string // block, underline, bar; empty for the program's
-	Fonts    string // system, embedded
-	Styles   bool   // Markdown: list what stands out by its looks
+	Theme       string  // as render.ThemeFor knows
+	Scale       float64 // 1 is a font of 16 pixels
+	Padding     int     // pixels at scale 1; -1 for none
+	Window      bool    // SVG, PNG: a window with a title bar
+	Margin      int     // pixels at scale 1; -1 for none
+	MarginColor string  // #rrggbb
+	NoCursor    bool
+	Cursor      string // block, underline, bar; empty for the program's
+	Fonts       string // system, embedded
+	Styles      bool   // Markdown: list what stands out by its looks
 }
 
 func (p *Picture) values(v url.Values) {
-	for name, value := range map[string]string{"theme": p.Theme, "cursor": p.Cursor, "fonts": p.Fonts} {
+	for name, value := range map[string]string{"theme": p.Theme, "cursor": p.Cursor, "fonts": p.Fonts, "margin_color": p.MarginColor} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -408,6 +411,12 @@ func (p *Picture) values(v url.Values) {
 	}
 	if p.Padding != 0 {
 		v.Set("padding", strconv.Itoa(p.Padding))
+	}
+	if p.Margin != 0 {
+		v.Set("margin", strconv.Itoa(p.Margin))
+	}
+	if p.Window {
+		v.Set("window", "true")
 	}
 	if p.NoCursor {
 		v.Set("no_cursor", "true")

@@ -17,13 +17,26 @@ var settings = map[string]struct {
 	want string
 	set  func(p *parser, v string) bool
 }{
-	"Shell":    {"a shell", func(p *parser, v string) bool { p.t.Settings.Shell = v; return v != "" && !strings.Contains(v, "\x00") }},
-	"Theme":    {"a theme's name", func(p *parser, v string) bool { p.theme(v); return v != "" }},
-	"Columns":  {"1 to 1000 cells", func(p *parser, v string) bool { return whole(v, 1, 1000, &p.t.Settings.Cols) }},
-	"Rows":     {"1 to 1000 cells", func(p *parser, v string) bool { return whole(v, 1, 1000, &p.t.Settings.Rows) }},
-	"Width":    {"1 to 10000 pixels", func(p *parser, v string) bool { return whole(v, 1, 10_000, &p.t.Settings.Width) }},
-	"Height":   {"1 to 10000 pixels", func(p *parser, v string) bool { return whole(v, 1, 10_000, &p.t.Settings.Height) }},
-	"Padding":  {"0 to 500 pixels", func(p *parser, v string) bool { return whole(v, 0, 500, &p.t.Settings.Padding) }},
+	"Shell":   {"a shell", func(p *parser, v string) bool { p.t.Settings.Shell = v; return v != "" && !strings.Contains(v, "\x00") }},
+	"Theme":   {"a theme's name", func(p *parser, v string) bool { p.theme(v); return v != "" }},
+	"Columns": {"1 to 1000 cells", func(p *parser, v string) bool { return whole(v, 1, 1000, &p.t.Settings.Cols) }},
+	"Rows":    {"1 to 1000 cells", func(p *parser, v string) bool { return whole(v, 1, 1000, &p.t.Settings.Rows) }},
+	"Width":   {"1 to 10000 pixels", func(p *parser, v string) bool { return whole(v, 1, 10_000, &p.t.Settings.Width) }},
+	"Height":  {"1 to 10000 pixels", func(p *parser, v string) bool { return whole(v, 1, 10_000, &p.t.Settings.Height) }},
+	"Padding": {"0 to 500 pixels", func(p *parser, v string) bool { return whole(v, 0, 500, &p.t.Settings.Padding) }},
+	"Margin":  {"0 to 500 pixels", func(p *parser, v string) bool { return whole(v, 0, 500, &p.t.Settings.Margin) }},
+	"MarginFill": {"a colour, as #rrggbb", func(p *parser, v string) bool {
+		if _, err := render.ParseColor(v); err == nil {
+			p.t.Settings.MarginColor = v
+		} else { // VHS also fills it with a picture
+			p.t.Ignored = append(p.t.Ignored, fmt.Sprintf("MarginFill %q", v))
+		}
+		return true
+	}},
+	"WindowBar": {"Colorful, ColorfulRight, Rings or RingsRight", func(p *parser, v string) bool { // all are drawn alike
+		p.t.Settings.Window = v != ""
+		return slices.Contains([]string{"", "Colorful", "ColorfulRight", "Rings", "RingsRight"}, v)
+	}},
 	"FontSize": {"4 to 100 pixels", func(p *parser, v string) bool { return number(v, 4, 100, &p.t.Settings.FontSize) }},
 	"Framerate": {"1 to 50 pictures a second", func(p *parser, v string) bool {
 		ok := number(v, 1, 240, &p.t.Settings.FPS)
@@ -50,7 +63,7 @@ var settings = map[string]struct {
 
 // ignored are settings of VHS for what our pictures do not have.
 var ignored = []string{
-	"BorderRadius", "CursorBlink", "FontFamily", "LetterSpacing", "LineHeight", "LoopOffset", "Margin", "MarginFill", "WindowBar", "WindowBarSize",
+	"BorderRadius", "CursorBlink", "FontFamily", "LetterSpacing", "LineHeight", "LoopOffset", "WindowBarSize",
 }
 
 // theme sets a theme. It ignores unknown ones of VHS's list and colours in JSON, with a warning.

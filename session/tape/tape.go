@@ -36,7 +36,10 @@ type Settings struct {
 	Cols, Rows    int    // cells
 	Width, Height int    // pixels; cells count where both are given
 	FontSize      float64
-	Padding       int // pixels
+	Padding       int    // pixels
+	Margin        int    // pixels
+	MarginColor   string // #rrggbb
+	Window        bool
 	FPS           float64
 	Speed         float64 // of playback, 2 being twice as fast
 	Theme         string

@@ -182,6 +182,26 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// FEATURES: R120
+func TestWindow(t *testing.T) {
+	src := "Output x.gif\nSet WindowBar ColorfulRight\nSet Margin 20\nSet MarginFill \"#6B50FF\"\nSet MarginFill wall.png\nSet WindowBarSize 40\n"
+	tape, err := Read("demo.tape", []byte(src), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := tape.Settings; !s.Window || s.Margin != 20 || s.MarginColor != "#6B50FF" {
+		t.Errorf("got %+v", s)
+	}
+	if got := strings.Join(tape.Ignored, "|"); got != `MarginFill "wall.png"|WindowBarSize` {
+		t.Errorf("ignored are %s", got)
+	}
+	for _, set := range []string{"WindowBar Square", "Margin -1", "Margin 501"} {
+		if _, err := Read("demo.tape", []byte("Set "+set+"\n"), nil); err == nil {
+			t.Errorf("Set %s: got no error", set)
+		}
+	}
+}
+
 // FAULT: H20
 //
 // FEATURES: R120

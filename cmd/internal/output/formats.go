@@ -29,6 +29,7 @@ var screenFormats = format.Names()
 type ScreenFlags struct {
 	Format, Output, compat string
 	Look                   format.Options
+	margin                 int // -1: not given
 }
 
 func (s *ScreenFlags) Add(f *pflag.FlagSet) {
@@ -46,6 +47,10 @@ func (s *ScreenFlags) AddLook(f *pflag.FlagSet, formats, pixels string) {
 	f.StringVar(&s.Look.Theme, "theme", "", formats+": colour `THEME`: "+strings.Join(render.ThemeNames(), ", ")+" (the session's), or another such as dracula (`longterm help pictures`); default dark")
 	f.Float64Var(&s.Look.Scale, "scale", 1, formats+": scale; 1 is a font of 16 pixels")
 	f.IntVar(&s.Look.Padding, "padding", format.DefaultPadding, formats+": margin in pixels at scale 1")
+	images := strings.Replace(formats, "html, ", "", 1)
+	f.BoolVar(&s.Look.Window, "window", false, images+": draw a window with a title bar, round corners and a shadow")
+	f.IntVar(&s.margin, "margin", -1, fmt.Sprintf("%s: space around the picture in `PIXELS` at scale 1 (default: %d with --window, else 0)", images, format.DefaultMargin))
+	f.StringVar(&s.Look.MarginColor, "margin-color", format.DefaultMarginColor, images+": `COLOUR` of the margin, as #rrggbb")
 	f.BoolVar(&s.Look.NoCursor, "no-cursor", false, formats+": no cursor")
 	f.StringVar(&s.Look.CursorShape, "cursor", "", formats+": cursor `SHAPE`: block, underline, bar (default: set by the program)")
 	f.StringVar(&s.Look.Fonts, "fonts", "system", pixels+": `SOURCE` of fonts: system (also for characters missing in the embedded ones), embedded")
@@ -93,6 +98,19 @@ func (s *ScreenFlags) Check(p *Printer) error {
 	}
 	if s.Look.Padding == 0 {
 		s.Look.Padding = -1
+	}
+	if s.margin < -1 || s.margin > format.MaxMargin {
+		return exit.Usagef("--margin %d: give 0 to %d", s.margin, format.MaxMargin)
+	}
+	switch s.margin {
+	case -1:
+	case 0:
+		s.Look.Margin = -1
+	default:
+		s.Look.Margin = s.margin
+	}
+	if _, err := render.ParseColor(s.Look.MarginColor); err != nil {
+		return exit.Usagef("--margin-color: %v", err)
 	}
 	if err := flagvalues.OneOf("--cursor", s.Look.CursorShape, "", "block", "underline", "bar"); err != nil {
 		return err

@@ -5,6 +5,7 @@ package tapeplay
 import (
 	"bytes"
 	"encoding/json"
+	"image/gif"
 	"io"
 	"os"
 	"strings"
@@ -97,6 +98,24 @@ Ctrl+D
 	}
 	if b, err := os.ReadFile("t.gif"); err != nil || !bytes.HasPrefix(b, []byte("GIF89a")) {
 		t.Errorf("%v, %d bytes", err, len(b))
+	}
+}
+
+// Width and Height are those of the whole picture: the cells fit into what the window and its margin leave.
+//
+// FEATURES: R120
+func TestWindowFits(t *testing.T) {
+	_, err := produce(t, "Output t.gif\nSet Shell sh\nSet Width 500\nSet Height 300\nSet WindowBar Rings\nSet Margin 30\nCtrl+D\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open("t.gif")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if c, err := gif.DecodeConfig(f); err != nil || c.Width > 500 || c.Width <= 490 || c.Height > 300 || c.Height <= 280 {
+		t.Errorf("got %d×%d pixels, %v; want at most 500×300, less than a cell smaller", c.Width, c.Height, err)
 	}
 }
 

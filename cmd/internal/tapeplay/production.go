@@ -50,14 +50,17 @@ func (p *Production) Check() error {
 	if err != nil {
 		return exit.Usagef("%s: %v", p.File, err)
 	}
-	border := int(float64(p.look().Padding) * p.look().Scale)
-	fit := func(cells, pixels, one, usual int) int {
+	side, top, bottom, err := p.insets()
+	if err != nil {
+		return exit.Usagef("%s: %v", p.File, err)
+	}
+	fit := func(cells, pixels, border, one, usual int) int {
 		if cells == 0 && pixels > 0 {
-			cells = max((pixels-2*border)/one, 1)
+			cells = max((pixels-border)/one, 1)
 		}
 		return cmp.Or(cells, usual)
 	}
-	p.cols, p.rows = fit(s.Cols, s.Width, cell.X, defaultCols), fit(s.Rows, s.Height, cell.Y, defaultRows)
+	p.cols, p.rows = fit(s.Cols, s.Width, 2*side, cell.X, defaultCols), fit(s.Rows, s.Height, top+bottom, cell.Y, defaultRows)
 	if !vterm.ValidSize(p.cols, p.rows) {
 		return exit.Usagef("%s: a terminal of %d×%d cells: give Set Columns %d to %d and Set Rows %d to %d",
 			p.File, p.cols, p.rows, vterm.MinCols, vterm.MaxCols, vterm.MinRows, vterm.MaxRows)
@@ -85,7 +88,7 @@ func (p *Production) Check() error {
 // cell returns the size of a cell in pixels.
 func (p *Production) cell() (image.Point, error) {
 	look := p.look()
-	look.Padding = -1 // none
+	look.Padding, look.Margin, look.Window = -1, -1, false
 	o, err := look.Pixels(nil)
 	if err != nil {
 		return image.Point{}, err
@@ -95,6 +98,18 @@ func (p *Production) cell() (image.Point, error) {
 		return image.Point{}, err
 	}
 	return painter.Size(), nil
+}
+
+// insets returns the pixels between the edges of the pictures and the cells.
+func (p *Production) insets() (side, top, bottom int, err error) {
+	look := p.look()
+	o, err := look.Picture(nil)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	side, top, bottom = o.Insets()
+	scaled := func(n int) int { return int(float64(n) * look.Scale) }
+	return scaled(side), scaled(top), scaled(bottom), nil
 }
 
 // exportFlags returns the flags of `longterm export` that write the recording to a file.
@@ -107,7 +122,8 @@ func (p *Production) exportFlags(out string) (*export.Flags, error) {
 	for _, set := range []struct{ name, value string }{
 		{"output", out}, {"idle-limit", "0"}, {"theme", s.Theme},
 		{"scale", number(cmp.Or(s.FontSize, defaultFont) / defaultFont)},
-		{"padding", strconv.Itoa(p.look().Padding)}, {"fps", number(cmp.Or(s.FPS, 20))}, {"speed", number(cmp.Or(s.Speed, 1))},
+		{"padding", strconv.Itoa(p.look().Padding)}, {"window", strconv.FormatBool(s.Window)}, {"margin", strconv.Itoa(cmp.Or(p.look().Margin, -1))},
+		{"margin-color", cmp.Or(s.MarginColor, format.DefaultMarginColor)}, {"fps", number(cmp.Or(s.FPS, 20))}, {"speed", number(cmp.Or(s.Speed, 1))},
 	} {
 		if err := f.Set(set.name, set.value); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", p.File, out, err)
@@ -125,7 +141,15 @@ func (p *Production) look() format.Options {
 	if n := p.Tape.Settings.Padding; n > 0 {
 		padding = min(int(float64(n)/scale+0.5), format.MaxPadding)
 	}
-	return format.Options{Theme: p.Tape.Settings.Theme, Scale: scale, Padding: padding}
+	s := &p.Tape.Settings
+	look := format.Options{Theme: s.Theme, Scale: scale, Padding: padding, Window: s.Window, MarginColor: s.MarginColor, Margin: -1}
+	switch {
+	case s.Margin > 0:
+		look.Margin = min(int(float64(s.Margin)/scale+0.5), format.MaxMargin)
+	case s.Window:
+		look.Margin = 0 // format.DefaultMargin
+	}
+	return look
 }
 
 // shotFormat returns the format for a screenshot file.

@@ -22,14 +22,17 @@ import (
 // pictureQuery selects a screen in a format other than JSON.
 type pictureQuery struct {
 	ScreenQuery
-	Format   string  `path:"format" enum:"text,ansi,html,svg,png,md,gemini"`
-	Theme    string  `query:"theme" doc:"colours of a picture: dark, light, high-contrast, session, or a known theme, for example dracula"`
-	Scale    float64 `query:"scale" minimum:"0" maximum:"8" doc:"size of a picture; 1 is a font of 16 pixels"`
-	Padding  int     `query:"padding" minimum:"-1" maximum:"500" doc:"space around a picture in pixels at scale 1; default 8; -1: none"`
-	NoCursor bool    `query:"no_cursor" doc:"omit the cursor"`
-	Cursor   string  `query:"cursor" enum:"block,underline,bar" doc:"shape of the cursor; default: the program's"`
-	Fonts    string  `query:"fonts" enum:"system,embedded" doc:"PNG: whether to use fonts of the machine"`
-	Styles   bool    `query:"styles" doc:"Markdown: list highlighted text"`
+	Format      string  `path:"format" enum:"text,ansi,html,svg,png,md,gemini"`
+	Theme       string  `query:"theme" doc:"colours of a picture: dark, light, high-contrast, session, or a known theme, for example dracula"`
+	Scale       float64 `query:"scale" minimum:"0" maximum:"8" doc:"size of a picture; 1 is a font of 16 pixels"`
+	Padding     int     `query:"padding" minimum:"-1" maximum:"500" doc:"space around a picture in pixels at scale 1; default 8; -1: none"`
+	Window      bool    `query:"window" doc:"SVG, PNG: draw a window with a title bar"`
+	Margin      int     `query:"margin" minimum:"-1" maximum:"500" doc:"SVG, PNG: space around a picture in pixels at scale 1; default 40 with a window, else none; -1: none"`
+	MarginColor string  `query:"margin_color" doc:"SVG, PNG: colour of the margin, #rrggbb"`
+	NoCursor    bool    `query:"no_cursor" doc:"omit the cursor"`
+	Cursor      string  `query:"cursor" enum:"block,underline,bar" doc:"shape of the cursor; default: the program's"`
+	Fonts       string  `query:"fonts" enum:"system,embedded" doc:"PNG: whether to use fonts of the machine"`
+	Styles      bool    `query:"styles" doc:"Markdown: list highlighted text"`
 
 	MaxOutput int `query:"max_output" minimum:"-1" maximum:"16777216" doc:"text, ansi, md: bytes, head and tail; default 4096; -1: all"`
 }
@@ -113,7 +116,7 @@ func (s *Server) screenAs(ctx context.Context, in *pictureQuery) ([]byte, error)
 		in.Since = 0
 	}
 	o := format.Options{
-		Theme: in.Theme, Scale: in.Scale, Padding: in.Padding, NoCursor: in.NoCursor, CursorShape: in.Cursor, Fonts: in.Fonts, Styles: in.Styles,
+		Theme: in.Theme, Scale: in.Scale, Padding: in.Padding, Window: in.Window, Margin: in.Margin, MarginColor: in.MarginColor, NoCursor: in.NoCursor, CursorShape: in.Cursor, Fonts: in.Fonts, Styles: in.Styles,
 		State: stateText(e.Session.Status()), NoColor: in.NoColor, Trim: in.Trim,
 	}
 	var frame *vterm.Frame
