@@ -75,20 +75,41 @@ func (c *canvas) braille(bits int) {
 	}
 }
 
-// Symbols that the viewer shows.
+// Symbols that the viewer and Powerline prompts show, and that fonts lack.
 const (
 	pause      = 0x23f8
 	twoSquares = 0x29c9
+	branch     = 0xe0a0
+	lineNumber = 0xe0a1
+	padlock    = 0xe0a2
 )
 
 func (c *canvas) sign(r rune) {
-	if r == pause {
+	w, h, t := c.w, c.h, c.thin
+	switch r {
+	case pause:
 		c.part(0.2, 0.3, 0.4, 0.75)
 		c.part(0.6, 0.3, 0.8, 0.75)
-		return
+	case twoSquares:
+		c.outline(0.05, 0.45, 0.6, 0.8)
+		c.outline(0.35, 0.25, 0.9, 0.6)
+	case branch: // a stem, and a twig that joins it
+		left, right := round(w*0.2), round(w*0.75)
+		c.rect(left, round(h*0.15), left+t, round(h*0.85))
+		c.rect(right, round(h*0.3), right+t, round(h*0.45))
+		c.polygon(right, h*0.45, right+t, h*0.45, left+t, h*0.66, left+t, h*0.6)
+		c.polygon(right+t/2, h*0.18, right+t/2+w*0.2, h*0.32, right+t/2-w*0.2, h*0.32)
+	case lineNumber: // L above N
+		c.rect(round(w*0.1), round(h*0.1), round(w*0.1)+t, round(h*0.45))
+		c.rect(round(w*0.1), round(h*0.45)-t, round(w*0.5), round(h*0.45))
+		left, right, top, bottom := round(w*0.45), round(w*0.9)-t, round(h*0.52), round(h*0.87)
+		c.rect(left, top, left+t, bottom)
+		c.rect(right, top, right+t, bottom)
+		c.polygon(left, top, left+t, top, right+t, bottom, right, bottom)
+	case padlock:
+		c.part(0.12, 0.47, 0.88, 0.82)
+		c.outline(0.25, 0.22, 0.75, 0.55)
 	}
-	c.outline(0.05, 0.45, 0.6, 0.8)
-	c.outline(0.35, 0.25, 0.9, 0.6)
 }
 
 // outline draws the edge of a part of the cell.

@@ -1,6 +1,6 @@
 // Package boxdraw draws the characters that must join with those in neighbouring cells: box drawing (U+2500–257F),
 // block elements (U+2580–259F), Braille patterns (U+2800–28FF), sextants and eighths of Symbols for Legacy Computing
-// (U+1FB00…), and the separators of Powerline (U+E0B0…); and two signs of the viewer that fonts lack. Fonts draw these
+// (U+1FB00…), and the signs and separators of Powerline (U+E0A0–E0A2, U+E0B0…); and two signs of the viewer that fonts lack. Fonts draw these
 // for their own line height; here they fill a cell of any size, so that no seam shows.
 //
 // Edges are on whole units: a picture whose cells are whole pixels has no blurred line.
@@ -38,7 +38,7 @@ type Shape struct {
 // Has reports whether a character is drawn here.
 func Has(r rune) bool {
 	switch {
-	case r >= 0x2500 && r <= 0x259f, r >= 0x2800 && r <= 0x28ff, r >= 0xe0b0 && r <= 0xe0bf:
+	case r >= 0x2500 && r <= 0x259f, r >= 0x2800 && r <= 0x28ff, r >= branch && r <= padlock, r >= 0xe0b0 && r <= 0xe0bf:
 		return true
 	case r == pause, r == twoSquares:
 		return true
@@ -55,7 +55,7 @@ func Draw(r rune, width, height, thin float32) (Shape, bool) {
 	}
 	c := canvas{w: width, h: height, thin: max(1, round(thin)), alpha: 255}
 	switch {
-	case r == pause, r == twoSquares:
+	case r == pause, r == twoSquares, r >= branch && r <= padlock:
 		c.sign(r)
 	case r >= 0x2800 && r <= 0x28ff:
 		c.braille(int(r - 0x2800))

@@ -113,7 +113,11 @@ func (g *glyphs) outlines(k glyphKey, w, h int) *glyph {
 func (g *glyphs) outline(k glyphKey, r rune) *image.Alpha {
 	f, index := g.fonts.find(&g.buf, r, k.bold, k.italic)
 	if f == nil {
-		return g.fonts.bitmap(r, image.Pt(k.width*g.cell.X, g.cell.Y), g.base, k.doubled)
+		mask := g.fonts.bitmap(r, image.Pt(k.width*g.cell.X, g.cell.Y), g.base, k.doubled)
+		if mask != nil && k.bold { // the bitmap font has one weight
+			mask = embolden(mask, int(g.thin))
+		}
+		return mask
 	}
 	// At this size the advance of the embedded font is one cell.
 	em := float32(g.cell.X) / advance
@@ -213,6 +217,13 @@ func fillShape(s *boxdraw.Shape, w, h int, doubled image.Point) *image.Alpha {
 		}
 	}
 	return rasterize(z, area, s.Alpha)
+}
+
+// embolden draws a mask again, n pixels further right, without making it wider.
+func embolden(m *image.Alpha, n int) *image.Alpha {
+	moved := *m
+	moved.Rect = m.Rect.Add(image.Pt(n, 0)).Intersect(m.Rect)
+	return union(m, &moved)
 }
 
 func union(a, b *image.Alpha) *image.Alpha {

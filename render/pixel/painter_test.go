@@ -61,8 +61,8 @@ var goldens = []struct {
 }{
 	{"styles", "", 1, 24, 4, "\x1b[1mbold\x1b[22;2mdim\x1b[22;3mitalic\x1b[m\r\n\x1b[4ma\x1b[4:2mb\x1b[4:3mc\x1b[4:4md\x1b[4:5;58:2::250:9:9me\x1b[m\x1b[7minv\x1b[27;9mstr\x1b[29;53mover\x1b[m\x1b[8mhid\x1b[m\r\n" +
 		"\x1b[31;42mindex\x1b[38;5;208mcube\x1b[38;2;1;2;3;48;2;250;251;252mrgb\x1b[m"},
-	{"boxes", "light", 1, 24, 5, "┌─┬╮╔═╦╗┏━┳┓╱╲\r\n│ ├┤║ ╠╣┃ ┣┫╲╱\r\n╰─┴┘╚═╩╝┗━┻┛┄┅\r\n▀▄█▌▐░▒▓▁▃▅▇⣿⠋🬀🬹\ue0b0\ue0b1\ue0b2\ue0b4"},
-	{"unicode", "high-contrast", 1, 24, 4, "你好世界 カタ 한글\r\né e\u0301 Ωж שלום ✓❯➜\r\n😀 👩\u200d👩\u200d👧 \u0e01"},
+	{"boxes", "light", 1, 24, 5, "┌─┬╮╔═╦╗┏━┳┓╱╲\r\n│ ├┤║ ╠╣┃ ┣┫╲╱\r\n╰─┴┘╚═╩╝┗━┻┛┄┅\r\n▀▄█▌▐░▒▓▁▃▅▇⣿⠋🬀🬹\ue0b0\ue0b1\ue0b2\ue0b4\ue0a0\ue0a1\ue0a2"},
+	{"unicode", "high-contrast", 1, 24, 4, "你好世界 カタ 한글\x1b[1m漢\x1b[m\r\né e\u0301 Ωж שלום ✓❯➜\r\n😀 👩\u200d👩\u200d👧 \u0e01"},
 	{"sizes", "", 0.5, 24, 5, "\x1b#6wide 你\r\n\x1b#3tall\r\n\x1b#4tall\r\n\x1b[4 q$ "},
 	{"window", "light", 1, 24, 3, "\x1b]2;a title\x07$ make\r\n\r\n\x1b[41mfull width in the corner\x1b[m"},
 	{"large", "", 2, 8, 2, "Ag你\r\n─╮█\x1b[6 q"},
