@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// InboxEntry is what is recorded of an entry of the user's inbox: its number, its marks, and the text of a message.
+// InboxEntry is what is recorded of an entry of the user's inbox: its number, its marks, and the text of a message or port.
 type InboxEntry struct {
 	N       int64
 	Key     string // kind and record; unique
 	Session string // id; the entry is removed with it; "": of none
-	Text    string // of a message; else ""
+	Text    string // of a message, or the number of a port; else ""
 	Count   int    // bells; else 0
 	At      time.Time
 	Done    time.Time // zero: not done
@@ -94,7 +94,7 @@ func (s *Store) MarkInbox(ctx context.Context, e InboxEntry) error {
 }
 
 // AddMessages records messages of programs. A bell of a session with an earlier one that is not done is counted there.
-// Only the newest keep messages of a session are kept.
+// Only the newest keep messages and the newest keep ports of a session are kept.
 func (s *Store) AddMessages(ctx context.Context, list []InboxEntry, keep int) error {
 	return s.inTx(ctx, "record messages", func(tx *sql.Tx) error {
 		for i := range list {
@@ -104,8 +104,8 @@ func (s *Store) AddMessages(ctx context.Context, list []InboxEntry, keep int) er
 				err = addInbox(ctx, tx, e)
 			}
 			if err == nil && !counted {
-				_, err = tx.ExecContext(ctx, `DELETE FROM inbox WHERE session = ? AND (text <> '' OR count > 0) AND n NOT IN
-					(SELECT n FROM inbox WHERE session = ? AND (text <> '' OR count > 0) ORDER BY n DESC LIMIT ?)`, e.Session, e.Session, keep)
+				_, err = tx.ExecContext(ctx, `DELETE FROM inbox WHERE session = ?1 AND (text <> '' OR count > 0) AND (key GLOB 'port *') = (?2 GLOB 'port *') AND n NOT IN
+					(SELECT n FROM inbox WHERE session = ?1 AND (text <> '' OR count > 0) AND (key GLOB 'port *') = (?2 GLOB 'port *') ORDER BY n DESC LIMIT ?3)`, e.Session, e.Key, keep)
 			}
 			if err != nil {
 				return err

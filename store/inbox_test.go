@@ -92,13 +92,20 @@ func TestInbox(t *testing.T) {
 	}
 	must(t, s.SawSession(ctx, "a", at(40)))
 	must(t, s.AddMessages(ctx, []InboxEntry{bell(50)}, 2))
+	port := func(p string, n int64) InboxEntry {
+		return InboxEntry{Key: "port a " + p, Session: "a", Text: p, At: at(n)}
+	}
+	must(t, s.AddMessages(ctx, []InboxEntry{port("80", 51), port("80", 52), port("81", 53), port("82", 54)}, 2)) // beside the messages
+	if got, want := numbers(), "1:job 1:0:true 4:bell a 30:2:false 5:bell a 50:2:false 7:port a 81:0:false 8:port a 82:0:false "; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	must(t, s.ForgetInbox(ctx, at(25)))
 	must(t, s.DeleteSession(ctx, "a"))
 	if got := numbers(); got != "" {
 		t.Errorf("%q is left", got)
 	}
 	must(t, s.NumberInbox(ctx, []InboxEntry{{Key: "job 2", At: at(60)}}))
-	if got, want := numbers(), "6:job 2:0:false "; got != want {
+	if got, want := numbers(), "9:job 2:0:false "; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -9,12 +9,13 @@ const (
 	InboxFailed   = "failed"
 	InboxFinished = "finished"
 	InboxMessage  = "message"
+	InboxPort     = "port"
 )
 
 // InboxItem is an entry of the inbox: something that needs the user's attention.
 type InboxItem struct {
 	ID      string            `json:"id" doc:"A7: an approval; else I1, I2 …"`
-	Kind    string            `json:"kind" enum:"approval,question,failed,finished,message" doc:"approval, question: a program waits for it; failed, finished: a run that ended while no client of a user showed its session; message: a notification or bell of a program then"`
+	Kind    string            `json:"kind" enum:"approval,question,failed,finished,message,port" doc:"approval, question: a program waits for it; failed, finished: a run that ended while no client of a user showed its session; message: a notification or bell of a program then; port: a TCP port that its programs opened then"`
 	State   string            `json:"state" enum:"open,snoozed,done"`
 	Host    string            `json:"host,omitempty" doc:"in lists of several hosts: where it is, if not here"`
 	Session string            `json:"session,omitempty" doc:"id; absent: none, or removed"`
@@ -36,6 +37,7 @@ type InboxItem struct {
 	ExitCode   *int   `json:"exit_code,omitempty" doc:"of a run"`
 	Signal     string `json:"signal,omitempty" doc:"of a run: the signal that ended it"`
 	Count      int    `json:"count,omitempty" doc:"of a message: bells"`
+	Port       int    `json:"port,omitempty" doc:"of a port: its number"`
 }
 
 // Blocks reports whether a program waits for the user.

@@ -1,14 +1,14 @@
 //go:build unix
 
 // Package inbox lists what needs the user's attention: approvals, questions of programs, runs that ended while no user
-// looked, and messages of programs.
+// looked, messages of programs, and new ports.
 //
-//	approvals, sessions, records of ended runs, messages ─→ facts ─→ list (pure) ─→ numbers and marks of the store
+//	approvals, sessions, records of ended runs, messages, ports ─→ facts ─→ list (pure) ─→ numbers and marks of the store
 //
 // The list is derived from other records whenever it is read, so that a killed daemon loses and doubles nothing. The store
-// keeps what is the inbox's own: numbers, marks (done, snoozed), messages, and when a user's client last showed each
+// keeps what is the inbox's own: numbers, marks (done, snoozed), messages, first openings of ports, and when a user's client last showed each
 // session. A run or message is news only if it is later than that. An entry that happens again has another key, and so
-// another number. Follow's goroutine collects messages; other functions run on their callers' goroutines.
+// another number. Follow's goroutine collects messages and ports; other functions run on their callers' goroutines.
 package inbox
 
 import (
@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longterm-dev/longterm/session"
 	"github.com/longterm-dev/longterm/session/api"
 	"github.com/longterm-dev/longterm/session/daemon/authorize"
 	"github.com/longterm-dev/longterm/session/daemon/liveconfig"
@@ -191,6 +192,9 @@ func (s *Set) session(ctx context.Context, e *registry.Handle, seen, now time.Ti
 	v := sessionFacts{
 		id: rec.ID, name: rec.Name, cwd: rec.Cwd, agent: rec.Agent, labels: rec.Labels, seen: seen, hook: rec.Labels[api.HookLabel] != "",
 		state: e.AgentState(), output: st.LastOutput,
+	}
+	if st.State == session.Running {
+		v.ports, _ = e.Ports()
 	}
 	if at := e.Clients.SeenAt(now); at.After(seen) {
 		v.seen = at

@@ -48,6 +48,7 @@ func TestList_InOrder(t *testing.T) {
 			{id: "p", name: "pw", prompt: &prompt{kind: "password", since: at(60), offset: 5, text: "Password:\x1b[2J"}},
 			{id: "c", name: "claude", state: &api.AgentState{Agent: "claude", State: "needs_input", Reason: "offers a choice", Since: at(70)}},
 			{id: "d", name: "done", state: &api.AgentState{Agent: "claude", State: "done", Since: at(70)}},
+			{id: "v", name: "vite", seen: at(5), ports: []api.Port{{Port: 5173, Program: "node"}, {Port: 9229, Program: "node"}, {Port: 80, Inside: true}, {Unix: "/s"}}},
 			{id: "s", name: "seen", seen: at(90), state: &api.AgentState{Agent: "claude", State: "done", Since: at(70)}},
 		},
 		ended: []store.Ended{
@@ -60,6 +61,10 @@ func TestList_InOrder(t *testing.T) {
 			{N: 3, Key: "bell w 1", Session: "w", Count: 2, At: at(1)},
 			{N: 4, Key: "notification w 1", Session: "w", Text: "Build: done", At: at(2), Done: at(3)},
 			{N: 5, Key: "notification s 1", Session: "s", Text: "of a seen session", At: at(2)},
+			{N: 7, Key: "port v 5173", Session: "v", Text: "5173", At: at(6)},
+			{N: 8, Key: "port v 9229", Session: "v", Text: "9229", At: at(4)}, // seen
+			{N: 9, Key: "port v 81", Session: "v", Text: "81", At: at(6)},     // closed
+			{N: 10, Key: "port v 80", Session: "v", Text: "80", At: at(6)},
 			{N: 6, Key: "question q confirm 5", Session: "q", At: at(2), Until: at(200)},
 		},
 	}
@@ -74,6 +79,7 @@ func TestList_InOrder(t *testing.T) {
 		"failed open work: go test failed with status 1 after 1.0s",
 		"message open work: rang the bell 2 times",
 		"message done work: Build: done",
+		"port open vite: node listens on port 5173",
 		"finished open work: make finished after 20s",
 		"finished open done: claude has finished its task",
 	}
@@ -89,6 +95,9 @@ func TestList_InOrder(t *testing.T) {
 	}
 	if pw := items[2]; pw.Answerable || !slices.Equal(pw.Do, []string{"longterm attach pw"}) {
 		t.Errorf("%+v", pw)
+	}
+	if p := items[9]; p.ID != "I7" || p.Port != 5173 || !slices.Equal(p.Do, []string{"longterm open vite 5173", "longterm inbox done I7"}) {
+		t.Errorf("%+v", p)
 	}
 	if job := items[4]; job.Session != "" || job.Do[0] != "longterm why 01234567" || job.entry().Session != "" {
 		t.Errorf("%+v", job)
@@ -127,6 +136,9 @@ func TestWaitingMessages(t *testing.T) {
 		{Kind: "notification", Session: s("a", 0, ""), Title: "T", Text: "hunter2\n\x1b]0;x\a"},
 		{Kind: "notification", Session: s("a", 0, "")},
 		{Kind: "state", Session: s("a", 0, "")},
+		{Kind: "port-open", Session: s("a", 1, ""), Port: &api.Port{Port: 80}},
+		{Kind: "port-open", Session: s("a", 0, ""), Port: &api.Port{Port: 81, Inside: true}},
+		{Kind: "port-open", Session: s("a", 0, ""), Port: &api.Port{Unix: "/s"}},
 		{Kind: "lost"},
 	} {
 		e.Seq = uint64(i)
@@ -136,7 +148,7 @@ func TestWaitingMessages(t *testing.T) {
 	for _, m := range w.take() {
 		got = append(got, fmt.Sprintf("%s %d %q", m.Key, m.Count, m.Text))
 	}
-	if want := []string{`bell a 0 3 ""`, `notification a 4 0 "T: [redacted] ↵ ]0;x"`}; !slices.Equal(got, want) {
+	if want := []string{`bell a 0 3 ""`, `notification a 4 0 "T: [redacted] ↵ ]0;x"`, `port a 80 0 "80"`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for i := range 3 * maxWaiting {

@@ -46,6 +46,7 @@ type sessionFacts struct {
 	prompt               *prompt   // nil if no program asks
 	state                *api.AgentState
 	output               time.Time // of the newest output
+	ports                []api.Port
 }
 
 // prompt is a question of a program.
@@ -84,10 +85,14 @@ func (f *facts) list() []Item {
 	for i := range f.entries {
 		e := &f.entries[i]
 		known[e.Key] = e
-		if e.Count > 0 || e.Text != "" {
-			if s := byID[e.Session]; s != nil && e.At.After(s.seen) && !s.hook {
-				items = append(items, ofMessage(e, s))
-			}
+		s := byID[e.Session]
+		if s == nil || s.hook || !e.At.After(s.seen) {
+			continue
+		}
+		if isPort(e) {
+			items = append(items, ofPort(e, s)...)
+		} else if e.Count > 0 || e.Text != "" {
+			items = append(items, ofMessage(e, s))
 		}
 	}
 	for i := range items {
@@ -340,4 +345,30 @@ func ofMessage(e *store.InboxEntry, s *sessionFacts) Item {
 		it.Text = fmt.Sprintf("rang the bell %d times", e.Count)
 	}
 	return it
+}
+
+// portKind starts the keys of ports.
+const portKind = "port "
+
+// portEntry returns the record of a port that a session's program opened. A port of a session is one entry: a server that
+// restarts there is nothing new.
+func portEntry(session string, p *api.Port, now time.Time) store.InboxEntry {
+	return store.InboxEntry{Key: fmt.Sprintf("%s%s %d", portKind, session, p.Port), Session: session, Text: strconv.Itoa(p.Port), At: now}
+}
+
+func isPort(e *store.InboxEntry) bool { return strings.HasPrefix(e.Key, portKind) }
+
+// ofPort returns the entry of a recorded port, or none if no program of the session listens at it.
+func ofPort(e *store.InboxEntry, s *sessionFacts) []Item {
+	i := slices.IndexFunc(s.ports, func(p api.Port) bool { return strconv.Itoa(p.Port) == e.Text && !p.Inside })
+	if i < 0 {
+		return nil
+	}
+	p := &s.ports[i]
+	it := Item{key: e.Key}
+	it.InboxItem = api.InboxItem{
+		Kind: api.InboxPort, Session: s.id, Text: fmt.Sprintf("%s listens on port %d", cmp.Or(line(p.Program, 40), "a program"), p.Port), Since: e.At, Port: p.Port,
+		Do: []string{verb("open", s.name, e.Text), "longterm inbox done " + idHere},
+	}
+	return []Item{it}
 }

@@ -5,6 +5,7 @@ package inbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/longterm-dev/longterm/session/api"
@@ -20,7 +21,8 @@ const (
 	maxWaiting = 500
 )
 
-// Follow records the messages of programs whose session no client shows. stop ends that and waits.
+// Follow records the messages of programs whose session no client shows, and the ports that programs open. stop ends that
+// and waits.
 func (s *Set) Follow(events <-chan api.Event) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -73,6 +75,8 @@ func (s *Set) follow(ctx context.Context, events <-chan api.Event) {
 func (s *Set) mask(text string) string { return s.reg.Secrets().Text(text) }
 
 func (s *Set) write(list []store.InboxEntry) {
+	// Tests open ports by the hundred for a moment.
+	list = slices.DeleteFunc(list, func(e store.InboxEntry) bool { return isPort(&e) && !s.listens(&e) })
 	if len(list) == 0 {
 		return
 	}
@@ -85,7 +89,17 @@ func (s *Set) write(list []store.InboxEntry) {
 	s.reg.Bus.Send(api.Event{Kind: "inbox"})
 }
 
-// waitingMessages holds messages until they are written.
+// listens reports whether a recorded port is still open.
+func (s *Set) listens(e *store.InboxEntry) bool {
+	h := s.reg.ByID(e.Session)
+	if h == nil {
+		return false
+	}
+	ports, _ := h.Ports()
+	return len(ofPort(e, &sessionFacts{ports: ports})) > 0
+}
+
+// waitingMessages holds messages and ports until they are written.
 type waitingMessages struct {
 	list  []store.InboxEntry
 	bells map[string]int    // index in list, by session
@@ -101,10 +115,10 @@ func (w *waitingMessages) take() []store.InboxEntry {
 	return list
 }
 
-// add adds the message of an event and reports whether it has one. It drops repeated texts, and the oldest message if
-// too many wait.
+// add adds the message or port of an event and reports whether it has one. It drops repeated texts, and all that wait
+// if they are too many. Ports that a client shows are recorded too: a later daemon reports them again.
 func (w *waitingMessages) add(e *api.Event, now time.Time, mask func(string) string) bool {
-	if e.Session == nil || e.Session.Clients > 0 {
+	if e.Session == nil || e.Session.Clients > 0 && e.Kind != "port-open" {
 		return false
 	}
 	id := e.Session.ID
@@ -127,19 +141,27 @@ func (w *waitingMessages) add(e *api.Event, now time.Time, mask func(string) str
 		if m.Text = line(mask(text+e.Text), maxText); m.Text == "" || w.last[id] == m.Text {
 			return false
 		}
+	case "port-open":
+		if e.Port == nil || e.Port.Port == 0 || e.Port.Inside {
+			return false
+		}
+		m = portEntry(id, e.Port, now)
 	default:
 		return false
 	}
-	m.Key = fmt.Sprintf("%s %s %d", e.Kind, id, e.Seq)
+	if m.Key == "" {
+		m.Key = fmt.Sprintf("%s %s %d", e.Kind, id, e.Seq)
+	}
 	if len(w.list) >= maxWaiting {
 		w.take()
 	}
 	if w.last == nil {
 		w.last, w.bells = map[string]string{}, map[string]int{}
 	}
-	if m.Count > 0 {
+	switch e.Kind {
+	case "bell":
 		w.bells[id] = len(w.list)
-	} else {
+	case "notification":
 		w.last[id] = m.Text
 	}
 	w.list = append(w.list, m)
