@@ -28,7 +28,8 @@ func init() { // a table that its own functions refer to
 		"overview":       always(openOverview),
 		"details":        always(openDetails),
 		"next-alert":     always(goToAlert),
-		"approvals":      always(openApprovals),
+		"approvals":      always(func(v *viewer) { openApprovals(v, "") }),
+		"inbox":          always(openInbox),
 		"errors":         always(openProblems),
 		"kill":           always(askKill),
 		"close":          always(closePane),
@@ -190,7 +191,7 @@ func (v *viewer) emptyKey(k input.Key) {
 	if a == "" && !v.isStrayKey() {
 		a = v.keys.AfterPrefix(k)
 	}
-	if slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "approvals"}, a) {
+	if slices.Contains([]keymap.Action{"new", "quit", "help", "pick", "overview", "palette", "approvals", "inbox"}, a) {
 		actions[a](v, k)
 	}
 }

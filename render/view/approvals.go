@@ -10,15 +10,15 @@ import (
 	"github.com/longterm-dev/longterm/render/view/overlays"
 )
 
-// openApprovals opens the panel of pending approvals.
-func openApprovals(v *viewer) {
+// openApprovals opens the panel of pending approvals, at the one with an id, or at the oldest.
+func openApprovals(v *viewer, id string) {
 	switch {
 	case v.o.Approver == nil:
 		v.message = "approvals cannot be answered here"
 	case len(v.pendingApprovals()) == 0:
 		v.message = "no pending approvals"
 	default:
-		v.open(&overlays.Approvals{Items: v.pendingApprovals, Ending: v.m.Ending, Answer: v.answer, Home: v.o.Home, Now: v.o.Now})
+		v.open(&overlays.Approvals{Items: v.pendingApprovals, Ending: v.m.Ending, Answer: v.answer, Home: v.o.Home, Now: v.o.Now, First: id})
 	}
 }
 

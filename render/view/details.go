@@ -74,10 +74,11 @@ func (v *viewer) fetchDetails() {
 	})
 }
 
-// detailsTick refreshes the open details panel and the overview.
+// detailsTick refreshes the open details panel, the overview and the inbox.
 func (v *viewer) detailsTick() {
 	v.fetchDetails()
 	v.fetchGlances()
+	v.fetchInbox()
 }
 
 func detailItems(v *viewer) []overlays.Item {
@@ -155,7 +156,7 @@ func leadOn(v *viewer, id string, d model.Detail) {
 			v.runAndReport("job stopped", func(ctx context.Context) error { return v.o.Inspector.StopJob(ctx, l.Job) })
 		}})
 	case l.Approvals:
-		openApprovals(v)
+		openApprovals(v, "")
 	case l.Answer:
 		answerIn(v, id, nil)
 	case l.Errors:
@@ -196,7 +197,7 @@ func answerIn(v *viewer, id string, behind overlays.Overlay) {
 	case s == nil || v.o.Inspector == nil:
 		return
 	case s.Needs == model.NeedsApproval:
-		openApprovals(v)
+		openApprovals(v, "")
 		return
 	case v.m.ReadOnly:
 		v.message = "read-only: nothing is sent; " + v.keys.Chord("read-only") + " turns it off"

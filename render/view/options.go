@@ -29,6 +29,7 @@ type Options struct {
 	History        copymode.History
 	SessionManager SessionManager
 	Approver       Approver
+	Inbox          Inbox
 	Inspector      Inspector
 	Editor         Editor
 	Historian      Historian

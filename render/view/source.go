@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"time"
 
 	"github.com/longterm-dev/longterm/render/view/model"
 	"github.com/longterm-dev/longterm/render/view/overlays"
@@ -61,6 +62,17 @@ type Historian interface {
 // Approver sends the user's answers to approval requests.
 type Approver interface {
 	Answer(ctx context.Context, ids []string, r overlays.Reply) error
+}
+
+// Inbox is the list of what needs the user's attention, over all hosts.
+type Inbox interface {
+	// Entries returns the open entries, the most urgent first. If a host cannot be reached, it returns those of the others too.
+	Entries(ctx context.Context) ([]model.InboxEntry, error)
+	// AnswerEntry types a text, with Enter after it, into the program that asked the question of an entry.
+	AnswerEntry(ctx context.Context, id, text string) error
+	MarkDone(ctx context.Context, id string) error
+	// Snooze hides an entry for a time.
+	Snooze(ctx context.Context, id string, d time.Duration) error
 }
 
 // Layouts stores arrangements of panes by name.

@@ -70,6 +70,7 @@ type viewer struct {
 	details       details
 	glances       glances
 	problems      problems
+	inbox         inbox
 }
 
 // Run shows sessions until the user quits or ctx ends. It restores the terminal on every way out, including panics.

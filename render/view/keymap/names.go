@@ -8,6 +8,7 @@ var names = map[Action]string{
 	"new":              "start create open session shell new-session",
 	"pick":             "find switch sessions choose-tree choose-window find-window switch-client select-window list-sessions ls",
 	"overview":         "list-panes dashboard",
+	"inbox":            "notifications attention questions failed messages ports done snooze",
 	"details":          "display-message info environment limits clients list-clients",
 	"kill":             "end stop terminate kill-pane killp kill-session",
 	"close":            "hide pane",

@@ -33,6 +33,7 @@ var Prefix = []Row{
 	{"details", []string{"i"}, Sessions, "details", "environment, rules, commands, jobs and limits of the session", ""},
 	{"next-alert", []string{"a"}, Sessions, "alert", "go to the next session that needs attention", ""},
 	{"approvals", []string{"A"}, Sessions, "approve", "pending approvals: allow or reject", ""},
+	{"inbox", []string{"I"}, Sessions, "inbox", "what needs your attention; answer in place", ""},
 	{"kill", []string{"x"}, Sessions, "kill", "kill the session (asks)", ""},
 	{"close", []string{"c"}, Sessions, "close", "close the pane; the session keeps running", ""},
 	{"restart", []string{"R"}, Sessions, "restart", "restart an ended session", ""},

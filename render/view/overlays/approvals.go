@@ -40,6 +40,7 @@ type Approvals struct {
 	Answer func(ids []string, r Reply)
 	Home   string
 	Now    func() time.Time
+	First  string // id of the approval to show first; "": the oldest
 
 	all         []model.Approval // pending approvals, with those of a group next to each other
 	index       int              // index of the shown one, while it is pending
@@ -63,7 +64,7 @@ type panelArea struct{ x, y, w, h int }
 func (p *Approvals) refresh() {
 	p.all = byGroup(p.Items())
 	if p.shown.ID == "" {
-		p.show(0)
+		p.show(slices.IndexFunc(p.all, func(a model.Approval) bool { return a.ID == p.First }))
 		return
 	}
 	at := slices.IndexFunc(p.all, func(a model.Approval) bool { return a.ID == p.shown.ID })

@@ -15,6 +15,7 @@ import (
 
 // Item is an entry of a list.
 type Item struct {
+	Key        string // identifies an item of a list that changes by itself, to keep it chosen; may be ""
 	Name       string // text in a separate column, also searched
 	Text       string // text that is shown and searched
 	Extra      string // shown on the right
@@ -24,6 +25,7 @@ type Item struct {
 	Sign       string
 	Color      tcell.Color // colour of the sign
 	Session    string      // session to preview; "" means none
+	Below      string      // shown below the list while it is chosen; may be ""
 	Do         func()      // action of the item
 }
 
@@ -73,9 +75,25 @@ type List struct {
 	all    []Item
 	hits   []fuzzy.Hit
 	area   layout.Rect // area of the hits, as last drawn
+	// lost is set if the chosen item has left the list since it was drawn: a key was not meant for the one at its place.
+	lost bool
 }
 
 func (l *List) refresh() {
+	key := ""
+	if it := l.choice(); it != nil {
+		key = it.Key
+	}
+	defer func() {
+		if key == "" {
+			return
+		}
+		if at := slices.IndexFunc(l.hits, func(h fuzzy.Hit) bool { return l.all[h.Index].Key == key }); at >= 0 {
+			l.chosen = at
+		} else {
+			l.lost = true
+		}
+	}()
 	l.all = l.Items()
 	texts := make([]fuzzy.Item, len(l.all))
 	for i := range l.all {
@@ -103,7 +121,7 @@ func (l *List) choice() *Item {
 func (l *List) Key(k input.Key) Result {
 	l.refresh() // several keys may have come since it was drawn
 	ctrl := k.Mods&input.Ctrl != 0
-	if l.OnKey != nil {
+	if l.OnKey != nil && !l.lost {
 		if r, taken := l.OnKey(k, l.choice()); taken {
 			return r
 		}
@@ -122,7 +140,7 @@ func (l *List) Key(k input.Key) Result {
 	case k.Code == input.KeyPageDown:
 		l.chosen = max(0, min(len(l.hits)-1, l.chosen+l.area.H))
 	case l.line.edit(k):
-		l.chosen = 0
+		l.chosen, l.hits = 0, nil
 	}
 	return Result{}
 }
@@ -134,6 +152,9 @@ func (l *List) step(by int) {
 }
 
 func (l *List) take() Result {
+	if l.lost {
+		return Result{}
+	}
 	if it := l.choice(); it != nil {
 		return Result{Close: true, Then: it.Do}
 	}
@@ -143,6 +164,7 @@ func (l *List) take() Result {
 // Paste adds to the search text.
 func (l *List) Paste(text string) Result {
 	l.line.insert(text)
+	l.chosen, l.hits = 0, nil
 	return Result{}
 }
 
@@ -172,11 +194,13 @@ const (
 	previewFrom     = 70 // smallest terminal width for a preview
 	previewMinWidth = 30
 	maxName         = 24
+	belowHeight     = 4 // rows of the chosen item's text
 )
 
 // Draw draws the list around the chosen item, as far as it fits.
 func (l *List) Draw(s *Screen) {
 	l.refresh()
+	l.lost = false
 	cols, rows := s.Canvas.Size()
 	w, h := listWidth, min(listHeight, rows-3)
 	names := l.nameWidth()
@@ -197,6 +221,10 @@ func (l *List) Draw(s *Screen) {
 		inner.W = max(previewMinWidth, box.W*2/5)
 	}
 	l.drawQuery(s, layout.Rect{X: box.X, Y: box.Y, W: box.W, H: 1})
+	if it := l.choice(); it != nil && it.Below != "" && inner.H > 2*belowHeight {
+		inner.H -= belowHeight + 1
+		s.drawBelow(layout.Rect{X: inner.X, Y: inner.Y + inner.H, W: inner.W, H: belowHeight + 1}, it.Below)
+	}
 	l.drawHits(s, inner)
 	if previewed {
 		side := layout.Rect{X: inner.X + inner.W + 1, Y: inner.Y, W: box.W - inner.W - 1, H: inner.H}
@@ -208,6 +236,18 @@ func (l *List) Draw(s *Screen) {
 			id = it.Session
 		}
 		s.Preview(side, id)
+	}
+}
+
+// drawBelow draws a line and below it the text of the chosen item.
+func (s *Screen) drawBelow(at layout.Rect, text string) {
+	for x := range at.W {
+		s.Canvas.Sign(at.X+x, at.Y, "─", s.Theme.PanelEdge)
+	}
+	for i, row := range wrap(text, at.W-2) {
+		if i+1 < at.H {
+			s.Canvas.Text(at.X+1, at.Y+1+i, at.W-2, row, s.Theme.Panel)
+		}
 	}
 }
 
