@@ -26,7 +26,7 @@ type inbox struct {
 	changes  int    // marks that were sent; a list that was requested before the newest is old
 }
 
-// openInbox opens the list of what needs the user's attention.
+// openInbox opens the list of matters that need the user's attention.
 func openInbox(v *viewer) {
 	if v.o.Inbox == nil {
 		v.message = "inbox unavailable"

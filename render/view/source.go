@@ -64,7 +64,7 @@ type Approver interface {
 	Answer(ctx context.Context, ids []string, r overlays.Reply) error
 }
 
-// Inbox is the list of what needs the user's attention, over all hosts.
+// Inbox is the list of matters that need the user's attention, over all hosts.
 type Inbox interface {
 	// Entries returns the open entries, the most urgent first. If a host cannot be reached, it returns those of the others too.
 	Entries(ctx context.Context) ([]model.InboxEntry, error)

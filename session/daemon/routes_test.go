@@ -263,6 +263,7 @@ var moreWrongCalls = []wrongCall{
 	{"answer-approval", "A2", api.ApprovalAnswer{Answer: "once", Rule: "touch"}, api.CodeInvalid, "always"},
 	{"answer-approval", "A2", api.ApprovalAnswer{Answer: "perhaps"}, api.CodeInvalid, ""},
 	{"list-inbox", "?all=perhaps", nil, api.CodeInvalid, ""},
+	{"list-inbox", "?state=perhaps", nil, api.CodeInvalid, ""},
 	{"answer-inbox", "A999", api.InboxAnswer{Answer: "once"}, api.CodeNotFound, "longterm inbox"},
 	{"answer-inbox", "A3", api.InboxAnswer{Answer: "perhaps"}, api.CodeInvalid, "once, session"},
 	{"answer-inbox", "I1", api.InboxAnswer{Answer: "y"}, api.CodeInvalid, "longterm inbox done"},

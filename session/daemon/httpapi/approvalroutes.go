@@ -281,7 +281,16 @@ func (s *Server) admitSignal(ctx context.Context, e *registry.Handle, signal *ap
 
 type inboxQuery struct {
 	All   bool     `query:"all" doc:"include entries that are done or snoozed"`
+	State []string `query:"state" enum:"open,snoozed,done" doc:"only entries in these states; default: open"`
 	Label []string `query:"label" doc:"only entries of sessions with these labels, NAME or NAME=VALUE"`
+}
+
+// lists reports whether an entry is in one of the requested states.
+func (q *inboxQuery) lists(it *api.InboxItem) bool {
+	if len(q.State) > 0 {
+		return slices.Contains(q.State, it.State)
+	}
+	return q.All || it.State == "open"
 }
 
 func (s *Server) listInbox(ctx context.Context, in *inboxQuery) ([]api.InboxItem, error) {
@@ -289,7 +298,7 @@ func (s *Server) listInbox(ctx context.Context, in *inboxQuery) ([]api.InboxItem
 	list := []api.InboxItem{}
 	for i := range items {
 		it := &items[i].InboxItem
-		if (in.All || it.State == "open") && s.showsItem(ctx, it) && matchLabels(it.Labels, in.Label) {
+		if in.lists(it) && s.showsItem(ctx, it) && matchLabels(it.Labels, in.Label) {
 			list = append(list, *it)
 		}
 	}

@@ -350,8 +350,8 @@ func ofMessage(e *store.InboxEntry, s *sessionFacts) Item {
 // portKind starts the keys of ports.
 const portKind = "port "
 
-// portEntry returns the record of a port that a session's program opened. A port of a session is one entry: a server that
-// restarts there gets no other.
+// portEntry returns the record of a port that a session's program opened. A port of a session is one entry, also if a
+// server restarts there.
 func portEntry(session string, p *api.Port, now time.Time) store.InboxEntry {
 	return store.InboxEntry{Key: fmt.Sprintf("%s%s %d", portKind, session, p.Port), Session: session, Text: strconv.Itoa(p.Port), At: now}
 }

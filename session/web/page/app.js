@@ -2,9 +2,9 @@
 import { List, Tiles } from './list.js';
 import { Failure, get, Link, login, logout, me, older, post, session, there, toSession, url } from './net.js';
 import { followNotices, on, toggle } from './notify.js';
-import { Approvals, failed, Jobs, narrow, Search } from './panels.js';
+import { failed, Inbox, Jobs, narrow, Search } from './panels.js';
 import { SessionPage } from './session.js';
-import { follow, listed, state, store, waiting, wants } from './store.js';
+import { follow, followInbox, listed, news, state, store, waiting, wants } from './store.js';
 import { button, clock, dialog, h, icon, say, sentence, some, toast, words } from './ui.js';
 
 const root = document.getElementById('app');
@@ -84,6 +84,7 @@ async function begin(me) {
   if (alone) root.replaceChildren(banner, stage);
   else {
     list = new List();
+    followInbox();
     root.replaceChildren(banner, side(), stage);
     if (!there && ['look', 'type', 'approve', 'manage'].every((right) => store.may(right))) Promise.all([get('fleet'), get('hosts')]).then(async ([fleet, ssh]) => {
       if (fleet.on || ssh.length) list.join(new (await import('./rare.js')).Others({ get, h, some, url, fleet: fleet.on, ssh, state, listed, toSession, store, Link }));
@@ -130,14 +131,15 @@ function side() {
   const badge = h('span', { class: 'badge', hidden: true });
   const to = (label, glyph, hash, ...more) => h('a', { class: 'ib', href: hash, title: label }, icon(glyph), ...more);
   store.on('change', () => {
-    const n = waiting().length;
+    const asks = waiting().length, n = asks + news().length;
     badge.hidden = !n;
     badge.textContent = n;
-    badge.parentNode.ariaLabel = 'Approvals' + (n ? ', ' + n : '');
+    badge.classList.toggle('calm', !asks);
+    badge.parentNode.ariaLabel = 'Inbox' + (n ? ', ' + n : '');
   });
   return h('div', { class: 'side' }, h('header', { class: 'brand' }, h('h1', { class: 'mark' }, h('a', { href: '#/', text: whose })), h('span', { class: 'grow' }),
     there && to('All hosts', 'back', url('../../').href),
-    to('Approvals', 'check', '#/approvals', badge), to('Search all sessions', 'search', '#/search'), to('Jobs', 'jobs', '#/jobs'), to('Tiles', 'grid', '#/tiles'),
+    to('Inbox', 'check', '#/approvals', badge), to('Search all sessions', 'search', '#/search'), to('Jobs', 'jobs', '#/jobs'), to('Tiles', 'grid', '#/tiles'),
     store.may('manage') && button('New session', 'plus', start), button('Settings', 'more', (e) => settings(e.currentTarget))), list.el);
 }
 
@@ -182,7 +184,7 @@ function route(stage, hash) {
       };
       if (at) page.off.push(store.on('change', function once() { if (page?.term && !page.went) { page.went = true; page.goTo(at); } }));
       break;
-    case 'approvals': page = new Approvals(); break;
+    case 'approvals': case 'inbox': page = new Inbox(); break;
     case 'search': {
       const search = new Search(undefined, go, decodeURIComponent(id ?? ''));
       page = { el: narrow('Search', search.el), focus: () => search.focus() };
@@ -220,6 +222,8 @@ async function main() {
   session.on('login', () => {
     link?.close();
     leave();
+    store.me = null;
+    store.inbox = [];
     store.sessions.clear(); // nothing of what was seen stays
     say(document.getElementById('toasts').textContent = '');
     document.title = whose;

@@ -1,8 +1,8 @@
-// What stands beside a session: its commands, search in it, and jobs; and the pages of approvals, jobs and search over
+// What stands beside a session: its commands, search in it, and jobs; and the pages of inbox, jobs and search over
 // all sessions.
 import { get, post, toSession } from './net.js';
-import { asked, asks, state, store, waiting } from './store.js';
-import { ago, button, clock, copyText, duration, h, icon, literal, say, sentence, some, toast, words } from './ui.js';
+import { asked, asks, entryOf, hidden, loadInbox, news, state, store, waiting } from './store.js';
+import { ago, button, clock, copyText, dialog, duration, h, icon, literal, say, sentence, some, toast, words } from './ui.js';
 
 export const failed = (err) => { if (err.name !== 'AbortError') toast(words(err), true); };
 
@@ -161,7 +161,7 @@ export class Jobs {
 
 // approval is one question with its answers: one tap each. What more than this once would be allowed by is shown by the first tap,
 // and a rule can be edited there; the second one allows it.
-export function approval(a) {
+export function approval(a, named) {
   const { way = '' } = a;
   const answer = async (answer, more) => {
     for (const b of el.querySelectorAll('button')) b.disabled = true;
@@ -195,7 +195,7 @@ export function approval(a) {
       h('button', { text: 'Allow once', onclick: () => answer('once') }),
       by('For this session', 'session', 'Allows in this session:', a.session && a.session_prefixes?.join('\n')),
       by('Always', 'always', 'Writes this rule, for everybody:', a.always_rule, true),
-      h('button', { class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value && { feedback: why.value }) }), why), first]
+      h('button', { class: 'danger', text: 'Reject', onclick: () => answer('reject', why.value && { feedback: why.value }) }), why, named && later(a)), first]
       : [h('p', { class: 'note', text: 'This login may not answer.' })]);
   return el;
 }
@@ -207,28 +207,56 @@ export function showAsking(body, all, named) {
   for (const a of all) {
     const needs = a.state !== 'pending' && asks(a), id = [a.way, a.id, needs?.kind, needs?.reason].join();
     let el = was.get(id);
-    if (!el) body.append(el = a.state === 'pending' ? approval(a) : question(a, needs, named));
+    if (!el) body.append(el = a.state === 'pending' ? approval(a, named) : question(a, needs, named));
     body.shown.set(id, el);
     was.delete(id);
   }
   for (const el of was.values()) el.remove();
 }
 
-// Approvals is the queue.
-export class Approvals {
+const small = (text, onclick) => h('button', { class: 'small', text, onclick });
+
+// mark has the daemon mark an entry of the inbox, with what.
+const mark = (id, what, body) => post(`inbox/${id}/${what}`, body).then(loadInbox);
+
+const snooze = (id) => dialog('Snooze', [{ name: 'time', label: 'Hide for', options: ['1 h', '4 h', '24 h'] }], 'Snooze', ({ time }) => mark(id, 'snooze', { for_ms: parseInt(time) * 36e5 }));
+
+// later hides what asks for a time.
+const later = (a) => !a.way && store.may('manage') && small('Snooze', async () => {
+  if (!entryOf(a)) await loadInbox(); // it is newer
+  const e = entryOf(a);
+  if (e) snooze(e.id);
+});
+
+const signs = { failed: 'bad', finished: 'good', port: 'busy' };
+
+// entry is an entry of the inbox for which no program waits.
+const entry = (e) => h('article', { class: 'entry' },
+  h(e.session ? 'a' : 'div', { class: 'line', href: e.session && '#/s/' + e.session }, h('span', { class: 'dot ' + (signs[e.kind] ?? 'wants'), title: e.kind }), h('code', { text: e.text })),
+  h('div', { class: 'meta' }, h('b', { text: e.name || 'removed' }), h('span', { text: e.kind }), h('time', { dateTime: e.since, text: ago(e.since) }), h('span', { class: 'grow' }),
+    store.may('manage') && [small('Snooze', () => snooze(e.id)), small('Done', () => mark(e.id, 'done').catch(failed))]));
+
+// Inbox is the queue of what asks, and below it the news.
+export class Inbox {
   constructor() {
     this.body = h('div', { class: 'asks' });
-    this.el = narrow('Approvals', this.body);
+    this.news = h('div');
+    this.more = h('button', { class: 'more', onclick: () => Promise.all(hidden().map((e) => mark(e.id, 'snooze', { for_ms: 0 }))).catch(failed) });
+    this.el = narrow('Inbox', h('div', {}, this.body, this.news, this.more));
     this.end = store.on('change', () => this.draw());
     this.draw();
   }
 
   draw() {
-    const all = waiting();
+    const all = waiting(), others = news(), n = hidden().length;
     showAsking(this.body, all, true);
     store.others?.offer(this.el);
+    fill(this.news, others, (e) => [e.id, e.text].join(), entry, '');
+    this.news.hidden = !others.length;
+    this.more.hidden = !n || !store.may('manage');
+    this.more.textContent = `Show ${n} snoozed`;
     this.empty ??= none('Nothing waits for you.');
-    if (!all.length) this.body.append(this.empty); else this.empty.remove();
+    if (!all.length && !others.length) this.body.append(this.empty); else this.empty.remove();
   }
 }
 
@@ -258,5 +286,5 @@ export function question(s, needs, named) {
     menu: () => [tap('↑', { keys: ['Up'] }), tap('↓', { keys: ['Down'] }), tap('Choose', { keys: ['Enter'] }, true)],
   };
   return h('div', { class: 'question', role: 'status' }, named && h('a', { href: '#/s/' + s.id, text: s.name }), h('b', { text: needs ? kinds[needs.kind] ?? 'Waits for input' : sentence(state(s)[1]) }), why && h('span', { class: asked(why) ? 'note' : 'note why', text: asked(why) ?? why }),
-    needs && store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]), half);
+    needs && store.may('type') && h('div', { class: 'answers' }, ...answers[needs.kind]?.() ?? [form()]), named && later(s), half);
 }

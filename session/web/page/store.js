@@ -1,8 +1,8 @@
-// What the page knows: sessions, approvals (far: of other hosts, by way and id), and what the login may. others is what
-// knows other hosts, where there are any.
-import { emitter } from './net.js';
+// What the page knows: sessions, approvals (far: of other hosts, by way and id), the inbox's open and snoozed entries, and
+// what the login may. others is what knows other hosts, where there are any.
+import { emitter, get } from './net.js';
 
-export const store = { ...emitter(), sessions: new Map(), approvals: new Map(), far: new Map(), me: null, may: (what) => store.me?.may.includes(what) };
+export const store = { ...emitter(), sessions: new Map(), approvals: new Map(), far: new Map(), inbox: [], me: null, may: (what) => store.me?.may.includes(what) };
 
 let due = false;
 const changed = () => {
@@ -34,6 +34,9 @@ export const title = (s) => s.title || s.shell?.command || s.command;
 
 // about is what a session asks, or what it is.
 export const about = (s) => asked(asks(s)?.reason) || title(s);
+
+// ports are the TCP ports on which a session's programs listen.
+export const ports = (s) => [...new Set((s.ports ?? []).filter((p) => p.port && !p.inside_sandbox).map((p) => ':' + p.port))].join(' ');
 
 // state is one word for how a session is, and what to colour it by.
 export function state(s) {
@@ -86,12 +89,39 @@ export function follow(link) {
   });
 }
 
-// waiting is what waits for a person: approvals, and sessions that ask something.
-export const waiting = () => [...[...store.approvals.values(), ...store.far.values()].sort((a, b) => a.asked < b.asked ? -1 : 1), ...[...store.sessions.values()].filter(calls)];
+// entryOf is the inbox's entry of an approval, or of a session that asks, here.
+export const entryOf = (a) => store.inbox.find((e) => !a.way && (e.id === a.id || e.kind === 'question' && e.session === a.id));
 
-// matches says whether a session has all words of a filter: in name, command, directory, title, labels or state, as told or as its heading has it.
+const snoozed = (e) => e?.state === 'snoozed';
+
+// waiting is what waits for a person: approvals, and sessions that ask something.
+export const waiting = () => [...[...store.approvals.values(), ...store.far.values()].sort((a, b) => a.asked < b.asked ? -1 : 1), ...[...store.sessions.values()].filter(calls)].filter((a) => !snoozed(entryOf(a)));
+
+// news are the open entries for which no program waits: ended runs, messages, new ports. hidden are the snoozed ones.
+export const news = () => store.inbox.filter((e) => !snoozed(e) && !['approval', 'question'].includes(e.kind));
+export const hidden = () => store.inbox.filter(snoozed);
+
+let timer;
+
+export async function loadInbox() {
+  timer = clearTimeout(timer);
+  if (!store.me) return; // logged out meanwhile
+  store.inbox = await get('inbox', { state: 'open,snoozed' }).catch(() => []);
+  store.emit('change');
+}
+
+// followInbox reads the inbox, again a second after it may have changed, and not while the page is hidden.
+export function followInbox() {
+  const soon = () => { if (!document.hidden) timer ??= setTimeout(loadInbox, 1000); };
+  store.on('event', (e) => { if (['inbox', 'state', 'command', 'job', 'agent', 'input', 'removed', 'port-open', 'port-closed'].includes(e.kind)) soon(); });
+  addEventListener('hashchange', soon); // a session that is shown has no news
+  document.addEventListener('visibilitychange', soon);
+  loadInbox();
+}
+
+// matches says whether a session has all words of a filter: in name, command, directory, title, labels, ports or state, as told or as its heading has it.
 export function matches(s, filter) {
-  const all = [s.name, s.command, s.cwd, s.title, s.shell?.command, state(s)[1], s.state, s.ended && 'ended', ...Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v)].join(' ').toLowerCase();
+  const all = [s.name, s.command, s.cwd, s.title, s.shell?.command, state(s)[1], s.state, s.ended && 'ended', ports(s), ...Object.entries(s.labels ?? {}).map(([k, v]) => k + '=' + v)].join(' ').toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((w) => all.includes(w));
 }
 

@@ -148,7 +148,7 @@ func TestRulesAreShownFirst(t *testing.T) {
 
 	p.Wait("what a program asks is there, too, with its session", `document.querySelector('.asks .question a')?.textContent === 'deploy' && !document.querySelector('.asks .none')`)
 	p.Wait("and is counted", `document.querySelector('.badge').textContent === '1'`)
-	p.Wait("the default, No, is marked", `document.querySelectorAll('.question button').length === 2 && document.querySelector('.question .primary')?.textContent === 'No'`)
+	p.Wait("the default, No, is marked", `document.querySelectorAll('.question .answers button').length === 2 && document.querySelector('.question .primary')?.textContent === 'No'`)
 	keep(t, p, "question-approvals-phone")
 	p.Eval(`[...document.querySelectorAll('.question button')].find((b) => b.textContent === 'Yes').click()`, nil)
 	p.Wait("nothing waits", `document.querySelector('.asks .none') && document.querySelector('.badge').hidden`)
