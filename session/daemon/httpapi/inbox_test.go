@@ -43,7 +43,8 @@ func TestInbox_ByCaller(t *testing.T) {
 		if (err == nil) != (c.code == "") || err != nil && (!errors.As(err, &e) || e.Code != c.code) {
 			t.Errorf("%s marks: %v, want %q", what, err, c.code)
 		}
-	}	for state, want := range map[string]int{"open": 1, "done": 1, "snoozed": 0} {
+	}
+	for state, want := range map[string]int{"open": 1, "done": 1, "snoozed": 0} {
 		if list, err := h.listInbox(user, &inboxQuery{State: []string{state}}); err != nil || len(list) != want {
 			t.Errorf("%d entries are %s, want %d: %v", len(list), state, want, err)
 		}
