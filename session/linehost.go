@@ -158,7 +158,8 @@ func (h *lineHost) repairMarks(r *Run) error {
 		r.lostAt = s.off
 	}
 	s.log.Info("shell marks missing; restoring them", "session", s.cfg.ID)
-	data := []byte(line + "\r")
+	st := h.shell.State()
+	data := []byte(st.Prelude(h.shell.kind, false) + line + "\r")
 	h.noteTyped(data)
 	_, err := s.typing.queue.Add(context.Background(), data)
 	return err

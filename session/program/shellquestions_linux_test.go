@@ -162,3 +162,21 @@ func TestFillBeforeThePrompt_IsNoOutput(t *testing.T) {
 		runs(t, p, "printf 'a    '", "a    ", 0)
 	}, "zsh")
 }
+
+// TestRepairLine_StaysOutOfTheHistory takes the hooks away, so that longterm types a line that restores them.
+//
+// FAULT: H12
+func TestRepairLine_StaysOutOfTheHistory(t *testing.T) {
+	inShells(t, func(t *testing.T, p *Program, kind string) {
+		runs(t, p, "echo one", "one\n", 0)
+		send(t, p, "unset PROMPT_COMMAND precmd_functions preexec_functions zshaddhistory_functions; PS1='x> '\r")
+		eventually(t, func() bool {
+			_, err := p.Exec(testContext(t), "true")
+			return err == nil
+		})
+		r, err := p.Exec(testContext(t), "fc -l")
+		if err != nil || !strings.Contains(r.Output, "PS1='x> '") || strings.Contains(r.Output, "longterm") {
+			t.Errorf("the history has %q, %v", r.Output, err)
+		}
+	}, "bash", "zsh", "ksh")
+}

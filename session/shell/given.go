@@ -23,7 +23,7 @@ func (s *State) BeforeFile(k Kind, text []byte) (name string, content []byte) {
 // Prelude returns the bytes to type before a submitted line, so that the shell reads it literally. With record the line
 // is added to the user's history like typed lines.
 //
-// A plain sh has no history, and the editors of the Korn shells support no such key: they record the line.
+// A plain sh has no history, and ksh93's editor supports no such key: it records the line.
 func (s *State) Prelude(k Kind, record bool) string {
 	switch {
 	case s.Given && record:

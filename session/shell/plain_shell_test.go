@@ -4,6 +4,8 @@ package shell
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -63,4 +65,68 @@ func TestTrace_ShowsNoNonce(t *testing.T) {
 			t.Errorf("the nonce shows:\n%s", r.screen())
 		}
 	})
+}
+
+// A trace shows nothing of the marks around a wrapped line, except that the Korn shells show how their trace is dropped.
+//
+// FAULT: H27
+func TestTrace_ShowsNoToken_OfWrappedLines(t *testing.T) {
+	for name, want := range map[string]string{
+		"dash": "+ command eval echo one\necho two\n+ echo one\none\n+ echo two\ntwo",
+		"ksh":  "+ command eval $'echo one\\necho two'\n+ echo one\none\n+ echo two\ntwo\n+ 2> /dev/null",
+		"mksh": "+ eval $'echo one\\necho two'\n+ echo one\none\n+ echo two\ntwo\n+ set +x -- 0",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, rigOptions{argv: []string{shellPath(t, name)}})
+			r.run("set -x")
+			c := r.wrap(r.launch.Kind, "echo one\necho two")
+			if exitOf(c) != 0 || r.text(c) != want {
+				t.Errorf("%+v, %q", c, r.text(c))
+			}
+			if c := r.wrap(r.launch.Kind, "echo one\n(exit 3)"); exitOf(c) != 3 {
+				t.Errorf("%+v", c)
+			}
+			prompt := len(r.bytes)
+			r.run("true")
+			if got := string(r.bytes[prompt:]); name == "ksh" && strings.Contains(got, "/dev/null") {
+				t.Errorf("the trace shows %q", got)
+			}
+		})
+	}
+}
+
+// The lines that longterm types for itself are not in the user's history: those that restore the hooks, and those around a text of
+// several lines.
+//
+// FAULT: H27
+func TestHistory_HasNoLineOfOurs(t *testing.T) {
+	for _, name := range []string{"bash", "zsh", "mksh", "ksh"} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{".zshrc": "HISTSIZE=100\n"}
+			r := newRig(t, rigOptions{argv: []string{shellPath(t, name)}, files: files})
+			kind := r.launch.Kind
+			r.run("echo mine")
+			if kind.Spec().wrap != nil && !kind.Spec().Pastes {
+				if c := r.wrap(kind, "echo one\necho 'two'"); r.text(c) != "one\ntwo" {
+					t.Errorf("%+v, %q", c, r.text(c))
+				}
+			}
+			r.prompt()
+			st := r.tracker.State()
+			r.typeLine("unset PROMPT_COMMAND precmd_functions preexec_functions zshaddhistory_functions; PS1='x> '")
+			r.until("the other prompt", func() bool { return r.cursorLine() == "x>" })
+			r.rests()
+			r.apply(Event{Kind: EventReads, At: uint64(len(r.bytes))})
+			prompt := r.tracker.State().Prompt
+			r.keys(st.Prelude(kind, false) + Repair(kind) + "\r")
+			r.until("a mark", func() bool { return r.tracker.State().Prompt > prompt })
+			r.rests()
+			r.typeLine("fc -l >h; echo do''ne")
+			r.shows("done")
+			b, err := os.ReadFile(filepath.Join(r.home, "h"))
+			if err != nil || !bytes.Contains(b, []byte("echo mine")) || bytes.Contains(b, []byte("longterm")) || bytes.Contains(b, []byte("two")) {
+				t.Errorf("the history has %q, %v\n%s", b, err, r.describe())
+			}
+		})
+	}
 }

@@ -12,7 +12,8 @@ import (
 //
 // The line is quoted and evaluated: comments, here-documents, a backslash at its end and open quotes end with it. The
 // marks' sequences are written in octal and the token in two pieces. So the shell's echo of the input is no mark, and
-// the screen never shows the token in one piece. Wrap returns "" for unsupported kinds of shells.
+// the screen never shows the token in one piece, also while the shell traces commands (set -x). Wrap returns "" for
+// unsupported kinds of shells.
 //
 // A shell that drops an interrupted line as a whole (dash) prints no second mark then.
 func Wrap(k Kind, line, token string) string {
@@ -28,32 +29,49 @@ func wrapSh(line, first, second string) string {
 	return wrapPosix(`\command`, quoteLine(line), first, second)
 }
 
+// wrapKsh works like wrapSh for ksh93, which has no other way to keep a line out of the history.
+func wrapKsh(line, first, second string) string {
+	return " __longterm_s=$?; " + forgetKsh + "(exit $__longterm_s);" + wrapSh(line, first, second)
+}
+
+// forgetKsh removes the line that runs it from ksh93's history: "hist" removes itself, and edits nothing with a program that
+// cannot be run. It does so in no subshell.
+const forgetKsh = `\command hist -e / 2>/dev/null; `
+
 // wrapDash works like wrapSh for a shell without an editor, in which tabs can be written in one way only.
 func wrapDash(line, first, second string) string {
 	return wrapPosix(`\command`, shellquote.Word(line), first, second)
 }
 
 // wrapMksh wraps a line for mksh, in which "command" does not help: the line is first parsed without running it. In mksh printf
-// is a program, which PATH need not have.
+// is a program, which PATH need not have, and a trace is dropped by "set +x" only. The history leaves out lines that begin with a
+// blank: the rows after the first one do not, so there is one, unless the shell could not read it.
 func wrapMksh(line, first, second string) string {
 	quoted := quoteLine(line)
+	if one := strings.ReplaceAll(quoted, "\n", `'$'\n''`); len(one) < longestMksh {
+		quoted = one
+	}
 	token := first + "''" + second
-	return ` (s=$?; command print -n '\033]133;C;lt='` + token + `'\007'; exit $s); ` +
-		"__longterm_s=$?; (set -n; eval " + quoted + ") && { (exit $__longterm_s); eval " + quoted + "; }; " +
-		`(s=$?; command print -n '\033]133;D;'$s';lt='` + token + `'\007'; exit $s)`
+	return ` __longterm_s=$?; (\set +x; set -n; eval ` + quoted + `) 2>/dev/null; __longterm_p=$?; ` +
+		`(\set +x; command print -n '\033]133;C;lt='` + token + `'\007'; exit $__longterm_s); ` +
+		"case $__longterm_p in 0) eval " + quoted + ";; *) (eval " + quoted + ");; esac; " +
+		`(\set +x -- "$?"; command print -n '\033]133;D;'"$1"';lt='` + token + `'\007'; exit "$1")`
 }
+
+// longestMksh bounds a line that is typed three times in one row of at most 4,095 bytes.
+const longestMksh = 1200
 
 // wrapZsh wraps a line for zsh, in which "command" means a program.
 func wrapZsh(line, first, second string) string {
 	return wrapPosix(`\builtin`, quoteLine(line), first, second)
 }
 
-// The subshells keep $?: of the line before for line, and line's for the next.
+// The subshells keep $?: of the line before for line, and line's for the next. A trace of them is dropped.
 // builtin is the word before a builtin that the user's functions and aliases may shadow.
 func wrapPosix(builtin, quoted, first, second string) string {
-	return ` (s=$?; ` + builtin + ` printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; exit $s); ` +
+	return ` (s=$?; ` + builtin + ` printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; exit $s) 2>/dev/null; ` +
 		builtin + " eval " + quoted + `; ` +
-		`(s=$?; ` + builtin + ` printf '\033]133;D;%d;lt=%s%s\007' $((s>256?s-128:s)) ` + first + " " + second + `; exit $s)` // as in longterm.sh
+		`(s=$?; ` + builtin + ` printf '\033]133;D;%d;lt=%s%s\007' $((s>256?s-128:s)) ` + first + " " + second + `; exit $s) 2>/dev/null` // as in longterm.sh
 }
 
 // quoteLine quotes a line, without the tabs that line editors take for keys.

@@ -85,12 +85,12 @@ var specs = map[Kind]*Spec{
 		profiles: [][]string{{"ksh", "ksh93", "mksh"}},
 		Edits:    true, NeedsSane: true, RawAtPrompt: true, KillDraws: true, ReadsBriefly: true,
 		quality: Basic, files: shFiles, parse: shOptions.parse, plan: (*plan).sh,
-		source: ".", again: againSh, repair: repairSh, wrap: wrapSh,
+		source: ".", again: againSh, repair: forgetKsh + repairSh, wrap: wrapKsh,
 	},
 	Mksh: {
 		names:    []string{"mksh", "lksh"},
 		profiles: [][]string{{"mksh"}},
-		Edits:    true, RawAtPrompt: true,
+		Edits:    true, RawAtPrompt: true, unsaved: " ",
 		quality: Basic, files: shFiles, parse: shOptions.parse, plan: (*plan).sh,
 		source: ".", again: againSh, repair: repairSh, wrap: wrapMksh,
 	},
@@ -112,7 +112,7 @@ var specs = map[Kind]*Spec{
 // shFiles are common to the Korn shells and a plain sh.
 var shFiles = [][2]string{{"longterm.sh", "longterm.sh"}}
 
-const repairSh = "PS1='${__longterm_e#$((__longterm_n=__longterm_n+1))}$({ __longterm_prompt $?; } 2>/dev/null)'$PS1"
+const repairSh = "PS1=$__longterm_mark${PS1-}"
 
 // Spec returns the properties of a kind; unlisted kinds have those of Unknown.
 func (k Kind) Spec() *Spec {

@@ -117,7 +117,13 @@ if [ -n "$__longterm_nonce" ]; then
     *MIRBSD*|*LEGACY*)
       __longterm_mark='$(\set +x -- "$?"; { __longterm_prompt "$1"; } 2>/dev/null)${ __longterm_ps2 "$?";}' ;;
     '') __longterm_mark='$({ __longterm_prompt "$?"; } 2>/dev/null)' ;;
-    *) __longterm_mark='$({ __longterm_prompt "$?"; } 2>/dev/null)${ { __longterm_ps2 "$?"; } 2>/dev/null;}' ;;
+    *) # ksh93 shows redirections too, but nothing of a discipline's function
+      eval 'function __longterm_p.get {
+        .sh.value=$({ __longterm_prompt "$?"; } 2>/dev/null)
+        { __longterm_ps2 "$?"; } 2>/dev/null
+      }'
+      __longterm_p=
+      __longterm_mark='${__longterm_p}' ;;
   esac
   __longterm_mark='${__longterm_e#$((__longterm_n=__longterm_n+1))}'$__longterm_mark
   __longterm_2="$__longterm_esc]133;A;k=s;lt=$__longterm_nonce;m="
@@ -139,7 +145,7 @@ if [ -n "$__longterm_nonce" ]; then
       PS1=$__longterm_mark$PS1 ;;
   esac
   case ${KSH_VERSION-} in
-    ''|*MIRBSD*|*LEGACY*) unset __longterm_mark ;;
+    ''|*MIRBSD*|*LEGACY*) ;;
     *) # ksh93: a prompt that is set anew has the mark.
       eval 'PS1.set() {
         case ${.sh.value} in

@@ -145,6 +145,7 @@ _longterm_give() { {
     histchars=$'\x1\x2'${histchars[3]}
   fi
   (( _longterm_gave |= $1 ))
+  _longterm_hooks # the one for the history may have been taken away
 } 2>/dev/null }
 
 _longterm_history() { { (( ! (_longterm_gave & 2) )) } 2>/dev/null }
