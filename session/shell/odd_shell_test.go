@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
 // oddities are what people do to a shell that the integration has to outlive.
@@ -123,5 +125,34 @@ func TestStartFiles_ThatShadowBuiltins_AreReported(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		})
+	}
+}
+
+// TestTraps_DoNotRunForTheHooks sets traps for children and for commands, also in functions.
+//
+// FAULT: H12
+func TestTraps_DoNotRunForTheHooks(t *testing.T) {
+	tier.Full(t)
+	r := newRig(t, rigOptions{argv: []string{shellPath(t, "bash")}})
+	for _, tt := range []struct{ line, out string }{
+		{"/bin/true", "CHLD"}, {"true", ""}, {"(exit 3)", "CHLD"}, {"echo $?", "3"}, {"/bin/true | /bin/true; echo x", "CHLD\nCHLD\nx"},
+		{"trap '' CHLD; /bin/true", ""}, {"trap - CHLD; /bin/true", ""}, {"trap 'echo D' DEBUG", "*"}, {"true", "D"},
+		{"set -o functrace", "D"}, {"true", "D"}, {"trap - DEBUG", "D"}, {"true", ""},
+	} {
+		if tt.line == "/bin/true" {
+			r.run("trap 'echo CHLD' CHLD")
+		}
+		c := r.run(tt.line)
+		if got := r.text(c); got != tt.out && tt.out != "*" {
+			t.Errorf("%s: printed %q, want %q", tt.line, got, tt.out)
+		}
+		if after := string(r.bytes[c.End:]); tt.out != "*" && strings.Contains(after, "D\r\n") {
+			t.Errorf("%s: the hooks printed %q", tt.line, after)
+		}
+	}
+	r = newRig(t, rigOptions{argv: []string{shellPath(t, "zsh")}})
+	r.run("trap 'echo D' DEBUG")
+	if c := r.run("sh -c 'exit 3'"); r.text(c) != "D" || exitOf(c) != 3 {
+		t.Errorf("zsh: printed %q, %+v", r.text(c), c)
 	}
 }

@@ -35,6 +35,7 @@ __longterm_s='\'    # a backslash that escapes nothing
 __longterm_rescue=0 # the function of that name, as arithmetic has it
 __longterm_told=0   # 1 when a hook has told of this prompt
 __longterm_sees=    # set by the builtins that the hooks need, if they can be called
+__longterm_kids=0   # children of the hooks that may still run the user's CHLD trap
 __longterm_gave=    # set while a line runs that a program gave
 __longterm_keys=    # set when the editor knows the keys of such lines
 
@@ -47,7 +48,7 @@ __longterm_keys=    # set when the editor knows the keys of such lines
 __longterm_a='${__longterm_nonce:+\[${__longterm_ok[__longterm_running]-${__longterm_e:$((__longterm_m+=2,__longterm_n+=1,__longterm_running=0*${PROMPT_COMMAND[4747]:=__longterm_rescue})):0}$(__longterm_late "$?")}\]}'
 __longterm_b='${__longterm_nonce:+\[\e]133;B;lt=$__longterm_nonce;m=$((__longterm_m=__longterm_m+1));exit=$?\a\]}'
 __longterm_2='${__longterm_nonce:+\[\e]133;A;k=s;lt=$__longterm_nonce;m=$((__longterm_m=__longterm_m+1))\a\]}'
-__longterm_c='${__longterm_e:$((__longterm_told=0,__longterm_running=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
+__longterm_c='${__longterm_e:$((__longterm_told=0,__longterm_running=1,__longterm_kids=1,__longterm_m=${__longterm_m-0}+1,0)):0}$({ __longterm_preexec || :; } 2>/dev/null)'
 
 __longterm_say() { builtin printf '\033]%s\007' "$1" >/dev/tty || :; }
 
@@ -77,6 +78,7 @@ __longterm_encode() {
 
 # __longterm_leave leaves what the hooks and the session read, in a subshell.
 __longterm_leave() {
+  builtin trap '' XFSZ
   HISTTIMEFORMAT= builtin history 1 >|"$__longterm_state/history"
   __longterm_environ "$((__longterm_n + 1))"
 }
@@ -113,7 +115,7 @@ __longterm_preexec() {
 # The hooks as they stand in PROMPT_COMMAND. What "set -x" would print of them is dropped,
 # and "||" keeps "set -e" and an ERR trap out. A function does not see the DEBUG trap.
 __longterm_pre_text='{ __longterm_pre || :; } 2>/dev/null'
-__longterm_post_text='{ __longterm_status=$?; (\trap -p DEBUG >|"$__longterm_state/trap"; \trap "" XFSZ; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; __longterm_check || :; } 9>&2 2>/dev/null'
+__longterm_post_text='{ __longterm_status=$? __longterm_kids=1; (\trap -p DEBUG CHLD >|"$__longterm_state/trap"; __longterm_leave) || :; __longterm_post || :; __longterm_shield || :; __longterm_check || :; } 9>&2 2>/dev/null'
 
 # __longterm_check leaves a file where the user has taken away the builtins that the hooks call: no mark will come.
 __longterm_check() {
@@ -170,7 +172,7 @@ __longterm_post() {
 __longterm_rescue() {
   builtin local _lt_status=$?
   if ((__longterm_told)); then return 0; fi
-  { __longterm_pre "$_lt_status" || :; __longterm_status=$__longterm_last; (builtin trap '' XFSZ; __longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
+  { __longterm_pre "$_lt_status" || :; __longterm_status=$__longterm_last; (__longterm_leave) || :; __longterm_post || :; } 9>&2 2>/dev/null
 }
 
 # __longterm_late prints the prompt's mark in place of the hooks: in a subshell, while PS1 is
@@ -330,22 +332,26 @@ __longterm_keep() {
   PROMPT_COMMAND=("${_lt_all[@]}" "$_lt_post")
 }
 
-# __longterm_shield keeps the user's DEBUG trap from running for the hooks: what it
-# prints for each command it would print for them too. "case" changes neither $? nor
-# what the trap sees. Before bash 4.4 the trap has to stand in for PS0 as well.
+# __longterm_shield keeps the user's DEBUG and CHLD traps from running for the hooks and for their children. "case" changes
+# neither $? nor what the trap sees. Before bash 4.4 the DEBUG trap has to stand in for PS0 as well.
 __longterm_shield() {
   builtin local IFS= _lt_trap _lt_user=
   builtin local -a _lt_words
   builtin read -r -d '' _lt_trap <"$__longterm_state/trap"
-  case $_lt_trap in *__longterm_*) return 0 ;; esac
-  if [[ -n $_lt_trap ]]; then
-    builtin eval "_lt_words=($_lt_trap)"
+  builtin eval "_lt_words=($_lt_trap)"
+  if [[ ${_lt_words[3]-} == DEBUG ]]; then
     _lt_user=${_lt_words[2]}
-    if [[ $_lt_user == - ]]; then _lt_user=; fi # POSIX mode shows the default so
+    _lt_words=("${_lt_words[@]:4}")
   fi
+  case ${_lt_words[2]-} in ''|-|*__longterm_*) ;; # POSIX mode shows the default as "-"
+    *)
+      __longterm_kids=0
+      builtin trap -- "case \$__longterm_kids in (1) __longterm_kids=0 ;; (*) ${_lt_words[2]}"$'\n'";; esac" CHLD
+  esac
+  case $_lt_user in *__longterm_*) return 0 ;; -) _lt_user= ;; esac
   if ((!__longterm_ps0)); then _lt_user="__longterm_debug${_lt_user:+$'\n'}$_lt_user"; fi
   if [[ -z $_lt_user ]]; then return 0; fi
-  builtin trap -- "case \$BASH_COMMAND in (*__longterm_*) ;; (*) $_lt_user"$'\n'";; esac" DEBUG
+  builtin trap -- "case \$BASH_COMMAND\${FUNCNAME-} in (*__longterm_*) ;; (*) $_lt_user"$'\n'";; esac" DEBUG
 }
 
 # __longterm_debug sees every simple command at top level; the first after a prompt
@@ -425,5 +431,5 @@ fi
 
 # All that is left to do is one command and a subshell, which runs no DEBUG trap: of a
 # trap that prints, the user sees one line more than without us.
-(\builtin trap -p DEBUG >|"$__longterm_state/trap") 2>/dev/null
+(\builtin trap -p DEBUG CHLD >|"$__longterm_state/trap") 2>/dev/null
 { __longterm_begin || \builtin :; } 2>/dev/null

@@ -5,8 +5,8 @@
 #
 # The user's precmd_functions and preexec_functions keep their order between the first
 # and the last of ours. PS1 and PS2 carry marks only while zsh waits for a line. Each mark
-# has a place (m=): output that is shown again is worthless. What "set -x" would print of
-# the hooks is dropped. What is written is written by a subshell: a limit on the size of
+# has a place (m=): output that is shown again is worthless. What "set -x" and a
+# DEBUG trap would print of the hooks is dropped. What is written is written by a subshell: a limit on the size of
 # files ends that one.
 
 _longterm_running=0 # a command runs
@@ -43,8 +43,7 @@ _longterm_encode() {
 
 # _longterm_ended does the work of _longterm_precmd, the first of precmd_functions: the
 # command's output ends here.
-_longterm_ended() { {
-  _longterm_status=$?
+_longterm_ended() { { _longterm_status=$?; builtin setopt localoptions localtraps; builtin trap - DEBUG
   if (( _longterm_gave )); then
     (( _longterm_gave = _longterm_gave & 4 ? 8 : 0 ))
     if [[ ${histchars[1]} == $'\x1' ]]; then histchars=$_longterm_chars; fi
@@ -58,7 +57,7 @@ _longterm_ended() { {
     _longterm_said "D;$_longterm_status"
   fi
   _longterm_renew
-} 2>/dev/null }
+} >/dev/null 2>&1 }
 
 # _longterm_renew takes over the variables that were left for this shell: it is told once.
 _longterm_renew() {
@@ -71,7 +70,7 @@ _longterm_renew() {
 
 # _longterm_prompt is the last of precmd_functions, so that it sees the prompt that the
 # others made.
-_longterm_prompt() { {
+_longterm_prompt() { { builtin setopt localoptions localtraps; builtin trap - DEBUG
   local REPLY cwd b
   if ! _longterm_sound; then : >|$_longterm_state/shadowed; fi
   _longterm_shown=1
@@ -90,7 +89,7 @@ _longterm_prompt() { {
     if (( _longterm_keys )); then b+=';g=1'; fi
   fi
   _longterm_say "133;A;lt=$_longterm_nonce;m=$((_longterm_m - 2));n=$_longterm_n;exit=$_longterm_status;cwd=$cwd$b"
-} 2>/dev/null }
+} >/dev/null 2>&1 }
 
 # _longterm_mark puts marks into the prompts: anew for each, for their places.
 _longterm_mark() {
@@ -108,7 +107,7 @@ _longterm_mark() {
 
 # _longterm_preexec is the last of preexec_functions: the command's output begins here.
 # Its text is what was typed, or what that was expanded to when history is off.
-_longterm_preexec() { {
+_longterm_preexec() { { builtin setopt localoptions localtraps; builtin trap - DEBUG
   local REPLY cut
   local -i m=$(( ++_longterm_m ))
   _longterm_running=1 _longterm_shown=0
@@ -134,21 +133,21 @@ _longterm_preexec() { {
   if (( $#text > 16384 )); then text=${text[1,16384]} cut=';cut=1'; fi
   _longterm_encode "$text"
   _longterm_say "133;C;lt=$_longterm_nonce;m=$m$cut;cmdline_url=$REPLY"
-} 2>/dev/null }
+} >/dev/null 2>&1 }
 
 # _longterm_give comes before a line that a program gives, 2 for one that is not to be
 # recorded: history expansion is for what people type, and comments count as in a script.
 # No line has the first two characters; the third begins comments.
-_longterm_give() { {
+_longterm_give() { { builtin setopt localoptions localtraps; builtin trap - DEBUG
   if (( ! _longterm_gave )); then
     _longterm_chars=$histchars
     histchars=$'\x1\x2'${histchars[3]}
   fi
   (( _longterm_gave |= $1 ))
   _longterm_hooks # the one for the history may have been taken away
-} 2>/dev/null }
+} >/dev/null 2>&1 }
 
-_longterm_history() { { (( ! (_longterm_gave & 2) )) } 2>/dev/null }
+_longterm_history() { { builtin setopt localoptions localtraps; builtin trap - DEBUG; (( ! (_longterm_gave & 2) )) } >/dev/null 2>&1 }
 
 # _longterm_bind gives the editor the keys.
 _longterm_bind() {
