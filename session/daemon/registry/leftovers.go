@@ -145,7 +145,7 @@ func awaitEnd(all []sys.Process, within time.Duration) {
 }
 
 // Background returns the processes that a session's command left running and that started after since, without the
-// session's own. It reads the session's cgroup, or else the children of the session and of its keeper, which adopts
+// session's own and the forks in which its shell expands the prompt. It reads the session's cgroup, or else the children of the session and of its keeper, which adopts
 // orphans.
 func (e *Handle) Background(since time.Time) []int {
 	leader := e.Session.Status().PID
@@ -166,7 +166,7 @@ func (e *Handle) Background(since time.Time) []int {
 	}
 	var pids []int
 	for _, pid := range all {
-		if st, err := sys.ReadStat(pid); err != nil || st.State == 'Z' || pid == leader {
+		if st, err := sys.ReadStat(pid); err != nil || st.State == 'Z' || pid == leader || isFork(pid, &st, leader) {
 			continue
 		}
 		if started, ok := startOf(pid); ok && started.After(since.Add(-ClockTick)) {
@@ -174,4 +174,19 @@ func (e *Handle) Background(since time.Time) []int {
 		}
 	}
 	return pids
+}
+
+// isFork reports whether a process is a copy of its parent, the leader, in the leader's process group. A shell with job control
+// gives what a line leaves running its own group.
+func isFork(pid int, st *sys.Stat, leader int) bool {
+	if st.Parent != leader {
+		return false
+	}
+	of, err := sys.ReadStat(leader)
+	if err != nil || st.Group != of.Group {
+		return false
+	}
+	argv, err := sys.Cmdline(pid)
+	other, otherErr := sys.Cmdline(leader)
+	return err == nil && otherErr == nil && slices.Equal(argv, other)
 }
