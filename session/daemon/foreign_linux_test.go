@@ -113,3 +113,26 @@ func TestLinesOfWhatAShellBecame(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 }
+
+// A line that ends the session's program has the program's exit status; other lines for it have none.
+//
+// FAULT: H3
+func TestLine_HasTheProgramsStatus_WhenItEndsIt(t *testing.T) {
+	t.Parallel()
+	python := tier.Path(t, "python3")
+	r := serve(t)
+	for name, tt := range map[string]struct {
+		line string
+		code int
+	}{"three": {"exit(3)", 3}, "none": {"exit()", 0}} {
+		get[api.Session](r, "POST", "/sessions", api.NewSession{Name: name, Argv: []string{python, "-q"}})
+		r.wait(name, api.Condition{Kind: "text", Text: ">>>"})
+		if res := get[api.Result](r, "POST", "/sessions/"+name+"/exec", api.Exec{Line: "1+1", Wait: true}); res.ExitCode != nil || res.ExitUnknown != api.ExitNone {
+			t.Errorf("%+v", res)
+		}
+		res := get[api.Result](r, "POST", "/sessions/"+name+"/exec", api.Exec{Line: tt.line, Wait: true})
+		if res.State != "ended" || res.ExitCode == nil || *res.ExitCode != tt.code || res.ExitUnknown != "" {
+			t.Errorf("%s: %+v", tt.line, res)
+		}
+	}
+}

@@ -265,6 +265,9 @@ func (j *Job) followUnintegrated(ctx context.Context) {
 	if st.Shell.Phase != "" && st.Cwd == c.CwdBefore {
 		c.CwdAfter = "" // the shell's directory, not that of the program that it runs
 	}
+	if err != nil && st.Exit != nil && st.Exit.Signal == "" { // the line has ended the program
+		c.Exit = new(st.Exit.Code)
+	}
 	_, c.End = j.e.Session.OutputRange()
 	j.e.Unintegrated.Ran(j.line)
 	j.onCommand(&c, nil)
