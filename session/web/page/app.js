@@ -184,7 +184,7 @@ function route(stage, hash) {
       };
       if (at) page.off.push(store.on('change', function once() { if (page?.term && !page.went) { page.went = true; page.goTo(at); } }));
       break;
-    case 'approvals': case 'inbox': page = new Inbox(); break;
+    case 'approvals': page = new Inbox(); break;
     case 'search': {
       const search = new Search(undefined, go, decodeURIComponent(id ?? ''));
       page = { el: narrow('Search', search.el), focus: () => search.focus() };

@@ -339,6 +339,60 @@ func TestViewerApproves(t *testing.T) {
 	o.shows("STATUS=0")
 }
 
+// TestViewerInbox answers a question, marks a failure and snoozes an approval in the viewer's inbox, over a kill of the
+// daemon. Enter opens the approval.
+//
+// FEATURES: R130
+func TestViewerInbox(t *testing.T) {
+	tier.Full(t)
+	t.Parallel()
+	i := e2e.New(t)
+	i.Run("new", "-n", "work", "--", "sh", "-c", "echo begun; exec sleep 1000")
+	i.Run("new", "-n", "ask", "--", "sh", "-c", `printf 'Continue? [y/N] '; read a; echo "got $a"; exec sleep 1000`)
+	i.Run("new", "-n", "prog", "--", "sh", "-c", "exit 7")
+	i.Run("wait", "ask", "--for", "input")
+	i.Run("wait", "prog", "--for", "exit")
+	i.Run("run", "-b", "--agent", "robot", "--policy", "readonly", "--", "touch", i.Dir+"/made")
+	o := newOuter(t, i, 120, 36, "view", "work")
+	o.shows("begun")
+	o.after("I")
+	o.shows("Inbox  3", "robot requests approval", "asks: Continue? [y/N]", "sh -c 'exit 7' failed with status 7", "longterm inbox answer I", " y ")
+	o.keys("f", "a", "i", "l")
+	o.shows("longterm why prog")
+	o.keys("C-d")
+	o.shows(": done")
+	o.keys("C-u")
+	if err := syscall.Kill(i.Status().DaemonPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	o.shows("Inbox  2", "asks: Continue? [y/N]")
+	o.keys("c", "o", "n", "t", "i")
+	o.keys("C-r")
+	o.shows("to ask:")
+	o.keys("y")
+	e2e.Eventually(t, "the daemon answers requests again", func() bool { return strings.Contains(i.Run("inbox"), "Continue?") })
+	o.keys("Enter")
+	o.shows(": answered")
+	e2e.Eventually(t, "the answer", func() bool { return strings.Contains(i.Run("screen", "ask"), "got y") })
+	o.keys("C-u")
+	o.shows("Inbox  1")
+	o.keys("Enter")
+	o.shows("Approval A1", "4 no, with a reason")
+	o.keys("C-g")
+	o.after("I")
+	o.shows("Inbox  1")
+	o.keys("C-s")
+	o.shows("hide A1 for: 1h")
+	o.keys("Enter")
+	o.shows("nothing needs your attention")
+	if list := i.Run("inbox", "--all"); !strings.Contains(list, "snoozed until") {
+		t.Errorf("not snoozed:\n%s", list)
+	}
+	o.keys("C-g")
+	o.after("q")
+	o.shows("STATUS=0")
+}
+
 // TestViewer_OverviewAndDetails opens the overview, which lists sessions that need the user first and answers prompts,
 // and the details, which list changes, matches of rules and commands. Quitting lists the sessions that continue.
 //

@@ -41,10 +41,12 @@ func TestAxe(t *testing.T) {
 	i.Run("new", "-n", "shell", "--", "sh")
 	i.Try("exec", "shell", "ls /nowhere")
 	i.Run("run", "--background", "--policy", "readonly", "--", "touch", i.Dir+"/made")
+	i.Run("new", "-n", "bad", "--", "sh", "-c", "exit 7")
 	i.Run("config", "set", "hosts.names", "far") // which is offered to be asked, and is not
 	id := i.Info("shell").ID
 	for name, s := range map[string]browser.Screen{"desk": browser.Desk, "phone": browser.Phone} {
 		p := open(i, b, s)
+		p.Wait("the failure in the inbox", `longterm.store.inbox.some((e) => e.kind === 'failed')`)
 		p.Eval(axe+"\nvoid 0", nil)
 		look := func(what string) {
 			t.Helper()

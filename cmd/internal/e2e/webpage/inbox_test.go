@@ -83,7 +83,7 @@ func TestInbox(t *testing.T) {
 	show(i, p, "web")
 	p.Wait("its port", fmt.Sprintf(`document.querySelector('.head .what').textContent.includes(%q)`, port))
 	keep(t, p, "ports-desk")
-	p.Eval(`void (location.hash = '#/inbox')`, nil)
+	p.Eval(`void (location.hash = '#/approvals')`, nil)
 	p.Wait("nothing is left", `document.querySelector('.asks .none') && document.querySelector('.badge').hidden`)
 	quiet(t, b)
 }
