@@ -180,12 +180,15 @@ func (d *Draft) isMounted() bool {
 	return false
 }
 
-// lock excludes other processes that scan, commit or discard. It waits for them.
+// lock excludes other processes that scan, commit or discard. It waits for them, and fails if the draft was removed meanwhile.
 func (d *Draft) lock() (unlock func(), err error) {
 	d.mu.Lock()
-	f, err := os.OpenFile(filepath.Join(d.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(d.dir, lockName), os.O_RDWR, 0) // Create has made it
 	if err == nil {
-		if err = flock(f, unix.LOCK_EX); err != nil {
+		if err = flock(f, unix.LOCK_EX); err == nil {
+			_, err = os.Lstat(filepath.Join(d.dir, infoName))
+		}
+		if err != nil {
 			_ = f.Close()
 		}
 	}

@@ -3,6 +3,8 @@ package draft
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,5 +128,27 @@ func TestDiff_HasOneLine_ForBinaryFilesAndDirectories(t *testing.T) {
 	want := "Deleted directory and all in it: b/gone\ndiff --git a/keep/f b/keep/f\nBinary or big files a/keep/f and b/keep/f differ (6 to 3 bytes)\n"
 	if out.String() != want {
 		t.Errorf("%s", out.String())
+	}
+}
+
+// TestRemovedDraft_IsNotWrittenAgain ends a draft that another process discards meanwhile: before it has removed the lock's file, and
+// after.
+//
+// FEATURES: R126
+func TestRemovedDraft_IsNotWrittenAgain(t *testing.T) {
+	for _, names := range [][]string{{infoName}, {infoName, lockName}} {
+		b := newBed(t, func(string) {})
+		for _, name := range names {
+			check(t, os.Remove(filepath.Join(b.d.dir, name)))
+		}
+		if err := b.d.End(); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("without %v: %v", names, err)
+		}
+		if Exists(b.d.dir) {
+			t.Errorf("without %v: the draft is there again", names)
+		}
+		if _, err := os.Lstat(filepath.Join(b.d.dir, lockName)); (err == nil) != (len(names) == 1) {
+			t.Errorf("without %v: the lock's file: %v", names, err)
+		}
 	}
 }

@@ -225,7 +225,7 @@ func (j *Job) makeReview(ctx context.Context) (*api.DraftReview, error) {
 
 // Bounds of waiting for the end of a draft's mount: the last process of a session holds it a little longer than the terminal.
 const (
-	unmountTime = 5 * time.Second
+	unmountTime = 15 * time.Second
 	unmountPoll = 20 * time.Millisecond
 )
 

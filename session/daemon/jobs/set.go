@@ -293,6 +293,9 @@ func (j *Job) finish(ctx context.Context) {
 	described := j.s.reg.Describe(j.e, j.e.Session.Status()) // before KeepRun changes its labels
 	if j.command {
 		j.discardUnlessAllowed(ctx)
+		if ctx.Err() != nil { // perhaps before the draft was discarded
+			return
+		}
 		r.Draft = j.s.reg.EndDraft(ctx, j.e)
 	}
 	if j.ranInDraft() && !j.drafted.keep || j.command && j.e.Temporary() && (isWorthKeeping(&r) || r.Draft != nil) {
