@@ -17,7 +17,7 @@ import (
 //
 // FEATURES: R42 R90
 func TestQuestionOutlivesItsOwner(t *testing.T) {
-	confirm := inputdetect.Verdict{Kind: inputdetect.Confirm, Needs: true, Confidence: 99, Reason: "the text offers yes or no"}
+	confirm := inputdetect.Verdict{Kind: inputdetect.Confirm, NeedsInput: true, Confidence: 99, Reason: "the text offers yes or no"}
 	for _, c := range []struct {
 		name  string
 		after func(t *testing.T, s *fixture)
@@ -97,7 +97,7 @@ func TestQuestionOutlivesItsOwner(t *testing.T) {
 // FEATURES: R42
 func TestQuestionAfterQuestion(t *testing.T) {
 	asks := func(why, words string) inputdetect.Verdict {
-		return inputdetect.Verdict{Kind: inputdetect.Confirm, Needs: true, Confidence: 90, Reason: "app: " + why + `: "` + words + `"`}
+		return inputdetect.Verdict{Kind: inputdetect.Confirm, NeedsInput: true, Confidence: 90, Reason: "app: " + why + `: "` + words + `"`}
 	}
 	for _, c := range []struct {
 		name   string
@@ -165,7 +165,7 @@ func TestDoubtAfterResume(t *testing.T) {
 		if got := s.Status().Needs; !got.Since.Equal(time.Unix(1, 0)) {
 			t.Errorf("in doubt: %+v", got)
 		}
-		h.publishFinding(&inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Text, Needs: true, Confidence: 80, Reason: "app: reads"}})
+		h.publishFinding(&inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Text, NeedsInput: true, Confidence: 80, Reason: "app: reads"}})
 		if got := s.Status().Needs; !got.Since.Equal(time.Unix(1, 0)) {
 			t.Errorf("found again: %+v", got)
 		}

@@ -64,7 +64,7 @@ func (h *inputState) CursorLine() (line string, partial bool) {
 
 // Prompt implements admit.Terminal.
 func (h *inputState) Prompt() string {
-	return strings.TrimPrefix(inputdetect.Words(h.s.Status().Needs.Reason), "…")
+	return strings.TrimPrefix(inputdetect.PromptText(h.s.Status().Needs.Reason), "…")
 }
 
 // editsLine reports whether the program keeps a line that is being typed: a shell at its prompt, or a program that

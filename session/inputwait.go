@@ -407,16 +407,16 @@ func (h *inputWait) publishFinding(f *inputwait.Finding) {
 // separate kind.
 func (h *inputWait) setNeeds(v inputdetect.Verdict) {
 	s := h.s
-	if nested := v.Kind == inputdetect.Prompt && s.lines.isFollowed(); !v.Needs && !nested {
+	if nested := v.Kind == inputdetect.Prompt && s.lines.isFollowed(); !v.NeedsInput && !nested {
 		v = inputdetect.Verdict{}
 	}
 	was := s.Status().Needs
-	if v.Kind == was.Kind && !v.Needs {
+	if v.Kind == was.Kind && !v.NeedsInput {
 		return
 	}
 	before := h.place
 	h.place = h.cursorPlace()
-	if v.Kind == was.Kind && v.Repl == was.Repl && v.Box == was.Box && !h.place.isOtherPrompt(before, inputdetect.Words(was.Reason), inputdetect.Words(v.Reason)) {
+	if v.Kind == was.Kind && v.IsREPL == was.Repl && v.IsPasswordBox == was.Box && !h.place.isOtherPrompt(before, inputdetect.PromptText(was.Reason), inputdetect.PromptText(v.Reason)) {
 		return
 	}
 	n := newNeeds(v)
@@ -440,7 +440,7 @@ func (h *inputWait) resume() {
 // newNeeds returns the status for a verdict, as of now.
 func newNeeds(v inputdetect.Verdict) (n Needs) {
 	if v.Kind != inputdetect.None {
-		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.Repl, Box: v.Box, Since: time.Now()}
+		n = Needs{Kind: v.Kind, Confidence: v.Confidence, Reason: v.Reason, Repl: v.IsREPL, Box: v.IsPasswordBox, Since: time.Now()}
 	}
 	return n
 }

@@ -64,7 +64,7 @@ func (h *lineHost) Probe() (p lineexec.Probe) {
 		p.Shadowed = l.IsShadowed()
 	}
 	p.Blocked = r.State == inputdetect.Reading
-	if size, stack := inputdetect.ReadCall(r.PID, r.TID); p.Reads {
+	if size, stack := inputdetect.BlockedRead(r.PID, r.TID); p.Reads {
 		if sameMode {
 			p.Stack = stack
 		}

@@ -17,7 +17,7 @@ import (
 func TestHeldQuestion(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, d *asking, _ string) {
 		s := d.s
-		text, doubt := inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Text, Needs: true}}, inputwait.Finding{Doubt: true}
+		text, doubt := inputwait.Finding{Verdict: inputdetect.Verdict{Kind: inputdetect.Text, NeedsInput: true}}, inputwait.Finding{Doubt: true}
 		person := func(what string) func(*inputWait) { return func(h *inputWait) { h.clearPrompt([]byte(what), true) } }
 		prints := func(what string) func(*inputWait) {
 			return func(h *inputWait) {

@@ -186,7 +186,7 @@ func (a *app) renew(ctx context.Context, c *client.Client) {
 			env[name] = &value
 		}
 	}
-	if err := c.Renew(ctx, api.Renewal{Env: env}); err != nil {
+	if err := c.UpdateShellEnv(ctx, api.Renewal{Env: env}); err != nil {
 		fmt.Fprintln(a.Stderr, "longterm: variables of shells not updated:", err)
 	}
 }

@@ -132,7 +132,7 @@ func daemonUpgrade(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			unlock, err := b.client.UpgradeAlone(cmd.Context())
+			unlock, err := b.client.LockUpgrade(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -397,7 +397,7 @@ func (a *app) onFleet(ctx context.Context) ([]api.FleetHost, fleets.ClientFactor
 	list, err := b.client.FleetHosts(ctx, "")
 	return list, func(h api.FleetHost, onCopy func(api.FleetCopy)) *client.Client {
 		o := b.options
-		o.Way, o.KeeperArgv, o.OnApproval, o.OnCopy = &client.ViaFleet{Local: b.client, Host: h.Host, Here: h.Here, Away: h.State == "away"}, nil, nil, onCopy
+		o.Remote, o.KeeperArgv, o.OnApproval, o.OnReplica = &client.ViaFleet{Local: b.client, Host: h.Host, IsLocal: h.Here, IsUnreachable: h.State == "away"}, nil, nil, onCopy
 		return client.New(o)
 	}, err
 }
@@ -523,7 +523,7 @@ With --each-host CMD runs on every such host, and its output is printed with the
 }
 
 // viaFleet returns the way to a host of this machine's fleet, or nil if the fleet has no such host.
-func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (client.Way, error) {
+func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (client.RemoteHost, error) {
 	dir, err := fleetDir()
 	if err != nil || fleet.CheckName(name) != nil {
 		return nil, err
@@ -543,7 +543,7 @@ func (a *app) viaFleet(ctx context.Context, o client.Options, name string) (clie
 	if err != nil {
 		return nil, err
 	}
-	return &client.ViaFleet{Local: local, Host: name, Here: list[0].Here, Away: list[0].State == "away"}, nil
+	return &client.ViaFleet{Local: local, Host: name, IsLocal: list[0].Here, IsUnreachable: list[0].State == "away"}, nil
 }
 
 func fleetSimulate() *cobra.Command {

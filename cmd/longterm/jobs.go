@@ -238,7 +238,7 @@ func (a *app) jobsWait() *cobra.Command {
 			ctx, cancel = context.WithTimeout(ctx, timeout)
 			defer cancel()
 		}
-		j, err := c.AwaitJob(ctx, id, client.AwaitHow{OnApproval: a.reportPending})
+		j, err := c.AwaitJob(ctx, id, client.AwaitOptions{OnApproval: a.reportPending})
 		if errors.Is(err, context.DeadlineExceeded) {
 			return exit.With(api.ExitTimeout, fmt.Errorf("timeout after %s: job %s still running; see `longterm jobs show %s`", timeout, id, id))
 		}

@@ -131,7 +131,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 // OnApproval is unset.
 func (b *backend) agent(label, token string) *client.Client {
 	o := b.options
-	o.Agent, o.Token, o.OnApproval, o.OneVerb = label, token, nil, false
+	o.Agent, o.Token, o.OnApproval, o.IsOneCommand = label, token, nil, false
 	return client.New(o)
 }
 

@@ -135,7 +135,7 @@ func replyText(list []api.RespondReply) string {
 }
 
 func (a *app) printFirings(ctx context.Context, s *client.Session) error {
-	list, err := s.Firings(ctx)
+	list, err := s.RuleMatches(ctx)
 	if err != nil {
 		return err
 	}

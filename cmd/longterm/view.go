@@ -188,7 +188,7 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 		a.host = name
 		b, err := a.connect()
 		if err == nil {
-			forViewer(b.options.Way, only)
+			forViewer(b.options.Remote, only)
 			v.list = append(v.list, viewsource.Host{Name: name, Client: b.client})
 		}
 		return err
@@ -204,7 +204,7 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 		if err := a.onHost(&o, name); err != nil {
 			return err
 		}
-		forViewer(o.Way, only)
+		forViewer(o.Remote, only)
 		c = client.New(o)
 		v.clients = append(v.clients, c)
 	}
@@ -213,14 +213,14 @@ func (a *app) viewHost(v *viewHosts, name string, only bool) error {
 }
 
 // forViewer adapts a way to a viewer that shows this host only, or several.
-func forViewer(way client.Way, only bool) {
+func forViewer(way client.RemoteHost, only bool) {
 	switch w := way.(type) {
 	case *hosts.Way:
 		if !only {
 			w.Asks, w.Bare = false, nil // the terminal belongs to the viewer
 		}
 	case *client.ViaFleet:
-		w.Live = true // the viewer waits for the host to return instead of following its replica
+		w.NeedsLive = true // the viewer waits for the host to return instead of following its replica
 	}
 }
 

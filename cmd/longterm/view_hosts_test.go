@@ -19,8 +19,8 @@ func TestWaysOfViewers(t *testing.T) {
 		forViewer(fleet, only)
 		forViewer(ssh, only)
 		forViewer(nil, only)
-		if !fleet.Live || ssh.Asks != only {
-			t.Errorf("alone %v: waits %v, asks %v", only, fleet.Live, ssh.Asks)
+		if !fleet.NeedsLive || ssh.Asks != only {
+			t.Errorf("alone %v: waits %v, asks %v", only, fleet.NeedsLive, ssh.Asks)
 		}
 	}
 }

@@ -60,9 +60,9 @@ func (a *app) connect() (*backend, error) {
 	if err := identity.CheckLabel(label); err != nil {
 		return nil, exit.Usage(err)
 	}
-	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.reportPending, OnCopy: a.reportReplica, OnSilent: a.reportSilent, OneVerb: true}
+	o := client.Options{Dirs: dirs, Build: version, Agent: label, OnApproval: a.reportPending, OnReplica: a.reportReplica, OnUnresponsive: a.reportSilent, IsOneCommand: true}
 	if a.waits {
-		o.OnAway = a.reportUnreachable
+		o.OnOutage = a.reportUnreachable
 	}
 	if a.host != "" {
 		if err := a.onHost(&o, a.host); err != nil {
@@ -75,7 +75,7 @@ func (a *app) connect() (*backend, error) {
 	}
 	first := o
 	if a.host == "" {
-		first.Begun = prefetchedRequest()
+		first.Prefetched = prefetchedRequest()
 	}
 	a.backend = &backend{dirs, client.New(first), quiet, o}
 	return a.backend, nil
@@ -91,9 +91,9 @@ func prefetchedRequest() *client.PrefetchedRequest {
 	conn, err := net.FileConn(r.Conn) // duplicates the descriptor
 	_ = r.Conn.Close()
 	if r.Conn = nil; err != nil {
-		return &client.PrefetchedRequest{Method: r.Method, URI: r.URI, Answer: io.NopCloser(strings.NewReader(r.Got))}
+		return &client.PrefetchedRequest{Method: r.Method, URI: r.URI, Response: io.NopCloser(strings.NewReader(r.Got))}
 	}
-	return &client.PrefetchedRequest{Method: r.Method, URI: r.URI, Conn: conn, Answer: struct {
+	return &client.PrefetchedRequest{Method: r.Method, URI: r.URI, Conn: conn, Response: struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(strings.NewReader(r.Got), conn), conn}}
@@ -111,7 +111,7 @@ func (a *app) hosts() (*remote.Hosts, error) {
 // onHost directs a client's requests to the daemon of a remote host.
 func (a *app) onHost(o *client.Options, name string) error {
 	if w, err := a.viaFleet(a.ctx, *o, name); err != nil || w != nil {
-		o.Way, o.KeeperArgv = w, nil
+		o.Remote, o.KeeperArgv = w, nil
 		return err
 	}
 	h, err := a.hosts()
@@ -122,7 +122,7 @@ func (a *app) onHost(o *client.Options, name string) error {
 	if err != nil {
 		return err
 	}
-	o.Way, o.From, o.KeeperArgv = w, hosts.As(), nil
+	o.Remote, o.From, o.KeeperArgv = w, hosts.As(), nil
 	return nil
 }
 

@@ -15,8 +15,9 @@ import (
 	"github.com/longterm-dev/longterm/session/paths"
 )
 
-// leaving is a daemon on its way out: it refuses for a while.
-func leaving(t *testing.T, refusals int32) (*Client, *atomic.Int32) {
+// newClosingDaemon returns a client of a daemon that rejects so many requests because it closes, and the number of
+// requests.
+func newClosingDaemon(t *testing.T, refusals int32) (*Client, *atomic.Int32) {
 	t.Helper()
 	dir := t.TempDir()
 	dirs := paths.Dirs{Run: dir + "/run", State: dir, Config: dir}
@@ -41,31 +42,29 @@ func leaving(t *testing.T, refusals int32) (*Client, *atomic.Int32) {
 	return New(Options{Dirs: dirs, KeeperArgv: func() []string { return []string{"false"} }}), &asked
 }
 
-// Input with an id outlasts a daemon that refuses for more than a moment: repeats come with
-// pauses between.
-//
+// Input with an id is retried, with pauses, while the daemon closes.
 // FAULT: A23
-func TestTypingOutlastsALeavingDaemon(t *testing.T) {
-	c, asked := leaving(t, 6)
+func TestType_RetriesWhileDaemonCloses(t *testing.T) {
+	c, asked := newClosingDaemon(t, 6)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	began := time.Now()
 	r, err := c.Session("s").Type(ctx, api.Input{Text: "x", ID: "id"})
 	if err != nil || r.Cursor != 7 || asked.Load() != 7 {
-		t.Errorf("%+v, %v after %d requests", r, err, asked.Load())
+		t.Errorf("got %+v, error %v after %d requests", r, err, asked.Load())
 	}
 	if took := time.Since(began); took < 50*time.Millisecond {
-		t.Errorf("repeated without a pause: %v", took)
+		t.Errorf("retried without a pause: took %v", took)
 	}
 	if _, err := c.Session("s").Type(ctx, api.Input{Text: "x"}); err != nil {
 		t.Error(err)
 	}
 }
 
-// A request without an id is sent once: whether it was typed is unknown.
-func TestTypingWithoutID_NotRetried(t *testing.T) {
-	c, asked := leaving(t, 1)
+// Input without an id is sent once: whether it was typed is unknown.
+func TestType_WithoutID_NotRetried(t *testing.T) {
+	c, asked := newClosingDaemon(t, 1)
 	if _, err := c.Session("s").Type(t.Context(), api.Input{Text: "x"}); !isUnavailable(err) || asked.Load() != 1 {
-		t.Errorf("%v after %d requests", err, asked.Load())
+		t.Errorf("got error %v after %d requests", err, asked.Load())
 	}
 }

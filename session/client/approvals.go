@@ -12,12 +12,12 @@ import (
 
 // ApprovalQuery selects approvals.
 type ApprovalQuery struct {
-	All     bool   // answered and withdrawn ones too
+	All     bool   // include answered and withdrawn ones
 	Session string // id, name or prefix; empty for all
 	Limit   int    // the newest Limit; 0: 1000
 }
 
-// Approvals lists what a user has to allow, oldest first.
+// Approvals returns the approval requests, oldest first.
 func (c *Client) Approvals(ctx context.Context, q ApprovalQuery) ([]api.Approval, error) {
 	v := url.Values{}
 	if q.All {
@@ -32,27 +32,27 @@ func (c *Client) Approvals(ctx context.Context, q ApprovalQuery) ([]api.Approval
 	return get[[]api.Approval](ctx, c, "/approvals", v)
 }
 
-// Approval describes an approval.
+// Approval returns an approval request.
 func (c *Client) Approval(ctx context.Context, id string) (api.Approval, error) {
 	return get[api.Approval](ctx, c, "/approvals/"+url.PathEscape(id), nil)
 }
 
-// AnswerApproval answers an approval. If it is no longer pending, the error is a conflict: api.CodeAnswered.
+// AnswerApproval answers an approval request. If it is no longer pending, the error has code api.CodeAnswered.
 func (c *Client) AnswerApproval(ctx context.Context, id string, a api.ApprovalAnswer) (api.Approval, error) {
 	return send[api.Approval](ctx, c, "POST", "/approvals/"+url.PathEscape(id)+"/answer", nil, a)
 }
 
-// AnswerApprovals answers several: by id, a group, or all that are pending.
+// AnswerApprovals answers several approval requests: by id, a group, or all that are pending.
 func (c *Client) AnswerApprovals(ctx context.Context, a api.ApprovalsAnswer) (api.ApprovalsAnswered, error) {
 	return send[api.ApprovalsAnswered](ctx, c, "POST", "/approvals/answer", nil, a)
 }
 
-// Grants lists what was allowed for sessions.
+// Grants returns the permissions granted for sessions.
 func (c *Client) Grants(ctx context.Context) ([]api.Grant, error) {
 	return get[[]api.Grant](ctx, c, "/grants", nil)
 }
 
-// RevokeGrant takes back what was allowed for a session.
+// RevokeGrant revokes a granted permission.
 func (c *Client) RevokeGrant(ctx context.Context, id string) error {
 	_, err := send[struct{}](ctx, c, "DELETE", "/grants/"+url.PathEscape(id), nil, nil)
 	return err

@@ -13,17 +13,17 @@ import (
 
 // AuditQuery selects audit records. Empty fields select all.
 type AuditQuery struct {
-	Session string // id, name or prefix, also of a session that was removed
+	Session string // id, name or prefix; also of a removed session
 	Agent   string // label
 	Verdict string
 	Kind    string
 	Since   string        // a time, or -2h
-	After   uint64        // only later numbers
+	After   uint64        // only records with greater numbers
 	Limit   int           // the newest Limit; 0: 100
 	Await   time.Duration // how long to wait for a first record
 }
 
-// Audit lists audit records, oldest first.
+// Audit returns audit records, oldest first.
 func (c *Client) Audit(ctx context.Context, q AuditQuery) ([]audit.Record, error) {
 	v := url.Values{}
 	for name, value := range map[string]string{
@@ -45,8 +45,8 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery) ([]audit.Record, error
 	return get[[]audit.Record](ctx, c, "/audit", v)
 }
 
-// VerifyAudit checks that no audit record was changed or is missing. Heads that were kept elsewhere are
-// held against it.
+// VerifyAudit checks that no audit record was changed or is missing. Heads stored outside of the log are compared with
+// it.
 func (c *Client) VerifyAudit(ctx context.Context, heads ...audit.Head) (audit.Report, error) {
 	v := url.Values{}
 	for _, h := range heads {

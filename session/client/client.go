@@ -4,7 +4,7 @@
 // daemon restart.
 //
 //	Client, Session ── get, send, do (client.go) ──→ HTTP at the daemon's socket
-//	Run, Exec, AwaitJob ── call, prepareRetry (jobs.go) ──→ the same, over restarts
+//	Run, Exec, AwaitJob ── submitJob, prepareRetry (jobs.go) ──→ the same, over restarts
 //	Attach, Watch (stream.go) ──→ a WebSocket; Events, Records ──→ a streamed response
 //	Ensure (start.go) ──→ the daemon runs; else the main keeper starts it, else a new keeper
 //
@@ -16,7 +16,7 @@
 // Remove). Other requests fail with a hint to check first. retry.go bounds retries by time, not by count.
 //
 // A request ends with its context. It also ends if its response is due at once and the daemon is stopped or hangs
-// (unresponsive.go); a wait continues, and OnSilent is called. The client sends nothing to a socket that another user
+// (unresponsive.go); a wait continues, and OnUnresponsive is called. The client sends nothing to a socket that another user
 // serves.
 package client
 
@@ -53,10 +53,10 @@ import (
 // Options configure how to reach the daemon.
 type Options struct {
 	Dirs paths.Dirs
-	// KeeperArgv makes the command line of the main keeper, which starts the daemon.
-	// nil: never start anything.
+	// KeeperArgv returns the command line of the main keeper, which starts the daemon. If nil, the client starts
+	// nothing.
 	KeeperArgv func() []string
-	// Program is the path of the executable that runs the command line of KeeperArgv. If it is empty, this program runs it.
+	// Program is the path of the executable for KeeperArgv. Empty: this program's.
 	Program string
 	Build   func() string // version of this program
 	// Agent is the label of the agent that makes the requests; empty for a user.
@@ -64,41 +64,42 @@ type Options struct {
 	// Token is the name of the API token that this process presented. Requests stay within its scope and are recorded
 	// under its name. Empty: none.
 	Token string
-	// Way is how a daemon of another host is reached; nil: this host's.
-	Way Way
+	// Remote connects to the daemon of a remote host. If nil, the client uses this host's daemon.
+	Remote RemoteHost
 	// From identifies this client to a remote daemon, as in ssh:user@host. Empty for the local one.
 	From string
-	// Begun is a request that was sent before the client existed, or nil.
-	Begun *PrefetchedRequest
+	// Prefetched is a request that was sent before the client existed, or nil.
+	Prefetched *PrefetchedRequest
 	// OnApproval, if set, receives the approval's id before a request waits for that approval.
 	OnApproval func(id string)
-	// OnCopy, if set, is called for each response from a replica of an unreachable host.
-	OnCopy func(api.FleetCopy)
-	// OnAway, if set, is called once per outage of a remote host that lasts a while; retries continue.
-	OnAway func(why error)
-	// OnSilent, if set, is called once while the local daemon does not respond.
-	OnSilent func(UnresponsiveError)
-	// OneVerb marks a client made for one user command. If the user stops longterm and its sessions meanwhile, this
-	// client does not start it again; a later command does.
-	OneVerb bool
+	// OnReplica, if set, is called for each response from a replica of an unreachable host.
+	OnReplica func(api.FleetCopy)
+	// OnOutage, if set, is called once per outage of a remote host that lasts a while; retries continue.
+	OnOutage func(why error)
+	// OnUnresponsive, if set, is called once while the local daemon does not respond.
+	OnUnresponsive func(UnresponsiveError)
+	// IsOneCommand marks a client made for one user command. If the user stops longterm and its sessions meanwhile,
+	// this client does not start it again; a later command does.
+	IsOneCommand bool
 }
 
-// Way reaches the daemon of a remote host. If no daemon serves there, its error equals that of an unserved socket.
-type Way interface {
+// RemoteHost connects to the daemon of a remote host. If no daemon serves there, Dial returns the same error as for an
+// unserved socket.
+type RemoteHost interface {
 	Dial(context.Context) (net.Conn, error)
 	// Ensure prepares the connection.
 	Ensure(context.Context) error
-	// Place returns the login in which programs on the host start.
-	Place(context.Context) (Login, error)
+	// Login returns the login in which programs on the host start.
+	Login(context.Context) (Login, error)
 }
 
 // Login describes a login on a remote host.
 type Login struct {
 	Host, Home string
-	Env        []string
+	Env        []string // environment of the login
 }
 
-// Path resolves a path on that host: absolute, or relative to the home directory there.
+// Path resolves a path on the host: absolute, or relative to the home directory there.
 func (p Login) Path(given string) (string, error) {
 	switch {
 	case path.IsAbs(given):
@@ -109,57 +110,58 @@ func (p Login) Path(given string) (string, error) {
 	return path.Join(p.Home, strings.TrimPrefix(strings.TrimPrefix(given, "~"), "/")), nil
 }
 
-// Client talks to the daemon. It may be used from any goroutine.
+// Client sends requests to the daemon. It is safe for concurrent use.
 type Client struct {
-	o      Options
-	http   *http.Client
-	made   time.Time
-	outage outage
+	options Options
+	http    *http.Client
+	created time.Time // compared with the time at which longterm was stopped
+	outage  outage    // of the remote host
 	// stoppedPID is the last daemon process found unresponsive; 0: none.
 	stoppedPID atomic.Int64
 }
 
-// New makes a client. Nothing is contacted yet.
+// New returns a client. It connects with the first request.
 func New(o Options) *Client {
-	c := &Client{o: o, made: time.Now()}
+	c := &Client{options: o, created: time.Now()}
 	t := &http.Transport{
 		DialContext:        c.dial,
 		DisableCompression: true,
-		// Many calls at once keep their connections: a local one costs little, making it more.
+		// Concurrent requests keep their connections: an idle one costs less than a new one.
 		MaxIdleConnsPerHost: 256,
 		IdleConnTimeout:     time.Minute,
 		// A request with Expect: 100-continue sends its body once the daemon reads it, or after this time.
 		ExpectContinueTimeout: 10 * time.Second,
 	}
 	c.http = &http.Client{Transport: t}
-	if o.Begun != nil {
-		c.http.Transport = &goesOn{Transport: t, begun: o.Begun}
+	if o.Prefetched != nil {
+		c.http.Transport = &prefetchTransport{Transport: t, prefetched: o.Prefetched}
 	}
 	return c
 }
 
+// dial connects to the daemon.
 func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	if c.o.Way != nil {
-		return c.o.Way.Dial(ctx)
+	if c.options.Remote != nil {
+		return c.options.Remote.Dial(ctx)
 	}
-	return netsock.Dial(c.o.Dirs.Socket())
+	return netsock.Dial(c.options.Dirs.Socket())
 }
 
 // IsRemote reports whether the daemon runs on a remote host. Connections to it may break while the daemon is fine.
-func (c *Client) IsRemote() bool { return c.o.Way != nil }
+func (c *Client) IsRemote() bool { return c.options.Remote != nil }
 
 // IsUnreachable reports whether the last request failed to reach the remote host. Callers should not retry it often.
 func (c *Client) IsUnreachable() bool { return c.IsRemote() && c.outage.isActive() }
 
-// Close gives idle connections up.
+// Close closes idle connections.
 func (c *Client) Close() {
 	c.http.CloseIdleConnections()
-	if c.o.Begun != nil {
-		_ = c.o.Begun.Answer.Close()
+	if c.options.Prefetched != nil {
+		_ = c.options.Prefetched.Response.Close()
 	}
 }
 
-// Status describes daemon and keepers.
+// Status returns the state of daemon and keepers.
 func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	return get[api.Status](ctx, c, "/status", nil)
 }
@@ -167,13 +169,13 @@ func (c *Client) Status(ctx context.Context) (api.Status, error) {
 // Metrics returns monitoring figures in the text format of Prometheus.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) { return c.Get(ctx, "/metrics") }
 
-// Stop ends the daemon.
+// Stop stops the daemon.
 func (c *Client) Stop(ctx context.Context, s api.Stop) error {
 	_, err := send[struct{}](ctx, c, "POST", "/stop", nil, s)
 	return err
 }
 
-// List describes the sessions that carry the labels, NAME or NAME=VALUE.
+// List returns the sessions with all of the labels, NAME or NAME=VALUE.
 func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, error) {
 	q := url.Values{}
 	for _, l := range labels {
@@ -182,13 +184,13 @@ func (c *Client) List(ctx context.Context, labels ...string) ([]api.Session, err
 	return get[[]api.Session](ctx, c, "/sessions", q)
 }
 
-// Table returns the table that `longterm ls` prints, for users; programs use List.
+// Table returns the table of `longterm ls`, for users; programs use List.
 func (c *Client) Table(ctx context.Context, labels ...string) ([]byte, error) {
 	q := url.Values{"label": labels}
 	return c.Get(ctx, strings.TrimSuffix("/sessions.txt?"+q.Encode(), "?"))
 }
 
-// TableWithin returns Table with rows of at most width cells, coloured if colour is set; 0: rows are not cut.
+// TableWithin returns Table with rows of at most width cells (0: unlimited), coloured if colour is set.
 func (c *Client) TableWithin(ctx context.Context, width int, colour bool, labels ...string) ([]byte, error) {
 	q := url.Values{"label": labels}
 	if width > 0 {
@@ -207,25 +209,25 @@ func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session,
 		return api.Session{}, err
 	}
 	n.AskID = cmp.Or(n.AskID, uuid.NewString())
-	tell := c.o.OnApproval != nil && n.OnApproval == ""
-	if tell {
+	reportApproval := c.options.OnApproval != nil && n.OnApproval == ""
+	if reportApproval {
 		n.OnApproval = "return"
 	}
-	var lost error // the way to another host was, before the answer was seen
+	var lost error // the connection to the remote host, before the response
 	for p := newRetryPolicy(); ; {
 		s, err := send[api.Session](ctx, c, "POST", "/sessions", nil, n)
 		var e *api.Error
-		var cut *cutError
+		var cut *disconnectError
 		switch {
-		case tell && errors.As(err, &e) && e.Code == api.CodeNeedsApproval:
-			c.o.OnApproval(e.Approval)
-			tell, n.OnApproval = false, "wait"
+		case reportApproval && errors.As(err, &e) && e.Code == api.CodeNeedsApproval:
+			c.options.OnApproval(e.Approval)
+			reportApproval, n.OnApproval = false, "wait"
 			continue
 		case n.Again && isInvalid(err): // the daemon does not know whether it started the session
 			return s, lost
-		case c.o.Way != nil && errors.As(err, &cut):
+		case c.options.Remote != nil && errors.As(err, &cut):
 			n.Again, lost = true, err
-		case c.o.Way != nil && lost == nil && !mayRepeat(err):
+		case c.options.Remote != nil && lost == nil && !isRetryable(err):
 			return s, err
 		}
 		if err == nil || !c.prepareRetry(ctx, p, err) {
@@ -234,18 +236,18 @@ func (c *Client) NewSession(ctx context.Context, n api.NewSession) (api.Session,
 	}
 }
 
-// Events calls f with everything that happens until ctx ends, f returns an error or
-// the daemon leaves.
+// Events calls f with each event until ctx ends, f returns an error or the daemon disconnects.
 func (c *Client) Events(ctx context.Context, f func(api.Event) error) error {
-	return c.events(ctx, nil, f)
+	return c.streamEvents(ctx, nil, f)
 }
 
 // EventsWithOutput is Events plus output events, at most ten per second of each kind and session.
 func (c *Client) EventsWithOutput(ctx context.Context, f func(api.Event) error) error {
-	return c.events(ctx, url.Values{"output": {"true"}}, f)
+	return c.streamEvents(ctx, url.Values{"output": {"true"}}, f)
 }
 
-func (c *Client) events(ctx context.Context, q url.Values, f func(api.Event) error) error {
+// streamEvents calls f with each event of a streamed response.
+func (c *Client) streamEvents(ctx context.Context, q url.Values, f func(api.Event) error) error {
 	resp, err := c.do(ctx, "GET", "/events", q, nil)
 	if err != nil {
 		return err
@@ -260,7 +262,7 @@ func (c *Client) events(ctx context.Context, q url.Values, f func(api.Event) err
 	})
 }
 
-// Get requests a path of the API that has no typed method and returns the body.
+// Get requests an API path without a typed method and returns the body.
 func (c *Client) Get(ctx context.Context, path string) ([]byte, error) {
 	resp, err := c.do(ctx, "GET", path, nil, nil)
 	if err != nil {
@@ -270,11 +272,12 @@ func (c *Client) Get(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(resp.Body)
 }
 
+// get sends a GET request and decodes the response.
 func get[T any](ctx context.Context, c *Client, path string, q url.Values) (T, error) {
 	return send[T](ctx, c, "GET", path, q, nil)
 }
 
-// send makes a request and decodes its answer. An answer that breaks off is as good as none.
+// send sends a request and decodes the response. A GET is retried if the response is incomplete.
 func send[T any](ctx context.Context, c *Client, method, path string, q url.Values, body any) (T, error) {
 	var v T
 	var data []byte
@@ -289,78 +292,79 @@ func send[T any](ctx context.Context, c *Client, method, path string, q url.Valu
 		if err != nil {
 			return v, err
 		}
-		err = decodeAnswer(resp.Body, &v)
+		err = decodeResponse(resp.Body, &v)
 		switch {
 		case err == nil:
 			return v, nil
 		case ctx.Err() != nil:
 			return v, ctx.Err()
-		case !isCut(err):
+		case !isDisconnect(err):
 			return v, fmt.Errorf("answer to %s %s: %w", method, path, err)
 		case method != "GET" || !p.pause(ctx):
-			return v, disconnectedError(err)
+			return v, newDisconnectError(err)
 		}
 		c.http.CloseIdleConnections()
 	}
 }
 
-// decodeAnswer reads a JSON value and the rest of the response. The response ends only after the daemon's follow-up
+// decodeResponse reads a JSON value and the rest of the response. The response ends only after the daemon's follow-up
 // work.
-func decodeAnswer(body io.ReadCloser, v any) error {
+func decodeResponse(body io.ReadCloser, v any) error {
 	defer body.Close()
 	if v, ok := v.(interface{ ReadJSON(from io.Reader) error }); ok {
 		return v.ReadJSON(body)
 	}
 	err := json.NewDecoder(body).Decode(v)
 	if err == nil {
-		_, _ = io.Copy(io.Discard, body) // a value that came whole is an answer
+		_, _ = io.Copy(io.Discard, body) // the value is complete, whatever follows
 	}
 	return err
 }
 
-// isCut reports whether the connection broke off.
-func isCut(err error) bool {
+// isDisconnect reports whether an error means that the connection was lost.
+func isDisconnect(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
 
-// cutError is a request whose answer was not seen: it may have been done.
-type cutError struct{ err *api.Error }
+// disconnectError is returned for a request without a complete response: the daemon may have executed it.
+type disconnectError struct{ err *api.Error }
 
-func (e *cutError) Error() string { return e.err.Error() }
-func (e *cutError) Unwrap() error { return e.err }
+func (e *disconnectError) Error() string { return e.err.Error() }
+func (e *disconnectError) Unwrap() error { return e.err }
 
-// IsDisconnected reports whether the daemon disappeared before its response arrived. The request may have been executed.
+// IsDisconnected reports whether the daemon disconnected before its response arrived. The request may have been
+// executed.
 func IsDisconnected(err error) bool {
-	var cut *cutError
+	var cut *disconnectError
 	return errors.As(err, &cut)
 }
 
-func disconnectedError(err error) error {
-	return &cutError{api.Errorf(api.CodeUnavailable, "daemon disconnected during the request: %v", err).
+// newDisconnectError returns a disconnectError for a lost connection.
+func newDisconnectError(err error) error {
+	return &disconnectError{api.Errorf(api.CodeUnavailable, "daemon disconnected during the request: %v", err).
 		WithHint("look whether it was done before you repeat it")}
 }
 
 // identify sets the request headers that identify the caller.
 func (c *Client) identify(h http.Header) {
-	for name, value := range map[string]string{identity.Header: c.o.Agent, identity.TokenHeader: c.o.Token, identity.HostHeader: c.o.From} {
+	for name, value := range map[string]string{identity.Header: c.options.Agent, identity.TokenHeader: c.options.Token, identity.HostHeader: c.options.From} {
 		if value != "" {
 			h.Set(name, value)
 		}
 	}
 }
 
-// do makes a request, starting the daemon if it is not there. Requests that change
-// nothing are repeated when the daemon was replaced in the middle of them, and so is what a
-// leaving daemon did not do.
+// do sends a request and returns a successful response. It starts the daemon if none runs. It retries a GET after a
+// disconnect, and any request that a closing daemon has rejected.
 func (c *Client) do(ctx context.Context, method, path string, q url.Values, body []byte) (*http.Response, error) {
-	if strings.HasPrefix(path+"/", "/sessions//") { // no route has a session without a name
+	if strings.HasPrefix(path+"/", "/sessions//") { // no route matches an empty name
 		return nil, api.Errorf(api.CodeInvalid, "the session's name is empty").WithHint("`longterm ls` lists the sessions")
 	}
 	if strings.HasPrefix(path+"/", "/jobs//") {
 		return nil, api.Errorf(api.CodeInvalid, "the job's id is empty").WithHint("`longterm jobs` lists the jobs")
 	}
-	u := address(path, q)
+	u := requestURL(path, q)
 	for p := newRetryPolicy(); ; {
 		req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
 		if err != nil {
@@ -370,15 +374,15 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 			req.Header.Set("Content-Type", "application/json")
 		}
 		c.identify(req.Header)
-		over := func() {}
+		release := func() {}
 		if method != http.MethodGet || q.Has("await_ms") || q.Has("wait_ms") {
-			over = fairsched.Wait(ctx) // it may wait for an event: a caller's slot must not block others
+			release = fairsched.Wait(ctx) // the request may wait for an event, and must not occupy the caller's slot
 		}
-		resp, err := c.patiently(req, isDue(path, q, body))
-		over()
+		resp, err := c.doWithWatchdog(req, isImmediate(path, q, body))
+		release()
 		if err == nil && resp.StatusCode < 400 {
 			c.warnReplica(resp.Header)
-			c.outage.end()
+			c.outage.recordSuccess()
 			return resp, nil
 		}
 		if err == nil {
@@ -387,11 +391,11 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		var refused *api.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == api.CodeNeedsApproval && q.Get("on_approval") == "return" && q.Has("reveal"):
-			c.o.OnApproval(refused.Approval)
+			c.options.OnApproval(refused.Approval)
 			q.Set("on_approval", "wait")
-			u = address(path, q)
+			u = requestURL(path, q)
 			continue
-		case isFinal(err): // it answers nothing
+		case isFinal(err): // the daemon does not respond
 			return nil, err
 		case errors.As(err, &refused):
 			if !refused.Retry {
@@ -400,36 +404,37 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, unixsock.ErrForeign):
-			return nil, foreign(err)
-		case notThere(err):
-			err = unavailable(err, c.o.Dirs)
+			return nil, newForeignSocketError(err)
+		case isNotServed(err):
+			err = newUnavailableError(err, c.options.Dirs)
 			if ensureErr := c.Ensure(ctx); ensureErr != nil {
-				if isFinal(ensureErr) || !c.killedAtStart(ctx, p) {
+				if isFinal(ensureErr) || !c.shouldRetryStart(ctx, p) {
 					return nil, ensureErr
 				}
 				continue
 			}
 		case method != "GET":
-			return nil, disconnectedError(err)
+			return nil, newDisconnectError(err)
 		default:
-			err = unavailable(err, c.o.Dirs)
+			err = newUnavailableError(err, c.options.Dirs)
 		}
-		if c.o.OnAway != nil && c.IsRemote() && c.outage.begins() {
-			c.o.OnAway(err)
+		if c.options.OnOutage != nil && c.IsRemote() && c.outage.recordFailure() {
+			c.options.OnOutage(err)
 		}
 		if !p.pause(ctx) {
-			return nil, c.whyStopped(err)
+			return nil, c.explainStopped(err)
 		}
 		c.http.CloseIdleConnections()
 	}
 }
 
-// killedAtStart reports, after a pause, whether to retry because the daemon may have been killed at its start.
-func (c *Client) killedAtStart(ctx context.Context, p *retryPolicy) bool {
-	return c.o.KeeperArgv != nil && c.stopped() == nil && c.o.Way == nil && ctx.Err() == nil && p.pauseWithin(ctx, shortPatience)
+// shouldRetryStart reports, after a pause, whether to retry because the daemon may have been killed at its start.
+func (c *Client) shouldRetryStart(ctx context.Context, p *retryPolicy) bool {
+	return c.options.KeeperArgv != nil && c.stoppedOnPurpose() == nil && c.options.Remote == nil && ctx.Err() == nil && p.pauseWithin(ctx, shortRetryTime)
 }
 
-func address(path string, q url.Values) string {
+// requestURL returns the URL of an API path.
+func requestURL(path string, q url.Values) string {
 	u := "http://longterm" + api.Version + path
 	if len(q) > 0 {
 		u += "?" + q.Encode()
@@ -437,31 +442,32 @@ func address(path string, q url.Values) string {
 	return u
 }
 
-// warnReplica reports a response that comes from a replica.
+// warnReplica calls OnReplica if a response comes from a replica.
 func (c *Client) warnReplica(h http.Header) {
 	var of api.FleetCopy
-	if b := h.Get(api.CopyHeader); b != "" && c.o.OnCopy != nil && json.Unmarshal([]byte(b), &of) == nil {
-		c.o.OnCopy(of)
+	if b := h.Get(api.CopyHeader); b != "" && c.options.OnReplica != nil && json.Unmarshal([]byte(b), &of) == nil {
+		c.options.OnReplica(of)
 	}
 }
 
-// mayRepeat reports whether the daemon did nothing and asks for a retry.
-func mayRepeat(err error) bool {
+// isRetryable reports whether the daemon did nothing and asked for a retry.
+func isRetryable(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Retry
 }
 
-// notThere reports whether no process serves the socket, so that the request was not executed.
-func notThere(err error) bool {
+// isNotServed reports whether no process serves the socket, so that the request was not executed.
+func isNotServed(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }
 
-func unavailable(err error, dirs paths.Dirs) error {
+// newUnavailableError returns the error of an unreachable daemon.
+func newUnavailableError(err error, dirs paths.Dirs) error {
 	return api.Errorf(api.CodeUnavailable, "the daemon cannot be reached: %v", err).
 		WithHint("see %s, or run `longterm doctor`", dirs.DaemonLog())
 }
 
-// readError returns the error in a response: the API's, if it arrived whole.
+// readError returns the error in a response: the API's, if it is complete.
 func readError(resp *http.Response) error {
 	defer resp.Body.Close()
 	var e api.Error
@@ -472,32 +478,31 @@ func readError(resp *http.Response) error {
 	if json.Unmarshal(b, &e) == nil && e.Code != "" {
 		return &e
 	}
-	return api.Errorf(api.CodeInternal, "the daemon answered %s: %s", resp.Status, inLine(b))
+	return api.Errorf(api.CodeInternal, "the daemon answered %s: %s", resp.Status, singleLine(b))
 }
 
-// maxShown bounds how much of an invalid response is shown, in characters.
-const maxShown = 200
+// maxErrorText bounds the quoted part of an invalid response, in characters.
+const maxErrorText = 200
 
-// inLine returns text for a message: one line, without control characters.
-func inLine(b []byte) string {
-	text := bytes.ToValidUTF8(b[:min(len(b), 4*maxShown)], []byte("?"))
+// singleLine returns text for a message: one line, without control characters.
+func singleLine(b []byte) string {
+	text := bytes.ToValidUTF8(b[:min(len(b), 4*maxErrorText)], []byte("?"))
 	words := strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	runes := []rune(strings.Join(words, " "))
-	if len(runes) > maxShown || len(b) > 4*maxShown {
-		return string(runes[:min(len(runes), maxShown)]) + "…"
+	if len(runes) > maxErrorText || len(b) > 4*maxErrorText {
+		return string(runes[:min(len(runes), maxErrorText)]) + "…"
 	}
 	return string(runes)
 }
 
-// socketTime bounds how long a daemon that serves may take to make its socket again when it was
-// removed.
-const socketTime = 5 * time.Second
+// maxSocketWait bounds the time in which a running daemon creates a removed socket again.
+const maxSocketWait = 5 * time.Second
 
 // waitForSocket waits until the running daemon accepts connections.
 func (c *Client) waitForSocket(ctx context.Context) error {
-	deadline := time.Now().Add(socketTime)
+	deadline := time.Now().Add(maxSocketWait)
 	for {
-		conn, err := netsock.Dial(c.o.Dirs.Socket())
+		conn, err := netsock.Dial(c.options.Dirs.Socket())
 		if err == nil {
 			return conn.Close()
 		}

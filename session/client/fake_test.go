@@ -20,21 +20,20 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// fake is a daemon whose answers a test writes: one for each request, the last one for all
-// that come after.
-type fake struct {
+// fakeDaemon is a daemon with one handler for each request; the last one handles all further requests.
+type fakeDaemon struct {
 	t    *testing.T
 	dirs paths.Dirs
 
-	mu      sync.Mutex
-	answers []http.HandlerFunc
-	asked   []request
+	mu       sync.Mutex
+	handlers []http.HandlerFunc
+	received []receivedRequest // requests so far
 }
 
-// request is a request to the fake.
-type request struct{ line, body, contentType string }
+// receivedRequest is a request to the fakeDaemon.
+type receivedRequest struct{ line, body, contentType string }
 
-// newDirs are directories of a test's own, with a name short enough for a socket.
+// newDirs returns directories of a test, with names short enough for a socket.
 func newDirs(t *testing.T) paths.Dirs {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lt")
@@ -49,10 +48,10 @@ func newDirs(t *testing.T) paths.Dirs {
 	return dirs
 }
 
-// newFake serves a daemon's socket. The client starts none.
-func newFake(t *testing.T, answers ...http.HandlerFunc) (*fake, *Client) {
+// newFakeDaemon serves a daemon's socket. The client starts no keeper.
+func newFakeDaemon(t *testing.T, answers ...http.HandlerFunc) (*fakeDaemon, *Client) {
 	t.Helper()
-	f := &fake{t: t, dirs: newDirs(t), answers: answers}
+	f := &fakeDaemon{t: t, dirs: newDirs(t), handlers: answers}
 	f.serve()
 	return f, newClient(t, f.dirs, nil)
 }
@@ -64,8 +63,8 @@ func newClient(t *testing.T, dirs paths.Dirs, keeper func() []string) *Client {
 	return c
 }
 
-// serve starts to answer at the daemon's socket.
-func (f *fake) serve() {
+// serve serves the daemon's socket until the end of the test.
+func (f *fakeDaemon) serve() {
 	l, err := netsock.Listen(f.dirs.Socket())
 	if err != nil {
 		f.t.Error(err)
@@ -83,33 +82,33 @@ func (f *fake) serve() {
 	})
 }
 
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	f.mu.Lock()
-	answer := f.answers[min(len(f.asked), len(f.answers)-1)]
-	f.asked = append(f.asked, request{r.Method + " " + r.URL.RequestURI(), string(body), r.Header.Get("Content-Type")})
+	answer := f.handlers[min(len(f.received), len(f.handlers)-1)]
+	f.received = append(f.received, receivedRequest{r.Method + " " + r.URL.RequestURI(), string(body), r.Header.Get("Content-Type")})
 	f.mu.Unlock()
 	answer(w, r)
 }
 
-// requests are those that came.
-func (f *fake) requests() []request {
+// requests returns the requests so far.
+func (f *fakeDaemon) requests() []receivedRequest {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]request(nil), f.asked...)
+	return append([]receivedRequest(nil), f.received...)
 }
 
-// says answers with JSON.
-func says(v any) http.HandlerFunc {
+// repliesJSON replies with v as JSON.
+func repliesJSON(v any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(v)
 	}
 }
 
-// writes answers with a status and a body as it is.
-func writes(status int, contentType, body string) http.HandlerFunc {
+// replies with a status and a body.
+func replies(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		w.WriteHeader(status)
@@ -117,17 +116,17 @@ func writes(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-// refuses answers with an error of the API.
-func refuses(e *api.Error) http.HandlerFunc {
+// rejects a request with an error of the API.
+func rejects(e *api.Error) http.HandlerFunc {
 	b, _ := json.Marshal(e)
-	return writes(e.GetStatus(), "application/problem+json", string(b))
+	return replies(e.GetStatus(), "application/problem+json", string(b))
 }
 
-// leaves refuses as a daemon does that is being closed.
-var leaves = refuses(api.Errorf(api.CodeUnavailable, "it is being closed").Retryable())
+// isClosing rejects a request as a closing daemon does.
+var isClosing = rejects(api.Errorf(api.CodeUnavailable, "it is being closed").Retryable())
 
-// dies breaks the connection off after some bytes of an answer.
-func dies(sent string) http.HandlerFunc {
+// closes the connection after some bytes of a response.
+func disconnects(sent string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -138,12 +137,12 @@ func dies(sent string) http.HandlerFunc {
 	}
 }
 
-// partial is the beginning of an answer that promises more than it has.
-func partial(status int, body string) string {
+// partialResponse returns the start of a response whose length is greater than its body.
+func partialResponse(status int, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nLongterm-From: 0\r\nLongterm-Next: 1000\r\nContent-Length: 1000\r\n\r\n%s", status, http.StatusText(status), body)
 }
 
-// hangs answers nothing until the client disconnects. It reports the request and the disconnection.
+// hangs does not answer until the client disconnects. asked is closed at the request, gone at the disconnect.
 func hangs() (answer http.HandlerFunc, asked, gone chan struct{}) {
 	asked, gone = make(chan struct{}), make(chan struct{})
 	return func(_ http.ResponseWriter, r *http.Request) {
@@ -153,7 +152,7 @@ func hangs() (answer http.HandlerFunc, asked, gone chan struct{}) {
 	}, asked, gone
 }
 
-// testContext bounds a test that would hang.
+// testContext returns a context that bounds a test.
 func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -161,8 +160,8 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// codeOf returns the code of an error of the API, or "".
-func codeOf(err error) api.Code {
+// errorCode returns the code of an error of the API, or "".
+func errorCode(err error) api.Code {
 	var e *api.Error
 	if !errors.As(err, &e) {
 		return ""

@@ -21,9 +21,9 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// PutFile stores a file with the session: the first size bytes of the content, so that a growing file is stored as of the start. A
-// size of -1 stores all of it. The request is sent once, because its content is read once; the stored content is compared with
-// what was read.
+// PutFile stores a file with the session: the first size bytes of the content, so that a growing file is stored as of
+// the start. A size of -1 stores all of it. The request is sent once, because its content is read once. The stored
+// digest is compared with that of the sent bytes.
 func (s *Session) PutFile(ctx context.Context, name string, size int64, content io.Reader) (api.StoredFile, error) {
 	var f api.StoredFile
 	if _, err := s.Info(ctx); err != nil { // starts the daemon, and connects to a remote host
@@ -32,8 +32,8 @@ func (s *Session) PutFile(ctx context.Context, name string, size int64, content 
 	if size >= 0 {
 		content = io.LimitReader(content, size)
 	}
-	body := &upload{from: content, sum: sha256.New(), closed: make(chan struct{})}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address(s.path+"/files", url.Values{"name": {name}}), body)
+	body := &upload{content: content, digest: sha256.New(), closed: make(chan struct{})}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, requestURL(s.path+"/files", url.Values{"name": {name}}), body)
 	if err != nil {
 		return f, err
 	}
@@ -43,21 +43,21 @@ func (s *Session) PutFile(ctx context.Context, name string, size int64, content 
 	}
 	req.Header.Set("Content-Type", "application/octet-stream")
 	req.Header.Set("Expect", "100-continue") // a refused file is not sent
-	s.c.identify(req.Header)
-	resp, err := s.c.patiently(req, false)
+	s.client.identify(req.Header)
+	resp, err := s.client.doWithWatchdog(req, false)
 	switch {
 	case ctx.Err() != nil:
 		return f, ctx.Err()
 	case err != nil:
-		return f, cmp.Or(body.failure(), disconnectedError(err))
+		return f, cmp.Or(body.readError(), newDisconnectError(err))
 	case resp.StatusCode >= http.StatusBadRequest:
 		return f, readError(resp)
 	}
-	if err := decodeAnswer(resp.Body, &f); err != nil {
-		return f, disconnectedError(err)
+	if err := decodeResponse(resp.Body, &f); err != nil {
+		return f, newDisconnectError(err)
 	}
 	<-body.closed
-	if got := hex.EncodeToString(body.sum.Sum(nil)); f.SHA256 != got {
+	if got := hex.EncodeToString(body.digest.Sum(nil)); f.SHA256 != got {
 		return f, api.Errorf(api.CodeStorage, "%s differs from what was sent (sha256 %s, not %s)", f.Path, f.SHA256, got).
 			WithHint("remove it, and repeat the command")
 	}
@@ -66,17 +66,17 @@ func (s *Session) PutFile(ctx context.Context, name string, size int64, content 
 
 // upload is the body of a request that stores a file. It computes the digest of the sent bytes.
 type upload struct {
-	from   io.Reader
-	sum    hash.Hash
-	err    error
-	once   sync.Once
-	closed chan struct{} // once the transport has read it: the other fields can be used
+	content io.Reader
+	digest  hash.Hash
+	err     error
+	once    sync.Once
+	closed  chan struct{} // closed when the transport has finished reading; then the other fields can be used
 }
 
 // Read implements io.Reader.
 func (u *upload) Read(b []byte) (int, error) {
-	n, err := u.from.Read(b)
-	u.sum.Write(b[:n])
+	n, err := u.content.Read(b)
+	u.digest.Write(b[:n])
 	if err != nil && !errors.Is(err, io.EOF) {
 		u.err = err
 	}
@@ -89,8 +89,8 @@ func (u *upload) Close() error {
 	return nil
 }
 
-// failure returns why the content could not be sent as a whole, or nil if it could.
-func (u *upload) failure() error {
+// readError returns the error of reading the content, or nil.
+func (u *upload) readError() error {
 	select {
 	case <-u.closed:
 		if u.err != nil {
@@ -101,29 +101,29 @@ func (u *upload) failure() error {
 	return nil
 }
 
-// Files lists the files that were put into the session.
+// Files returns the files stored with the session.
 func (s *Session) Files(ctx context.Context) ([]api.StoredFile, error) {
-	return send[[]api.StoredFile](ctx, s.c, "GET", s.path+"/files", nil, nil)
+	return send[[]api.StoredFile](ctx, s.client, "GET", s.path+"/files", nil, nil)
 }
 
-// File is a file of a session's host under way to the client.
+// File is an open file of a session's host.
 type File struct {
-	Name string // base name there
+	Name string // base name on the host
 	Mode fs.FileMode
 
-	resp *http.Response
-	sum  hash.Hash
-	size int64
+	resp   *http.Response
+	digest hash.Hash
+	size   int64 // bytes read so far
 }
 
 // GetFile opens a file of the session's host for reading: an absolute path, one relative to the session's directory, or the
 // name of a stored file.
 func (s *Session) GetFile(ctx context.Context, path string) (*File, error) {
-	resp, err := s.c.do(ctx, "GET", s.path+"/file", url.Values{"path": {path}}, nil)
+	resp, err := s.client.do(ctx, "GET", s.path+"/file", url.Values{"path": {path}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{resp: resp, sum: sha256.New(), Mode: 0o600}
+	f := &File{resp: resp, digest: sha256.New(), Mode: 0o600}
 	f.Name, _ = url.PathUnescape(resp.Header.Get(api.FileNameHeader)) // an invalid one is empty
 	if mode, err := strconv.ParseUint(resp.Header.Get(api.FileModeHeader), 8, 32); err == nil {
 		f.Mode = fs.FileMode(mode).Perm()
@@ -131,14 +131,14 @@ func (s *Session) GetFile(ctx context.Context, path string) (*File, error) {
 	return f, nil
 }
 
-// Read implements io.Reader. It returns io.EOF only after the whole content, compared with its digest.
+// Read implements io.Reader. It returns io.EOF only after the whole content, whose digest it has verified.
 func (f *File) Read(b []byte) (int, error) {
 	n, err := f.resp.Body.Read(b)
-	f.sum.Write(b[:n])
+	f.digest.Write(b[:n])
 	f.size += int64(n)
 	switch {
 	case errors.Is(err, io.EOF):
-		return n, f.check()
+		return n, f.verifyDigest()
 	case err != nil && f.resp.Request.Context().Err() != nil:
 		return n, f.resp.Request.Context().Err()
 	case err != nil:
@@ -147,9 +147,9 @@ func (f *File) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// check returns io.EOF if the content is complete.
-func (f *File) check() error {
-	want := "sha-256=:" + base64.StdEncoding.EncodeToString(f.sum.Sum(nil)) + ":"
+// verifyDigest returns io.EOF if the content is complete, or an error.
+func (f *File) verifyDigest() error {
+	want := "sha-256=:" + base64.StdEncoding.EncodeToString(f.digest.Sum(nil)) + ":"
 	switch got := f.resp.Trailer.Get(api.DigestTrailer); got {
 	case want:
 		return io.EOF
@@ -160,11 +160,11 @@ func (f *File) check() error {
 	}
 }
 
-// Size returns the number of bytes that were read.
+// Size returns the number of bytes read so far.
 func (f *File) Size() int64 { return f.size }
 
-// SHA256 returns the digest of the bytes that were read, hexadecimal.
-func (f *File) SHA256() string { return fmt.Sprintf("%x", f.sum.Sum(nil)) }
+// SHA256 returns the digest of the bytes read so far, in hexadecimal.
+func (f *File) SHA256() string { return fmt.Sprintf("%x", f.digest.Sum(nil)) }
 
-// Close ends the reading.
+// Close stops reading.
 func (f *File) Close() error { return f.resp.Body.Close() }

@@ -18,8 +18,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// stores answers as the daemon does once a file is stored.
-func stores(w http.ResponseWriter, r *http.Request) {
+// storesFile replies as the daemon does after it stored a file.
+func storesFile(w http.ResponseWriter, r *http.Request) {
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -30,7 +30,7 @@ func stores(w http.ResponseWriter, r *http.Request) {
 }
 
 // FEATURES: R136
-func TestPut(t *testing.T) {
+func TestPutFile(t *testing.T) {
 	info := replyOf("")
 	for name, c := range map[string]struct {
 		size    int64
@@ -38,29 +38,28 @@ func TestPut(t *testing.T) {
 		answer  http.HandlerFunc
 		want    string
 	}{
-		"of known size":   {3, strings.NewReader("abc"), stores, ""},
-		"of unknown size": {-1, strings.NewReader("abc"), stores, ""},
-		"empty":           {0, strings.NewReader(""), stores, ""},
-		"unreadable":      {3, iotest.ErrReader(errors.New("bad disk")), stores, "bad disk"},
-		"grown":           {3, strings.NewReader("abcdef"), stores, ""},
+		"of known size":   {3, strings.NewReader("abc"), storesFile, ""},
+		"of unknown size": {-1, strings.NewReader("abc"), storesFile, ""},
+		"empty":           {0, strings.NewReader(""), storesFile, ""},
+		"unreadable":      {3, iotest.ErrReader(errors.New("bad disk")), storesFile, "bad disk"},
+		"grown":           {3, strings.NewReader("abcdef"), storesFile, ""},
 		"changed":         {3, strings.NewReader("abc"), replyOf(`{"sha256":"00"}`), "differs"},
-		"refused":         {3, strings.NewReader("abc"), refuses(api.Errorf(api.CodeLimit, "too large")), "too large"},
-		"cut":             {3, strings.NewReader("abc"), dies(""), "look whether it was done"},
+		"refused":         {3, strings.NewReader("abc"), rejects(api.Errorf(api.CodeLimit, "too large")), "too large"},
+		"cut":             {3, strings.NewReader("abc"), disconnects(""), "look whether it was done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, client := newFake(t, info, c.answer)
+			_, client := newFakeDaemon(t, info, c.answer)
 			f, err := client.Session("s").PutFile(testContext(t), "f", c.size, c.content)
 			if c.want == "" && (err != nil || f.Name != "f") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("%+v, %v, want %q", f, err, c.want)
+				t.Errorf("got %+v, error %v, want %q", f, err, c.want)
 			}
 		})
 	}
 }
 
-// A file counts as copied only with its digest.
-//
+// A file without its digest is incomplete.
 // FEATURES: R136
-func TestGet_Incomplete_IsAnError(t *testing.T) {
+func TestGetFile_Incomplete_IsAnError(t *testing.T) {
 	content := bytes.Repeat([]byte("content "), 1000)
 	sum := sha256.Sum256(content)
 	digest := "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
@@ -85,17 +84,17 @@ func TestGet_Incomplete_IsAnError(t *testing.T) {
 		"damaged": {sends("sha-256=:AAAA:", false), "damaged"}, "cut": {sends(digest, true), "interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, client := newFake(t, c.answer)
+			_, client := newFakeDaemon(t, c.answer)
 			f, err := client.Session("s").GetFile(testContext(t), "x")
 			if err != nil {
 				t.Fatal(err)
 			}
 			got, err := io.ReadAll(f)
 			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) || c.want == "" && (err != nil || !bytes.Equal(got, content)) {
-				t.Errorf("%d bytes, %v, want %q", len(got), err, c.want)
+				t.Errorf("got %d bytes, error %v, want %q", len(got), err, c.want)
 			}
 			if f.Name != "a b" || f.Mode != 0o755 || f.Size() != int64(len(got)) {
-				t.Errorf("%q, %v, %d bytes", f.Name, f.Mode, f.Size())
+				t.Errorf("got name %q, mode %v, %d bytes", f.Name, f.Mode, f.Size())
 			}
 			if err := f.Close(); err != nil {
 				t.Error(err)

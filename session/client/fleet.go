@@ -22,7 +22,7 @@ func (c *Client) Fleet(ctx context.Context) (api.Fleet, error) {
 	return get[api.Fleet](ctx, c, "/fleet", nil)
 }
 
-// ChangeFleet changes it.
+// ChangeFleet changes this machine's fleet membership.
 func (c *Client) ChangeFleet(ctx context.Context, a api.FleetAct) (api.Fleet, error) {
 	return send[api.Fleet](ctx, c, "POST", "/fleet", nil, a)
 }
@@ -52,6 +52,7 @@ func (c *Client) SSHSessions(ctx context.Context, host string) ([]api.FleetSessi
 	return get[[]api.FleetSession](ctx, c, "/hosts/"+url.PathEscape(host)+"/sessions", nil)
 }
 
+// hostQuery returns the query for a host, nil for all.
 func hostQuery(host string) url.Values {
 	if host == "" {
 		return nil
@@ -64,23 +65,24 @@ func (c *Client) DialFleet(ctx context.Context, host string) (net.Conn, error) {
 	return c.dialFleet(ctx, hostQuery(host))
 }
 
-// DialCopy connects to a reader of the fleet's replica of a host.
-func (c *Client) DialCopy(ctx context.Context, host string) (net.Conn, error) {
+// DialReplica connects to a reader of the fleet's replica of a host.
+func (c *Client) DialReplica(ctx context.Context, host string) (net.Conn, error) {
 	return c.dialFleet(ctx, url.Values{"host": {host}, "copy": {"true"}})
 }
 
+// dialFleet opens a connection through the local daemon, which it starts if needed.
 func (c *Client) dialFleet(ctx context.Context, q url.Values) (net.Conn, error) {
-	conn, err := netsock.Dial(c.o.Dirs.Socket())
-	if err != nil && notThere(err) {
+	conn, err := netsock.Dial(c.options.Dirs.Socket())
+	if err != nil && isNotServed(err) {
 		if err = c.Ensure(ctx); err == nil {
-			conn, err = netsock.Dial(c.o.Dirs.Socket())
+			conn, err = netsock.Dial(c.options.Dirs.Socket())
 		}
 	}
 	if err != nil {
-		return nil, unavailable(err, c.o.Dirs)
+		return nil, newUnavailableError(err, c.options.Dirs)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	over, err := c.upgrade(ctx, conn, "/fleet/dial?"+q.Encode())
+	upgraded, err := c.upgradeConn(ctx, conn, "/fleet/dial?"+q.Encode())
 	if !stop() && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -88,17 +90,17 @@ func (c *Client) dialFleet(ctx context.Context, q url.Values) (net.Conn, error) 
 		_ = conn.Close()
 		return nil, err
 	}
-	return over, nil
+	return upgraded, nil
 }
 
 // DialPort connects to a TCP port of the session, on the daemon's machine.
 func (s *Session) DialPort(ctx context.Context, port int) (net.Conn, error) {
-	conn, err := s.c.dial(ctx, "", "")
+	conn, err := s.client.dial(ctx, "", "")
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	over, err := s.c.upgrade(ctx, conn, s.path+"/ports/"+strconv.Itoa(port))
+	upgraded, err := s.client.upgradeConn(ctx, conn, s.path+"/ports/"+strconv.Itoa(port))
 	if !stop() && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -106,11 +108,11 @@ func (s *Session) DialPort(ctx context.Context, port int) (net.Conn, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	return over, nil
+	return upgraded, nil
 }
 
-// upgrade turns a connection to the daemon into one to what a path names.
-func (c *Client) upgrade(ctx context.Context, conn net.Conn, path string) (net.Conn, error) {
+// upgradeConn sends an HTTP upgrade request for a path, and returns the connection to its destination.
+func (c *Client) upgradeConn(ctx context.Context, conn net.Conn, path string) (net.Conn, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://longterm"+api.Version+path, nil)
 	if err != nil {
 		return nil, err
@@ -129,54 +131,54 @@ func (c *Client) upgrade(ctx context.Context, conn net.Conn, path string) (net.C
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		return nil, readError(resp)
 	}
-	return &upgraded{conn, r}, nil
+	return &upgradedConn{conn, r}, nil
 }
 
-// ViaFleet reaches the daemon of a fleet host. If the host is unreachable at the first dial, it reads the fleet's
-// replica. One value uses either the host or the replica, never both.
+// ViaFleet is a RemoteHost that reaches the daemon of a fleet host. If the host is unreachable at the first dial, it
+// reads the fleet's replica. One value uses either the host or the replica, never both.
 type ViaFleet struct {
-	Local *Client
-	Host  string
-	Here  bool // it is this one
-	Away  bool // nothing was heard of it for a while
-	Live  bool // the caller follows output, which a replica cannot provide
+	Local         *Client
+	Host          string
+	IsLocal       bool // the host is this machine
+	IsUnreachable bool // the fleet has received nothing from the host for a while
+	NeedsLive     bool // the caller follows output, which a replica cannot provide
 
-	mu     sync.Mutex
-	way    func(context.Context, string) (net.Conn, error) // nil before the first dial
-	copied bool                                            // it is to the copy
+	mu          sync.Mutex
+	dial        func(context.Context, string) (net.Conn, error) // chosen at the first dial; nil before
+	usesReplica bool                                            // dial is DialReplica
 }
 
-// Dial connects to it.
+// Dial connects to the host or its replica.
 func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
-	if v.Here {
+	if v.IsLocal {
 		return v.Local.dial(ctx, "", "")
 	}
 	v.mu.Lock()
-	way := v.way
+	way := v.dial
 	v.mu.Unlock()
-	if way == nil && v.Live {
+	if way == nil && v.NeedsLive {
 		way = v.Local.DialFleet
 	}
 	if way != nil {
 		conn, err := way(ctx, v.Host)
 		if ctx.Err() == nil && v.wasReached() {
-			err = retryable(err) // its daemon, or a server, may be replaced by another just now
+			err = asRetryable(err) // its daemon, or a server in between, may be restarting
 		}
 		return conn, err
 	}
 	way = v.Local.DialFleet
-	copied := v.Away
+	copied := v.IsUnreachable
 	if copied {
-		way = v.Local.DialCopy
+		way = v.Local.DialReplica
 	}
 	conn, err := way(ctx, v.Host)
 	var e *api.Error
-	if !v.Away && errors.As(err, &e) && e.Code == api.CodeUnavailable && !e.Retry && ctx.Err() == nil {
-		if read, copyErr := v.Local.DialCopy(ctx, v.Host); copyErr == nil {
-			way, conn, err, copied = v.Local.DialCopy, read, nil, true
+	if !v.IsUnreachable && errors.As(err, &e) && e.Code == api.CodeUnavailable && !e.Retry && ctx.Err() == nil {
+		if read, copyErr := v.Local.DialReplica(ctx, v.Host); copyErr == nil {
+			way, conn, err, copied = v.Local.DialReplica, read, nil, true
 		}
 	}
-	if v.Away && errors.As(err, &e) && (e.Code == api.CodeNotFound || e.Code == api.CodeDenied) {
+	if v.IsUnreachable && errors.As(err, &e) && (e.Code == api.CodeNotFound || e.Code == api.CodeDenied) {
 		err = api.Errorf(api.CodeUnavailable, "the host %s of the fleet is away, and its copy is not read: %s", v.Host, e.Message).
 			WithHint("see `longterm fleet hosts`; %s", e.Hint)
 	}
@@ -185,8 +187,8 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.way == nil {
-		v.way, v.copied = way, copied
+	if v.dial == nil {
+		v.dial, v.usesReplica = way, copied
 	}
 	return conn, nil
 }
@@ -196,24 +198,24 @@ func (v *ViaFleet) Dial(ctx context.Context) (net.Conn, error) {
 func (v *ViaFleet) wasReached() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.way != nil && !v.copied
+	return v.dial != nil && !v.usesReplica
 }
 
-// retryable marks the error of an unreachable host as retryable.
-func retryable(err error) error {
+// asRetryable marks the error of an unreachable host as retryable.
+func asRetryable(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != api.CodeUnavailable {
 		return err
 	}
-	again := *e
-	return again.Retryable()
+	retryable := *e
+	return retryable.Retryable()
 }
 
-// Ensure ensures that the local daemon runs, which forwards to the other hosts.
+// Ensure starts the local daemon if needed. It forwards to the other hosts.
 func (v *ViaFleet) Ensure(ctx context.Context) error { return v.Local.Ensure(ctx) }
 
-// Place returns the home directory there. The environment is the daemon's.
-func (v *ViaFleet) Place(ctx context.Context) (Login, error) {
+// Login returns the home directory on the host. The environment is the daemon's.
+func (v *ViaFleet) Login(ctx context.Context) (Login, error) {
 	p := Login{Host: v.Host}
 	list, err := v.Local.FleetHosts(ctx, v.Host)
 	if err == nil && len(list) > 0 {
@@ -222,17 +224,17 @@ func (v *ViaFleet) Place(ctx context.Context) (Login, error) {
 	return p, err
 }
 
-// upgraded is a connection with bytes already read.
-type upgraded struct {
+// upgradedConn is a connection after an upgrade, whose first bytes may be buffered.
+type upgradedConn struct {
 	net.Conn
-	r *bufio.Reader
+	reader *bufio.Reader
 }
 
 // Read implements net.Conn.
-func (u *upgraded) Read(b []byte) (int, error) { return u.r.Read(b) }
+func (u *upgradedConn) Read(b []byte) (int, error) { return u.reader.Read(b) }
 
-// CloseWrite ends the sending direction, where the connection has two.
-func (u *upgraded) CloseWrite() error {
+// CloseWrite closes the sending direction, if the connection supports it.
+func (u *upgradedConn) CloseWrite() error {
 	if half, ok := u.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}

@@ -11,41 +11,42 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// FollowEvents is Events across daemon restarts. After a break the missed events come first, or an event "lost" if they
-// are unknown. Each daemon starts with an event "listening". It returns when ctx ends, f returns an error or no daemon
-// comes back.
+// FollowEvents is Events across daemon restarts. After a disconnect the missed events come first, or an event "lost" if
+// they are unknown. Each daemon starts with an event "listening". It returns when ctx ends, f returns an error or no
+// daemon starts.
 func (c *Client) FollowEvents(ctx context.Context, f func(api.Event) error) error {
 	return c.followEvents(ctx, url.Values{}, f)
 }
 
 // FollowEventsWithOutput is FollowEvents plus output events, at most ten per second of each kind and session. Output
-// during a break is not reported.
+// while disconnected is not reported.
 func (c *Client) FollowEventsWithOutput(ctx context.Context, f func(api.Event) error) error {
 	return c.followEvents(ctx, url.Values{"output": {"true"}}, f)
 }
 
+// followEvents streams events, and reconnects after the last received one.
 func (c *Client) followEvents(ctx context.Context, q url.Values, f func(api.Event) error) error {
 	var seen uint64
-	var own error
-	tell := func(e api.Event) error {
+	var callbackErr error
+	deliver := func(e api.Event) error {
 		seen = max(seen, e.Seq)
-		own = f(e)
-		return own
+		callbackErr = f(e)
+		return callbackErr
 	}
 	for p := newRetryPolicy(); ; {
 		if seen > 0 {
 			q.Set("after", strconv.FormatUint(seen, 10))
 		}
-		err := c.events(ctx, q, tell)
+		err := c.streamEvents(ctx, q, deliver)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case own != nil:
-			return own
-		case err != nil && !isCut(err):
+		case callbackErr != nil:
+			return callbackErr
+		case err != nil && !isDisconnect(err):
 			return err
 		case !p.pause(ctx):
-			return disconnectedError(io.ErrUnexpectedEOF)
+			return newDisconnectError(io.ErrUnexpectedEOF)
 		}
 		c.http.CloseIdleConnections()
 	}

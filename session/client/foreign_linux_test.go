@@ -16,8 +16,7 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// A socket that another user serves is sent nothing by any call, and no daemon is started next to it.
-//
+// No request is sent to a socket that another user serves, and no daemon is started.
 // FAULT: A17
 func TestForeignDaemon_ReceivesNothing(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -47,29 +46,31 @@ func TestForeignDaemon_ReceivesNothing(t *testing.T) {
 			heard.Add(n)
 		}
 	}()
-	c := New(Options{Dirs: dirs, KeeperArgv: noKeeper(t), Build: func() string { return "test" }})
+	c := New(Options{Dirs: dirs, KeeperArgv: forbidKeeper(t), Build: func() string { return "test" }})
 	ctx := testContext(t)
 	calls := map[string]func(context.Context) error{
-		"list": func(ctx context.Context) error { return drop(c.List(ctx)) },
-		"type": func(ctx context.Context) error { return drop(c.Session("s").Type(ctx, api.Input{Text: "x", ID: "i"})) },
-		"run":  func(ctx context.Context) error { return drop(c.Run(ctx, api.Run{})) },
+		"list": func(ctx context.Context) error { return ignoreResult(c.List(ctx)) },
+		"type": func(ctx context.Context) error {
+			return ignoreResult(c.Session("s").Type(ctx, api.Input{Text: "x", ID: "i"}))
+		},
+		"run": func(ctx context.Context) error { return ignoreResult(c.Run(ctx, api.Run{})) },
 		"attach": func(ctx context.Context) error {
 			_, err := c.Session("s").Attach(ctx, StreamOptions{})
 			return err
 		},
 	}
 	for name, call := range calls {
-		if err := call(ctx); codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "served by another user") || !strings.Contains(err.Error(), paths.EnvDir) {
-			t.Errorf("%s: %v", name, err)
+		if err := call(ctx); errorCode(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "served by another user") || !strings.Contains(err.Error(), paths.EnvDir) {
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 	_ = l.Close()
 	<-served
 	if n := heard.Load(); n != 0 {
-		t.Errorf("he was sent %d bytes", n)
+		t.Errorf("the other user received %d bytes", n)
 	}
 	if n := connected.Load(); n > int64(len(calls)) { // a call that repeats does so for seconds
-		t.Errorf("%d connections for %d calls", n, len(calls))
+		t.Errorf("got %d connections for %d calls", n, len(calls))
 	}
 }
 

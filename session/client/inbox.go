@@ -10,7 +10,8 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Inbox lists what needs the user's attention, of sessions with the labels: what blocks a program first. all includes what is done or snoozed.
+// Inbox returns what needs the user's attention, of sessions with the labels. Items that block a program come first.
+// all includes items that are done or snoozed.
 func (c *Client) Inbox(ctx context.Context, all bool, labels ...string) ([]api.InboxItem, error) {
 	v := url.Values{}
 	if all {

@@ -19,65 +19,64 @@ func (c *Client) Run(ctx context.Context, r api.Run) (api.Result, error) {
 	if err := c.fillStartContext(ctx, &r.NewSession); err != nil {
 		return api.Result{}, err
 	}
-	return c.call(ctx, "/run", &r.Call, &r.ApprovalOptions, func() any { return r })
+	return c.submitJob(ctx, "/run", &r.Call, &r.ApprovalOptions, func() any { return r })
 }
 
-// call makes a call whose job has an id from the client, so that it can be retried after the daemon disappeared.
-func (c *Client) call(ctx context.Context, path string, how *api.Call, asking *api.ApprovalOptions, body func() any) (api.Result, error) {
-	if how.Job == "" {
-		how.Job = uuid.NewString()
+// submitJob submits a job with an id from the client, so that the request can be repeated after a disconnect.
+func (c *Client) submitJob(ctx context.Context, path string, job *api.Call, approvals *api.ApprovalOptions, body func() any) (api.Result, error) {
+	if job.Job == "" {
+		job.Job = uuid.NewString()
 	}
-	tell := c.o.OnApproval != nil && asking.OnApproval == ""
-	if tell { // and then wait for it, by the same id
-		asking.OnApproval = "return"
+	reportApprovals := c.options.OnApproval != nil && approvals.OnApproval == ""
+	if reportApprovals { // and then wait for it with the same id
+		approvals.OnApproval = "return"
 	}
 	for p := newRetryPolicy(); ; {
 		r, err := send[api.Result](ctx, c, "POST", path, nil, body())
-		if err == nil && tell && r.NeedsApproval && r.Approval != asking.Told {
-			c.o.OnApproval(r.Approval)
-			asking.Told = r.Approval // a later approval may need another answer
-			if !how.Background {
+		if err == nil && reportApprovals && r.NeedsApproval && r.Approval != approvals.Told {
+			c.options.OnApproval(r.Approval)
+			approvals.Told = r.Approval // a later approval may need another answer
+			if !job.Background {
 				continue
 			}
 		}
-		if isInvalid(err) && asking.Told != "" { // a daemon of before there was that
-			tell, asking.OnApproval, asking.Told = false, "wait", ""
+		if isInvalid(err) && approvals.Told != "" { // a daemon too old for Told
+			reportApprovals, approvals.OnApproval, approvals.Told = false, "wait", ""
 			continue
 		}
 		if err == nil || !c.prepareRetry(ctx, p, err) {
 			if ctx.Err() != nil {
-				c.breakOff(how.Job)
+				c.stopAbandonedJob(job.Job)
 			}
-			return r, c.whyStopped(err)
+			return r, c.explainStopped(err)
 		}
 	}
 }
 
-// breakOffTime bounds the attempt to report that the caller left.
-const breakOffTime = 2 * time.Second
+// abandonTimeout bounds the attempt to report that the caller left.
+const abandonTimeout = 2 * time.Second
 
-// breakOff ends a job on a remote host. There a closed connection alone means a lost one.
-func (c *Client) breakOff(job string) {
-	if c.o.Way == nil {
+// stopAbandonedJob ends the job of a caller that left a remote host. There a closed connection alone means a lost one.
+func (c *Client) stopAbandonedJob(job string) {
+	if c.options.Remote == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), breakOffTime)
+	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
-	_, _ = c.StopJob(ctx, job, api.JobStop{}) // it may have ended; else it ends when no caller reconnects
+	_, _ = c.StopJob(ctx, job, api.JobStop{}) // on failure the job ends when no caller reconnects
 }
 
-// shortPatience bounds retries with a daemon that rejects the request or cannot be started.
-const shortPatience = 3 * time.Second
+// shortRetryTime bounds retries with a daemon that rejects the request or cannot be started.
+const shortRetryTime = 3 * time.Second
 
-// prepareRetry makes ready for a request that failed to be repeated to the daemon's successor,
-// and reports whether to.
+// prepareRetry pauses after a failed request and ensures that a daemon runs. It reports whether to retry.
 func (c *Client) prepareRetry(ctx context.Context, p *retryPolicy, err error) bool {
-	limit := shortPatience
-	var cut *cutError
+	limit := shortRetryTime
+	var cut *disconnectError
 	switch {
-	case !isUnavailable(err), isFinal(err), c.stopped() != nil:
+	case !isUnavailable(err), isFinal(err), c.stoppedOnPurpose() != nil:
 		return false
-	case errors.As(err, &cut), mayRepeat(err):
+	case errors.As(err, &cut), isRetryable(err):
 		limit = maxRetryTime
 	}
 	if !p.pauseWithin(ctx, limit) {
@@ -85,14 +84,16 @@ func (c *Client) prepareRetry(ctx context.Context, p *retryPolicy, err error) bo
 	}
 	c.http.CloseIdleConnections()
 	err = c.Ensure(ctx)
-	return err == nil || !isFinal(err) && c.stopped() == nil && p.pauseWithin(ctx, limit)
+	return err == nil || !isFinal(err) && c.stoppedOnPurpose() == nil && p.pauseWithin(ctx, limit)
 }
 
+// isInvalid reports whether the daemon rejected a request as invalid.
 func isInvalid(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Code == api.CodeInvalid
 }
 
+// isUnavailable reports whether the daemon could not be reached or is not ready.
 func isUnavailable(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Code == api.CodeUnavailable
@@ -101,7 +102,7 @@ func isUnavailable(err error) bool {
 // JobQuery selects jobs.
 type JobQuery struct {
 	Session string // id, name or prefix; empty for all
-	Running bool   // not ended
+	Running bool   // only jobs that have not ended
 	Limit   int    // the newest Limit; 0: 100
 }
 
@@ -120,6 +121,7 @@ func (c *Client) Jobs(ctx context.Context, q JobQuery) ([]api.Job, error) {
 	return get[[]api.Job](ctx, c, "/jobs", v)
 }
 
+// jobPath returns the API path of a job.
 func jobPath(ref string) string { return "/jobs/" + url.PathEscape(ref) }
 
 // Job describes a job and its progress, with at most maxOutput bytes of output (0: the daemon's default).
@@ -131,27 +133,27 @@ func (c *Client) Job(ctx context.Context, ref string, maxOutput int) (api.Job, e
 	return get[api.Job](ctx, c, jobPath(ref), v)
 }
 
-// maxAwait bounds one request for a job's end; what waits longer asks again.
+// maxAwait bounds one request for a job's end; longer waits repeat it.
 const maxAwait = time.Hour
 
-// AwaitHow is how a job is waited for.
-type AwaitHow struct {
-	// Stop ties the job to the caller: the job ends if the caller leaves. AwaitJob returns when the job moves to the
-	// background.
-	Stop bool
-	// OnInput: "return" comes back when the job waits for input.
+// AwaitOptions configure AwaitJob.
+type AwaitOptions struct {
+	// StopOnLeave ties the job to the caller: the job ends if the caller leaves. AwaitJob returns when the job moves to
+	// the background.
+	StopOnLeave bool
+	// OnInput "return" makes AwaitJob return when the job needs input.
 	OnInput string
-	// Yield, if positive, is how long AwaitJob waits before it returns; the job continues in the background.
-	Yield time.Duration
+	// YieldAfter, if positive, is how long AwaitJob waits before it returns; the job continues in the background.
+	YieldAfter time.Duration
 	// OnApproval, if set, is called once for each approval that the job waits for.
 	OnApproval func(id string)
 }
 
 // AwaitJob waits for the end of a job or of ctx. It survives a daemon restart.
-func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Job, error) {
-	begun, span := time.Now(), maxAwait
+func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitOptions) (api.Job, error) {
+	start, span := time.Now(), maxAwait
 	v := url.Values{}
-	if how.Stop {
+	if how.StopOnLeave {
 		v.Set("abandon", "stop")
 	}
 	if how.OnInput != "" {
@@ -161,30 +163,30 @@ func (c *Client) AwaitJob(ctx context.Context, ref string, how AwaitHow) (api.Jo
 		v.Set("on_approval", "return")
 	}
 	for p := newRetryPolicy(); ; {
-		if how.Yield > 0 {
-			span = min(maxAwait, how.Yield-time.Since(begun))
+		if how.YieldAfter > 0 {
+			span = min(maxAwait, how.YieldAfter-time.Since(start))
 		}
 		v.Set("await_ms", strconv.FormatInt(max(1, span.Milliseconds()), 10))
 		j, err := get[api.Job](ctx, c, jobPath(ref), v)
 		switch {
-		case err != nil && ctx.Err() != nil && how.Stop:
-			c.breakOff(ref)
+		case err != nil && ctx.Err() != nil && how.StopOnLeave:
+			c.stopAbandonedJob(ref)
 			return j, err
 		case err != nil && c.prepareRetry(ctx, p, err):
-		case err != nil, j.State == "done", j.Background && how.Stop:
-			return j, c.whyStopped(err)
+		case err != nil, j.State == "done", j.Background && how.StopOnLeave:
+			return j, c.explainStopped(err)
 		case how.OnApproval != nil && j.Approval != "" && j.Approval != v.Get("told"):
 			how.OnApproval(j.Approval)
 			v.Set("told", j.Approval)
-		case how.Yield > 0 && time.Since(begun) >= how.Yield:
-			return c.leaveJob(ctx, ref)
+		case how.YieldAfter > 0 && time.Since(start) >= how.YieldAfter:
+			return c.moveToBackground(ctx, ref)
 		}
 	}
 }
 
-// LookAtJob returns the job when it has ended, waits for input or for an approval other than told (empty: any), or
-// await is over. It survives a daemon restart and changes nothing.
-func (c *Client) LookAtJob(ctx context.Context, ref string, await time.Duration, told string) (api.Job, error) {
+// PollJob returns the job when it has ended, needs input or an approval other than told (empty: any), or await has
+// passed. It survives a daemon restart and changes nothing.
+func (c *Client) PollJob(ctx context.Context, ref string, await time.Duration, told string) (api.Job, error) {
 	until := time.Now().Add(await)
 	for p := newRetryPolicy(); ; {
 		v := url.Values{"on_input": {"return"}, "on_approval": {"return"}, "told": {told}, "await_ms": {strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10)}}
@@ -195,8 +197,8 @@ func (c *Client) LookAtJob(ctx context.Context, ref string, await time.Duration,
 	}
 }
 
-// leaveJob moves a job to the background, unless it has ended.
-func (c *Client) leaveJob(ctx context.Context, ref string) (api.Job, error) {
+// moveToBackground moves a job to the background, unless it has ended.
+func (c *Client) moveToBackground(ctx context.Context, ref string) (api.Job, error) {
 	j, err := c.BackgroundJob(ctx, ref)
 	var e *api.Error
 	if errors.As(err, &e) && e.Code == api.CodeEnded || err == nil && j.Result == nil {
@@ -207,7 +209,7 @@ func (c *Client) leaveJob(ctx context.Context, ref string) (api.Job, error) {
 
 // StopJob ends a job by the kill ladder.
 func (c *Client) StopJob(ctx context.Context, ref string, s api.JobStop) (api.Job, error) {
-	return ending(ctx, c, func() (api.Job, error) {
+	return endOnce(ctx, c, func() (api.Job, error) {
 		return send[api.Job](ctx, c, "POST", jobPath(ref)+"/stop", nil, s)
 	}, func() (api.Job, error) { return c.Job(ctx, ref, 0) })
 }
@@ -217,7 +219,7 @@ func (c *Client) BackgroundJob(ctx context.Context, ref string) (api.Job, error)
 	return send[api.Job](ctx, c, "POST", jobPath(ref)+"/background", nil, nil)
 }
 
-// ForgetJob forgets a job that ended, and the session it ran in by itself.
+// ForgetJob deletes an ended job, and the session that was started for it.
 func (c *Client) ForgetJob(ctx context.Context, ref string) error {
 	_, err := send[struct{}](ctx, c, "DELETE", jobPath(ref), nil, nil)
 	return err

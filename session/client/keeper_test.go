@@ -19,25 +19,26 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// fakeKeeper answers at a main keeper's socket as a test wants it to.
+// fakeKeeper serves a main keeper's socket.
 type fakeKeeper struct {
-	l      *unixsock.Listener
-	starts atomic.Int32
-	// start starts the daemon, and returns the error text, or "".
+	listener *unixsock.Listener
+	starts   atomic.Int32
+	// start starts the daemon and returns the error text, or "".
 	start func() string
-	// drops is how many connections are closed as they come.
-	drops atomic.Int32
+	// dropsLeft is the number of connections that are closed after they were accepted.
+	dropsLeft atomic.Int32
 }
 
+// serveKeeper listens at the main keeper's socket.
 func serveKeeper(dirs paths.Dirs, start func() string) (*fakeKeeper, error) {
 	l, err := unixsock.Listen(dirs.KeeperSocket(paths.MainKeeper))
 	if err != nil {
 		return nil, err
 	}
-	return &fakeKeeper{l: l, start: start}, nil
+	return &fakeKeeper{listener: l, start: start}, nil
 }
 
-// newKeeper serves until the test's end.
+// newKeeper serves until the end of the test.
 func newKeeper(t *testing.T, dirs paths.Dirs, start func() string) *fakeKeeper {
 	t.Helper()
 	k, err := serveKeeper(dirs, start)
@@ -47,30 +48,32 @@ func newKeeper(t *testing.T, dirs paths.Dirs, start func() string) *fakeKeeper {
 	var serving sync.WaitGroup
 	serving.Go(func() { k.serve(&serving) })
 	t.Cleanup(func() {
-		_ = k.l.Close()
+		_ = k.listener.Close()
 		serving.Wait()
 	})
 	return k
 }
 
+// serve accepts connections until the listener is closed.
 func (k *fakeKeeper) serve(serving *sync.WaitGroup) {
 	for {
-		uc, err := k.l.Accept()
+		uc, err := k.listener.Accept()
 		if err != nil {
 			return
 		}
-		if k.drops.Add(-1) >= 0 {
+		if k.dropsLeft.Add(-1) >= 0 {
 			_ = uc.Close()
 			continue
 		}
 		serving.Go(func() {
 			defer uc.Close()
-			_ = k.talk(wire.NewConn(uc)) // ends with the client
+			_ = k.handle(wire.NewConn(uc)) // ends with the client
 		})
 	}
 }
 
-func (k *fakeKeeper) talk(c *wire.Conn) error {
+// handle answers the requests of a connection.
+func (k *fakeKeeper) handle(c *wire.Conn) error {
 	for {
 		f, _, err := c.Read()
 		if err != nil {
@@ -94,13 +97,13 @@ func (k *fakeKeeper) talk(c *wire.Conn) error {
 	}
 }
 
-// keeperName is the argv[0] with which the test binary acts as a keeper; its arguments are the behaviour and the
+// keeperArg0 is the argv[0] with which the test binary runs as a keeper. Its arguments are a behaviour and the
 // directories.
-const keeperName = "testkeeper"
+const keeperArg0 = "testkeeper"
 
-// beKeeper does not return in a keeper's process.
-func beKeeper() {
-	if os.Args[0] != keeperName {
+// runKeeperProcess runs a keeper, and does not return, if the process was started as one.
+func runKeeperProcess() {
+	if os.Args[0] != keeperArg0 {
 		return
 	}
 	ready := os.NewFile(3, "ready")
@@ -135,18 +138,18 @@ func beKeeper() {
 	os.Exit(0)
 }
 
-// asKeeper is the command line of a keeper's process.
-func asKeeper(how string, dirs paths.Dirs) func() []string {
-	return func() []string { return []string{keeperName, how, dirs.Run, dirs.State} }
+// keeperArgv returns the command line of a keeper with a behaviour.
+func keeperArgv(behaviour string, dirs paths.Dirs) func() []string {
+	return func() []string { return []string{keeperArg0, behaviour, dirs.Run, dirs.State} }
 }
 
-// noKeeper is for clients that must not start one.
-func noKeeper(t *testing.T) func() []string {
+// forbidKeeper is Options.KeeperArgv of clients that must not start a keeper.
+func forbidKeeper(t *testing.T) func() []string {
 	return func() []string {
-		t.Error("a keeper is started")
-		return []string{keeperName, "dies"}
+		t.Error("the client started a keeper")
+		return []string{keeperArg0, "dies"}
 	}
 }
 
-// interrupted reports whether an error is just the end of the context.
-func interrupted(err error, want error) bool { return errors.Is(err, want) && codeOf(err) == "" }
+// isContextError reports whether an error is only the end of the context.
+func isContextError(err error, want error) bool { return errors.Is(err, want) && errorCode(err) == "" }

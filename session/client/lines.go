@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// readEvents reads a stream of server-sent events (WHATWG HTML §9.2) and calls f with
-// the data of each.
+// readEvents reads a stream of server-sent events (WHATWG HTML §9.2) and calls f with the data of each.
 func readEvents(r io.Reader, f func(data []byte) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 16<<20)
@@ -31,7 +30,7 @@ func readEvents(r io.Reader, f func(data []byte) error) error {
 	return sc.Err()
 }
 
-// lastLine returns the last line of a log that reports a problem.
+// lastLine returns the last message of longterm in a log, or "".
 func lastLine(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

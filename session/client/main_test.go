@@ -10,6 +10,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	beKeeper()
+	runKeeperProcess()
 	os.Exit(isolate.Run(m))
 }

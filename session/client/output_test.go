@@ -17,13 +17,13 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// prints serves a session's output like the daemon: from an offset, in pieces. forgotten is the size of its dropped
-// start. Some answers break off after the bytes in cut (negative: before any).
-func prints(t *testing.T, all []byte, forgotten, piece int, cut func() int) http.HandlerFunc {
+// servesOutput serves a session's output like the daemon: from an offset, in pieces. forgotten is the size of its
+// dropped start. Some responses end early, after the bytes in cut (negative: before any).
+func servesOutput(t *testing.T, all []byte, forgotten, piece int, cut func() int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		from, err := strconv.Atoi(r.URL.Query().Get("from"))
 		if err != nil || from > len(all) {
-			t.Errorf("asked for %s", r.URL)
+			t.Errorf("got request %s", r.URL)
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
@@ -43,8 +43,7 @@ func prints(t *testing.T, all []byte, forgotten, piece int, cut func() int) http
 	}
 }
 
-// What is followed comes whole, in order and once, however often the daemon dies in an answer.
-//
+// Followed output is complete, in order and without duplicates, however often the daemon dies during a response.
 // FAULT: A23
 // FEATURES: R24
 func TestFollow_ContinuesOverRestarts(t *testing.T) {
@@ -55,7 +54,7 @@ func TestFollow_ContinuesOverRestarts(t *testing.T) {
 	}
 	const forgotten, begin = 700, 500
 	var mu sync.Mutex // each connection is served on a separate goroutine
-	_, c := newFake(t, prints(t, all, forgotten, 4096, func() int {
+	_, c := newFakeDaemon(t, servesOutput(t, all, forgotten, 4096, func() int {
 		mu.Lock()
 		defer mu.Unlock()
 		if rng.IntN(3) > 0 {
@@ -68,37 +67,37 @@ func TestFollow_ContinuesOverRestarts(t *testing.T) {
 	next := uint64(forgotten)
 	err := c.Session("s").Follow(testContext(t), begin, func(o api.Output) error {
 		if o.From != next || o.Next != next+uint64(len(o.Data)) {
-			t.Errorf("%d bytes from %d to %d, want those from %d", len(o.Data), o.From, o.Next, next)
+			t.Errorf("got %d bytes from %d to %d, want those from %d", len(o.Data), o.From, o.Next, next)
 		}
 		next, gap = o.Next, gap+o.Gap
 		got = append(got, o.Data...)
 		return nil
 	})
 	if err != nil || !bytes.Equal(got, all[forgotten:]) || gap != forgotten-begin {
-		t.Errorf("%v: %d bytes, gap %d", err, len(got), gap)
+		t.Errorf("got error %v, %d bytes, gap %d", err, len(got), gap)
 	}
 }
 
-// Following ends with the session, by the callback, or by an error, and calls back for nothing.
-func TestFollowEnds(t *testing.T) {
+// Following ends with the session, the callback's error or a response's error. An empty response causes no callback.
+func TestFollow_Ends(t *testing.T) {
 	never := func() int { return -1 }
-	_, c := newFake(t, prints(t, nil, 0, 10, never))
+	_, c := newFakeDaemon(t, servesOutput(t, nil, 0, 10, never))
 	if err := c.Session("s").Follow(testContext(t), 0, func(o api.Output) error { return fmt.Errorf("called with %+v", o) }); err != nil {
 		t.Error(err)
 	}
 	enough := errors.New("enough")
-	f, c := newFake(t, prints(t, make([]byte, 100), 0, 10, never))
+	f, c := newFakeDaemon(t, servesOutput(t, make([]byte, 100), 0, 10, never))
 	if err := c.Session("s").Follow(testContext(t), 0, func(api.Output) error { return enough }); err != enough || len(f.requests()) != 1 {
-		t.Errorf("%v after %d requests", err, len(f.requests()))
+		t.Errorf("got error %v after %d requests", err, len(f.requests()))
 	}
-	f, c = newFake(t, prints(t, make([]byte, 100), 0, 10, never), refuses(api.Errorf(api.CodeNotFound, "it was removed")))
-	if err := c.Session("s").Follow(testContext(t), 0, func(api.Output) error { return nil }); codeOf(err) != api.CodeNotFound || len(f.requests()) != 2 {
-		t.Errorf("%v after %d requests", err, len(f.requests()))
+	f, c = newFakeDaemon(t, servesOutput(t, make([]byte, 100), 0, 10, never), rejects(api.Errorf(api.CodeNotFound, "it was removed")))
+	if err := c.Session("s").Follow(testContext(t), 0, func(api.Output) error { return nil }); errorCode(err) != api.CodeNotFound || len(f.requests()) != 2 {
+		t.Errorf("got error %v after %d requests", err, len(f.requests()))
 	}
 }
 
-// An answer without the headers of output is no output, and no position to continue from.
-func TestOutputHeaders(t *testing.T) {
+// A response without the headers of output is an error.
+func TestOutput_ChecksHeaders(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		headers map[string]string
@@ -116,7 +115,7 @@ func TestOutputHeaders(t *testing.T) {
 		{name: "backwards", headers: map[string]string{"From": "9", "Next": "5"}, err: "not the output of a session"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, client := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
+			f, client := newFakeDaemon(t, func(w http.ResponseWriter, _ *http.Request) {
 				for name, value := range c.headers {
 					w.Header().Set("Longterm-"+name, value)
 				}
@@ -124,19 +123,19 @@ func TestOutputHeaders(t *testing.T) {
 			})
 			got, err := client.Session("s").Output(testContext(t), 3, 0)
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) || len(f.requests()) != 1 {
-				t.Fatalf("%v after %d requests, want %q", err, len(f.requests()), c.err)
+				t.Fatalf("got error %v after %d requests, want %q", err, len(f.requests()), c.err)
 			}
 			if err == nil && (string(got.Data) != "data" || got.From != c.want.From || got.Next != c.want.Next || got.Gap != c.want.Gap ||
 				got.End != c.want.End || !slices.Equal(got.Streams, c.want.Streams)) {
-				t.Errorf("%+v, want %+v", got, c.want)
+				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
 	}
 }
 
-// A stream is selected in the request of every page.
-func TestStreamIsFollowedAlone(t *testing.T) {
-	f, c := newFake(t, prints(t, make([]byte, 30), 0, 10, func() int { return -1 }))
+// The request of each page selects the stream.
+func TestFollow_OneStream(t *testing.T) {
+	f, c := newFakeDaemon(t, servesOutput(t, make([]byte, 30), 0, 10, func() int { return -1 }))
 	if err := c.Session("s").Stream("stderr").Follow(testContext(t), 0, func(api.Output) error { return nil }); err != nil {
 		t.Error(err)
 	}

@@ -19,108 +19,112 @@ import (
 // equal request takes its response, as if the client had sent it.
 type PrefetchedRequest struct {
 	Method, URI string
-	Answer      io.ReadCloser // the answer, from its first byte
-	Conn        net.Conn      // the connection of the response, for a stream to continue on; nil: it broke
+	Response    io.ReadCloser // response bytes, from the first one
+	Conn        net.Conn      // connection of the response, for a stream to continue on; nil: lost
 
-	taken atomic.Bool
+	isTaken atomic.Bool // a request took the response, or it was dropped
 }
 
-// take reports, once, whether the given request is the prefetched one.
+// take reports, at most once, whether the given request is the prefetched one.
 func (b *PrefetchedRequest) take(method, uri string) bool {
-	return b != nil && method == b.Method && uri == b.URI && b.taken.CompareAndSwap(false, true)
+	return b != nil && method == b.Method && uri == b.URI && b.isTaken.CompareAndSwap(false, true)
 }
 
-// goesOn is the HTTP transport of a client with a prefetched request.
-type goesOn struct {
+// prefetchTransport is the HTTP transport of a client with a prefetched request.
+type prefetchTransport struct {
 	*http.Transport
-	begun *PrefetchedRequest
+	prefetched *PrefetchedRequest
 }
 
-func (g *goesOn) RoundTrip(r *http.Request) (*http.Response, error) {
-	b := g.begun
+// RoundTrip returns the prefetched response for the prefetched request.
+func (g *prefetchTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	b := g.prefetched
 	if !b.take(r.Method, r.URL.RequestURI()) {
 		return g.Transport.RoundTrip(r)
 	}
 	if r.Body != nil {
-		_ = r.Body.Close() // it was sent
+		_ = r.Body.Close() // already sent
 	}
-	stop := context.AfterFunc(r.Context(), func() { _ = b.Answer.Close() })
-	resp, err := http.ReadResponse(bufio.NewReader(b.Answer), r)
+	stop := context.AfterFunc(r.Context(), func() { _ = b.Response.Close() })
+	resp, err := http.ReadResponse(bufio.NewReader(b.Response), r)
 	if err != nil {
 		stop()
-		_ = b.Answer.Close()
+		_ = b.Response.Close()
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	resp.Body = &begunBody{resp.Body, b, stop}
+	resp.Body = &prefetchedBody{resp.Body, b, stop}
 	return resp, nil
 }
 
-// begunBody is the body of an answer whose connection ends with it.
-type begunBody struct {
+// prefetchedBody is the body of a prefetched response. Closing it closes the connection.
+type prefetchedBody struct {
 	io.ReadCloser
-	begun *PrefetchedRequest
-	stop  func() bool
+	prefetched *PrefetchedRequest
+	stop       func() bool // stops closing the connection at the end of the context
 }
 
-func (b *begunBody) Close() error {
+// Close closes the body and the connection.
+func (b *prefetchedBody) Close() error {
 	b.stop()
-	_ = b.ReadCloser.Close() // of the response that is no longer read
-	return b.begun.Answer.Close()
+	_ = b.ReadCloser.Close() // its error concerns unread data
+	return b.prefetched.Response.Close()
 }
 
-// dialBegun dials for the stream at uri, or returns the connection of the prefetched request. It closes a prefetched
-// one for another purpose.
-func (c *Client) dialBegun(ctx context.Context, network, addr, uri string) (net.Conn, error) {
-	if b := c.o.Begun; b != nil && b.Conn != nil {
+// dialPrefetched returns the connection of the prefetched request if that opened the stream at uri, or else dials. It
+// closes a prefetched connection for another purpose.
+func (c *Client) dialPrefetched(ctx context.Context, network, addr, uri string) (net.Conn, error) {
+	if b := c.options.Prefetched; b != nil && b.Conn != nil {
 		if b.take(http.MethodGet, uri) {
-			return &begunStream{Conn: b.Conn, answer: bufio.NewReader(b.Answer)}, nil
+			return &prefetchedConn{Conn: b.Conn, response: bufio.NewReader(b.Response)}, nil
 		}
-		if b.taken.CompareAndSwap(false, true) {
+		if b.isTaken.CompareAndSwap(false, true) {
 			_ = b.Conn.Close()
 		}
 	}
 	return c.dial(ctx, network, addr)
 }
 
-// begunStream is the connection of a WebSocket whose handshake was prefetched. The WebSocket library sends the
-// handshake again: begunStream discards that and returns the existing response with the key of the new handshake (RFC
-// 6455, 4.2.2).
-type begunStream struct {
+// prefetchedConn is the connection of a WebSocket whose handshake was prefetched. The WebSocket library sends the
+// handshake again: prefetchedConn discards that and returns the existing response with the key of the new handshake
+// (RFC 6455, 4.2.2).
+type prefetchedConn struct {
 	net.Conn
-	answer *bufio.Reader
-	asked  []byte
-	opened bool   // the handshake was sent completely
-	head   []byte // the unread rest of the response; nil before it was parsed
+	response      *bufio.Reader
+	handshake     []byte // request of the WebSocket library
+	handshakeSent bool   // the handshake is complete
+	responseHead  []byte // unread rest of the response; nil before it was parsed
 }
 
 var headEnd = []byte("\r\n\r\n")
 
-func (s *begunStream) Write(p []byte) (int, error) {
-	if s.opened {
+// Write stores the handshake; later data is sent.
+func (s *prefetchedConn) Write(p []byte) (int, error) {
+	if s.handshakeSent {
 		return s.Conn.Write(p)
 	}
-	s.asked = append(s.asked, p...)
-	s.opened = bytes.HasSuffix(s.asked, headEnd)
+	s.handshake = append(s.handshake, p...)
+	s.handshakeSent = bytes.HasSuffix(s.handshake, headEnd)
 	return len(p), nil
 }
 
-func (s *begunStream) Read(p []byte) (int, error) {
-	if s.head == nil {
+// Read returns the response to the handshake, then data from the connection.
+func (s *prefetchedConn) Read(p []byte) (int, error) {
+	if s.responseHead == nil {
 		if err := s.readHead(); err != nil {
 			return 0, err
 		}
 	}
-	if len(s.head) > 0 {
-		n := copy(p, s.head)
-		s.head = s.head[n:]
+	if len(s.responseHead) > 0 {
+		n := copy(p, s.responseHead)
+		s.responseHead = s.responseHead[n:]
 		return n, nil
 	}
-	return s.answer.Read(p)
+	return s.response.Read(p)
 }
 
-// readHead reads the answer's head, and has it answer our key.
-func (s *begunStream) readHead() error {
-	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(s.asked)))
+// readHead reads the head of the response, and replaces its accept key.
+func (s *prefetchedConn) readHead() error {
+	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(s.handshake)))
 	if err != nil {
 		return fmt.Errorf("open the stream: %w", err)
 	}
@@ -129,7 +133,7 @@ func (s *begunStream) readHead() error {
 	const accept = "Sec-WebSocket-Accept: "
 	head := []byte{}
 	for !bytes.HasSuffix(head, headEnd) {
-		line, err := s.answer.ReadSlice('\n')
+		line, err := s.response.ReadSlice('\n')
 		if err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
@@ -138,6 +142,6 @@ func (s *begunStream) readHead() error {
 		}
 		head = append(head, line...)
 	}
-	s.head, s.asked = head, nil
+	s.responseHead, s.handshake = head, nil
 	return nil
 }

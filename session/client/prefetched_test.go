@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// begin opens a stream by hand, as is done before a client exists, and returns a client that continues it.
-func begin(t *testing.T, f *fake, uri string) *Client {
+// prefetchStream opens a stream before a client exists, and returns a client that continues it.
+func prefetchStream(t *testing.T, f *fakeDaemon, uri string) *Client {
 	t.Helper()
 	conn, err := netsock.Dial(f.dirs.Socket())
 	if err != nil {
@@ -34,15 +34,16 @@ func begin(t *testing.T, f *fake, uri string) *Client {
 	answer := struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(&oneByte{first}, conn), conn}
-	c := New(Options{Dirs: f.dirs, Begun: &PrefetchedRequest{Method: "GET", URI: uri, Answer: answer, Conn: conn}})
+	}{io.MultiReader(&oneByteReader{first}, conn), conn}
+	c := New(Options{Dirs: f.dirs, Prefetched: &PrefetchedRequest{Method: "GET", URI: uri, Response: answer, Conn: conn}})
 	t.Cleanup(c.Close)
 	return c
 }
 
-type oneByte struct{ b []byte }
+// oneByteReader returns one byte per read.
+type oneByteReader struct{ b []byte }
 
-func (o *oneByte) Read(p []byte) (int, error) {
+func (o *oneByteReader) Read(p []byte) (int, error) {
 	n := copy(p, o.b)
 	if o.b = o.b[n:]; n == 0 {
 		return 0, io.EOF
@@ -50,12 +51,12 @@ func (o *oneByte) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A stream opened before a client existed is continued: it is not requested again, nothing is lost, and input goes into
-// it. One for another purpose is closed.
+// A stream opened before the client existed is continued: it is not requested again, and no data is lost in either
+// direction. One for another purpose is closed.
 func TestPrefetchedStream_Continued(t *testing.T) {
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
 	gone := make(chan error, 10)
-	f, _ := newFake(t, upgrades(t, func(ws *websocket.Conn) {
+	f, _ := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
 		say := func(kind int, text string) { _ = ws.WriteMessage(kind, []byte(text)) } // one that is given up may be gone
 		say(websocket.TextMessage, `{"cols":80,"rows":24}`)
 		say(websocket.BinaryMessage, "hello")
@@ -75,57 +76,56 @@ func TestPrefetchedStream_Continued(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer st.Close()
-		if st.Begun != begun {
-			t.Errorf("%d rows: begun %v", rows, st.Begun)
+		if st.IsPrefetched != begun {
+			t.Errorf("%d rows: got IsPrefetched %v", rows, st.IsPrefetched)
 		}
 		if _, info, err := st.Read(); err != nil || info == nil || info.Cols != 80 {
-			t.Errorf("%+v, %v", info, err)
+			t.Errorf("got info %+v, error %v", info, err)
 		}
 		if draw, _, err := st.Read(); err != nil || string(draw) != "hello" {
-			t.Errorf("%q, %v", draw, err)
+			t.Errorf("got drawing %q, error %v", draw, err)
 		}
 		if err := st.Type([]byte("k")); err != nil {
 			t.Error(err)
 		}
 		if draw, _, err := st.Read(); err != nil || string(draw) != "<k>" {
-			t.Errorf("%q, %v", draw, err)
+			t.Errorf("got drawing %q, error %v", draw, err)
 		}
 	}
-	c := begin(t, f, uri)
+	c := prefetchStream(t, f, uri)
 	try(c, 24, true)
 	<-gone
 	if n := len(f.requests()); n != 1 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("got %d requests", n)
 	}
 	try(c, 24, false) // it is opened once
 	<-gone
 
-	c = begin(t, f, uri)
+	c = prefetchStream(t, f, uri)
 	try(c, 25, false)
 	<-gone // the stream
 	<-gone // and the prefetched one, while the client exists
 	if n := len(f.requests()); n != 4 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("got %d requests", n)
 	}
 }
 
-// An answer that is no stream is returned as it is.
+// A response that is not a stream is returned as an error.
 func TestPrefetchedStream_ErrorReturned(t *testing.T) {
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
-	f, _ := newFake(t, refuses(api.Errorf(api.CodeNotFound, "there is no session s")))
-	_, err := begin(t, f, uri).Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: 24, OwnScreen: true})
+	f, _ := newFakeDaemon(t, rejects(api.Errorf(api.CodeNotFound, "there is no session s")))
+	_, err := prefetchStream(t, f, uri).Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: 24, OwnScreen: true})
 	if e := (*api.Error)(nil); !errors.As(err, &e) || e.Code != api.CodeNotFound {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v", err)
 	}
 	if n := len(f.requests()); n != 1 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("got %d requests", n)
 	}
 }
 
-// A stream whose daemon died as it was opened is opened again with the next daemon, however often that happens.
-//
+// A stream whose daemon died during the opening is opened again with the next daemon, however often that happens.
 // FEATURES: R90
-func TestStreamOpenedAgain(t *testing.T) {
+func TestStream_Reopened_AfterDaemonDied(t *testing.T) {
 	const uri = api.Version + "/sessions/s/attach?cols=80&rows=24&screen=own"
 	var died atomic.Int32 // the fake's connections are served on separate goroutines
 	dies := func(w http.ResponseWriter, _ *http.Request) {
@@ -139,14 +139,14 @@ func TestStreamOpenedAgain(t *testing.T) {
 		}
 		_ = conn.Close()
 	}
-	lives := upgrades(t, func(ws *websocket.Conn) { write(t, ws, websocket.BinaryMessage, "hello") })
-	f, _ := newFake(t, dies, dies, dies, dies, dies, lives)
-	st, err := begin(t, f, uri).Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: 24, OwnScreen: true})
+	lives := servesStream(t, func(ws *websocket.Conn) { writeMessage(t, ws, websocket.BinaryMessage, "hello") })
+	f, _ := newFakeDaemon(t, dies, dies, dies, dies, dies, lives)
+	st, err := prefetchStream(t, f, uri).Session("s").Attach(testContext(t), StreamOptions{Cols: 80, Rows: 24, OwnScreen: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
 	if draw, _, err := st.Read(); err != nil || string(draw) != "hello" {
-		t.Errorf("%q, %v", draw, err)
+		t.Errorf("got drawing %q, error %v", draw, err)
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Records is a part of a session's history under way to the client.
+// Records reads a part of a session's history.
 type Records struct {
-	body io.ReadCloser
-	dec  *json.Decoder
-	over bool
+	body     io.ReadCloser
+	decoder  *json.Decoder
+	hasEnded bool // the last record was read
 }
 
-// Records reads history between two moments (offset, time, -5m, +90s); empty means the start and the end. The first
+// Records returns history between two moments (offset, time, -5m, +90s); empty means the start and the end. The first
 // record is the initial screen.
 func (s *Session) Records(ctx context.Context, from, to string) (*Records, error) {
 	q := url.Values{}
@@ -31,41 +31,41 @@ func (s *Session) Records(ctx context.Context, from, to string) (*Records, error
 	if to != "" {
 		q.Set("to", to)
 	}
-	resp, err := s.c.do(ctx, "GET", s.path+"/records", s.revealing(q), nil)
+	resp, err := s.client.do(ctx, "GET", s.path+"/records", s.addReveal(q), nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Records{body: resp.Body, dec: json.NewDecoder(resp.Body)}, nil
+	return &Records{body: resp.Body, decoder: json.NewDecoder(resp.Body)}, nil
 }
 
 // Next returns the next record; io.EOF after the last one.
 func (r *Records) Next() (api.Record, error) {
 	var rec api.Record
-	if r.over {
+	if r.hasEnded {
 		return rec, io.EOF
 	}
-	if err := r.dec.Decode(&rec); err != nil {
+	if err := r.decoder.Decode(&rec); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return rec, fmt.Errorf("history broke off; read it again: %w", err)
 	}
 	if rec.Kind == "end" {
-		r.over = true
+		r.hasEnded = true
 		return rec, io.EOF
 	}
 	return rec, nil
 }
 
-// Close ends the reading.
+// Close stops reading.
 func (r *Records) Close() error { return r.body.Close() }
 
-// Prune drops history that is over a budget.
+// Prune deletes history that exceeds a budget.
 func (c *Client) Prune(ctx context.Context, p api.Prune) (api.Pruned, error) {
 	return send[api.Pruned](ctx, c, "POST", "/prune", nil, p)
 }
 
-// SearchQuery selects lines that match all set fields.
+// SearchQuery selects lines that match all of its set fields.
 type SearchQuery struct {
 	Text, Regexp  string
 	Words         []string
@@ -73,10 +73,10 @@ type SearchQuery struct {
 	Session       string // id, name or prefix; empty for all
 	Since, Until  string // times, or -2h
 	Limit         int
-	Before        string // Found.Next
+	Before        string // Found.Next of the page before
 }
 
-// Search searches what sessions printed.
+// Search searches the output of sessions.
 func (c *Client) Search(ctx context.Context, q SearchQuery) (api.Found, error) {
 	v := url.Values{}
 	for name, value := range map[string]string{
@@ -101,12 +101,12 @@ func (c *Client) Search(ctx context.Context, q SearchQuery) (api.Found, error) {
 // CommandQuery selects commands.
 type CommandQuery struct {
 	Session         string // id, name or prefix; empty for all
-	Text            string // occurs in the line
+	Text            string // contained in the command line
 	Failed, Running bool
 	Limit           int // the newest Limit
 }
 
-// Commands lists commands that shells ran, oldest first.
+// Commands returns commands that shells ran, oldest first.
 func (c *Client) Commands(ctx context.Context, q CommandQuery) ([]api.Command, error) {
 	v := url.Values{}
 	if q.Session != "" {

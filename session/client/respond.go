@@ -9,17 +9,17 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// AddRules attaches rules to the session, after those it has.
+// AddRules attaches response rules to the session, after those it has.
 func (s *Session) AddRules(ctx context.Context, r api.RespondRules) ([]api.RespondAttached, error) {
-	return send[[]api.RespondAttached](ctx, s.c, "POST", s.path+"/respond", nil, r)
+	return send[[]api.RespondAttached](ctx, s.client, "POST", s.path+"/respond", nil, r)
 }
 
-// Rules lists the session's rules, in the order they are looked at.
+// Rules returns the session's response rules, in the order of matching.
 func (s *Session) Rules(ctx context.Context) ([]api.RespondAttached, error) {
-	return get[[]api.RespondAttached](ctx, s.c, s.path+"/respond", nil)
+	return get[[]api.RespondAttached](ctx, s.client, s.path+"/respond", nil)
 }
 
-// RemoveRules takes rules away by id or name; with none named, all.
+// RemoveRules removes response rules by id or name; without names, all.
 func (s *Session) RemoveRules(ctx context.Context, rules ...string) ([]api.RespondAttached, error) {
 	q := url.Values{}
 	for _, r := range rules {
@@ -28,10 +28,10 @@ func (s *Session) RemoveRules(ctx context.Context, rules ...string) ([]api.Respo
 	if len(rules) == 0 {
 		q.Set("all", "true")
 	}
-	return send[[]api.RespondAttached](ctx, s.c, "DELETE", s.path+"/respond", q, nil)
+	return send[[]api.RespondAttached](ctx, s.client, "DELETE", s.path+"/respond", q, nil)
 }
 
-// Firings returns the actions of the session's response rules, oldest first.
-func (s *Session) Firings(ctx context.Context) ([]api.RespondFiring, error) {
-	return get[[]api.RespondFiring](ctx, s.c, s.path+"/respond/log", nil)
+// RuleMatches returns the matches of the session's response rules, oldest first.
+func (s *Session) RuleMatches(ctx context.Context) ([]api.RespondFiring, error) {
+	return get[[]api.RespondFiring](ctx, s.client, s.path+"/respond/log", nil)
 }

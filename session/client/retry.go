@@ -11,64 +11,64 @@ import (
 // retryPolicy paces retries. A daemon may be killed, restarted and upgraded several times during one request. The
 // policy ends by time, not by count: a daemon that is shutting down rejects every attempt.
 type retryPolicy struct {
-	began, last time.Time // the first pause, and the newest
-	next        time.Duration
+	firstPauseAt, lastPauseAt time.Time     // start of this series of failures
+	backoff                   time.Duration // next pause
 }
 
 // maxRetryTime is how long requests are retried before the daemon counts as broken. The pauses are an exponential
-// backoff: they double from firstPause to lastPause.
+// backoff: they double from minBackoff to maxBackoff.
 const (
-	maxRetryTime          = 30 * time.Second
-	firstPause, lastPause = time.Millisecond, 100 * time.Millisecond
+	maxRetryTime           = 30 * time.Second
+	minBackoff, maxBackoff = time.Millisecond, 100 * time.Millisecond
 )
 
-// resetAfter is how long a request has to have gone well for its end to be the beginning of
-// another trouble.
+// resetAfter is how long no request must have failed before the retry policy starts anew.
 const resetAfter = 5 * time.Second
 
-func newRetryPolicy() *retryPolicy { return &retryPolicy{next: firstPause} }
+// newRetryPolicy returns the policy of one request.
+func newRetryPolicy() *retryPolicy { return &retryPolicy{backoff: minBackoff} }
 
 // pause waits for the backoff and reports whether to retry.
 func (p *retryPolicy) pause(ctx context.Context) bool { return p.pauseWithin(ctx, maxRetryTime) }
 
-// pauseWithin is pause with its own limit.
+// pauseWithin is pause with its own limit on the time of all retries.
 func (p *retryPolicy) pauseWithin(ctx context.Context, limit time.Duration) bool {
 	now := time.Now()
-	if p.began.IsZero() || now.Sub(p.last) > resetAfter {
-		p.began, p.next = now, firstPause
+	if p.firstPauseAt.IsZero() || now.Sub(p.lastPauseAt) > resetAfter {
+		p.firstPauseAt, p.backoff = now, minBackoff
 	}
-	if now.Sub(p.began) > limit {
+	if now.Sub(p.firstPauseAt) > limit {
 		return false
 	}
-	defer func() { p.last = time.Now() }()
-	pause := p.next
-	p.next = min(2*p.next, lastPause)
+	defer func() { p.lastPauseAt = time.Now() }()
+	pause := p.backoff
+	p.backoff = min(2*p.backoff, maxBackoff)
 	return sleep(ctx, pause)
 }
 
-// farPause is between requests to an unreachable remote host, after all patience.
-const farPause = 500 * time.Millisecond
+// remoteRetryInterval is the time between requests to an unreachable remote host, after maxRetryTime.
+const remoteRetryInterval = 500 * time.Millisecond
 
 // outageNotice is how long an outage lasts before it is reported: a daemon restart there takes less.
 const outageNotice = 2 * time.Second
 
-// outage is since when another host has not been reached.
+// outage records since when a remote host has been unreachable.
 type outage struct {
-	mu    sync.Mutex
-	since time.Time // zero: it was
-	told  bool
+	mu         sync.Mutex
+	since      time.Time // zero: reachable
+	isReported bool      // OnOutage was called
 }
 
-// begins records a failed attempt and reports whether to notify now.
-func (a *outage) begins() bool {
+// recordFailure records a failed attempt and reports whether to notify now.
+func (a *outage) recordFailure() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.since.IsZero() {
 		a.since = time.Now()
 	}
-	tell := !a.told && time.Since(a.since) > outageNotice
-	a.told = a.told || tell
-	return tell
+	mustReport := !a.isReported && time.Since(a.since) > outageNotice
+	a.isReported = a.isReported || mustReport
+	return mustReport
 }
 
 // isActive reports whether the host is unreachable, as far as known.
@@ -78,14 +78,14 @@ func (a *outage) isActive() bool {
 	return !a.since.IsZero()
 }
 
-// end notes that it was.
-func (a *outage) end() {
+// recordSuccess ends the outage.
+func (a *outage) recordSuccess() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.since, a.told = time.Time{}, false
+	a.since, a.isReported = time.Time{}, false
 }
 
-// sleep waits for d and reports whether the caller should continue.
+// sleep waits for d. It returns false if ctx ended before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -22,53 +22,54 @@ import (
 	"github.com/longterm-dev/longterm/session/output/suggest"
 )
 
-// Session is a session by id, name or unique prefix.
+// Session is a session of the daemon, by id, name or unique prefix.
 type Session struct {
-	c      *Client
-	path   string
-	stream string // the only output stream to read; empty for all
-	reveal string // the name of the reveal request that shows secrets; empty: redacted
+	client   *Client
+	path     string
+	stream   string // stdout or stderr; empty: both
+	revealID string // id of the request that reveals secrets; empty: output is redacted
 }
 
-// Session names a session; whether it exists shows when it is used.
+// Session returns the session with a reference. Its existence is checked by the first request.
 func (c *Client) Session(ref string) *Session {
-	return &Session{c: c, path: "/sessions/" + url.PathEscape(ref)}
+	return &Session{client: c, path: "/sessions/" + url.PathEscape(ref)}
 }
 
-// Info describes the session.
+// Info returns the session's description.
 func (s *Session) Info(ctx context.Context) (api.Session, error) {
-	return get[api.Session](ctx, s.c, s.path, nil)
+	return get[api.Session](ctx, s.client, s.path, nil)
 }
 
 // Env returns the environment of the session's program.
 func (s *Session) Env(ctx context.Context) (api.Environment, error) {
-	return get[api.Environment](ctx, s.c, s.path+"/env", nil)
+	return get[api.Environment](ctx, s.client, s.path+"/env", nil)
 }
 
-// Edit changes name and labels.
+// Edit changes the name and labels.
 func (s *Session) Edit(ctx context.Context, e api.Edit) (api.Session, error) {
-	return send[api.Session](ctx, s.c, "PATCH", s.path, nil, e)
+	return send[api.Session](ctx, s.client, "PATCH", s.path, nil, e)
 }
 
-// Remove forgets the session and its history; with force it is ended first.
+// Remove deletes the session and its history. With force it is ended first.
 func (s *Session) Remove(ctx context.Context, force bool) error {
 	return s.remove(ctx, url.Values{"force": {strconv.FormatBool(force)}})
 }
 
-// RemoveWithDraft removes a session as Remove does, together with the changes of its draft.
+// RemoveWithDraft is Remove, and also discards the changes of the session's draft.
 func (s *Session) RemoveWithDraft(ctx context.Context, force bool) error {
 	return s.remove(ctx, url.Values{"force": {strconv.FormatBool(force)}, "discard_draft": {"true"}})
 }
 
+// remove deletes the session. A retry that does not find it was preceded by a successful request.
 func (s *Session) remove(ctx context.Context, q url.Values) error {
-	again := false
-	for p := newRetryPolicy(); ; again = true {
-		_, err := send[struct{}](ctx, s.c, "DELETE", s.path, q, nil)
+	isRetry := false
+	for p := newRetryPolicy(); ; isRetry = true {
+		_, err := send[struct{}](ctx, s.client, "DELETE", s.path, q, nil)
 		var e *api.Error
-		if again && errors.As(err, &e) && e.Code == api.CodeNotFound { // by the request whose answer we did not see
+		if isRetry && errors.As(err, &e) && e.Code == api.CodeNotFound { // the request without a response removed it
 			return nil
 		}
-		if err == nil || !s.c.prepareRetry(ctx, p, err) {
+		if err == nil || !s.client.prepareRetry(ctx, p, err) {
 			return err
 		}
 	}
@@ -76,49 +77,49 @@ func (s *Session) remove(ctx context.Context, q url.Values) error {
 
 // Type sends input and returns when the terminal has accepted it. Input with an id survives a daemon restart.
 func (s *Session) Type(ctx context.Context, in api.Input) (api.Typed, error) {
-	tell := s.c.o.OnApproval != nil && s.c.o.Agent != "" && in.OnApproval == "" // only agents need approval for input
-	if tell {
+	reportApproval := s.client.options.OnApproval != nil && s.client.options.Agent != "" && in.OnApproval == "" // only agents need approval for input
+	if reportApproval {
 		in.ID, in.OnApproval = cmp.Or(in.ID, uuid.NewString()), "return"
 	}
 	for p := newRetryPolicy(); ; {
-		r, err := send[api.Typed](ctx, s.c, "POST", s.path+"/input", nil, in)
+		r, err := send[api.Typed](ctx, s.client, "POST", s.path+"/input", nil, in)
 		var e *api.Error
-		if tell && errors.As(err, &e) && e.Code == api.CodeNeedsApproval {
-			s.c.o.OnApproval(e.Approval)
-			tell, in.OnApproval = false, "wait"
+		if reportApproval && errors.As(err, &e) && e.Code == api.CodeNeedsApproval {
+			s.client.options.OnApproval(e.Approval)
+			reportApproval, in.OnApproval = false, "wait"
 			continue
 		}
-		if err == nil || in.ID == "" || !s.c.prepareRetry(ctx, p, err) {
+		if err == nil || in.ID == "" || !s.client.prepareRetry(ctx, p, err) {
 			return r, err
 		}
 	}
 }
 
-// Resize changes the size in cells.
+// Resize sets the size in cells.
 func (s *Session) Resize(ctx context.Context, cols, rows int) error {
-	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/resize", nil, api.Resize{Cols: cols, Rows: rows})
+	_, err := send[struct{}](ctx, s.client, "POST", s.path+"/resize", nil, api.Resize{Cols: cols, Rows: rows})
 	return err
 }
 
-// Clients lists the clients that are attached to the session or watch it.
+// Clients returns the clients that are attached to the session or watch it.
 func (s *Session) Clients(ctx context.Context) ([]api.Attached, error) {
-	return get[[]api.Attached](ctx, s.c, s.path+"/clients", nil)
+	return get[[]api.Attached](ctx, s.client, s.path+"/clients", nil)
 }
 
 // ChangeClient makes a client, by its number, view-only or read-write, or detaches it.
 func (s *Session) ChangeClient(ctx context.Context, n int, e api.AttachedEdit) error {
-	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/clients/"+strconv.Itoa(n), nil, e)
+	_, err := send[struct{}](ctx, s.client, "POST", s.path+"/clients/"+strconv.Itoa(n), nil, e)
 	return err
 }
 
-// Renew makes a user's shells take over variables before their next prompt.
-func (c *Client) Renew(ctx context.Context, r api.Renewal) error {
+// UpdateShellEnv makes a user's shells adopt variables before their next prompt.
+func (c *Client) UpdateShellEnv(ctx context.Context, r api.Renewal) error {
 	_, err := send[struct{}](ctx, c, "POST", "/renew", nil, r)
 	return err
 }
 
-// Arrange asks open viewers to change the layout of sessions. asked is false if no viewer is open. If no viewer could
-// do it, that is an error.
+// Arrange asks open viewers to change the layout of sessions. asked is false if no viewer is open. It returns an error
+// if no viewer could do it.
 func (c *Client) Arrange(ctx context.Context, a api.Arrange) (asked bool, err error) {
 	r, err := send[api.Arranged](ctx, c, "POST", "/arrange", nil, a)
 	return r.Viewers == nil || *r.Viewers > 0, err
@@ -130,27 +131,27 @@ func (c *Client) AnswerOrder(ctx context.Context, order, why string) error {
 	return err
 }
 
-// Signal signals the session's processes.
+// Signal sends a signal to the session's processes.
 func (s *Session) Signal(ctx context.Context, sig api.Signal) error {
-	_, err := send[struct{}](ctx, s.c, "POST", s.path+"/signal", nil, sig)
+	_, err := send[struct{}](ctx, s.client, "POST", s.path+"/signal", nil, sig)
 	return err
 }
 
 // Kill ends the process and all its descendants. It survives a daemon restart.
 func (s *Session) Kill(ctx context.Context, k api.Kill) (api.Session, error) {
-	return ending(ctx, s.c, func() (api.Session, error) {
-		return send[api.Session](ctx, s.c, "POST", s.path+"/kill", nil, k)
+	return endOnce(ctx, s.client, func() (api.Session, error) {
+		return send[api.Session](ctx, s.client, "POST", s.path+"/kill", nil, k)
 	}, func() (api.Session, error) { return s.Info(ctx) })
 }
 
-// ending ends something, across daemon restarts. If a retry finds it already ended, the first request ended it, and
+// endOnce ends something, across daemon restarts. If a retry finds it already ended, the first request ended it, and
 // ended returns the result.
-func ending[T any](ctx context.Context, c *Client, end, ended func() (T, error)) (T, error) {
-	again := false
-	for p := newRetryPolicy(); ; again = true {
+func endOnce[T any](ctx context.Context, c *Client, end, ended func() (T, error)) (T, error) {
+	isRetry := false
+	for p := newRetryPolicy(); ; isRetry = true {
 		r, err := end()
 		var e *api.Error
-		if again && errors.As(err, &e) && e.Code == api.CodeEnded {
+		if isRetry && errors.As(err, &e) && e.Code == api.CodeEnded {
 			return ended()
 		}
 		if err == nil || !c.prepareRetry(ctx, p, err) {
@@ -159,46 +160,46 @@ func ending[T any](ctx context.Context, c *Client, end, ended func() (T, error))
 	}
 }
 
-// KillSeveral ends several sessions at the same time.
+// KillSeveral ends several sessions concurrently.
 func (c *Client) KillSeveral(ctx context.Context, k api.KillSeveral) (api.Killed, error) {
 	return send[api.Killed](ctx, c, "POST", "/kill", nil, k)
 }
 
 // Restore starts the process of an ended session again.
 func (s *Session) Restore(ctx context.Context, r api.Restore) (api.Session, error) {
-	if s.c.o.Way != nil {
-		at, err := s.c.o.Way.Place(ctx)
+	if s.client.options.Remote != nil {
+		at, err := s.client.options.Remote.Login(ctx)
 		if err != nil {
 			return api.Session{}, err
 		}
 		r.Env = at.Env
 	}
-	return send[api.Session](ctx, s.c, "POST", s.path+"/restore", nil, r)
+	return send[api.Session](ctx, s.client, "POST", s.path+"/restore", nil, r)
 }
 
 // Exec runs a line in the session's shell. It survives a daemon restart; the line runs once.
 func (s *Session) Exec(ctx context.Context, x api.Exec) (api.Result, error) {
-	return s.c.call(ctx, s.path+"/exec", &x.Call, &x.ApprovalOptions, func() any { return x })
+	return s.client.submitJob(ctx, s.path+"/exec", &x.Call, &x.ApprovalOptions, func() any { return x })
 }
 
 // Batch runs lines one after the other in the session's shell.
 func (s *Session) Batch(ctx context.Context, b api.Batch) (api.Batched, error) {
-	return send[api.Batched](ctx, s.c, "POST", s.path+"/batch", nil, b)
+	return send[api.Batched](ctx, s.client, "POST", s.path+"/batch", nil, b)
 }
 
-// Command describes the n-th command of the session; 0 is the newest.
+// Command returns the n-th command of the session; 0 is the newest.
 func (s *Session) Command(ctx context.Context, n int) (api.Command, error) {
-	return get[api.Command](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n), nil)
+	return get[api.Command](ctx, s.client, s.path+"/commands/"+strconv.Itoa(n), nil)
 }
 
 // ParsedOutput returns the parsed output of the n-th command (0: the newest).
 func (s *Session) ParsedOutput(ctx context.Context, n int) (diagnostics.Result, error) {
-	return get[diagnostics.Result](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/parsed", nil)
+	return get[diagnostics.Result](ctx, s.client, s.path+"/commands/"+strconv.Itoa(n)+"/parsed", nil)
 }
 
-// Suggest lists what one might do after the n-th command (0: the newest).
+// Suggest returns suggestions for what to do after the n-th command (0: the newest).
 func (s *Session) Suggest(ctx context.Context, n int) ([]suggest.Suggestion, error) {
-	return get[[]suggest.Suggestion](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
+	return get[[]suggest.Suggestion](ctx, s.client, s.path+"/commands/"+strconv.Itoa(n)+"/suggestions", nil)
 }
 
 // Why compares the n-th command (0: the newest failed one, or the session's program) with the newest good run of the same
@@ -209,41 +210,41 @@ func (s *Session) Why(ctx context.Context, n int, against string, againstN int) 
 		q.Set("against", against)
 		q.Set("against_command", strconv.Itoa(againstN))
 	}
-	return get[api.Why](ctx, s.c, s.path+"/commands/"+strconv.Itoa(n)+"/why", q)
+	return get[api.Why](ctx, s.client, s.path+"/commands/"+strconv.Itoa(n)+"/why", q)
 }
 
 // Wait waits for conditions. It survives a daemon restart unless it types input.
 func (s *Session) Wait(ctx context.Context, w api.Wait) (api.Waited, error) {
-	limited := w.TimeoutMS > 0 // else the daemon has the limit, if there is one
+	isLimited := w.TimeoutMS > 0 // otherwise the daemon may apply its own limit
 	deadline := time.Now().Add(time.Duration(w.TimeoutMS) * time.Millisecond)
 	for p := newRetryPolicy(); ; {
-		r, err := send[api.Waited](ctx, s.c, "POST", s.path+"/wait", nil, w)
-		if err == nil || w.Input != nil || limited && time.Until(deadline) <= 0 || !s.c.prepareRetry(ctx, p, err) {
+		r, err := send[api.Waited](ctx, s.client, "POST", s.path+"/wait", nil, w)
+		if err == nil || w.Input != nil || isLimited && time.Until(deadline) <= 0 || !s.client.prepareRetry(ctx, p, err) {
 			return r, err
 		}
-		if limited {
-			w.TimeoutMS = max(1, time.Until(deadline).Milliseconds()) // without the time that the restart took
+		if isLimited {
+			w.TimeoutMS = max(1, time.Until(deadline).Milliseconds()) // the remaining time after the restart
 		}
 	}
 }
 
-// Output reads output from an offset. With await it waits so long for the first byte.
+// Output returns output from an offset on. It waits at most await for the first byte.
 func (s *Session) Output(ctx context.Context, from uint64, await time.Duration) (api.Output, error) {
-	return s.output(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "await_ms": {strconv.FormatInt(await.Milliseconds(), 10)}})
+	return s.readOutput(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "await_ms": {strconv.FormatInt(await.Milliseconds(), 10)}})
 }
 
-// OutputPart reads output from one offset up to another at most.
+// OutputPart returns output between two offsets, at most maxOutputPage bytes.
 func (s *Session) OutputPart(ctx context.Context, from, to uint64) (api.Output, error) {
-	n := min(to-min(from, to), maxPage)
-	return s.output(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "max": {strconv.FormatUint(n, 10)}})
+	n := min(to-min(from, to), maxOutputPage)
+	return s.readOutput(ctx, url.Values{"from": {strconv.FormatUint(from, 10)}, "max": {strconv.FormatUint(n, 10)}})
 }
 
-// maxPage is what the daemon answers at most, in bytes.
-const maxPage = 4 << 20
+// maxOutputPage bounds the output in one response, in bytes.
+const maxOutputPage = 4 << 20
 
-// OutputAt reads output from a moment: an offset, a time, -5m or +90s.
+// OutputAt returns output from a moment on: an offset, a time, -5m or +90s.
 func (s *Session) OutputAt(ctx context.Context, at string) (api.Output, error) {
-	return s.output(ctx, url.Values{"at": {at}})
+	return s.readOutput(ctx, url.Values{"at": {at}})
 }
 
 // TextQuery selects output for Text. Zero fields mean all output and the daemon's budget.
@@ -251,16 +252,16 @@ type TextQuery struct {
 	From, To           uint64
 	At                 string // a moment, instead of From
 	MaxOutput, MaxLine int    // bytes
-	Digest             bool   // keep failures and the end before the rest
-	Fold               bool   // with it: keep few of the lines that are alike but for numbers, if not all fit
-	Whole              int    // with that: fold also above that many bytes; 0: only if not all fit
-	Transcript         bool   // what the terminal showed, of full-screen programs too; the end is kept
+	Digest             bool   // prefer failures and the end of the output
+	Fold               bool   // with Digest: omit most lines that differ only in numbers, if not all fit
+	FoldAbove          int    // with Fold: fold output of more than this many bytes; 0: only if not all fits
+	Transcript         bool   // what the terminal showed, including full-screen programs; the end is kept
 }
 
 // Text returns output as text within a budget.
 func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error) {
 	v := url.Values{}
-	for name, n := range map[string]uint64{"from": q.From, "to": q.To, "max_output": uint64(max(0, q.MaxOutput)), "max_line": uint64(max(0, q.MaxLine)), "whole": uint64(max(0, q.Whole))} {
+	for name, n := range map[string]uint64{"from": q.From, "to": q.To, "max_output": uint64(max(0, q.MaxOutput)), "max_line": uint64(max(0, q.MaxLine)), "whole": uint64(max(0, q.FoldAbove))} {
 		if n > 0 {
 			v.Set(name, strconv.FormatUint(n, 10))
 		}
@@ -280,64 +281,66 @@ func (s *Session) Text(ctx context.Context, q TextQuery) (api.OutputText, error)
 	if s.stream != "" {
 		v.Set("stream", s.stream)
 	}
-	return get[api.OutputText](ctx, s.c, s.path+"/output/text", s.revealing(v))
+	return get[api.OutputText](ctx, s.client, s.path+"/output/text", s.addReveal(v))
 }
 
 // Stream returns the session restricted to one output stream: stdout or stderr. It must run on pipes.
-func (s *Session) Stream(name string) *Session { return &Session{s.c, s.path, name, s.reveal} }
+func (s *Session) Stream(name string) *Session { return &Session{s.client, s.path, name, s.revealID} }
 
 // Reveal returns the session with unredacted secrets in output, screens and records. The reveal is recorded, and an
 // agent needs approval.
-func (s *Session) Reveal() *Session { return &Session{s.c, s.path, s.stream, uuid.NewString()} }
+func (s *Session) Reveal() *Session { return &Session{s.client, s.path, s.stream, uuid.NewString()} }
 
-// revealing adds the request for secrets, if wanted.
-func (s *Session) revealing(v url.Values) url.Values {
-	if s.reveal != "" {
-		v.Set("reveal", s.reveal)
-		if s.c.o.OnApproval != nil && s.c.o.Agent != "" { // only agents need approval
+// addReveal adds the request for unredacted secrets, if the session reveals them.
+func (s *Session) addReveal(v url.Values) url.Values {
+	if s.revealID != "" {
+		v.Set("reveal", s.revealID)
+		if s.client.options.OnApproval != nil && s.client.options.Agent != "" { // only agents need approval
 			v.Set("on_approval", "return")
 		}
 	}
 	return v
 }
 
-func (s *Session) output(ctx context.Context, q url.Values) (api.Output, error) {
+// readOutput requests output, again if the response is incomplete.
+func (s *Session) readOutput(ctx context.Context, q url.Values) (api.Output, error) {
 	if s.stream != "" {
 		q.Set("stream", s.stream)
 	}
 	for p := newRetryPolicy(); ; {
-		o, err := s.outputOnce(ctx, s.revealing(q))
-		if cut := errors.Is(err, errCut); !cut || !p.pause(ctx) {
+		o, err := s.requestOutput(ctx, s.addReveal(q))
+		if cut := errors.Is(err, errIncompleteResponse); !cut || !p.pause(ctx) {
 			return o, err
 		}
-		s.c.http.CloseIdleConnections() // the daemon was replaced in the middle of the answer
+		s.client.http.CloseIdleConnections() // the daemon was replaced during the response
 	}
 }
 
-// errCut reports a response that broke off.
-var errCut = errors.New("response broke off")
+// errIncompleteResponse is the error of a response that ended early.
+var errIncompleteResponse = errors.New("response broke off")
 
-func (s *Session) outputOnce(ctx context.Context, q url.Values) (api.Output, error) {
-	resp, err := s.c.do(ctx, "GET", s.path+"/output/raw", q, nil)
+// requestOutput sends one request for output.
+func (s *Session) requestOutput(ctx context.Context, q url.Values) (api.Output, error) {
+	resp, err := s.client.do(ctx, "GET", s.path+"/output/raw", q, nil)
 	if err != nil {
 		return api.Output{}, err
 	}
 	defer resp.Body.Close()
 	var o api.Output
-	if o.From, o.Next, o.Gap, err = offsets(resp.Header); err != nil {
+	if o.From, o.Next, o.Gap, err = parseOffsets(resp.Header); err != nil {
 		return api.Output{}, fmt.Errorf("answer to GET %s/output/raw: %w", s.path, err)
 	}
 	o.End = resp.Header.Get("Longterm-End") == "true"
 	if o.Data, err = io.ReadAll(resp.Body); err != nil {
-		return api.Output{}, fmt.Errorf("%w: %w", errCut, err)
+		return api.Output{}, fmt.Errorf("%w: %w", errIncompleteResponse, err)
 	}
 	o.Streams, err = api.ParseStreams(resp.Header.Get("Longterm-Streams"), len(o.Data))
 	return o, err
 }
 
-// offsets parses the output position in the headers of a response. Without them Follow could not continue and would
+// parseOffsets parses the output position in the headers of a response. Without them Follow could not continue and would
 // start from the beginning forever.
-func offsets(h http.Header) (from, next, gap uint64, err error) {
+func parseOffsets(h http.Header) (from, next, gap uint64, err error) {
 	from, fromErr := strconv.ParseUint(h.Get("Longterm-From"), 10, 64)
 	next, nextErr := strconv.ParseUint(h.Get("Longterm-Next"), 10, 64)
 	gap, _ = strconv.ParseUint(h.Get("Longterm-Gap"), 10, 64)
@@ -354,8 +357,8 @@ func (s *Session) Follow(ctx context.Context, from uint64, f func(api.Output) er
 		o, err := s.Output(ctx, from, 20*time.Second)
 		if err != nil {
 			var e *api.Error
-			lost := errors.Is(err, errCut) || errors.As(err, &e) && e.Code == api.CodeUnavailable
-			if s.c.IsRemote() && lost && sleep(ctx, farPause) {
+			lost := errors.Is(err, errIncompleteResponse) || errors.As(err, &e) && e.Code == api.CodeUnavailable
+			if s.client.IsRemote() && lost && sleep(ctx, remoteRetryInterval) {
 				continue
 			}
 			return err
@@ -374,21 +377,21 @@ func (s *Session) Follow(ctx context.Context, from uint64, f func(api.Output) er
 
 // ScreenQuery selects a part of a screen.
 type ScreenQuery struct {
-	Since      uint64
+	Since      uint64 // version of the screen that the caller has
 	Screen     string // active, primary, alternate
-	Scrollback string // A:B
+	Scrollback string // range of lines, A:B
 	At         string // a moment: offset, time, -5m, +90s; empty for now
-	NoColor    bool   // attributes only
+	NoColor    bool   // text attributes only, no colours
 	Trim       bool   // drop empty trailing rows, except the cursor's (JSON)
 	Picture    Picture
 	MaxOutput  int  // bytes of text, head and tail; 0: all
 	Blocks     bool // images as half blocks (JSON)
-	Pictures   bool // with Blocks: lines also name their images; Act requests those from a stream
+	Pictures   bool // with Blocks: lines also have the keys of their images, which Stream.Act requests
 }
 
 // Picture configures the look of a screen in graphical formats. The zero value uses the daemon's defaults.
 type Picture struct {
-	Theme       string  // as render.ThemeFor knows
+	Theme       string  // name known to render.ThemeFor
 	Scale       float64 // 1 is a font of 16 pixels
 	Padding     int     // pixels at scale 1; -1 for none
 	Window      bool    // SVG, PNG: a window with a title bar
@@ -397,10 +400,11 @@ type Picture struct {
 	NoCursor    bool
 	Cursor      string // block, underline, bar; empty for the program's
 	Fonts       string // system, embedded
-	Styles      bool   // Markdown: list what stands out by its looks
+	Styles      bool   // Markdown: list text with conspicuous attributes
 }
 
-func (p *Picture) values(v url.Values) {
+// addTo adds the fields that are set to a query.
+func (p *Picture) addTo(v url.Values) {
 	for name, value := range map[string]string{"theme": p.Theme, "cursor": p.Cursor, "fonts": p.Fonts, "margin_color": p.MarginColor} {
 		if value != "" {
 			v.Set(name, value)
@@ -426,6 +430,7 @@ func (p *Picture) values(v url.Values) {
 	}
 }
 
+// values returns the query as URL parameters.
 func (q ScreenQuery) values() url.Values {
 	v := url.Values{}
 	if q.NoColor {
@@ -455,10 +460,10 @@ func (q ScreenQuery) values() url.Values {
 	return v
 }
 
-// Screen is a session's screen, and what its program waits for; not known of past screens.
+// Screen is a session's screen, and the prompt that its program waits at. The prompt is unknown for past screens.
 type Screen struct {
 	render.Screen
-	Needs *api.InputRequest `json:"needs_input,omitempty"`
+	NeedsInput *api.InputRequest `json:"needs_input,omitempty"`
 }
 
 // Screen returns the screen as spans. If the daemon's screens lack the pending prompt, it is read from the session's
@@ -466,20 +471,20 @@ type Screen struct {
 func (s *Session) Screen(ctx context.Context, q ScreenQuery) (Screen, error) {
 	a, err := get[struct {
 		render.Screen
-		Needs json.RawMessage `json:"needs_input"` // null, or not there
-	}](ctx, s.c, s.path+"/screen", s.revealing(q.values()))
+		Needs json.RawMessage `json:"needs_input"` // null, or missing in responses of older daemons
+	}](ctx, s.client, s.path+"/screen", s.addReveal(q.values()))
 	screen := Screen{Screen: a.Screen}
 	switch {
 	case err != nil:
 		return screen, err
 	case a.Needs != nil:
-		err = json.Unmarshal(a.Needs, &screen.Needs)
+		err = json.Unmarshal(a.Needs, &screen.NeedsInput)
 		if err != nil {
 			err = fmt.Errorf("what the program on the screen waits for: %w", err)
 		}
 	case q.At == "":
-		if v, err := s.Info(ctx); err == nil { // otherwise the screen alone is the answer
-			screen.Needs = v.Needs
+		if v, err := s.Info(ctx); err == nil { // without it the screen alone is returned
+			screen.NeedsInput = v.Needs
 		}
 	}
 	return screen, err
@@ -487,13 +492,13 @@ func (s *Session) Screen(ctx context.Context, q ScreenQuery) (Screen, error) {
 
 // ScreenAs returns the screen in another format (text, ansi, html, svg, png, md, json).
 func (s *Session) ScreenAs(ctx context.Context, q ScreenQuery, format string) ([]byte, error) {
-	path, v := s.path+"/screen", s.revealing(q.values())
+	path, v := s.path+"/screen", s.addReveal(q.values())
 	if format != "json" {
 		path += "/" + format
-		q.Picture.values(v)
+		q.Picture.addTo(v)
 		v.Set("max_output", strconv.Itoa(cmp.Or(q.MaxOutput, -1)))
 	}
-	resp, err := s.c.do(ctx, "GET", path, v, nil)
+	resp, err := s.client.do(ctx, "GET", path, v, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -28,17 +28,17 @@ const maxMessage = 256 << 20
 
 // Stream is an open WebSocket to a session. One goroutine may read and another write.
 type Stream struct {
-	ID, Name string // of the session, if the daemon sends them: saves a request
-	Begun    bool   // the stream is the prefetched one (Options.Begun)
-	Ended    bool   // the session had already ended, if the daemon reports it
+	ID, Name     string // of the session, if the daemon sends them: saves a request
+	IsPrefetched bool   // the stream is the prefetched one (Options.Prefetched)
+	Ended        bool   // the session had already ended, if the daemon reports it
 
 	ws     *websocket.Conn
-	stop   func() bool
+	stop   func() bool // stops closing the connection at the end of the context
 	frames attach.FrameReader
 }
 
-// maxHandshake bounds opening a stream.
-const maxHandshake = 10 * time.Second
+// handshakeTimeout bounds opening a stream.
+const handshakeTimeout = 10 * time.Second
 
 // StreamOptions configure how a client joins a session.
 type StreamOptions struct {
@@ -47,14 +47,13 @@ type StreamOptions struct {
 	// Size is the session's size policy: latest, largest, smallest, fixed, or none to ignore this client's size. Empty
 	// keeps the current policy.
 	Size string
-	// OwnScreen keeps the drawing on the screen the terminal shows (its alternate one).
+	// OwnScreen keeps the drawing on the alternate screen of the client's terminal.
 	OwnScreen bool
-	// History is how many lines of the past are printed before the drawing, for terminals
-	// that keep them.
+	// History is how many lines of scrollback are printed before the drawing, for terminals that keep them.
 	History int
-	// Again states that the terminal already shows the session.
-	Again bool
-	// DetachOthers has all other terminals leave that are attached to the session.
+	// AlreadyShown is set if the client's terminal already shows the session.
+	AlreadyShown bool
+	// DetachOthers detaches all other terminals from the session.
 	DetachOthers bool
 	// Resume, if it has a key, continues a lost stream of this client.
 	Resume attach.Resume
@@ -62,21 +61,22 @@ type StreamOptions struct {
 	Blocks bool
 	// Pictures also adds the keys of these images to lines; Act requests them by key.
 	Pictures bool
-	// Inside holds the id of the session that the client runs in, if any, and of those that show that session.
+	// Inside has the id of the session that the client runs in, if any, and of those that show that session.
 	Inside []string
 }
 
-// Attach joins a session for a user's terminal: Read yields drawing and Infos.
+// Attach joins a session for a user's terminal. Stream.Read returns drawing and Infos.
 func (s *Session) Attach(ctx context.Context, o StreamOptions) (*Stream, error) {
-	return s.open(ctx, "/attach", o)
+	return s.openStream(ctx, "/attach", o)
 }
 
-// Watch joins a session to show it: NextFrame yields the rows that changed.
+// Watch joins a session to show it. Stream.NextFrame returns the rows that changed.
 func (s *Session) Watch(ctx context.Context, o StreamOptions) (*Stream, error) {
-	return s.open(ctx, "/watch", o)
+	return s.openStream(ctx, "/watch", o)
 }
 
-func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stream, error) {
+// openStream opens the WebSocket of a path, and starts the daemon if none runs.
+func (s *Session) openStream(ctx context.Context, path string, o StreamOptions) (*Stream, error) {
 	q := url.Values{}
 	if o.Cols > 0 && o.Rows > 0 {
 		q.Set("cols", strconv.Itoa(o.Cols))
@@ -91,7 +91,7 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	if o.OwnScreen {
 		q.Set("screen", "own")
 	}
-	if o.Again {
+	if o.AlreadyShown {
 		q.Set("again", "true")
 	}
 	if o.History > 0 {
@@ -121,45 +121,45 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 		}
 	}
 	uri := api.Version + s.path + path + "?" + q.Encode()
-	stop, begun := func() bool { return false }, false
-	dialer := websocket.Dialer{HandshakeTimeout: maxHandshake, NetDialContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
-		conn, err := s.c.dialBegun(dialing, network, addr, uri)
-		_, begun = conn.(*begunStream)
+	stop, isPrefetched := func() bool { return false }, false
+	dialer := websocket.Dialer{HandshakeTimeout: handshakeTimeout, NetDialContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
+		conn, err := s.client.dialPrefetched(dialing, network, addr, uri)
+		_, isPrefetched = conn.(*prefetchedConn)
 		if err != nil {
 			return nil, err
 		}
-		stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // what ends ctx ends the opening, and reads and writes under way
+		stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // the end of ctx ends the opening, reads and writes
 		return netconn.Of(conn), nil
 	}}
 	p := newRetryPolicy()
 	for try := 0; ; {
-		ws, resp, err := dialer.DialContext(ctx, "ws://longterm"+uri, s.c.headers())
+		ws, resp, err := dialer.DialContext(ctx, "ws://longterm"+uri, s.client.callerHeaders())
 		if err == nil {
 			ws.SetReadLimit(maxMessage)
-			st := &Stream{ws: ws, stop: stop, Begun: begun, ID: resp.Header.Get(attach.IDHeader), Ended: resp.Header.Get(attach.EndedHeader) != ""}
+			st := &Stream{ws: ws, stop: stop, IsPrefetched: isPrefetched, ID: resp.Header.Get(attach.IDHeader), Ended: resp.Header.Get(attach.EndedHeader) != ""}
 			st.Name, _ = url.PathUnescape(resp.Header.Get(attach.NameHeader))
 			return st, nil
 		}
 		stop()
-		silent := s.c.whySilent(ctx, err)
+		silent := s.client.unresponsiveError(ctx, err)
 		switch {
 		case resp != nil && resp.StatusCode >= 400:
 			return nil, readError(resp)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, unixsock.ErrForeign):
-			return nil, foreign(err)
+			return nil, newForeignSocketError(err)
 		case silent != nil:
 			return nil, silent
 		// the daemon died during the request: it was not executed
-		case s.c.o.Way == nil && resp == nil && isCut(err) && p.pauseWithin(ctx, shortPatience):
+		case s.client.options.Remote == nil && resp == nil && isDisconnect(err) && p.pauseWithin(ctx, shortRetryTime):
 			continue
-		case try > 2 || !notThere(err):
-			return nil, unavailable(err, s.c.o.Dirs)
+		case try > 2 || !isNotServed(err):
+			return nil, newUnavailableError(err, s.client.options.Dirs)
 		}
 		try++
-		if err := s.c.Ensure(ctx); err != nil {
-			if isFinal(err) || !s.c.killedAtStart(ctx, p) {
+		if err := s.client.Ensure(ctx); err != nil {
+			if isFinal(err) || !s.client.shouldRetryStart(ctx, p) {
 				return nil, err
 			}
 			try = 0
@@ -167,8 +167,8 @@ func (s *Session) open(ctx context.Context, path string, o StreamOptions) (*Stre
 	}
 }
 
-// headers of a stream that is opened.
-func (c *Client) headers() http.Header {
+// callerHeaders returns the headers that identify the caller.
+func (c *Client) callerHeaders() http.Header {
 	h := http.Header{}
 	c.identify(h)
 	return h
@@ -204,7 +204,7 @@ func (st *Stream) NextFrame() (*attach.Frame, error) {
 	return st.frames.Read(b)
 }
 
-// Type sends bytes to be typed.
+// Type sends input.
 func (st *Stream) Type(b []byte) error {
 	return st.ws.WriteMessage(websocket.BinaryMessage, b)
 }
@@ -219,7 +219,7 @@ func (st *Stream) Describe(o vterm.Outer) error {
 	return st.sendJSON(attach.Control{Outer: &o})
 }
 
-// Act does something in a watched session.
+// Act sends an action in a watched session.
 func (st *Stream) Act(a attach.Act) error {
 	b, err := a.AppendJSON(nil)
 	if err != nil {
@@ -237,7 +237,7 @@ func (st *Stream) sendJSON(v any) error {
 	return st.ws.WriteMessage(websocket.TextMessage, b)
 }
 
-// Close leaves the session.
+// Close closes the stream, which leaves the session.
 func (st *Stream) Close() error {
 	st.stop()
 	return st.ws.Close()

@@ -20,8 +20,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys/unixsock/netsock"
 )
 
-// upgrades opens the daemon's end of a stream.
-func upgrades(t *testing.T, serve func(ws *websocket.Conn)) http.HandlerFunc {
+// servesStream opens the daemon's end of a stream.
+func servesStream(t *testing.T, serve func(ws *websocket.Conn)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		up := websocket.Upgrader{}
 		ws, err := up.Upgrade(w, r, nil)
@@ -34,57 +34,57 @@ func upgrades(t *testing.T, serve func(ws *websocket.Conn)) http.HandlerFunc {
 	}
 }
 
-func write(t *testing.T, ws *websocket.Conn, kind int, text string) {
+func writeMessage(t *testing.T, ws *websocket.Conn, kind int, text string) {
 	if err := ws.WriteMessage(kind, []byte(text)); err != nil {
 		t.Error(err)
 	}
 }
 
-// bye ends a stream as the daemon does when the session has ended.
-func bye(ws *websocket.Conn) {
+// closeNormally closes a stream as the daemon does when the session has ended.
+func closeNormally(ws *websocket.Conn) {
 	_ = ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 }
 
-// An attached client reads drawing and infos, in order, until the session's end.
-func TestAttach(t *testing.T) {
-	f, c := newFake(t, upgrades(t, func(ws *websocket.Conn) {
-		write(t, ws, websocket.TextMessage, `{"cols":80,"rows":24,"offset":12,"state":"running"}`)
-		write(t, ws, websocket.BinaryMessage, "\x1b[Hhello")
-		write(t, ws, websocket.TextMessage, `{"state":"exited","exit_code":3,"ended":true}`)
-		bye(ws)
+// An attached client reads drawing and infos in order, until the session's end.
+func TestAttach_ReadsDrawingAndInfos(t *testing.T) {
+	f, c := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
+		writeMessage(t, ws, websocket.TextMessage, `{"cols":80,"rows":24,"offset":12,"state":"running"}`)
+		writeMessage(t, ws, websocket.BinaryMessage, "\x1b[Hhello")
+		writeMessage(t, ws, websocket.TextMessage, `{"state":"exited","exit_code":3,"ended":true}`)
+		closeNormally(ws)
 	}))
 	st, err := c.Session("a/b").Attach(testContext(t), StreamOptions{
-		Cols: 80, Rows: 24, ReadOnly: true, Size: "largest", OwnScreen: true, History: 100, Again: true, Inside: []string{"me"},
+		Cols: 80, Rows: 24, ReadOnly: true, Size: "largest", OwnScreen: true, History: 100, AlreadyShown: true, Inside: []string{"me"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
 	if got, want := f.requests()[0].line, "GET "+api.Version+"/sessions/a%2Fb/attach?again=true&cols=80&history=100&inside=me&read_only=true&rows=24&screen=own&size=largest"; got != want {
-		t.Errorf("asked %s, want %s", got, want)
+		t.Errorf("got request %s, want %s", got, want)
 	}
 	if draw, info, err := st.Read(); err != nil || draw != nil || info.Cols != 80 || info.Offset != 12 {
-		t.Errorf("%q, %+v, %v", draw, info, err)
+		t.Errorf("got drawing %q, info %+v, error %v", draw, info, err)
 	}
 	if draw, info, err := st.Read(); err != nil || string(draw) != "\x1b[Hhello" || info != nil {
-		t.Errorf("%q, %+v, %v", draw, info, err)
+		t.Errorf("got drawing %q, info %+v, error %v", draw, info, err)
 	}
 	if _, info, err := st.Read(); err != nil || !info.Ended || *info.Code != 3 {
-		t.Errorf("%+v, %v", info, err)
+		t.Errorf("got info %+v, error %v", info, err)
 	}
 	if _, _, err := st.Read(); !IsSessionEnded(err) {
-		t.Errorf("not over: %v", err)
+		t.Errorf("got error %v, want the session's end", err)
 	}
 }
 
-// What a client does comes as it was done: bytes to type, sizes, acts.
-func TestStreamTalksBack(t *testing.T) {
+// Input, sizes and acts are received in the order of the calls.
+func TestStream_SendsInOrder(t *testing.T) {
 	type message struct {
 		kind int
 		text string
 	}
 	got := make(chan message, 3)
-	_, c := newFake(t, upgrades(t, func(ws *websocket.Conn) {
+	_, c := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
 		for range 3 {
 			kind, b, err := ws.ReadMessage()
 			if err != nil {
@@ -93,7 +93,7 @@ func TestStreamTalksBack(t *testing.T) {
 			}
 			got <- message{kind, string(b)}
 		}
-		bye(ws)
+		closeNormally(ws)
 	}))
 	st, err := c.Session("s").Watch(testContext(t), StreamOptions{})
 	if err != nil {
@@ -111,21 +111,21 @@ func TestStreamTalksBack(t *testing.T) {
 	}
 	for _, want := range []message{{websocket.BinaryMessage, "\x1b[A\x00"}, {websocket.TextMessage, `{"cols":100,"rows":30}`}, {websocket.TextMessage, `{"paste":"p"}`}} {
 		if m := <-got; m != want {
-			t.Errorf("%+v, want %+v", m, want)
+			t.Errorf("got message %+v, want %+v", m, want)
 		}
 	}
 }
 
-// A watcher reads frames; an invalid one is an error, not the session's end.
-func TestWatchFrames(t *testing.T) {
+// A watcher reads frames. An invalid one is an error, not the session's end.
+func TestWatch_ReadsFrames(t *testing.T) {
 	frame, err := json.Marshal(attach.Frame{State: "running"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, c := newFake(t, upgrades(t, func(ws *websocket.Conn) {
-		write(t, ws, websocket.TextMessage, string(frame))
-		write(t, ws, websocket.TextMessage, "rubbish")
-		write(t, ws, websocket.TextMessage, "rubbish")
+	_, c := newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
+		writeMessage(t, ws, websocket.TextMessage, string(frame))
+		writeMessage(t, ws, websocket.TextMessage, "rubbish")
+		writeMessage(t, ws, websocket.TextMessage, "rubbish")
 		_ = ws.NetConn().Close() // the daemon died
 	}))
 	st, err := c.Session("s").Watch(testContext(t), StreamOptions{Cols: 80})
@@ -134,7 +134,7 @@ func TestWatchFrames(t *testing.T) {
 	}
 	defer st.Close()
 	if f, err := st.NextFrame(); err != nil || f.State != "running" {
-		t.Errorf("%+v, %v", f, err)
+		t.Errorf("got frame %+v, error %v", f, err)
 	}
 	if _, err := st.NextFrame(); err == nil || !strings.Contains(err.Error(), "watch: invalid") || IsSessionEnded(err) {
 		t.Error(err)
@@ -147,45 +147,45 @@ func TestWatchFrames(t *testing.T) {
 	}
 }
 
-// A rejected stream returns the reason, in the API's form if available.
-func TestStreamRefused(t *testing.T) {
+// A rejected stream returns the reason, in the API's form if possible.
+func TestStream_Rejected(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
 		code   api.Code
 	}{
-		{"no such session", refuses(api.Errorf(api.CodeNotFound, "no session s")), api.CodeNotFound},
-		{"a page", writes(403, "text/html", "<html>"), api.CodeInternal},
-		{"no stream", writes(200, "application/json", "{}"), api.CodeUnavailable},
-		{"the daemon dies each time", dies(""), api.CodeUnavailable},
+		{"no such session", rejects(api.Errorf(api.CodeNotFound, "no session s")), api.CodeNotFound},
+		{"a page", replies(403, "text/html", "<html>"), api.CodeInternal},
+		{"no stream", replies(200, "application/json", "{}"), api.CodeUnavailable},
+		{"the daemon dies each time", disconnects(""), api.CodeUnavailable},
 	} {
-		f, client := newFake(t, c.answer)
-		if st, err := client.Session("s").Attach(testContext(t), StreamOptions{}); codeOf(err) != c.code || st != nil || (len(f.requests()) != 1) != strings.Contains(c.name, "each time") {
-			t.Errorf("%s: %v after %d requests", c.name, err, len(f.requests()))
+		f, client := newFakeDaemon(t, c.answer)
+		if st, err := client.Session("s").Attach(testContext(t), StreamOptions{}); errorCode(err) != c.code || st != nil || (len(f.requests()) != 1) != strings.Contains(c.name, "each time") {
+			t.Errorf("%s: got error %v after %d requests", c.name, err, len(f.requests()))
 		}
 	}
 	c := newClient(t, newDirs(t), nil)
-	if _, err := c.Session("s").Attach(testContext(t), StreamOptions{}); codeOf(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no daemon") {
-		t.Errorf("nobody there: %v", err)
+	if _, err := c.Session("s").Attach(testContext(t), StreamOptions{}); errorCode(err) != api.CodeUnavailable || !strings.Contains(err.Error(), "no daemon") {
+		t.Errorf("without a daemon: got error %v", err)
 	}
 }
 
-// A stream ends with its context, whether it is being opened or read.
-func TestStreamEndsWithItsContext(t *testing.T) {
+// A stream ends with its context, both during the opening and a read.
+func TestStream_EndsWithContext(t *testing.T) {
 	answer, asked, gone := hangs()
-	_, c := newFake(t, answer)
+	_, c := newFakeDaemon(t, answer)
 	ctx, cancel := context.WithCancel(testContext(t))
 	go func() {
 		<-asked
 		cancel()
 	}()
 	if _, err := c.Session("s").Attach(ctx, StreamOptions{}); err != context.Canceled {
-		t.Errorf("opening: %v", err)
+		t.Errorf("opening: got error %v", err)
 	}
 	<-gone
 
 	left := make(chan error, 1)
-	_, c = newFake(t, upgrades(t, func(ws *websocket.Conn) {
+	_, c = newFakeDaemon(t, servesStream(t, func(ws *websocket.Conn) {
 		_, _, err := ws.ReadMessage()
 		left <- err
 	}))
@@ -196,23 +196,23 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	}
 	cancel()
 	if _, err := st.NextFrame(); err == nil {
-		t.Error("a frame after the end")
+		t.Error("got a frame after the end of the context")
 	}
 	if err := <-left; err == nil {
-		t.Error("the daemon's end is open")
+		t.Error("the daemon's end of the stream is still open")
 	}
 	_ = st.Close()
 }
 
-// A stream names its caller, as every other request does.
+// A stream has the headers that identify the caller, as other requests do.
 func TestStreams_SendCaller(t *testing.T) {
-	serve := upgrades(t, bye)
+	serve := servesStream(t, closeNormally)
 	said := make(chan http.Header, 2)
-	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+	_, c := newFakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {
 		said <- r.Header
 		serve(w, r)
 	})
-	o := c.o
+	o := c.options
 	o.Agent, o.Token, o.From = "an agent", "a token", "a host"
 	named := New(o)
 	t.Cleanup(named.Close)
@@ -224,26 +224,26 @@ func TestStreams_SendCaller(t *testing.T) {
 		_ = st.Close()
 		h := <-said
 		if h.Get(identity.Header) != o.Agent || h.Get(identity.TokenHeader) != o.Token || h.Get(identity.HostHeader) != o.From {
-			t.Errorf("it says %v", h)
+			t.Errorf("got headers %v", h)
 		}
 	}
 }
 
-// toFake is the way to a daemon of another host: the fake's socket.
-type toFake struct{ dirs paths.Dirs }
+// socketHost is a RemoteHost whose daemon is a fakeDaemon's socket.
+type socketHost struct{ dirs paths.Dirs }
 
-func (w toFake) Dial(context.Context) (net.Conn, error)   { return netsock.Dial(w.dirs.Socket()) }
-func (toFake) Ensure(context.Context) error               { return nil }
-func (toFake) Place(context.Context) (p Login, err error) { return p, nil }
+func (w socketHost) Dial(context.Context) (net.Conn, error)   { return netsock.Dial(w.dirs.Socket()) }
+func (socketHost) Ensure(context.Context) error               { return nil }
+func (socketHost) Login(context.Context) (p Login, err error) { return p, nil }
 
-// Output of another host is followed over a lost connection from the last offset; a rejection is returned.
-func TestFollowOverALostConnection(t *testing.T) {
+// Output of a remote host is followed across a lost connection from the last offset. A rejection is returned.
+func TestFollow_SurvivesLostConnection(t *testing.T) {
 	var asked atomic.Int32
-	_, c := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+	_, c := newFakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {
 		n := asked.Add(1)
 		if n == 2 || n == 4 {
 			code := map[int32]api.Code{2: api.CodeUnavailable, 4: api.CodeDenied}[n]
-			refuses(api.Errorf(code, "no"))(w, r)
+			rejects(api.Errorf(code, "no"))(w, r)
 			return
 		}
 		if want := map[int32]string{1: "0", 3: "2"}[n]; r.URL.Query().Get("from") != want {
@@ -253,8 +253,8 @@ func TestFollowOverALostConnection(t *testing.T) {
 		w.Header().Set("Longterm-Next", map[int32]string{1: "2", 3: "4"}[n])
 		_, _ = w.Write([]byte("ab"))
 	})
-	o := c.o
-	o.Way, o.KeeperArgv = toFake{o.Dirs}, nil
+	o := c.options
+	o.Remote, o.KeeperArgv = socketHost{o.Dirs}, nil
 	far := New(o)
 	t.Cleanup(far.Close)
 	got := ""
@@ -262,7 +262,7 @@ func TestFollowOverALostConnection(t *testing.T) {
 		got += string(o.Data)
 		return nil
 	})
-	if codeOf(err) != api.CodeDenied || got != "abab" {
-		t.Errorf("%q, %v", got, err)
+	if errorCode(err) != api.CodeDenied || got != "abab" {
+		t.Errorf("got %q, error %v", got, err)
 	}
 }

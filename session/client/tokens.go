@@ -9,17 +9,17 @@ import (
 	"github.com/longterm-dev/longterm/session/api"
 )
 
-// Tokens lists the tokens for the API over TCP.
+// Tokens returns the tokens for the API over TCP.
 func (c *Client) Tokens(ctx context.Context) ([]api.Token, error) {
 	return get[[]api.Token](ctx, c, "/tokens", nil)
 }
 
-// NewToken makes a token. Its secret is in this answer only.
+// NewToken creates a token. Only this response has its secret.
 func (c *Client) NewToken(ctx context.Context, n api.NewToken) (api.MadeToken, error) {
 	return send[api.MadeToken](ctx, c, "POST", "/tokens", nil, n)
 }
 
-// RevokeToken takes a token back, and ends what is under way with it.
+// RevokeToken revokes a token, and ends the requests made with it.
 func (c *Client) RevokeToken(ctx context.Context, name string) error {
 	_, err := send[struct{}](ctx, c, "DELETE", "/tokens/"+url.PathEscape(name), nil, nil)
 	return err

@@ -14,34 +14,34 @@ import (
 
 // fillStartContext adds the caller's start context: its umask or, on a remote host, that of a login there.
 func (c *Client) fillStartContext(ctx context.Context, n *api.NewSession) error {
-	if c.o.Way == nil {
-		ourUmask(n)
+	if c.options.Remote == nil {
+		setCallerUmask(n)
 		return nil
 	}
-	at, err := c.o.Way.Place(ctx)
+	login, err := c.options.Remote.Login(ctx)
 	if err != nil {
 		return err
 	}
-	n.Env = at.Env
-	here, _ := os.Getwd() // it may be gone: then nothing is taken for it
+	n.Env = login.Env
+	here, _ := os.Getwd() // "" if the directory was removed: then no path equals it
 	switch {
 	case n.GivenCwd != "":
-		n.Cwd, err = at.Path(n.GivenCwd)
+		n.Cwd, err = login.Path(n.GivenCwd)
 	case n.Cwd == here:
-		n.Cwd = at.Home
+		n.Cwd = login.Home
 	}
 	return err
 }
 
-// ourUmask sets the umask of a session to the caller's.
-func ourUmask(n *api.NewSession) {
+// setCallerUmask sets the umask of a session to the caller's, unless one is set.
+func setCallerUmask(n *api.NewSession) {
 	if n.Umask == "" {
-		n.Umask = umask()
+		n.Umask = currentUmask()
 	}
 }
 
-// umask returns this process's umask, in octal.
-func umask() string {
+// currentUmask returns this process's umask, in octal.
+func currentUmask() string {
 	if mask, err := sys.Field(0, "status", "Umask"); err == nil {
 		return mask
 	}

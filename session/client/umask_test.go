@@ -12,23 +12,23 @@ import (
 )
 
 // A session creates files with the caller's umask, unless another is given.
-func TestUmask(t *testing.T) {
+func TestNewSession_Umask(t *testing.T) {
 	before := syscall.Umask(0o027)
 	defer syscall.Umask(before)
-	if got := umask(); got != "0027" {
-		t.Errorf("ours is %s", got)
+	if got := currentUmask(); got != "0027" {
+		t.Errorf("got umask %s", got)
 	}
 	if now := syscall.Umask(0o027); now != 0o027 {
-		t.Errorf("asking for it left %04o", now)
+		t.Errorf("currentUmask changed the umask to %04o", now)
 	}
-	f, c := newFake(t, says(struct{}{}))
+	f, c := newFakeDaemon(t, repliesJSON(struct{}{}))
 	ctx := testContext(t)
 	for _, given := range []string{"", "0077"} {
 		n := api.NewSession{Umask: given}
-		if err := drop(c.NewSession(ctx, n)); err != nil {
+		if err := ignoreResult(c.NewSession(ctx, n)); err != nil {
 			t.Fatal(err)
 		}
-		if err := drop(c.Run(ctx, api.Run{NewSession: n})); err != nil {
+		if err := ignoreResult(c.Run(ctx, api.Run{NewSession: n})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,6 +41,6 @@ func TestUmask(t *testing.T) {
 		got = append(got, n.Umask)
 	}
 	if fmt.Sprint(got) != "[0027 0027 0077 0077]" {
-		t.Errorf("%q", got)
+		t.Errorf("got umasks %q", got)
 	}
 }

@@ -24,74 +24,77 @@ import (
 // only busy or waiting as requested. Nothing of this happens before a response is late.
 
 const (
-	lateAfter = 3 * time.Second // an answer is, and the daemon is looked at
-	lookEvery = 500 * time.Millisecond
-	// stoppedLooks is how many consecutive checks must find the process stopped. A debugger or shell resumes it sooner.
-	stoppedLooks = 4
-	// wordAfter is how long the daemon must be silent before the user is notified. An overloaded machine also delays
-	// it.
-	wordAfter = 5 * time.Second
-	// hangsAfter is how long it is waited for then, where it is not stopped.
-	hangsAfter = time.Minute
-	// againAfter is when one that answered is looked at again.
-	againAfter = 30 * time.Second
+	lateAfter = 3 * time.Second // from the request to the first probe of the daemon
+	// / checkInterval is the time between checks of a probe.
+	checkInterval = 500 * time.Millisecond
+	// stoppedChecks is how many consecutive checks must find the process stopped. A debugger or shell resumes it
+	// sooner.
+	stoppedChecks = 4
+	// notifyAfter is how long the daemon must be unresponsive before the user is notified. An overloaded machine also
+	// delays it.
+	notifyAfter = 5 * time.Second
+	// giveUpAfter is how long requests then wait for a daemon that is not stopped.
+	giveUpAfter = time.Minute
+	// recheckAfter is the time from an answered probe to the next one.
+	recheckAfter = 30 * time.Second
 )
 
-// UnresponsiveError is that the daemon answers nothing, not even what takes no time.
+// UnresponsiveError is the error of a daemon that does not answer even a probe.
 type UnresponsiveError struct {
-	PID     int  // of the daemon; 0: not known
-	Stopped bool // by a signal; SIGCONT resumes it
-	For     time.Duration
+	PID      int           // of the daemon; 0: unknown
+	Stopped  bool          // by a signal; SIGCONT resumes it
+	Duration time.Duration // without a response
 }
 
-// api returns the error with a hint.
-func (s UnresponsiveError) api() *api.Error {
-	who, kill := "the daemon", "end its process"
+// apiError returns the error with a hint.
+func (s UnresponsiveError) apiError() *api.Error {
+	subject, kill := "the daemon", "end its process"
 	if s.PID > 0 {
-		who, kill = fmt.Sprintf("the daemon (process %d)", s.PID), fmt.Sprintf("end it with `kill -9 %d`", s.PID)
+		subject, kill = fmt.Sprintf("the daemon (process %d)", s.PID), fmt.Sprintf("end it with `kill -9 %d`", s.PID)
 	}
-	const goesOn = "sessions continue, and the next command starts a new daemon"
+	const nextStep = "sessions continue, and the next command starts a new daemon"
 	if s.Stopped {
-		return api.Errorf(api.CodeUnavailable, "%s is stopped (no response)", who).
-			WithHint("`kill -CONT %d` resumes it and its pending requests; or %s: %s", s.PID, kill, goesOn)
+		return api.Errorf(api.CodeUnavailable, "%s is stopped (no response)", subject).
+			WithHint("`kill -CONT %d` resumes it and its pending requests; or %s: %s", s.PID, kill, nextStep)
 	}
-	return api.Errorf(api.CodeUnavailable, "%s has not answered anything for %s", who, s.For.Round(time.Second)).
-		WithHint("see whether the machine has time for it (`uptime`); or %s: %s", kill, goesOn)
+	return api.Errorf(api.CodeUnavailable, "%s has not answered anything for %s", subject, s.Duration.Round(time.Second)).
+		WithHint("see whether the machine has time for it (`uptime`); or %s: %s", kill, nextStep)
 }
 
 // String returns the message for users during the wait.
-func (s UnresponsiveError) String() string { return s.api().Error() }
+func (s UnresponsiveError) String() string { return s.apiError().Error() }
 
-// watchdog looks whether a daemon is there that answers.
+// watchdog checks whether the daemon responds while a request waits.
 type watchdog struct {
-	// ask sends the daemon a probe. answered is closed once it has answered, or cannot be reached.
-	ask     func(ctx context.Context) (pid int, answered <-chan struct{})
-	stopped func(pid int) bool
-	tell    func(UnresponsiveError) // nil: no notification
+	// probe sends a request that a working daemon answers at once. answered is closed once the daemon has answered or
+	// cannot be reached.
+	probe     func(ctx context.Context) (pid int, answered <-chan struct{})
+	isStopped func(pid int) bool      // reports whether a process is stopped by a signal
+	notify    func(UnresponsiveError) // notifies the user; nil: no notification
 }
 
-// watch starts when a response is late. It returns why to give up a request that is due at once, and the daemon's
-// process; nil if the request's ctx ended. For other requests it only notifies the user: the awaited event may happen
-// once the daemon continues.
+// watch starts when a response is late. For a request that is due at once, it returns the reason to give up and the
+// daemon's PID. For other requests it only notifies the user: the awaited event may happen once the daemon continues.
+// It returns nil when ctx ends.
 func (l *watchdog) watch(ctx context.Context, due bool) (pid int, err error) {
 	for ctx.Err() == nil {
-		asking, over := context.WithCancel(ctx)
-		pid, answered := l.ask(asking)
-		err := l.attend(ctx, pid, answered, due)
-		over()
+		probeCtx, cancel := context.WithCancel(ctx)
+		pid, answered := l.probe(probeCtx)
+		err := l.awaitProbe(ctx, pid, answered, due)
+		cancel()
 		if err != nil {
 			return pid, err
 		}
-		sleep(ctx, againAfter)
+		sleep(ctx, recheckAfter)
 	}
 	return 0, nil
 }
 
-// attend waits until the daemon has answered.
-func (l *watchdog) attend(ctx context.Context, pid int, answered <-chan struct{}, due bool) error {
-	tick := time.NewTicker(lookEvery)
+// awaitProbe waits until the daemon has answered a probe. It returns the reason to give up, or nil.
+func (l *watchdog) awaitProbe(ctx context.Context, pid int, answered <-chan struct{}, due bool) error {
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
-	told, stopped := false, 0
+	notified, stopped := false, 0
 	for began := time.Now().Add(-lateAfter); ; {
 		select {
 		case <-ctx.Done():
@@ -100,16 +103,16 @@ func (l *watchdog) attend(ctx context.Context, pid int, answered <-chan struct{}
 			return nil
 		case <-tick.C:
 		}
-		if stopped++; !l.stopped(pid) {
+		if stopped++; !l.isStopped(pid) {
 			stopped = 0
 		}
-		s := UnresponsiveError{pid, stopped >= stoppedLooks, time.Since(began)}
-		switch quiet := s.For - lateAfter; {
-		case due && (s.Stopped || quiet >= hangsAfter):
-			return &finalError{s.api()}
-		case !told && l.tell != nil && (s.Stopped || stopped == 0 && quiet >= wordAfter):
-			l.tell(s)
-			told = true
+		s := UnresponsiveError{pid, stopped >= stoppedChecks, time.Since(began)}
+		switch silence := s.Duration - lateAfter; {
+		case due && (s.Stopped || silence >= giveUpAfter):
+			return &finalError{s.apiError()}
+		case !notified && l.notify != nil && (s.Stopped || stopped == 0 && silence >= notifyAfter):
+			l.notify(s)
+			notified = true
 		}
 	}
 }
@@ -120,11 +123,11 @@ func isStopped(pid int) bool {
 	return err == nil && st.State == 'T'
 }
 
-// askAtOnce requests a path that does not exist. The daemon rejects that before any other work, even during shutdown.
-func (c *Client) askAtOnce(ctx context.Context) (pid int, answered <-chan struct{}) {
+// probeDaemon requests a path that does not exist. The daemon rejects that before any other work, even during shutdown.
+func (c *Client) probeDaemon(ctx context.Context) (pid int, answered <-chan struct{}) {
 	ch := make(chan struct{})
-	f, err := unixsock.Dial(c.o.Dirs.Socket())
-	if err != nil { // not served: the request ends by itself
+	f, err := unixsock.Dial(c.options.Dirs.Socket())
+	if err != nil { // not served: the request fails by itself
 		close(ch)
 		return 0, ch
 	}
@@ -145,40 +148,40 @@ func (c *Client) askAtOnce(ctx context.Context) (pid int, answered <-chan struct
 	return pid, ch
 }
 
-// isDue reports whether the daemon answers a request at once: it does not wait for other events.
-func isDue(at string, q url.Values, body []byte) bool {
-	for _, waits := range []string{"await_ms", "wait_ms", "on_approval", "reveal"} {
-		if q.Has(waits) {
+// isImmediate reports whether the daemon answers a request at once, without waiting for other events.
+func isImmediate(urlPath string, q url.Values, body []byte) bool {
+	for _, param := range []string{"await_ms", "wait_ms", "on_approval", "reveal"} {
+		if q.Has(param) {
 			return false
 		}
 	}
-	switch path.Base(at) {
+	switch path.Base(urlPath) {
 	case "wait", "run", "exec", "batch", "network", "read":
 		return false
 	}
 	return !bytes.Contains(body, []byte(`"on_approval":"wait"`))
 }
 
-// patiently makes a request, and gives it up when the daemon answers nothing.
-func (c *Client) patiently(req *http.Request, due bool) (*http.Response, error) {
-	if c.o.Way != nil { // whether a host over there answers is the way's to know
+// doWithWatchdog sends a request, and gives it up if the daemon does not respond.
+func (c *Client) doWithWatchdog(req *http.Request, due bool) (*http.Response, error) {
+	if c.options.Remote != nil { // RemoteHost detects an unresponsive host
 		return c.http.Do(req)
 	}
 	if pid := int(c.stoppedPID.Load()); due && pid > 0 && isStopped(pid) { // it was stopped at the last check
-		return nil, &finalError{UnresponsiveError{PID: pid, Stopped: true}.api()}
+		return nil, &finalError{UnresponsiveError{PID: pid, Stopped: true}.apiError()}
 	}
 	ctx, giveUp := context.WithCancelCause(req.Context())
-	looking, answered := context.WithCancel(ctx)
+	watching, stopWatching := context.WithCancel(ctx)
 	late := time.AfterFunc(lateAfter, func() {
-		l := watchdog{ask: c.askAtOnce, stopped: isStopped, tell: c.o.OnSilent}
-		if pid, err := l.watch(looking, due); err != nil {
+		l := watchdog{probe: c.probeDaemon, isStopped: isStopped, notify: c.options.OnUnresponsive}
+		if pid, err := l.watch(watching, due); err != nil {
 			c.stoppedPID.Store(int64(pid))
 			giveUp(err)
 		}
 	})
 	resp, err := c.http.Do(req.WithContext(ctx))
 	late.Stop()
-	answered()
+	stopWatching()
 	if err != nil {
 		if why := context.Cause(ctx); isFinal(why) {
 			err = why
@@ -186,31 +189,32 @@ func (c *Client) patiently(req *http.Request, due bool) (*http.Response, error) 
 		giveUp(nil)
 		return nil, err
 	}
-	resp.Body = &answer{resp.Body, giveUp}
+	resp.Body = &cancelingBody{resp.Body, giveUp}
 	return resp, nil
 }
 
-// answer is the body of one whose request ends with it.
-type answer struct {
+// cancelingBody is the body of a response whose request's context ends when it is closed.
+type cancelingBody struct {
 	io.ReadCloser
-	over context.CancelCauseFunc
+	cancel context.CancelCauseFunc
 }
 
-func (a *answer) Close() error {
-	defer a.over(nil)
+// Close closes the body and ends the request.
+func (a *cancelingBody) Close() error {
+	defer a.cancel(nil)
 	return a.ReadCloser.Close()
 }
 
-// whySilent returns the reason why a stream was not opened in time if the daemon is stopped, else nil.
-func (c *Client) whySilent(ctx context.Context, err error) error {
-	if c.o.Way != nil || !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) {
+// unresponsiveError returns an error if a stream was not opened in time because the daemon is stopped, else nil.
+func (c *Client) unresponsiveError(ctx context.Context, err error) error {
+	if c.options.Remote != nil || !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
-	asking, over := context.WithCancel(ctx)
-	defer over()
-	pid, _ := c.askAtOnce(asking)
+	probeCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pid, _ := c.probeDaemon(probeCtx)
 	if !isStopped(pid) {
 		return nil
 	}
-	return &finalError{UnresponsiveError{PID: pid, Stopped: true}.api()}
+	return &finalError{UnresponsiveError{PID: pid, Stopped: true}.apiError()}
 }

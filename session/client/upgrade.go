@@ -14,15 +14,15 @@ func (c *Client) Upgrade(ctx context.Context, u api.Upgrade) error {
 	return err
 }
 
-// UpgradeAlone waits until no other client on this machine replaces keepers and daemon, and excludes others until
-// unlock. Each client then sees the daemon of its own upgrade.
-func (c *Client) UpgradeAlone(ctx context.Context) (unlock func(), err error) {
-	if err := c.o.Dirs.Make(); err != nil {
-		return nil, c.storage("%v", err)
+// LockUpgrade waits until no other client on this machine replaces keepers and daemon, and excludes others until
+// unlock. Each client then connects to the daemon of its own upgrade.
+func (c *Client) LockUpgrade(ctx context.Context) (unlock func(), err error) {
+	if err := c.options.Dirs.Make(); err != nil {
+		return nil, c.storageError("%v", err)
 	}
-	unlock, err = lockFile(ctx, c.o.Dirs.UpgradeLock())
+	unlock, err = acquireLock(ctx, c.options.Dirs.UpgradeLock())
 	if err != nil && ctx.Err() == nil {
-		return nil, c.storage("lock of upgrades: %v", err)
+		return nil, c.storageError("lock of upgrades: %v", err)
 	}
 	return unlock, err
 }

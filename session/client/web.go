@@ -22,7 +22,7 @@ func (c *Client) CloseWeb(ctx context.Context) error {
 	return err
 }
 
-// Share makes a link to the session for others.
+// Share creates a share link to the session.
 func (s *Session) Share(ctx context.Context, o api.Share) (api.Shared, error) {
-	return send[api.Shared](ctx, s.c, "POST", s.path+"/share", nil, o)
+	return send[api.Shared](ctx, s.client, "POST", s.path+"/share", nil, o)
 }

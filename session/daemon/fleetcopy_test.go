@@ -278,8 +278,8 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 	for _, away := range []bool{true, false} { // it is known to be away, or does not answer
 		var said api.FleetCopy
 		c := client.New(client.Options{
-			Dirs: house.dirs, Build: func() string { return "test" }, Way: &client.ViaFleet{Local: local, Host: "lost", Away: away},
-			OnCopy: func(of api.FleetCopy) { said = of },
+			Dirs: house.dirs, Build: func() string { return "test" }, Remote: &client.ViaFleet{Local: local, Host: "lost", IsUnreachable: away},
+			OnReplica: func(of api.FleetCopy) { said = of },
 		})
 		defer c.Close()
 		if st, err := c.Get(t.Context(), "/status"); err != nil || !bytes.Contains(st, []byte(`"sessions":2`)) {
@@ -327,7 +327,7 @@ func TestLostHostIsReadInPlace(t *testing.T) {
 		t.Errorf("reading a copy ended a process: %v", err)
 	default:
 	}
-	never := client.New(client.Options{Dirs: house.dirs, Build: func() string { return "test" }, Way: &client.ViaFleet{Local: local, Host: "never", Away: true}})
+	never := client.New(client.Options{Dirs: house.dirs, Build: func() string { return "test" }, Remote: &client.ViaFleet{Local: local, Host: "never", IsUnreachable: true}})
 	defer never.Close()
 	var refused *api.Error
 	if _, err := never.List(t.Context()); !errors.As(err, &refused) || refused.Code != api.CodeUnavailable || !strings.Contains(refused.Message, "no copies") {

@@ -15,13 +15,14 @@ import (
 	"github.com/longterm-dev/longterm/session/suggestname"
 )
 
-// Problem is something wrong with a source.
+// Problem is an error or warning about a source.
 type Problem struct {
 	Pos
-	Warning bool   `json:"warning,omitempty"` // it runs nevertheless
+	Warning bool   `json:"warning,omitempty"` // the script can still run
 	Message string `json:"message"`
 }
 
+// String returns the problem with its position.
 func (p Problem) String() string {
 	kind := "error"
 	if p.Warning {
@@ -30,18 +31,18 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%v: %s: %s", p.Pos, kind, p.Message)
 }
 
-// decoder converts yaml nodes to steps. It continues after a problem, so that all are found.
+// decoder converts YAML nodes to steps. It continues after a problem, to report all of them.
 type decoder struct {
-	problems []Problem
-	file     string
-	opts     *LoadOptions
-	script   *Script
-	depth    int      // of steps in steps
-	files    []string // being included, outermost first
-	nodes    int      // met so far: aliases make more of them than a source has bytes
-	uses     []use    // variables used
-	defines  map[string]bool
-	calls    []reference
+	problems       []Problem
+	file           string // included file being decoded; "": the main source
+	opts           *LoadOptions
+	script         *Script
+	depth          int             // of nested steps or conditions
+	includeStack   []string        // files being included, outermost first
+	nodeCount      int             // nodes visited so far; aliases make more of them than a source has bytes
+	variableUses   []variableUse   // variables used
+	defined        map[string]bool // names of variables that are set in the script
+	procedureCalls []reference
 }
 
 // reference is a use of a name that must be defined.
@@ -60,12 +61,15 @@ const (
 // fields are the values of a mapping by key.
 type fields map[string]*yaml.Node
 
+// pos returns the position of a node.
 func (d *decoder) pos(n *yaml.Node) Pos { return Pos{d.file, n.Line, n.Column} }
 
+// errorf adds an error at a node.
 func (d *decoder) errorf(n *yaml.Node, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Pos: d.pos(n), Message: fmt.Sprintf(format, args...)})
 }
 
+// warnf adds a warning.
 func (d *decoder) warnf(pos Pos, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Pos: pos, Warning: true, Message: fmt.Sprintf(format, args...)})
 }
@@ -77,7 +81,7 @@ func (d *decoder) parse(src []byte) *yaml.Node {
 		return nil
 	}
 	var doc yaml.Node
-	if err := unmarshal(src, &doc); err != nil {
+	if err := unmarshalYAML(src, &doc); err != nil {
 		line, msg := yamlError(err)
 		d.errorf(&yaml.Node{Line: line, Column: 1}, "%s", msg)
 		return nil
@@ -89,8 +93,8 @@ func (d *decoder) parse(src []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// unmarshal makes an error of a panic: the source is foreign.
-func unmarshal(src []byte, doc *yaml.Node) (err error) {
+// unmarshalYAML parses src. It converts a panic to an error, because the source is untrusted.
+func unmarshalYAML(src []byte, doc *yaml.Node) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("cannot be read: %v", r)
@@ -99,21 +103,22 @@ func unmarshal(src []byte, doc *yaml.Node) (err error) {
 	return yaml.Unmarshal(src, doc)
 }
 
-var yamlLine = pattern.Lazy(`^yaml: line (\d+): `)
+// yamlErrorLine matches the line number in an error of package yaml.
+var yamlErrorLine = pattern.Lazy(`^yaml: line (\d+): `)
 
-// yamlError takes the line out of an error's text: the package has it nowhere else.
+// yamlError splits an error into its line and message. Package yaml has the line in the text only.
 func yamlError(err error) (line int, msg string) {
 	msg = err.Error()
-	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+	if m := yamlErrorLine.FindStringSubmatch(msg); m != nil {
 		line, _ = strconv.Atoi(m[1]) // digits
 		return line, msg[len(m[0]):]
 	}
 	return 1, strings.TrimPrefix(msg, "yaml: ")
 }
 
-// resolve follows an alias, and stops if there are too many nodes.
+// resolve returns the node that an alias refers to, and counts it.
 func (d *decoder) resolve(n *yaml.Node) *yaml.Node {
-	d.nodes++
+	d.nodeCount++
 	for range maxDepth {
 		if n.Kind != yaml.AliasNode {
 			return n
@@ -123,8 +128,8 @@ func (d *decoder) resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// str returns a scalar as written. Numbers and booleans count as text.
-func (d *decoder) str(n *yaml.Node) string {
+// scalar returns a scalar as written. Numbers and booleans count as text.
+func (d *decoder) scalar(n *yaml.Node) string {
 	n = d.resolve(n)
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		d.errorf(n, "a text is needed here, not %s", kindName(n))
@@ -133,21 +138,23 @@ func (d *decoder) str(n *yaml.Node) string {
 	return n.Value
 }
 
-// template returns a text with variables.
+// template returns a text with variables, whose use it notes.
 func (d *decoder) template(n *yaml.Node) string {
-	s := d.str(n)
-	d.use(n, s)
+	s := d.scalar(n)
+	d.noteVariables(n, s)
 	return s
 }
 
+// number decodes a number of at least 0.
 func (d *decoder) number(n *yaml.Node) int {
-	v, err := strconv.Atoi(d.str(n))
+	v, err := strconv.Atoi(d.scalar(n))
 	if err != nil || v < 0 {
 		d.errorf(n, "a number is needed here, not %q", n.Value)
 	}
 	return v
 }
 
+// boolean decodes true or false.
 func (d *decoder) boolean(n *yaml.Node) bool {
 	n = d.resolve(n)
 	var v bool
@@ -157,8 +164,9 @@ func (d *decoder) boolean(n *yaml.Node) bool {
 	return v
 }
 
+// duration decodes a positive duration.
 func (d *decoder) duration(n *yaml.Node) time.Duration {
-	v, err := time.ParseDuration(d.str(n))
+	v, err := time.ParseDuration(d.scalar(n))
 	if err != nil || v <= 0 {
 		d.errorf(n, "a time such as 500ms, 10s or 2m is needed here, not %q", n.Value)
 		return 0
@@ -166,7 +174,7 @@ func (d *decoder) duration(n *yaml.Node) time.Duration {
 	return v
 }
 
-// kindName returns the kind of a node, in words.
+// kindName describes a node for messages.
 func kindName(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -179,7 +187,7 @@ func kindName(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// list returns the items of a list.
+// list returns the items of a sequence.
 func (d *decoder) list(n *yaml.Node) []*yaml.Node {
 	n = d.resolve(n)
 	if n.Kind != yaml.SequenceNode {
@@ -189,8 +197,8 @@ func (d *decoder) list(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// pairs calls f for a mapping's keys and values in order.
-func (d *decoder) pairs(n *yaml.Node, f func(key, value *yaml.Node)) {
+// eachPair calls f for the keys and values of a mapping, in order. Duplicate keys are errors.
+func (d *decoder) eachPair(n *yaml.Node, f func(key, value *yaml.Node)) {
 	n = d.resolve(n)
 	if n.Kind != yaml.MappingNode {
 		d.errorf(n, "a mapping is needed here, not %s", kindName(n))
@@ -212,12 +220,12 @@ func (d *decoder) pairs(n *yaml.Node, f func(key, value *yaml.Node)) {
 	}
 }
 
-// fields returns a mapping with known keys.
+// fields returns the values of a mapping by key. Keys that are not in known are errors.
 func (d *decoder) fields(n *yaml.Node, known ...string) fields {
 	f := make(fields)
-	d.pairs(n, func(key, value *yaml.Node) {
+	d.eachPair(n, func(key, value *yaml.Node) {
 		if !slices.Contains(known, key.Value) {
-			d.unknown(key, known)
+			d.unknownKey(key, known)
 			return
 		}
 		f[key.Value] = value
@@ -225,16 +233,17 @@ func (d *decoder) fields(n *yaml.Node, known ...string) fields {
 	return f
 }
 
-func (d *decoder) unknown(key *yaml.Node, known []string) {
-	if near := nearest(key.Value, known); near != "" {
+// unknownKey reports an unknown key, with a similar known one if there is one.
+func (d *decoder) unknownKey(key *yaml.Node, known []string) {
+	if near := nearestName(key.Value, known); near != "" {
 		d.errorf(key, "unknown key %q; did you mean %q?", key.Value, near)
 		return
 	}
 	d.errorf(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
 }
 
-// nearest returns the name that s is probably a misspelling of.
-func nearest(s string, names []string) string {
+// nearestName returns the name that s is probably a misspelling of, or "".
+func nearestName(s string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
 		if dist := suggestname.Distance(s, n); dist < least && dist < len(n) {
@@ -254,7 +263,7 @@ func (d *decoder) steps(n *yaml.Node) []Step {
 	defer func() { d.depth-- }()
 	var steps []Step
 	for _, item := range d.list(n) {
-		if d.nodes > maxNodes {
+		if d.nodeCount > maxNodes {
 			d.errorf(item, "the script has more than %d parts", maxNodes)
 			return steps
 		}
@@ -265,7 +274,7 @@ func (d *decoder) steps(n *yaml.Node) []Step {
 	return steps
 }
 
-// step decodes one step: a verb, its further keys, and the keys of any step.
+// step decodes a step: a verb, its modifiers, and the keys of any step. ok is false if it is invalid.
 func (d *decoder) step(n *yaml.Node) (s Step, ok bool) {
 	s.Pos = d.pos(n)
 	if n.Kind == yaml.ScalarNode && (n.Value == "break" || n.Value == "continue") {
@@ -275,20 +284,20 @@ func (d *decoder) step(n *yaml.Node) (s Step, ok bool) {
 	if v == nil {
 		return s, false
 	}
-	known := append(append([]string{v.name}, v.extra...), stepKeys...)
+	known := append(append([]string{v.name}, v.modifiers...), stepKeys...)
 	f := make(fields)
 	for _, p := range all {
 		if !slices.Contains(known, p.Value) && verbNamed(p.Value) == nil {
-			d.unknown(p, known)
+			d.unknownKey(p, known)
 		}
 	}
-	d.each(n, func(key string, value *yaml.Node) { f[key] = value })
+	d.eachEntry(n, func(key string, value *yaml.Node) { f[key] = value })
 	s.Verb = v.name
 	if x := f["name"]; x != nil {
-		s.Name = d.str(x)
+		s.Name = d.scalar(x)
 	}
 	if x := f["label"]; x != nil {
-		s.Label = d.str(x)
+		s.Label = d.scalar(x)
 	}
 	if x := f["timeout"]; x != nil {
 		s.Timeout = d.duration(x)
@@ -297,9 +306,9 @@ func (d *decoder) step(n *yaml.Node) (s Step, ok bool) {
 	return s, s.action != nil
 }
 
-// verbOf returns the verb of a step, the verb's value, and all keys.
+// verbOf returns the verb of a step, the verb's value, and all keys. v is nil if the step has no verb.
 func (d *decoder) verbOf(n *yaml.Node) (v *verb, value *yaml.Node, keys []*yaml.Node) {
-	d.pairs(n, func(key, val *yaml.Node) {
+	d.eachPair(n, func(key, val *yaml.Node) {
 		keys = append(keys, key)
 		switch k := verbNamed(key.Value); {
 		case k == nil:
@@ -314,19 +323,19 @@ func (d *decoder) verbOf(n *yaml.Node) (v *verb, value *yaml.Node, keys []*yaml.
 		for i := range verbs {
 			names[i] = verbs[i].name
 		}
-		d.unknown(keys[0], names)
+		d.unknownKey(keys[0], names)
 	}
 	return v, value, keys
 }
 
-// each works like pairs without error reports.
-func (d *decoder) each(n *yaml.Node, f func(key string, value *yaml.Node)) {
+// eachEntry is eachPair without error reports.
+func (d *decoder) eachEntry(n *yaml.Node, f func(key string, value *yaml.Node)) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		f(n.Content[i].Value, n.Content[i+1])
 	}
 }
 
-// Err joins the problems that keep a script from running.
+// Err joins the problems that are errors. It returns nil if all are warnings.
 func Err(problems []Problem) error {
 	var errs []error
 	for _, p := range problems {
@@ -337,7 +346,7 @@ func Err(problems []Problem) error {
 	return errors.Join(errs...)
 }
 
-// sortProblems puts them in the order of the source.
+// sortProblems sorts problems by position.
 func sortProblems(ps []Problem) {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

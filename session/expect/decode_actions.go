@@ -13,13 +13,15 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// action is what a step does.
+// action is the work of a step.
 type action interface {
+	// run performs the step.
 	run(r *runner, s *Step) error
 }
 
+// decodeSpawn decodes the command of spawn: a line, an argument vector, or a mapping.
 func decodeSpawn(d *decoder, v *yaml.Node, _ fields) action {
-	a := &spawn{}
+	a := &spawnAction{}
 	switch v = d.resolve(v); v.Kind {
 	case yaml.ScalarNode:
 		a.Line = d.template(v)
@@ -34,7 +36,8 @@ func decodeSpawn(d *decoder, v *yaml.Node, _ fields) action {
 	return a
 }
 
-func (d *decoder) spawnFields(a *spawn, v *yaml.Node) {
+// spawnFields decodes the mapping of a spawn.
+func (d *decoder) spawnFields(a *spawnAction, v *yaml.Node) {
 	f := d.fields(v, "command", "argv", "cwd", "env", "cols", "rows")
 	if n := f["command"]; n != nil {
 		a.Line = d.template(n)
@@ -47,11 +50,11 @@ func (d *decoder) spawnFields(a *spawn, v *yaml.Node) {
 	}
 	if n := f["cwd"]; n != nil {
 		a.Cwd = d.template(n)
-		d.directory(n, a.Cwd)
+		d.checkDirectory(n, a.Cwd)
 	}
 	if n := f["env"]; n != nil {
 		a.Env = make(map[string]string)
-		d.pairs(n, func(key, value *yaml.Node) { a.Env[key.Value] = d.template(value) })
+		d.eachPair(n, func(key, value *yaml.Node) { a.Env[key.Value] = d.template(value) })
 	}
 	if n := f["cols"]; n != nil {
 		a.Cols = d.number(n)
@@ -61,8 +64,8 @@ func (d *decoder) spawnFields(a *spawn, v *yaml.Node) {
 	}
 }
 
-// directory checks one that can be known before the script runs.
-func (d *decoder) directory(n *yaml.Node, dir string) {
+// checkDirectory reports a missing directory, unless its name has variables.
+func (d *decoder) checkDirectory(n *yaml.Node, dir string) {
 	if d.opts.Dir == "" || dir == "" || strings.Contains(dir, "$") {
 		return
 	}
@@ -74,6 +77,7 @@ func (d *decoder) directory(n *yaml.Node, dir string) {
 	}
 }
 
+// templates decodes a list of templates.
 func (d *decoder) templates(n *yaml.Node) []string {
 	var list []string
 	for _, item := range d.list(n) {
@@ -82,14 +86,15 @@ func (d *decoder) templates(n *yaml.Node) []string {
 	return list
 }
 
-// inputLine is text followed by Enter, in a source only.
+// inputLine is text followed by Enter. It exists in sources only.
 const inputLine InputKind = "line"
 
-func decodeTyping(kind InputKind) func(*decoder, *yaml.Node, fields) action {
+// decodeInput returns the decoder of a verb that types.
+func decodeInput(kind InputKind) func(*decoder, *yaml.Node, fields) action {
 	return func(d *decoder, v *yaml.Node, f fields) action {
-		a := &typing{Kind: kind}
+		a := &inputAction{Kind: kind}
 		if kind == InputSecret {
-			a.Text = d.str(v)
+			a.Text = d.scalar(v)
 			if err := respond.CheckSecret(a.Text); err != nil {
 				d.errorf(v, "%v", err)
 			}
@@ -100,7 +105,7 @@ func decodeTyping(kind InputKind) func(*decoder, *yaml.Node, fields) action {
 			a.Kind, a.Enter = InputText, true
 		}
 		if kind == InputKeys {
-			d.keys(v, a.Text)
+			d.checkKeys(v, a.Text)
 		}
 		if n := f["enter"]; n != nil {
 			a.Enter = d.boolean(n)
@@ -112,16 +117,17 @@ func decodeTyping(kind InputKind) func(*decoder, *yaml.Node, fields) action {
 	}
 }
 
-// keys checks key names. Variables in the template count as text.
-func (d *decoder) keys(n *yaml.Node, template string) {
+// checkKeys reports invalid key names. Variables in the template count as text.
+func (d *decoder) checkKeys(n *yaml.Node, template string) {
 	text, _ := expand(template, func(string) (string, bool) { return "x", true }, nil)
 	if _, err := input.ParseKeys(text); err != nil {
 		d.errorf(n, "%v", err)
 	}
 }
 
+// decodeExpect decodes one branch or a list of branches.
 func decodeExpect(d *decoder, v *yaml.Node, _ fields) action {
-	a := &expect{}
+	a := &expectAction{}
 	v = d.resolve(v)
 	if v.Kind != yaml.SequenceNode {
 		if b, ok := d.branch(v, a); ok {
@@ -134,14 +140,14 @@ func decodeExpect(d *decoder, v *yaml.Node, _ fields) action {
 			a.Branches = append(a.Branches, b)
 		}
 	}
-	if len(a.Branches) == 0 && !a.OnTime {
+	if len(a.Branches) == 0 && !a.hasTimeout {
 		d.errorf(v, "expect needs something to expect")
 	}
 	return a
 }
 
-// branch decodes one branch. A branch for a timeout has no pattern and goes into a.
-func (d *decoder) branch(n *yaml.Node, a *expect) (b branch, ok bool) {
+// branch decodes a branch. ok is false for an invalid one, and for a timeout, which goes into a.
+func (d *decoder) branch(n *yaml.Node, a *expectAction) (b expectBranch, ok bool) {
 	b.pos = d.pos(n)
 	if n.Kind == yaml.ScalarNode {
 		b.pattern.Text = d.template(n)
@@ -159,40 +165,41 @@ func (d *decoder) branch(n *yaml.Node, a *expect) (b branch, ok bool) {
 		return b, false
 	}
 	if x := f["do"]; x != nil {
-		b.do = d.steps(x)
+		b.steps = d.steps(x)
 	}
 	return d.branchPattern(n, f, b, a)
 }
 
-func (d *decoder) branchPattern(n *yaml.Node, f fields, b branch, a *expect) (branch, bool) {
+// branchPattern decodes the pattern of a branch.
+func (d *decoder) branchPattern(n *yaml.Node, f fields, b expectBranch, a *expectAction) (expectBranch, bool) {
 	switch {
 	case f["text"] != nil:
 		b.pattern.Text = d.template(f["text"])
 		return b, d.checkPattern(f["text"], b.pattern)
 	case f["regexp"] != nil:
 		b.pattern.Regexp = d.template(f["regexp"])
-		d.groups(b.pattern.Regexp)
+		d.defineGroups(b.pattern.Regexp)
 		return b, d.checkPattern(f["regexp"], b.pattern)
 	case f["exit"] != nil:
-		b.pattern.Exit = d.yes(f["exit"])
+		b.pattern.Exit = d.requireTrue(f["exit"])
 		return b, true
 	}
-	if d.yes(f["timeout"]); a.OnTime {
+	if d.requireTrue(f["timeout"]); a.hasTimeout {
 		d.errorf(n, "timeout is given twice")
 	}
-	a.Timeout, a.OnTime = b.do, true
+	a.Timeout, a.hasTimeout = b.steps, true
 	return b, false
 }
 
-// yes decodes a boolean that must be true.
-func (d *decoder) yes(n *yaml.Node) bool {
+// requireTrue decodes a boolean that must be true.
+func (d *decoder) requireTrue(n *yaml.Node) bool {
 	if !d.boolean(n) {
 		d.errorf(n, "only true makes sense here")
 	}
 	return true
 }
 
-// checkPattern checks a pattern, with x for its variables.
+// checkPattern reports an invalid pattern. Its variables count as the text x.
 func (d *decoder) checkPattern(n *yaml.Node, p Pattern) bool {
 	text, _ := expand(p.Text, func(string) (string, bool) { return "x", true }, nil)
 	expr, _ := expand(p.Regexp, func(string) (string, bool) { return "x", true }, nil)
@@ -203,18 +210,18 @@ func (d *decoder) checkPattern(n *yaml.Node, p Pattern) bool {
 	return true
 }
 
-// groups notes that a regexp's named groups become variables.
-func (d *decoder) groups(expr string) {
+// defineGroups marks the named groups of a regexp as defined variables.
+func (d *decoder) defineGroups(expr string) {
 	expr, _ = expand(expr, func(string) (string, bool) { return "x", true }, nil)
 	if re, err := regexp.Compile(expr); err == nil {
 		for _, name := range re.SubexpNames() {
-			d.defines[name] = true
+			d.defined[name] = true
 		}
 	}
 }
 
 func decodeLoop(d *decoder, v *yaml.Node, f fields) action {
-	a := &loop{}
+	a := &loopAction{}
 	switch v = d.resolve(v); v.Kind {
 	case yaml.SequenceNode:
 		a.Over = d.templates(v)
@@ -225,14 +232,15 @@ func decodeLoop(d *decoder, v *yaml.Node, f fields) action {
 		}
 	}
 	if n := f["as"]; n != nil {
-		a.As = d.variable(n)
+		a.As = d.variableName(n)
 	}
-	a.Do = d.body(v, f["do"], "do")
+	a.Do = d.requiredSteps(v, f["do"], "do")
 	return a
 }
 
-// body decodes the required steps of a verb.
-func (d *decoder) body(at, n *yaml.Node, key string) []Step {
+// requiredSteps decodes the steps of a verb's key. n is nil if the key is missing, which is reported at the position of
+// at.
+func (d *decoder) requiredSteps(at, n *yaml.Node, key string) []Step {
 	if n == nil {
 		d.errorf(at, "%s is missing", key)
 		return nil
@@ -240,18 +248,18 @@ func (d *decoder) body(at, n *yaml.Node, key string) []Step {
 	return d.steps(n)
 }
 
-// variable decodes the name of a variable that is assigned.
-func (d *decoder) variable(n *yaml.Node) string {
-	name := d.str(n)
-	if !validName(name) {
+// variableName decodes the name of a variable that is assigned.
+func (d *decoder) variableName(n *yaml.Node) string {
+	name := d.scalar(n)
+	if !isVariableName(name) {
 		d.errorf(n, "%q is no name for a variable: letters, digits and _ are", name)
 	}
-	d.defines[name] = true
+	d.defined[name] = true
 	return name
 }
 
 func decodeRepeat(d *decoder, v *yaml.Node, f fields) action {
-	a := &repeat{Do: d.steps(v), Max: defaultRepeat}
+	a := &repeatAction{Do: d.steps(v), Max: defaultRepeatRounds}
 	if n := f["max"]; n != nil {
 		a.Max = d.number(n)
 	}
@@ -263,11 +271,11 @@ func decodeRepeat(d *decoder, v *yaml.Node, f fields) action {
 	return a
 }
 
-// defaultRepeat is how often a repeat without max goes round.
-const defaultRepeat = 100
+// defaultRepeatRounds bounds the rounds of a repeat without max.
+const defaultRepeatRounds = 100
 
 func decodeIf(d *decoder, v *yaml.Node, f fields) action {
-	a := &choose{If: d.condition(v), Then: d.body(v, f["then"], "then")}
+	a := &ifAction{If: d.condition(v), Then: d.requiredSteps(v, f["then"], "then")}
 	if n := f["else"]; n != nil {
 		a.Else = d.steps(n)
 	}
@@ -276,19 +284,21 @@ func decodeIf(d *decoder, v *yaml.Node, f fields) action {
 
 func decodeWait(d *decoder, v *yaml.Node, _ fields) action {
 	if v = d.resolve(v); v.Kind == yaml.ScalarNode && v.Value == "exit" {
-		return &wait{Exit: true}
+		return &waitAction{Exit: true}
 	}
-	t, err := time.ParseDuration(d.str(v))
+	t, err := time.ParseDuration(d.scalar(v))
 	if err != nil || t <= 0 {
 		d.errorf(v, "a time such as 500ms, or exit, is needed here")
 	}
-	return &wait{For: t}
+	return &waitAction{Duration: t}
 }
 
+// decodeAssert decodes a condition that must hold.
 func decodeAssert(d *decoder, v *yaml.Node, _ fields) action {
-	return &assert{d.condition(v)}
+	return &assertAction{d.condition(v)}
 }
 
+// condition decodes a condition.
 func (d *decoder) condition(n *yaml.Node) condition {
 	var c condition
 	if d.depth++; d.depth > maxDepth {
@@ -322,10 +332,11 @@ func (d *decoder) condition(n *yaml.Node) condition {
 	return c
 }
 
+// comparison decodes the comparison with a variable.
 func (d *decoder) comparison(n *yaml.Node, f fields, c *condition) {
 	if x := f["var"]; x != nil {
-		c.Var = d.str(x)
-		d.use(x, "${"+c.Var+"}")
+		c.Var = d.scalar(x)
+		d.noteVariables(x, "${"+c.Var+"}")
 	}
 	if x := f["equals"]; x != nil {
 		s := d.template(x)
@@ -340,7 +351,7 @@ func (d *decoder) comparison(n *yaml.Node, f fields, c *condition) {
 	}
 }
 
-// regexp decodes an expression that may match across lines.
+// regexp decodes a regexp that may match across lines.
 func (d *decoder) regexp(n *yaml.Node) string {
 	s := d.template(n)
 	expr, _ := expand(s, func(string) (string, bool) { return "x", true }, nil)
@@ -351,40 +362,41 @@ func (d *decoder) regexp(n *yaml.Node) string {
 }
 
 func decodeCapture(d *decoder, v *yaml.Node, _ fields) action {
-	return &capture{d.assignments(v, d.regexp)}
+	return &captureAction{d.assignments(v, d.regexp)}
 }
 
 func decodeSet(d *decoder, v *yaml.Node, _ fields) action {
-	return &set{d.assignments(v, d.template)}
+	return &setAction{d.assignments(v, d.template)}
 }
 
-// assignments decodes variables and their values.
-func (d *decoder) assignments(n *yaml.Node, value func(*yaml.Node) string) []pair {
-	var list []pair
-	d.pairs(n, func(key, val *yaml.Node) {
-		list = append(list, pair{d.pos(key), d.variable(key), value(val)})
+// assignments decodes variables and their values, which value decodes.
+func (d *decoder) assignments(n *yaml.Node, value func(*yaml.Node) string) []assignment {
+	var list []assignment
+	d.eachPair(n, func(key, val *yaml.Node) {
+		list = append(list, assignment{d.pos(key), d.variableName(key), value(val)})
 	})
 	return list
 }
 
 func decodeCall(d *decoder, v *yaml.Node, f fields) action {
-	a := &call{Procedure: d.str(v)}
+	a := &callAction{Procedure: d.scalar(v)}
 	if n := f["with"]; n != nil {
 		a.With = d.assignments(n, d.template)
 	}
-	d.calls = append(d.calls, reference{d.pos(v), a.Procedure})
+	d.procedureCalls = append(d.procedureCalls, reference{d.pos(v), a.Procedure})
 	return a
 }
 
 func decodeFail(d *decoder, v *yaml.Node, _ fields) action {
-	return &fail{d.template(v)}
+	return &failAction{d.template(v)}
 }
 
-func decodeLeave(next bool) func(*decoder, *yaml.Node, fields) action {
+// decodeLoopControl returns the decoder of break or continue.
+func decodeLoopControl(next bool) func(*decoder, *yaml.Node, fields) action {
 	return func(d *decoder, v *yaml.Node, _ fields) action {
-		a := &leave{Next: next}
+		a := &loopControl{IsContinue: next}
 		if v = d.resolve(v); v.Tag != "!!null" {
-			a.Label = d.str(v)
+			a.Label = d.scalar(v)
 		}
 		return a
 	}

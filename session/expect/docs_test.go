@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The example of the page is a script without problems, and the page names each verb.
+// The example in docs/expect.md is a valid script, and the page names each verb.
 // FEATURES: R55
-func TestDocs(t *testing.T) {
+func TestDocs_ExampleIsValid_VerbsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/expect.md")
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestDocs(t *testing.T) {
 		t.Errorf("the example has problems: %v", problems)
 	}
 	for _, v := range verbs {
-		for _, key := range slices.Concat([]string{v.name}, v.extra) {
+		for _, key := range slices.Concat([]string{v.name}, v.modifiers) {
 			if !strings.Contains(string(page), "`"+key+"`") && !strings.Contains(string(page), "`"+key+": ") {
 				t.Errorf("%s of %s is not on the page", key, v.name)
 			}

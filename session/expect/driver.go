@@ -5,32 +5,31 @@ import (
 	"errors"
 )
 
-// Driver is the terminal that a script talks to. A call ends with the context's error
-// when the context does.
+// Driver is the terminal of a script. A call returns the context's error when the context ends.
 type Driver interface {
-	// Spawn starts a program in a new terminal and makes it the one talked to.
+	// Spawn starts a program in a new terminal, which becomes the current one.
 	Spawn(ctx context.Context, s Spawn) error
-	// Type types, and returns when the terminal has taken it all. A secret is sent
-	// only while the terminal does not echo, unless forced.
+	// Type types input, and returns when the terminal has accepted all of it. A secret is sent only while the terminal
+	// does not echo, unless forced.
 	Type(ctx context.Context, in Input) error
 	// Expect waits for the first match of the patterns in output after the previous match, including output from before
 	// the call. Echo does not match. It returns ErrExited if the program has ended without a match, and no pattern
 	// matches its end.
 	Expect(ctx context.Context, patterns []Pattern) (Match, error)
-	// Look returns the current state.
-	Look(ctx context.Context) (View, error)
+	// State returns the current state of the terminal.
+	State(ctx context.Context) (TerminalState, error)
 }
 
-// ErrExited means that the program ended before what was expected appeared.
+// ErrExited is returned if the program ended before a match.
 var ErrExited = errors.New("the program ended")
 
-// Spawn is a program to start.
+// Spawn describes a program to start. Argv or Line is set.
 type Spawn struct {
-	Argv []string // set if Line is not
-	Line string   // a command line for a shell
-	Cwd  string   // "": as the driver likes
+	Argv []string
+	Line string // a command line for a shell
+	Cwd  string // "": the driver's default
 	Env  map[string]string
-	Cols int // 0: as the driver likes
+	Cols int // 0: the driver's default
 	Rows int
 }
 
@@ -45,24 +44,24 @@ const (
 	InputSecret InputKind = "secret" // Value refers to it (respond.CheckSecret)
 )
 
-// Input is something to type.
+// Input is input to type.
 type Input struct {
 	Kind  InputKind
 	Value string
-	Force bool // of a secret: even while the terminal echoes
+	Force bool // type a secret even while the terminal echoes
 }
 
-// Match is what an expectation found.
+// Match is the match of an expectation.
 type Match struct {
-	Pattern int // index
-	Text    string
-	Groups  []string          // Groups[0] is Text
-	Names   map[string]string // named groups
+	Pattern     int // index in the patterns
+	Text        string
+	Groups      []string          // Groups[0] is Text
+	NamedGroups map[string]string // named groups
 }
 
-// View is how a terminal stands.
-type View struct {
-	Screen   string // rows, joined by newlines, without blanks at their ends
+// TerminalState is the state of a terminal.
+type TerminalState struct {
+	Screen   string // rows joined by newlines, without trailing blanks
 	Cwd      string
 	Exited   bool
 	ExitCode int // if Exited; 128+N if signal N ended it

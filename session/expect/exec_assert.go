@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// run looks once, or until the step's own timeout.
-func (a *assert) run(r *runner, s *Step) error {
+// run checks the condition once or, with a timeout, until it holds.
+func (a *assertAction) run(r *runner, s *Step) error {
 	for {
-		holds, why, err := r.holds(&a.condition, s)
+		holds, why, err := r.evaluate(&a.condition, s)
 		switch {
 		case err != nil:
 			return err
@@ -18,39 +18,39 @@ func (a *assert) run(r *runner, s *Step) error {
 		case s.Timeout == 0:
 			return fmt.Errorf("not so: %s", why)
 		}
-		if r.sleep(pollEvery) != nil {
+		if r.sleep(pollInterval) != nil {
 			return fmt.Errorf("not so within %v: %s", s.Timeout, why)
 		}
 	}
 }
 
-// holds reports whether a condition holds, and if not, why.
-func (r *runner) holds(c *condition, s *Step) (holds bool, why string, err error) {
-	why, err = r.compare(c)
+// evaluate reports whether a condition holds, and if not, why.
+func (r *runner) evaluate(c *condition, s *Step) (holds bool, why string, err error) {
+	why, err = r.checkVariable(c)
 	if why == "" && err == nil && c.needsTerminal() {
-		ctx, cancel, _ := r.deadline(s)
+		ctx, cancel, _ := r.stepContext(s)
 		defer cancel()
-		v, lookErr := r.driver.Look(ctx)
-		if lookErr != nil {
-			return false, "", lookErr
+		v, stateErr := r.driver.State(ctx)
+		if stateErr != nil {
+			return false, "", stateErr
 		}
-		why, err = r.check(c, v)
+		why, err = r.checkTerminal(c, v)
 	}
 	if why == "" && err == nil && c.Not != nil {
-		if holds, _, err = r.holds(c.Not, s); holds {
+		if holds, _, err = r.evaluate(c.Not, s); holds {
 			why = "what should not be is so"
 		}
 	}
 	return why == "" && err == nil, why, err
 }
 
-// needsTerminal reports whether a condition is about the terminal.
+// needsTerminal reports whether a condition depends on the terminal's state.
 func (c *condition) needsTerminal() bool {
 	return c.Screen != "" || c.ScreenRegexp != "" || c.Exit != nil || c.Cwd != ""
 }
 
-// compare returns why a variable fails a condition, or "".
-func (r *runner) compare(c *condition) (why string, err error) {
+// checkVariable returns why a variable does not satisfy a condition, or "".
+func (r *runner) checkVariable(c *condition) (why string, err error) {
 	if c.Var == "" {
 		return "", nil
 	}
@@ -72,8 +72,8 @@ func (r *runner) compare(c *condition) (why string, err error) {
 	return "", nil
 }
 
-// check returns why a terminal fails a condition, or "".
-func (r *runner) check(c *condition, v View) (why string, err error) {
+// checkTerminal returns why a terminal does not satisfy a condition, or "".
+func (r *runner) checkTerminal(c *condition, v TerminalState) (why string, err error) {
 	if c.Screen != "" {
 		want, err := r.expand(c.Screen)
 		if err != nil || !strings.Contains(v.Screen, want) {
@@ -100,8 +100,9 @@ func (r *runner) check(c *condition, v View) (why string, err error) {
 	return "", nil
 }
 
+// matches reports whether text matches a regexp, whose variables match literally.
 func (r *runner) matches(template, text string) (bool, error) {
-	expr, err := expand(template, r.value, regexp.QuoteMeta)
+	expr, err := expand(template, r.variable, regexp.QuoteMeta)
 	if err != nil {
 		return false, err
 	}

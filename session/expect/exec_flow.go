@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// maxRounds bounds a loop.
+// maxRounds bounds the rounds of a loop.
 const maxRounds = 1_000_000
 
-func (a *loop) run(r *runner, s *Step) error {
+func (a *loopAction) run(r *runner, s *Step) error {
 	if a.Times == "" {
 		for _, item := range a.Over {
 			v, err := r.expand(item)
 			if err != nil {
 				return err
 			}
-			if over, err := a.round(r, s, v); over || err != nil {
+			if isOver, err := a.runRound(r, s, v); isOver || err != nil {
 				return err
 			}
 		}
@@ -31,43 +31,45 @@ func (a *loop) run(r *runner, s *Step) error {
 		return fmt.Errorf("%q is no number of rounds", times)
 	}
 	for i := range n {
-		if over, err := a.round(r, s, strconv.Itoa(i+1)); over || err != nil {
+		if isOver, err := a.runRound(r, s, strconv.Itoa(i+1)); isOver || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *loop) round(r *runner, s *Step, v string) (over bool, err error) {
+// runRound runs the steps with v in the loop's variable. isOver is true after a break.
+func (a *loopAction) runRound(r *runner, s *Step, v string) (isOver bool, err error) {
 	if a.As != "" {
 		r.vars[a.As] = v
 	}
-	return exitsLoop(s, r.steps(a.Do))
+	return handleLoopControl(s, r.runSteps(a.Do))
 }
 
-// exitsLoop ends the way of a break or continue that is meant for this loop.
-func exitsLoop(s *Step, err error) (over bool, _ error) {
-	var l *leaving
+// handleLoopControl handles a break or continue for the loop s. isOver is true after a break. Other errors are
+// returned.
+func handleLoopControl(s *Step, err error) (isOver bool, _ error) {
+	var l *loopControlError
 	if errors.As(err, &l) && (l.Label == "" || l.Label == s.Label) {
-		return !l.Next, nil
+		return !l.IsContinue, nil
 	}
 	return false, err
 }
 
-func (a *loop) detail() string {
+func (a *loopAction) detail() string {
 	if a.Times == "" {
 		return fmt.Sprintf("over %d", len(a.Over))
 	}
 	return a.Times
 }
 
-func (a *repeat) run(r *runner, s *Step) error {
+func (a *repeatAction) run(r *runner, s *Step) error {
 	why := ""
 	for range a.Max {
-		if over, err := exitsLoop(s, r.steps(a.Do)); over || err != nil {
+		if isOver, err := handleLoopControl(s, r.runSteps(a.Do)); isOver || err != nil {
 			return err
 		}
-		holds, reason, err := r.holds(&a.Until, s)
+		holds, reason, err := r.evaluate(&a.Until, s)
 		if holds || err != nil {
 			return err
 		}
@@ -76,31 +78,31 @@ func (a *repeat) run(r *runner, s *Step) error {
 	return fmt.Errorf("not so after %d rounds: %s", a.Max, why)
 }
 
-func (a *choose) run(r *runner, s *Step) error {
-	holds, _, err := r.holds(&a.If, s)
+func (a *ifAction) run(r *runner, s *Step) error {
+	holds, _, err := r.evaluate(&a.If, s)
 	switch {
 	case err != nil:
 		return err
 	case holds:
-		return r.steps(a.Then)
+		return r.runSteps(a.Then)
 	}
-	return r.steps(a.Else)
+	return r.runSteps(a.Else)
 }
 
-func (a *call) run(r *runner, _ *Step) error {
-	if r.calls >= maxCalls {
+func (a *callAction) run(r *runner, _ *Step) error {
+	if r.callDepth >= maxCalls {
 		return fmt.Errorf("procedures are called more than %d deep", maxCalls)
 	}
 	if err := r.assign(a.With); err != nil {
 		return err
 	}
-	r.calls++
-	defer func() { r.calls-- }()
-	return r.steps(r.script.procedures[a.Procedure].steps)
+	r.callDepth++
+	defer func() { r.callDepth-- }()
+	return r.runSteps(r.script.procedures[a.Procedure].steps)
 }
 
-func (a *call) detail() string { return a.Procedure }
+func (a *callAction) detail() string { return a.Procedure }
 
-func (a *include) run(r *runner, _ *Step) error { return r.steps(a.Steps) }
+func (a *includeAction) run(r *runner, _ *Step) error { return r.runSteps(a.Steps) }
 
-func (a *leave) run(*runner, *Step) error { return &leaving{*a} }
+func (a *loopControl) run(*runner, *Step) error { return &loopControlError{*a} }

@@ -9,34 +9,36 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Prompts are rarely the same twice: they have the time in them, a directory, a count.
+// Prompts vary: they contain the time, a directory or a count.
 
-// varying lists the varying parts of a prompt, and their patterns. The first that matches is used.
-var varying = []struct{ part, instead string }{
+// varyingParts are regexps of the varying parts of a prompt, and the patterns that replace them. The first that matches
+// is used.
+var varyingParts = []struct{ part, replacement string }{
 	{`\d{4}-\d{2}-\d{2}`, `\d{4}-\d{2}-\d{2}`},
 	{`\d{1,2}:\d{2}(?::\d{2})?`, `\d{1,2}:\d{2}(:\d{2})?`},
 	{`\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]{5,}\b|\b[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]{5,}\b`, `[0-9a-f]+`},
-	{`(?:^|[\s:(\["'])(?:~|\.{0,2}/)[^\s:$#>)\]"']*`, `\S+`}, // the character before it is kept
+	{`(?:^|[\s:(\["'])(?:~|\.{0,2}/)[^\s:$#>)\]"']*`, `\S+`}, // without the character before it
 	{`\d+(?:\.\d+)*`, `[\d.]+`},
 }
 
-var varyingPart = pattern.Lazy(func() string {
+// anyVaryingPart matches each varying part, as a group.
+var anyVaryingPart = pattern.Lazy(func() string {
 	var parts []string
-	for _, v := range varying {
+	for _, v := range varyingParts {
 		parts = append(parts, "("+v.part+")")
 	}
 	return strings.Join(parts, "|")
 }())
 
 const (
-	// maxPrompt is how much of a prompt is looked for, in characters.
+	// maxPrompt bounds the matched end of a prompt, in characters.
 	maxPrompt = 80
-	// plainPrompt is the length from which a prompt is distinct from other output at any position.
-	plainPrompt = 6
+	// minDistinctPrompt is the length from which a prompt is distinct from other output at any position.
+	minDistinctPrompt = 6
 )
 
-// generalise returns a pattern that matches a prompt, also with other values in its varying parts.
-func generalise(prompt string) Pattern {
+// generalisePrompt returns a pattern that matches a prompt, also with other values in its varying parts.
+func generalisePrompt(prompt string) Pattern {
 	begin := "^"
 	for utf8.RuneCountInString(prompt) > maxPrompt {
 		_, n := utf8.DecodeRuneInString(prompt)
@@ -44,33 +46,33 @@ func generalise(prompt string) Pattern {
 	}
 	var b strings.Builder
 	at := 0
-	for _, m := range varyingPart.FindAllStringSubmatchIndex(prompt, -1) {
-		from, instead := m[0], ""
-		for i, v := range varying {
+	for _, m := range anyVaryingPart.FindAllStringSubmatchIndex(prompt, -1) {
+		from, replacement := m[0], ""
+		for i, v := range varyingParts {
 			if m[2+2*i] >= 0 {
-				instead = v.instead
+				replacement = v.replacement
 			}
 		}
-		if instead == `\S+` && !strings.ContainsRune("~./", rune(prompt[from])) {
+		if replacement == `\S+` && !strings.ContainsRune("~./", rune(prompt[from])) {
 			from++ // the character before a path
 		}
-		b.WriteString(quote(prompt[at:from]) + instead)
+		b.WriteString(quotePattern(prompt[at:from]) + replacement)
 		at = m[1]
 	}
-	if at == 0 && len(strings.TrimSpace(prompt)) >= plainPrompt {
+	if at == 0 && len(strings.TrimSpace(prompt)) >= minDistinctPrompt {
 		return Pattern{Text: prompt}
 	}
-	b.WriteString(quote(prompt[at:]))
+	b.WriteString(quotePattern(prompt[at:]))
 	return Pattern{Regexp: begin + b.String() + "$"}
 }
 
-// quote makes text part of a regexp in a template.
-func quote(s string) string { return literal(regexp.QuoteMeta(s)) }
+// quotePattern escapes text for a regexp in a template.
+func quotePattern(s string) string { return escapeVariables(regexp.QuoteMeta(s)) }
 
 // node returns a pattern as a YAML node.
 func (p Pattern) node() *yaml.Node {
 	if p.Text != "" {
-		return text(literal(p.Text))
+		return scalarNode(escapeVariables(p.Text))
 	}
-	return mapping("regexp", text(p.Regexp))
+	return mappingNode("regexp", scalarNode(p.Regexp))
 }

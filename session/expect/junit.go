@@ -7,22 +7,22 @@ import (
 	"github.com/longterm-dev/longterm/session/output/junit"
 )
 
-// WriteJUnit writes reports as one JUnit document: a suite for each script, a case for
-// each step.
+// WriteJUnit writes reports as one JUnit document: a suite for each script, a case for each step.
 func WriteJUnit(w io.Writer, reports ...Report) error {
 	suites := make([]junit.Suite, len(reports))
 	for i := range reports {
-		suites[i] = reports[i].junit()
+		suites[i] = reports[i].junitSuite()
 	}
 	return junit.Write(w, suites)
 }
 
-func (r *Report) junit() junit.Suite {
+// junitSuite returns the report as a suite.
+func (r *Report) junitSuite() junit.Suite {
 	s := junit.Suite{Name: r.Script, Time: junit.Seconds(r.DurationMS), Output: r.Screen,
 		Timestamp: junit.Timestamp(r.Started)}
 	failed := false
 	for i := range r.Steps {
-		c := r.Steps[i].junit(r.Script)
+		c := r.Steps[i].junitCase(r.Script)
 		if c.Failure != nil {
 			s.Failures++
 			failed = true
@@ -32,7 +32,7 @@ func (r *Report) junit() junit.Suite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if !r.OK && !failed { // a failure of no step: a variable that was not given
+	if !r.OK && !failed { // a failure before the first step, such as a missing variable
 		s.Failures++
 		s.Cases = append(s.Cases, junit.Case{Name: "run", Class: r.Script, Time: junit.Seconds(0), Failure: &junit.Failure{Message: r.Error}})
 	}
@@ -40,7 +40,8 @@ func (r *Report) junit() junit.Suite {
 	return s
 }
 
-func (r *Result) junit(script string) junit.Case {
+// junitCase returns the step as a case.
+func (r *Result) junitCase(script string) junit.Case {
 	c := junit.Case{Name: r.title(), Class: script, Time: junit.Seconds(r.DurationMS)}
 	switch r.Status {
 	case Failed:
@@ -51,7 +52,7 @@ func (r *Result) junit(script string) junit.Case {
 	return c
 }
 
-// title returns a step in one line.
+// title describes a step in one line.
 func (r *Result) title() string {
 	t := fmt.Sprintf("%v %s", r.Pos, r.Verb)
 	switch {

@@ -13,7 +13,7 @@ import (
 )
 
 // FEATURES: R55
-func TestCheck(t *testing.T) {
+func TestCheck_ReportsProblems(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string
 		want      string // problems, joined by |
@@ -77,11 +77,11 @@ func TestCheck(t *testing.T) {
 				want = nil
 			}
 			if len(problems) != len(want) {
-				t.Fatalf("%v, want %v", problems, want)
+				t.Fatalf("got problems %v, want %v", problems, want)
 			}
 			for i, p := range problems {
 				if !strings.Contains(p.String(), want[i]) {
-					t.Errorf("%v, want %v", p, want[i])
+					t.Errorf("got problem %v, want %v", p, want[i])
 				}
 			}
 		})
@@ -89,7 +89,7 @@ func TestCheck(t *testing.T) {
 }
 
 // FEATURES: R55
-func TestInclude(t *testing.T) {
+func TestLoad_Include(t *testing.T) {
 	files := map[string]string{
 		"login.yaml": "vars: {user: alice, host: h}\nprocedures: {bye: [{send: bye}]}\nsteps:\n  - send: ${user}@${host}\n",
 		"self.yaml":  "steps: [{include: self.yaml}]",
@@ -101,12 +101,12 @@ func TestInclude(t *testing.T) {
 		}
 		return nil, errors.New("no file " + path)
 	}}
-	f := &fake{}
-	s := load(t, "vars: {user: bob}\nsteps: [{include: login.yaml}, {call: bye}]", opts)
+	f := &fakeDriver{}
+	s := mustLoad(t, "vars: {user: bob}\nsteps: [{include: login.yaml}, {call: bye}]", opts)
 	if rep := Run(t.Context(), s, f, Options{}); !rep.OK || strings.Join(f.log, ",") != "text bob@h,text bye" {
-		t.Errorf("%q: %+v", f.log, rep)
+		t.Errorf("got input %q, report %+v", f.log, rep)
 	} else if got := rep.Steps[1].Pos.String(); got != "login.yaml:4:5" {
-		t.Errorf("the step is at %s", got)
+		t.Errorf("got position %s, want login.yaml:4:5", got)
 	}
 	for src, want := range map[string]string{
 		"steps: [{include: self.yaml}]": "self.yaml:1:19: error: self.yaml includes itself",
@@ -114,14 +114,14 @@ func TestInclude(t *testing.T) {
 		"steps: [{include: none}]":      "1:19: error: no file none",
 	} {
 		if got := fmt.Sprint(Check([]byte(src), opts)); !strings.Contains(got, want) {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("got problems %s, want %s", got, want)
 		}
 	}
 }
 
-// The schema knows the same keys as the decoder.
+// The schema has the same keys as the decoder.
 // FEATURES: R55
-func TestSchema(t *testing.T) {
+func TestSchema_MatchesDecoder(t *testing.T) {
 	type object struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		OneOf      []json.RawMessage          `json:"oneOf"`
@@ -133,15 +133,15 @@ func TestSchema(t *testing.T) {
 	if err := json.Unmarshal(Schema(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	same := func(what string, got map[string]json.RawMessage, want ...string) {
+	checkKeys := func(what string, got map[string]json.RawMessage, want ...string) {
 		t.Helper()
 		slices.Sort(want)
 		if g := slices.Sorted(maps.Keys(got)); !slices.Equal(g, want) {
 			t.Errorf("%s: the schema has %v, the decoder %v", what, g, want)
 		}
 	}
-	same("script", doc.Properties, rootKeys...)
-	same("condition", doc.Defs["condition"].Properties, "screen", "screen_regexp", "exit", "cwd", "var", "equals", "matches", "not")
+	checkKeys("script", doc.Properties, rootKeys...)
+	checkKeys("condition", doc.Defs["condition"].Properties, "screen", "screen_regexp", "exit", "cwd", "var", "equals", "matches", "not")
 	steps := doc.Defs["step"].OneOf[1:]
 	if len(steps) != len(verbs) {
 		t.Fatalf("the schema has %d verbs, the decoder %d", len(steps), len(verbs))
@@ -151,27 +151,26 @@ func TestSchema(t *testing.T) {
 		if err := json.Unmarshal(steps[i], &step); err != nil {
 			t.Fatal(err)
 		}
-		same(v.name, step.Properties, slices.Concat([]string{v.name}, v.extra, stepKeys)...)
+		checkKeys(v.name, step.Properties, slices.Concat([]string{v.name}, v.modifiers, stepKeys)...)
 	}
 }
 
-// FuzzLoad reads scripts that were never meant.
-// A directory that a program cannot be started in is said before anything is run.
-//
+// A missing directory of a spawn is reported before the script runs.
 // FAULT: C
-func TestRelativeDirectoryIsLookedFor(t *testing.T) {
+func TestLoad_ChecksDirectory(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for cwd, good := range map[string]bool{"sub": true, dir: true, ".": true, "nowhere": false, "${x}": true} {
+	for cwd, isValid := range map[string]bool{"sub": true, dir: true, ".": true, "nowhere": false, "${x}": true} {
 		s, problems := Load([]byte(`{vars: {x: y}, steps: [{spawn: {command: ls, cwd: "`+cwd+`"}}]}`), LoadOptions{Dir: dir})
-		if (s != nil) != good {
-			t.Errorf("%s: %v", cwd, problems)
+		if (s != nil) != isValid {
+			t.Errorf("cwd %s: got problems %v, want valid %v", cwd, problems, isValid)
 		}
 	}
 }
 
+// FuzzLoad loads mutated scripts.
 func FuzzLoad(f *testing.F) {
 	f.Add("vars: {a: b}\nsteps:\n  - loop: 3\n    label: l\n    do: [{if: {not: {exit: 0}}, then: [{break: l}]}]\n")
 	f.Add("a: &a [*a]\nsteps: [{repeat: [{expect: [{regexp: '(?P<x>.)', do: &s [{send: \"${x}\"}]}]}], until: {screen: x}}, {expect: {text: y, do: *s}}]")
@@ -179,11 +178,11 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string) {
 		s, problems := Load([]byte(src), LoadOptions{Include: func(string) ([]byte, error) { return []byte(src), nil }})
 		if (s == nil) != (Err(problems) != nil) {
-			t.Fatalf("a script %v with problems %v", s != nil, problems)
+			t.Fatalf("got a script: %v, problems %v", s != nil, problems)
 		}
 		for _, p := range problems {
 			if p.Line < 1 || p.Column < 1 {
-				t.Fatalf("%v is nowhere", p)
+				t.Fatalf("problem %v has no position", p)
 			}
 		}
 	})

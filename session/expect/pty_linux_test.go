@@ -22,20 +22,20 @@ import (
 
 // ptyDriver runs programs on a real terminal.
 type ptyDriver struct {
-	t       testing.TB
-	secrets map[string]string
-	rec     *Recorder // told of everything, if set
+	t        testing.TB
+	secrets  map[string]string
+	recorder *Recorder // receives all events, if set
 
-	mu     sync.Mutex
-	x      *respond.Expecter
-	vt     *vterm.Terminal
-	cmd    *exec.Cmd
-	tty    *os.File
-	off    uint64
-	log    []byte
-	change chan struct{} // closed when anything happened
-	ended  bool          // no more output will come
-	code   int
+	mu       sync.Mutex
+	expecter *respond.Expecter
+	vt       *vterm.Terminal
+	cmd      *exec.Cmd
+	tty      *os.File
+	offset   uint64
+	output   []byte
+	changed  chan struct{} // closed and replaced at each event
+	ended    bool          // the program's output has ended
+	exitCode int
 }
 
 func (d *ptyDriver) Spawn(_ context.Context, s Spawn) error {
@@ -43,8 +43,8 @@ func (d *ptyDriver) Spawn(_ context.Context, s Spawn) error {
 	if s.Line != "" {
 		argv = []string{"/bin/sh", "-c", s.Line}
 	}
-	d.x, d.vt, d.change = respond.NewExpecter(0), vterm.New(vterm.Options{}), make(chan struct{})
-	d.off, d.ended = 0, false
+	d.expecter, d.vt, d.changed = respond.NewExpecter(0), vterm.New(vterm.Options{}), make(chan struct{})
+	d.offset, d.ended = 0, false
 	d.cmd = exec.Command(argv[0], argv[1:]...)
 	d.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "PS1=$ ")
 	for k, v := range s.Env {
@@ -64,31 +64,31 @@ func (d *ptyDriver) Spawn(_ context.Context, s Spawn) error {
 	})
 	go func() {
 		defer close(done)
-		d.read()
+		d.readOutput()
 	}()
 	return nil
 }
 
-// read takes the output until there is no more.
-func (d *ptyDriver) read() {
+// readOutput processes the program's output until its end.
+func (d *ptyDriver) readOutput() {
 	buf := make([]byte, 4096)
 	for {
 		n, err := d.tty.Read(buf)
 		d.mu.Lock()
-		d.sense()
-		d.x.Output(time.Now(), d.off, buf[:n])
+		d.updateEcho()
+		d.expecter.Output(time.Now(), d.offset, buf[:n])
 		_, _ = d.vt.Write(buf[:n])
-		if d.rec != nil {
-			d.rec.Output(buf[:n])
+		if d.recorder != nil {
+			d.recorder.Output(buf[:n])
 		}
-		d.off += uint64(n)
-		d.log = append(d.log, buf[:n]...)
+		d.offset += uint64(n)
+		d.output = append(d.output, buf[:n]...)
 		if err != nil {
 			_ = d.cmd.Wait()
-			d.ended, d.code = true, d.cmd.ProcessState.ExitCode()
+			d.ended, d.exitCode = true, d.cmd.ProcessState.ExitCode()
 		}
-		close(d.change)
-		d.change = make(chan struct{})
+		close(d.changed)
+		d.changed = make(chan struct{})
 		d.mu.Unlock()
 		if err != nil {
 			return
@@ -96,8 +96,8 @@ func (d *ptyDriver) read() {
 	}
 }
 
-// sense tells who echoes now.
-func (d *ptyDriver) sense() respond.EchoState {
+// updateEcho passes the terminal's echo settings on. The caller holds mu.
+func (d *ptyDriver) updateEcho() respond.EchoState {
 	s := respond.EchoApp
 	if t, err := unix.IoctlGetTermios(int(d.tty.Fd()), unix.TCGETS); err == nil {
 		switch {
@@ -107,9 +107,9 @@ func (d *ptyDriver) sense() respond.EchoState {
 			s = respond.EchoOff
 		}
 	}
-	d.x.Echo(s)
-	if d.rec != nil {
-		d.rec.Echo(s)
+	d.expecter.SetEcho(s)
+	if d.recorder != nil {
+		d.recorder.SetEcho(s)
 	}
 	return s
 }
@@ -129,7 +129,7 @@ func (d *ptyDriver) Type(ctx context.Context, in Input) error {
 			data = input.AppendKey(data, k, &m)
 		}
 	case InputSecret:
-		if err := d.waitForSilence(ctx, in.Force); err != nil {
+		if err := d.waitForEchoOff(ctx, in.Force); err != nil {
 			return err
 		}
 		data = []byte(d.secrets[in.Value])
@@ -138,19 +138,20 @@ func (d *ptyDriver) Type(ctx context.Context, in Input) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sense()
-	d.x.HandleInput(respond.Input{Data: data, Secret: in.Kind == InputSecret})
-	if d.rec != nil {
-		d.rec.AddInput(data)
+	d.updateEcho()
+	d.expecter.HandleInput(respond.Input{Data: data, Secret: in.Kind == InputSecret})
+	if d.recorder != nil {
+		d.recorder.AddInput(data)
 	}
 	_, err := d.tty.Write(data)
 	return err
 }
 
-func (d *ptyDriver) waitForSilence(ctx context.Context, force bool) error {
+// waitForEchoOff waits until the terminal does not echo, unless force is set.
+func (d *ptyDriver) waitForEchoOff(ctx context.Context, force bool) error {
 	for {
 		d.mu.Lock()
-		s := d.sense()
+		s := d.updateEcho()
 		d.mu.Unlock()
 		if s == respond.EchoOff || force {
 			return nil
@@ -180,13 +181,13 @@ func (d *ptyDriver) Expect(ctx context.Context, patterns []Pattern) (Match, erro
 	}
 	for {
 		d.mu.Lock()
-		f, ok := d.x.Find(time.Now(), ps, d.ended)
-		change, ended := d.change, d.ended
-		at, waits := d.x.Next()
+		f, ok := d.expecter.Find(time.Now(), ps, d.ended)
+		change, ended := d.changed, d.ended
+		at, waits := d.expecter.Next()
 		d.mu.Unlock()
 		switch {
 		case ok:
-			return Match{Pattern: index[f.Pattern], Text: f.Text, Groups: f.Groups, Names: f.Names}, nil
+			return Match{Pattern: index[f.Pattern], Text: f.Text, Groups: f.Groups, NamedGroups: f.NamedGroups}, nil
 		case ended && exit >= 0:
 			return Match{Pattern: exit}, nil
 		case ended:
@@ -205,11 +206,11 @@ func (d *ptyDriver) Expect(ctx context.Context, patterns []Pattern) (Match, erro
 	}
 }
 
-func (d *ptyDriver) Look(context.Context) (View, error) {
+func (d *ptyDriver) State(context.Context) (TerminalState, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.cmd == nil {
-		return View{}, errors.New("nothing was started")
+		return TerminalState{}, errors.New("no program started")
 	}
 	var f vterm.Frame
 	d.vt.Frame(&f, vterm.Query{})
@@ -222,10 +223,11 @@ func (d *ptyDriver) Look(context.Context) (View, error) {
 		rows = append(rows, strings.TrimRight(string(row), " "))
 	}
 	cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", d.cmd.Process.Pid)) // "" when it has ended
-	return View{Screen: strings.TrimRight(strings.Join(rows, "\n"), "\n"), Cwd: cwd, Exited: d.ended, ExitCode: d.code}, nil
+	return TerminalState{Screen: strings.TrimRight(strings.Join(rows, "\n"), "\n"), Cwd: cwd, Exited: d.ended, ExitCode: d.exitCode}, nil
 }
 
-const askStub = `
+// loginScript prompts for a name, a password and a confirmation.
+const loginScript = `
 printf 'Name: '; read -r name
 stty -echo; printf 'Password for %s: ' "$name"; read -r pw; stty echo; echo
 while :; do
@@ -237,7 +239,7 @@ done
 `
 
 // FEATURES: R51, R53, R55
-func TestRealPrograms(t *testing.T) {
+func TestRun_RealPrograms(t *testing.T) {
 	tier.Full(t)
 	for _, tt := range []struct {
 		name, needs, src string
@@ -331,25 +333,25 @@ steps:
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tier.Need(t, tt.needs)
-			vars := map[string]string{"stub": askStub}
-			s := load(t, tt.src, LoadOptions{Vars: vars})
+			vars := map[string]string{"stub": loginScript}
+			s := mustLoad(t, tt.src, LoadOptions{Vars: vars})
 			d := &ptyDriver{t: t, secrets: map[string]string{"env:PW": "hunter2", "env:WRONG": "guess"}}
 			rep := Run(t.Context(), s, d, Options{Vars: vars, StepTimeout: time.Minute})
 			if !rep.OK {
-				t.Errorf("%s\n%s\n%q", rep.Error, rep.Screen, d.log)
+				t.Errorf("%s\n%s\n%q", rep.Error, rep.Screen, d.output)
 			}
 		})
 	}
 }
 
-// A recorded dialogue can be played.
+// A recorded script repeats its dialogue.
 // FEATURES: R53, R55
-func TestRecordAndPlay(t *testing.T) {
+func TestRecorder_ScriptRuns(t *testing.T) {
 	tier.Need(t, "stty")
-	argv := []string{"/bin/sh", "-c", askStub}
-	vars := map[string]string{"stub": askStub}
-	d := &ptyDriver{t: t, rec: NewRecorder(argv), secrets: map[string]string{"env:PW": "hunter2"}}
-	s := load(t, `
+	argv := []string{"/bin/sh", "-c", loginScript}
+	vars := map[string]string{"stub": loginScript}
+	d := &ptyDriver{t: t, recorder: NewRecorder(argv), secrets: map[string]string{"env:PW": "hunter2"}}
+	s := mustLoad(t, `
 steps:
   - spawn: {argv: [/bin/sh, -c, "${stub}"]}
   - expect: "Name: "
@@ -365,19 +367,19 @@ steps:
   - wait: exit
 `, LoadOptions{Vars: vars})
 	if rep := Run(t.Context(), s, d, Options{Vars: vars, StepTimeout: time.Minute}); !rep.OK {
-		t.Fatalf("%s\n%q", rep.Error, d.log)
+		t.Fatalf("%s\n%q", rep.Error, d.output)
 	}
-	d.rec.Exit(d.code)
-	src, err := d.rec.Script()
+	d.recorder.Exit(d.exitCode)
+	src, err := d.recorder.Script()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(src[strings.Index(string(src), "\n    - expect"):]), "hunter2") {
 		t.Errorf("the secret is in the script:\n%s", src)
 	}
-	again := &ptyDriver{t: t, secrets: map[string]string{"env:SECRET_1": "hunter2"}}
-	rep := Run(t.Context(), load(t, string(src), LoadOptions{}), again, Options{StepTimeout: time.Minute})
+	replay := &ptyDriver{t: t, secrets: map[string]string{"env:SECRET_1": "hunter2"}}
+	rep := Run(t.Context(), mustLoad(t, string(src), LoadOptions{}), replay, Options{StepTimeout: time.Minute})
 	if !rep.OK || len(rep.Steps) != 11 {
-		t.Errorf("%d steps: %s\n%s\n%q", len(rep.Steps), rep.Error, src, again.log)
+		t.Errorf("got %d steps, want 11: %s\n%s\n%q", len(rep.Steps), rep.Error, src, replay.output)
 	}
 }

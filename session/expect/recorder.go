@@ -11,132 +11,135 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Recorder writes a script of a session in which a user types. It is a machine: report the events in order, and take
-// the Script at the end. The input up to an Enter becomes one step, after an expect of the current prompt. Input
-// without echo becomes a reference to a secret; it is not even stored.
+// Recorder writes a script of a session in which a user types. The caller reports the events in order, and takes the
+// Script at the end. The input up to an Enter becomes one step, after an expect of the current prompt. Input without
+// echo becomes a reference to a secret and is not stored.
 type Recorder struct {
 	steps   []*yaml.Node
-	plain   plaintext.Writer
+	decoder plaintext.Writer
 	lines   int // complete lines of output
 	echo    respond.EchoState
-	secrets int
+	secrets int // number of secrets so far
 
-	prompt  string // where the line being typed began
-	typed   []typedKey
-	hidden  bool // the line being typed is a secret
-	began   bool
-	partial []byte // a sequence or character that is not complete
-	mark    int    // lines when the last step ended
-	first   bool   // no step was typed yet
+	prompt       string     // text before the input
+	typed        []typedKey // input of the step
+	isSecret     bool       // the input is a secret
+	hasInput     bool       // the user has typed since the last step
+	incomplete   []byte     // start of a key sequence or character
+	lastStepLine int        // lines at the end of the last step
+	isFirst      bool       // no input step was added yet
 }
 
-// typedKey is a character, or a key by its name.
+// typedKey is a typed character or named key.
 type typedKey struct {
-	text string
-	key  bool
+	text    string
+	isNamed bool // text is the name of a key
 }
 
-// NewRecorder records a program that was started as argv.
+// NewRecorder returns a recorder of a program that was started as argv.
 func NewRecorder(argv []string) *Recorder {
-	r := &Recorder{echo: respond.EchoOn, first: true}
+	r := &Recorder{echo: respond.EchoOn, isFirst: true}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, a := range argv {
-		list.Content = append(list.Content, text(literal(a)))
+		list.Content = append(list.Content, scalarNode(escapeVariables(a)))
 	}
-	r.add("spawn", list)
+	r.addStep("spawn", list)
 	return r
 }
 
-// Output takes what the program wrote.
+// Output processes output of the program.
 func (r *Recorder) Output(p []byte) {
 	had := r.lines
-	r.plain.Each(p, func(plaintext.Line) { r.lines++ })
+	r.decoder.Each(p, func(plaintext.Line) { r.lines++ })
 	if r.lines > had && r.echo == respond.EchoApp {
-		r.flush(false) // a key that needed no Enter
+		r.addInputStep(false) // the program reacted to a key without Enter
 	}
 }
 
-// Echo takes note of how what is typed from now on is echoed.
-func (r *Recorder) Echo(s respond.EchoState) { r.echo = s }
+// SetEcho sets how input is echoed from now on.
+func (r *Recorder) SetEcho(s respond.EchoState) { r.echo = s }
 
-// AddInput takes what was typed.
+// AddInput processes input of the user.
 func (r *Recorder) AddInput(p []byte) {
-	p = append(r.partial, p...)
-	r.partial = nil
+	p = append(r.incomplete, p...)
+	r.incomplete = nil
 	for len(p) > 0 {
 		k, n := readKey(p)
 		if n == 0 {
 			if len(p) < maxKeyBytes {
-				r.partial = append([]byte(nil), p...)
+				r.incomplete = append([]byte(nil), p...)
 				return
 			}
 			n = 1
 		}
 		p = p[n:]
-		r.key(k)
+		r.handleKey(k)
 	}
 }
 
-func (r *Recorder) key(k typedKey) {
-	if !r.began {
-		r.begin()
+// handleKey processes a key.
+func (r *Recorder) handleKey(k typedKey) {
+	if !r.hasInput {
+		r.startInput()
 	}
 	last := len(r.typed) - 1
 	switch {
-	case k.key && k.text == "Enter":
-		r.flush(true)
-	case r.hidden: // not kept
-	case k.key && k.text == "BSpace" && last >= 0 && !r.typed[last].key:
+	case k.isNamed && k.text == "Enter":
+		r.addInputStep(true)
+	case r.isSecret: // not stored
+	case k.isNamed && k.text == "BSpace" && last >= 0 && !r.typed[last].isNamed:
 		r.typed = r.typed[:last]
 	default:
 		r.typed = append(r.typed, k)
 	}
 }
 
-// begin records the place at which a line is being typed.
-func (r *Recorder) begin() {
-	r.began, r.hidden, r.prompt = true, r.echo == respond.EchoOff, ""
-	if r.first || r.lines > r.mark { // otherwise it is type-ahead, or the rest of a line
-		rest, _, _ := r.plain.AppendUnfinished(nil)
+// startInput records the prompt at which the user starts to type.
+func (r *Recorder) startInput() {
+	r.hasInput, r.isSecret, r.prompt = true, r.echo == respond.EchoOff, ""
+	if r.isFirst || r.lines > r.lastStepLine { // otherwise it is type-ahead, or the rest of a line
+		rest, _, _ := r.decoder.AppendUnfinished(nil)
 		r.prompt = string(rest)
 	}
 }
 
-// flush adds a step for the input.
-func (r *Recorder) flush(enter bool) {
-	if !r.began {
+// addInputStep adds a step for the input, and an expect of its prompt. enter is set if it ended with Enter.
+func (r *Recorder) addInputStep(enter bool) {
+	if !r.hasInput {
 		return
 	}
 	if strings.TrimSpace(r.prompt) != "" {
-		r.add("expect", generalise(r.prompt).node())
+		r.addStep("expect", generalisePrompt(r.prompt).node())
 	}
 	switch {
-	case r.hidden:
+	case r.isSecret:
 		r.secrets++
-		r.add("secret", text(fmt.Sprintf("env:SECRET_%d", r.secrets)))
+		r.addStep("secret", scalarNode(fmt.Sprintf("env:SECRET_%d", r.secrets)))
 		if enter {
-			r.modify("enter", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
+			r.setInLastStep("enter", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
 		}
 	case r.hasKeys():
-		r.add("keys", text(literal(r.keys(enter)))) // as a whole: "$" and "{" may be two keys
+		r.addStep("keys", scalarNode(escapeVariables(r.keyNotation(enter)))) // as a whole: "$" and "{" may be two keys
 	case enter:
-		r.add("line", text(literal(r.text())))
+		r.addStep("line", scalarNode(escapeVariables(r.typedText())))
 	case len(r.typed) > 0:
-		r.add("send", text(literal(r.text())))
+		r.addStep("send", scalarNode(escapeVariables(r.typedText())))
 	}
-	r.began, r.first, r.mark, r.typed = false, false, r.lines, nil
+	r.hasInput, r.isFirst, r.lastStepLine, r.typed = false, false, r.lines, nil
 }
 
+// hasKeys reports whether the input has named keys.
 func (r *Recorder) hasKeys() bool {
 	for _, k := range r.typed {
-		if k.key {
+		if k.isNamed {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *Recorder) text() string {
+// typedText returns the input as text.
+func (r *Recorder) typedText() string {
 	var b strings.Builder
 	for _, k := range r.typed {
 		b.WriteString(k.text)
@@ -144,10 +147,11 @@ func (r *Recorder) text() string {
 	return b.String()
 }
 
-func (r *Recorder) keys(enter bool) string {
+// keyNotation returns the input in key notation.
+func (r *Recorder) keyNotation(enter bool) string {
 	var b strings.Builder
 	for _, k := range r.typed {
-		if k.key {
+		if k.isNamed {
 			b.WriteString("<" + k.text + ">")
 		} else {
 			b.WriteString(strings.ReplaceAll(k.text, "<", "<lt>"))
@@ -159,18 +163,18 @@ func (r *Recorder) keys(enter bool) string {
 	return b.String()
 }
 
-// Exit takes note of the program's end.
+// Exit adds the steps for the program's end.
 func (r *Recorder) Exit(code int) {
-	r.flush(false)
-	r.add("wait", text("exit"))
-	r.add("assert", mapping("exit", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: fmt.Sprint(code)}))
+	r.addInputStep(false)
+	r.addStep("wait", scalarNode("exit"))
+	r.addStep("assert", mappingNode("exit", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: fmt.Sprint(code)}))
 }
 
 // Script returns the script of all events so far.
 func (r *Recorder) Script() ([]byte, error) {
-	r.flush(false)
+	r.addInputStep(false)
 	steps := &yaml.Node{Kind: yaml.SequenceNode, Content: r.steps}
-	root := mapping("steps", steps)
+	root := mappingNode("steps", steps)
 	if r.secrets > 0 {
 		root.HeadComment = "The secret is taken from the environment: SECRET_1."
 		if r.secrets > 1 {
@@ -180,35 +184,36 @@ func (r *Recorder) Script() ([]byte, error) {
 	return yaml.Marshal(root)
 }
 
-func (r *Recorder) add(verb string, value *yaml.Node) {
-	r.steps = append(r.steps, mapping(verb, value))
+// addStep adds a step.
+func (r *Recorder) addStep(verb string, value *yaml.Node) {
+	r.steps = append(r.steps, mappingNode(verb, value))
 }
 
-// modify adds a key to the last step.
-func (r *Recorder) modify(key string, value *yaml.Node) {
+// setInLastStep adds a key to the last step.
+func (r *Recorder) setInLastStep(key string, value *yaml.Node) {
 	last := r.steps[len(r.steps)-1]
-	last.Content = append(last.Content, text(key), value)
+	last.Content = append(last.Content, scalarNode(key), value)
 }
 
-func mapping(key string, value *yaml.Node) *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{text(key), value}}
+// mappingNode returns a mapping with one key.
+func mappingNode(key string, value *yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode(key), value}}
 }
 
-// text returns a scalar node, quoted if it would be parsed as another type.
-func text(s string) *yaml.Node {
+// scalarNode returns a scalar, quoted if YAML would parse it as another type.
+func scalarNode(s string) *yaml.Node {
 	var n yaml.Node
 	n.SetString(s)
 	return &n
 }
 
-// literal writes text so that it has no variables.
-func literal(s string) string { return strings.ReplaceAll(s, "${", "$${") }
+// escapeVariables escapes ${ in text, so that it has no variables.
+func escapeVariables(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
-// maxKeyBytes is the most bytes of a key's sequence that are waited for.
+// maxKeyBytes bounds the length of an incomplete key sequence.
 const maxKeyBytes = 16
 
-// readKey reads a key off the bytes that a terminal sends for it. n is 0 if they are
-// not complete.
+// readKey reads a key from terminal input. n is the length of its sequence, or 0 if that is incomplete.
 func readKey(p []byte) (k typedKey, n int) {
 	if p[0] == 0x1b {
 		return readSequence(p)
@@ -231,19 +236,19 @@ func readKey(p []byte) (k typedKey, n int) {
 	return typedKey{text: string(r)}, n
 }
 
-// sequenceKeys are the keys whose sequences end the same, after ESC [ or ESC O and
-// their parameters.
+// sequenceKeys are the keys by the final byte of their sequences, after ESC [ or ESC O and parameters.
 var sequenceKeys = map[byte]string{
 	'A': "Up", 'B': "Down", 'C': "Right", 'D': "Left", 'H': "Home", 'F': "End",
 	'P': "F1", 'Q': "F2", 'R': "F3", 'S': "F4", 'Z': "S-Tab",
 }
 
-// tildeKeys are those whose sequence is ESC [ number ~.
+// tildeKeys are the keys with sequences ESC [ number ~, by the number.
 var tildeKeys = map[string]string{
 	"1": "Home", "2": "Insert", "3": "Delete", "4": "End", "5": "PageUp", "6": "PageDown",
 	"15": "F5", "17": "F6", "18": "F7", "19": "F8", "20": "F9", "21": "F10", "23": "F11", "24": "F12",
 }
 
+// readSequence reads a key whose sequence starts with ESC.
 func readSequence(p []byte) (k typedKey, n int) {
 	if len(p) == 1 {
 		return typedKey{"Escape", true}, 1
@@ -264,8 +269,7 @@ func readSequence(p []byte) (k typedKey, n int) {
 	return typedKey{}, 0
 }
 
-// sequenceName returns the name of the key of a sequence. Unknown sequences, of a mouse for example, are Escape, as
-// they have no name.
+// sequenceName returns the name of a sequence's key. Unknown sequences, such as those of a mouse, are Escape.
 func sequenceName(params string, final byte) string {
 	number, mod, _ := strings.Cut(params, ";")
 	name := sequenceKeys[final]

@@ -19,11 +19,11 @@ func TestRecorder(t *testing.T) {
 		r.Output([]byte(echo))
 	}
 	line("\x1b[1mlogin:\x1b[m ", "bob\r", "bob\r\n")
-	r.Echo(respond.EchoOff)
+	r.SetEcho(respond.EchoOff)
 	line("Password: ", "hunt", "")
 	r.AddInput([]byte("er2\r"))
 	r.Output([]byte("\r\n"))
-	r.Echo(respond.EchoApp)
+	r.SetEcho(respond.EchoApp)
 	line("[12:34] bob@host:~/src$ ", "lx\x7fs ${HOME}\r", "ls ${HOME}\r\n")
 	line("a b\r\n[12:35] bob@host:/tmp$ ", "ca", "ca")
 	line("", "\t<x\x1b[A\r", "\r\n")
@@ -38,13 +38,13 @@ func TestRecorder(t *testing.T) {
 	if strings.Contains(string(src), "hunt") || strings.Contains(string(src), "er2") {
 		t.Error("the secret is in the script")
 	}
-	golden(t, "recorded.yaml", src)
+	checkGolden(t, "recorded.yaml", src)
 	if problems := Check(src, LoadOptions{}); len(problems) > 0 {
 		t.Errorf("the script has problems: %v", problems)
 	}
 }
 
-func TestGeneralise(t *testing.T) {
+func TestGeneralisePrompt(t *testing.T) {
 	for _, tt := range []struct{ prompt, text, regexp, other string }{
 		{"Password: ", "Password: ", "", ""},
 		{"$ ", "", `^\$ $`, "$ "},
@@ -56,9 +56,9 @@ func TestGeneralise(t *testing.T) {
 		{"cost ${1}: ", "", `^cost \$\{[\d.]+\}: $`, "cost ${22}: "},
 		{strings.Repeat("x", 100) + "1> ", "", strings.Repeat("x", 77) + `[\d.]+> $`, strings.Repeat("x", 99) + "2> "},
 	} {
-		p := generalise(tt.prompt)
+		p := generalisePrompt(tt.prompt)
 		if p.Text != tt.text || p.Regexp != tt.regexp {
-			t.Errorf("%q becomes %+v, want %q %q", tt.prompt, p, tt.text, tt.regexp)
+			t.Errorf("%q: got %+v, want %q %q", tt.prompt, p, tt.text, tt.regexp)
 		}
 		if tt.regexp == "" {
 			continue
@@ -71,8 +71,7 @@ func TestGeneralise(t *testing.T) {
 	}
 }
 
-// FuzzRecorder: whatever is typed and printed, the script can be run, and each prompt
-// matches its own expectation.
+// FuzzRecorder checks that recorded scripts are valid, and that each prompt matches its own expectation.
 func FuzzRecorder(f *testing.F) {
 	f.Add("$ \x00ls\r\x00a\r\nb 12:30 ~/x> \x00\x1b[A\x1b[1;5C\x1bx\x7f\r")
 	f.Add("${x}\x00${y}<lt>\r\x00\xff\x00\xff\xc3")
@@ -81,8 +80,8 @@ func FuzzRecorder(f *testing.F) {
 		for i, part := range strings.Split(in, "\x00") {
 			if i%2 == 0 {
 				r.Output([]byte(part))
-				rest, _, _ := r.plain.AppendUnfinished(nil)
-				if p := generalise(string(rest)); p.Regexp != "" && utf8.Valid(rest) {
+				rest, _, _ := r.decoder.AppendUnfinished(nil)
+				if p := generalisePrompt(string(rest)); p.Regexp != "" && utf8.Valid(rest) {
 					expr, err := expand(p.Regexp, func(string) (string, bool) { return "", false }, nil)
 					if err != nil || !regexp.MustCompile(expr).MatchString(string(rest)) {
 						t.Fatalf("%q does not match %q: %v", p.Regexp, rest, err)
@@ -90,7 +89,7 @@ func FuzzRecorder(f *testing.F) {
 				}
 				continue
 			}
-			r.Echo([]respond.EchoState{respond.EchoOn, respond.EchoApp, respond.EchoOff}[len(part)%3])
+			r.SetEcho([]respond.EchoState{respond.EchoOn, respond.EchoApp, respond.EchoOff}[len(part)%3])
 			r.AddInput([]byte(part))
 		}
 		r.Exit(0)
@@ -104,8 +103,8 @@ func FuzzRecorder(f *testing.F) {
 	})
 }
 
-// Each key that a recorder names has this name.
-func TestRecordedKeysExist(t *testing.T) {
+// Each key name of a recorder is valid.
+func TestRecorder_KeyNamesExist(t *testing.T) {
 	for _, names := range []map[byte]string{sequenceKeys} {
 		for _, n := range names {
 			if _, err := input.ParseKey(n); err != nil {

@@ -8,21 +8,21 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// Rules is a file of rules.
+// Rules is the content of a file of response rules.
 type Rules struct {
-	Ordered bool
+	Ordered bool // respond.Set.Ordered
 	Rules   []respond.Rule
 }
 
-// ruleKeys are the keys of a rule in a file.
+// ruleKeys are the keys of a rule.
 var ruleKeys = []string{"name", "text", "regexp", "on", "region", "reply", "max", "timeout", "cooldown", "force", "after"}
 
-// replyKeys are the replies there are, in a file.
+// replyKeys are the kinds of replies.
 var replyKeys = []string{"text", "line", "keys", "secret", "hook", "fail", "wait"}
 
 // LoadRules loads a list of rules, or a mapping of rules and ordered, and returns its problems.
 func LoadRules(src []byte) (Rules, []Problem) {
-	d := &decoder{opts: &LoadOptions{}, defines: make(map[string]bool), script: &Script{}}
+	d := &decoder{opts: &LoadOptions{}, defined: make(map[string]bool), script: &Script{}}
 	var r Rules
 	if root := d.parse(src); root != nil {
 		list := d.resolve(root)
@@ -47,6 +47,7 @@ func LoadRules(src []byte) (Rules, []Problem) {
 	return r, d.problems
 }
 
+// rule decodes a response rule.
 func (d *decoder) rule(n *yaml.Node) respond.Rule {
 	had := len(d.problems)
 	f := d.fields(n, ruleKeys...)
@@ -54,7 +55,7 @@ func (d *decoder) rule(n *yaml.Node) respond.Rule {
 	texts := map[string]*string{"name": &r.Name, "text": &r.Text, "regexp": &r.Regexp, "on": (*string)(&r.On)}
 	for key, to := range texts {
 		if f[key] != nil {
-			*to = d.str(f[key])
+			*to = d.scalar(f[key])
 		}
 	}
 	for key, to := range map[string]*time.Duration{"timeout": &r.Timeout, "cooldown": &r.CoolDown} {
@@ -86,7 +87,7 @@ func (d *decoder) rule(n *yaml.Node) respond.Rule {
 	return r
 }
 
-// unwrapRule takes the rule's number off: the place is known better.
+// unwrapRule removes the rule's number from an error, as the message has its position.
 func unwrapRule(err error) error {
 	if j, ok := err.(interface{ Unwrap() []error }); ok && len(j.Unwrap()) == 1 {
 		err = j.Unwrap()[0]
@@ -97,6 +98,7 @@ func unwrapRule(err error) error {
 	return err
 }
 
+// region decodes a region of the screen.
 func (d *decoder) region(n *yaml.Node) *respond.Region {
 	f := d.fields(n, "top", "bottom", "left", "right")
 	var g respond.Region
@@ -108,7 +110,7 @@ func (d *decoder) region(n *yaml.Node) *respond.Region {
 	return &g
 }
 
-// replies decodes one reply or a list of them. A plain text is typed as a line.
+// replies decodes a reply or a list of them. A plain text is typed as a line.
 func (d *decoder) replies(n *yaml.Node) (all []respond.Reply) {
 	n = d.resolve(n)
 	if n.Kind != yaml.SequenceNode {
@@ -120,12 +122,13 @@ func (d *decoder) replies(n *yaml.Node) (all []respond.Reply) {
 	return all
 }
 
-// enter presses Enter after what was typed.
-var enter = respond.Reply{Kind: respond.ReplyKeys, Value: "<Enter>"}
+// enterReply presses Enter.
+var enterReply = respond.Reply{Kind: respond.ReplyKeys, Value: "<Enter>"}
 
+// reply decodes a reply, with Enter after it if requested.
 func (d *decoder) reply(n *yaml.Node) []respond.Reply {
 	if n.Kind == yaml.ScalarNode {
-		return line(d.str(n))
+		return lineReplies(d.scalar(n))
 	}
 	f := d.fields(n, append([]string{"enter"}, replyKeys...)...)
 	var all []respond.Reply
@@ -140,24 +143,24 @@ func (d *decoder) reply(n *yaml.Node) []respond.Reply {
 		case key == "wait":
 			all = []respond.Reply{{Kind: respond.ReplyWait, Wait: d.duration(v)}}
 		case key == "line":
-			all = line(d.str(v))
+			all = lineReplies(d.scalar(v))
 		default:
-			all = []respond.Reply{{Kind: respond.ReplyKind(key), Value: d.str(v)}}
+			all = []respond.Reply{{Kind: respond.ReplyKind(key), Value: d.scalar(v)}}
 		}
 	}
 	if all == nil {
 		d.errorf(n, "a reply is one of %v", replyKeys)
 	}
 	if f["enter"] != nil && d.boolean(f["enter"]) {
-		all = append(all, enter)
+		all = append(all, enterReply)
 	}
 	return all
 }
 
-// line types a text and presses Enter.
-func line(text string) []respond.Reply {
+// lineReplies returns the replies that type a text and press Enter.
+func lineReplies(text string) []respond.Reply {
 	if text == "" {
-		return []respond.Reply{enter}
+		return []respond.Reply{enterReply}
 	}
-	return []respond.Reply{{Kind: respond.ReplyText, Value: text}, enter}
+	return []respond.Reply{{Kind: respond.ReplyText, Value: text}, enterReply}
 }

@@ -58,6 +58,7 @@ rules:
 	}
 }
 
+// FuzzLoadRules loads mutated rules.
 func FuzzLoadRules(f *testing.F) {
 	f.Add([]byte("- text: a\n  reply: [{keys: <Up>}, {wait: 1s}]\n  region: {top: 1}\n"))
 	f.Add([]byte("ordered: true\nrules: &x [{regexp: 'a(b)', reply: $1}]\n"))

@@ -13,24 +13,24 @@ import (
 
 // Options configure the run of a script.
 type Options struct {
-	Vars        map[string]string                // given from outside
+	Vars        map[string]string                // set by the caller
 	LookupEnv   func(name string) (string, bool) // ${env:NAME}; undefined if nil
 	StepTimeout time.Duration                    // of steps without a timeout in the script; default 60 s
-	OnBegin     func(Result)                     // called with each step at its start
-	OnStep      func(Result)                     // and when it ends
+	OnStepStart func(Result)                     // called with each step at its start
+	OnStepEnd   func(Result)                     // called with each step at its end
 }
 
 const (
 	defaultStepTimeout = 60 * time.Second
-	maxCalls           = 100 // procedures in procedures
-	pollEvery          = 50 * time.Millisecond
+	maxCalls           = 100 // depth of procedure calls
+	pollInterval       = 50 * time.Millisecond
 )
 
-// Run runs a script to its end or its first failure. What is wrong is in the report.
+// Run runs a script to its end or its first failure, which is in the report.
 func Run(ctx context.Context, s *Script, d Driver, opts Options) Report {
 	r := &runner{script: s, driver: d, opts: opts, vars: make(map[string]string)}
 	r.report = Report{Script: cmp.Or(s.Name, "script"), Started: time.Now()}
-	err := r.begin()
+	err := r.initVars()
 	if err == nil {
 		if s.Timeout > 0 {
 			var cancel context.CancelFunc
@@ -38,28 +38,28 @@ func Run(ctx context.Context, s *Script, d Driver, opts Options) Report {
 			defer cancel()
 		}
 		r.ctx = ctx
-		err = r.steps(s.Steps)
+		err = r.runSteps(s.Steps)
 	}
-	r.finish(context.WithoutCancel(ctx), err)
+	r.completeReport(context.WithoutCancel(ctx), err)
 	return r.report
 }
 
-// runner is a run under way.
+// runner is the state of a run.
 type runner struct {
-	script *Script
-	driver Driver
-	opts   Options
-	ctx    context.Context // of the innermost step with a separate deadline
-	outer  context.Context // of the steps around that step
-	vars   map[string]string
-	groups []string // of the last match
-	report Report
-	depth  int
-	calls  int
+	script    *Script
+	driver    Driver
+	opts      Options
+	ctx       context.Context // of the innermost step with its own timeout
+	outerCtx  context.Context // of the steps around that step
+	vars      map[string]string
+	groups    []string // of the last match
+	report    Report
+	depth     int // of nested steps
+	callDepth int // of procedure calls
 }
 
-// begin initializes the variables.
-func (r *runner) begin() error {
+// initVars sets the variables of the caller and the script.
+func (r *runner) initVars() error {
 	maps.Copy(r.vars, r.opts.Vars)
 	for _, name := range r.script.Require {
 		if _, ok := r.vars[name]; !ok {
@@ -70,7 +70,7 @@ func (r *runner) begin() error {
 		if _, given := r.opts.Vars[name]; given {
 			continue
 		}
-		v, err := r.constant(template, 0)
+		v, err := r.expandConstant(template, 0)
 		if err != nil {
 			return fmt.Errorf("vars: %s: %w", name, err)
 		}
@@ -79,8 +79,8 @@ func (r *runner) begin() error {
 	return nil
 }
 
-// constant expands a template of vars, which may name others of them in any order.
-func (r *runner) constant(template string, depth int) (string, error) {
+// expandConstant expands a template of vars, which may refer to other ones in any order.
+func (r *runner) expandConstant(template string, depth int) (string, error) {
 	var err error
 	v, unknown := expand(template, func(name string) (string, bool) {
 		if given, ok := r.opts.Vars[name]; ok {
@@ -88,21 +88,21 @@ func (r *runner) constant(template string, depth int) (string, error) {
 		}
 		t, ok := r.script.Vars[name]
 		if !ok {
-			return r.value(name)
+			return r.variable(name)
 		}
 		if depth > len(r.script.Vars) {
 			err = errors.New("variables name each other in a circle")
 			return "", true
 		}
-		v, e := r.constant(t, depth+1)
+		v, e := r.expandConstant(t, depth+1)
 		err = cmp.Or(err, e)
 		return v, true
 	}, nil)
 	return v, cmp.Or(err, unknown)
 }
 
-// value returns the value of a variable.
-func (r *runner) value(name string) (string, bool) {
+// variable returns the value of a variable. ok is false if it has none.
+func (r *runner) variable(name string) (string, bool) {
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		if r.opts.LookupEnv == nil {
 			return "", false
@@ -122,51 +122,52 @@ func (r *runner) value(name string) (string, bool) {
 	return v, ok
 }
 
+// expand replaces the variables in a template.
 func (r *runner) expand(template string) (string, error) {
-	return expand(template, r.value, nil)
+	return expand(template, r.variable, nil)
 }
 
-// steps runs steps until one fails.
-func (r *runner) steps(steps []Step) error {
+// runSteps runs steps until one fails.
+func (r *runner) runSteps(steps []Step) error {
 	r.depth++
 	defer func() { r.depth-- }()
 	for i := range steps {
-		if err := r.step(&steps[i]); err != nil {
-			r.skip(steps[i+1:], err)
+		if err := r.runStep(&steps[i]); err != nil {
+			r.addSkipped(steps[i+1:], err)
 			return err
 		}
 	}
 	return nil
 }
 
-// step runs one step, and records its result.
-func (r *runner) step(s *Step) error {
+// runStep runs a step and records its result.
+func (r *runner) runStep(s *Step) error {
 	began := time.Now()
-	at := r.note(s)
-	if r.opts.OnBegin != nil {
-		r.opts.OnBegin(s.result(r.depth - 1))
+	at := r.addResult(s)
+	if r.opts.OnStepStart != nil {
+		r.opts.OnStepStart(s.result(r.depth - 1))
 	}
-	err := r.within(s, func() error { return s.action.run(r, s) })
+	err := r.runWithTimeout(s, func() error { return s.action.run(r, s) })
 	var res Result
 	if at >= 0 {
 		res = r.report.Steps[at]
 	}
 	res.DurationMS = time.Since(began).Milliseconds()
 	res.Status = Passed
-	if stops(err) {
+	if isFailure(err) {
 		res.Status, res.Error = Failed, err.Error()
 	}
 	if at >= 0 {
 		r.report.Steps[at] = res
 	}
-	if r.opts.OnStep != nil {
-		r.opts.OnStep(res)
+	if r.opts.OnStepEnd != nil {
+		r.opts.OnStepEnd(res)
 	}
 	return err
 }
 
-// note lists a step in the report. It returns its index, or -1 if there are too many.
-func (r *runner) note(s *Step) int {
+// addResult adds a step to the report. It returns the index, or -1 if the report is full.
+func (r *runner) addResult(s *Step) int {
 	if len(r.report.Steps) >= maxResults {
 		r.report.Omitted++
 		return -1
@@ -175,6 +176,7 @@ func (r *runner) note(s *Step) int {
 	return len(r.report.Steps) - 1
 }
 
+// result returns the result of a step that has not run yet.
 func (s *Step) result(depth int) Result {
 	res := Result{Pos: s.Pos, Verb: s.Verb, Name: s.Name, Depth: depth}
 	if d, ok := s.action.(interface{ detail() string }); ok {
@@ -183,38 +185,38 @@ func (s *Step) result(depth int) Result {
 	return res
 }
 
-// skip lists what is not reached after a failure.
-func (r *runner) skip(steps []Step, err error) {
-	if !stops(err) {
+// addSkipped adds the steps after a failure to the report.
+func (r *runner) addSkipped(steps []Step, err error) {
+	if !isFailure(err) {
 		return
 	}
 	for i := range steps {
-		if at := r.note(&steps[i]); at >= 0 {
+		if at := r.addResult(&steps[i]); at >= 0 {
 			r.report.Steps[at].Status = Skipped
 		}
 	}
 }
 
-// within runs a step with nested steps under its deadline.
-func (r *runner) within(s *Step, f func() error) error {
+// runWithTimeout runs f under the timeout of a step, which includes nested steps.
+func (r *runner) runWithTimeout(s *Step, f func() error) error {
 	if err := r.ctx.Err(); err != nil {
-		return r.late(err)
+		return r.timeoutError(err)
 	}
 	if s.Timeout == 0 {
 		return f()
 	}
-	outermost, outer := r.outer, r.ctx
+	outermost, outer := r.outerCtx, r.ctx
 	ctx, cancel := context.WithTimeout(outer, s.Timeout)
 	defer cancel()
-	r.ctx, r.outer = ctx, outer
+	r.ctx, r.outerCtx = ctx, outer
 	err := f()
-	r.ctx, r.outer = outer, outermost
+	r.ctx, r.outerCtx = outer, outermost
 	return err
 }
 
-// deadline returns the context of a step that waits.
-func (r *runner) deadline(s *Step) (ctx context.Context, cancel context.CancelFunc, after time.Duration) {
-	if s.Timeout > 0 { // within has set it
+// stepContext returns the context of a step that waits, and its timeout.
+func (r *runner) stepContext(s *Step) (ctx context.Context, cancel context.CancelFunc, after time.Duration) {
+	if s.Timeout > 0 { // runWithTimeout has set it
 		return r.ctx, func() {}, s.Timeout
 	}
 	after = cmp.Or(r.script.StepTimeout, r.opts.StepTimeout, defaultStepTimeout)
@@ -222,18 +224,18 @@ func (r *runner) deadline(s *Step) (ctx context.Context, cancel context.CancelFu
 	return ctx, cancel, after
 }
 
-// late converts the context's error for the report.
-func (r *runner) late(err error) error {
+// timeoutError converts a context's error for the report.
+func (r *runner) timeoutError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("time ran out")
 	}
 	return err
 }
 
-// finish completes the report.
-func (r *runner) finish(ctx context.Context, err error) {
+// completeReport sets the outcome of the run, and the program's exit status if it has ended.
+func (r *runner) completeReport(ctx context.Context, err error) {
 	rep := &r.report
-	var l *leaving
+	var l *loopControlError
 	if errors.As(err, &l) {
 		err = nil
 	}
@@ -241,16 +243,16 @@ func (r *runner) finish(ctx context.Context, err error) {
 	rep.DurationMS = time.Since(rep.Started).Milliseconds()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	v, lookErr := r.driver.Look(ctx)
-	if lookErr == nil && !v.Exited && r.endsSoon(ctx) {
-		v, lookErr = r.driver.Look(ctx)
+	v, stateErr := r.driver.State(ctx)
+	if stateErr == nil && !v.Exited && r.waitForExit(ctx) {
+		v, stateErr = r.driver.State(ctx)
 	}
-	if lookErr == nil && v.Exited {
+	if stateErr == nil && v.Exited {
 		rep.ExitCode = &v.ExitCode
 	}
 	if err != nil {
 		rep.Error = err.Error()
-		if lookErr == nil {
+		if stateErr == nil {
 			rep.Screen = v.Screen
 		}
 	}
@@ -260,21 +262,22 @@ func (r *runner) finish(ctx context.Context, err error) {
 // output.
 const endGrace = 250 * time.Millisecond
 
-// endsSoon waits a moment for the program's end.
-func (r *runner) endsSoon(ctx context.Context) bool {
+// waitForExit waits at most endGrace, and reports whether the program ended.
+func (r *runner) waitForExit(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, endGrace)
 	defer cancel()
 	_, err := r.driver.Expect(ctx, []Pattern{{Exit: true}})
 	return err == nil
 }
 
-// leaving is break and continue on their way to their loop.
-type leaving struct{ leave }
+// loopControlError carries a break or continue to its loop.
+type loopControlError struct{ loopControl }
 
-func (l *leaving) Error() string { return "not in a loop" }
+// Error returns a message for a break or continue without a loop, which Load rejects.
+func (l *loopControlError) Error() string { return "not in a loop" }
 
-// stops reports whether err ends the script, and is not merely a loop left.
-func stops(err error) bool {
-	var l *leaving
+// isFailure reports whether err ends the script. A break or continue does not.
+func isFailure(err error) bool {
+	var l *loopControlError
 	return err != nil && !errors.As(err, &l)
 }

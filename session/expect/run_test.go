@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-func load(t testing.TB, src string, opts LoadOptions) *Script {
+// mustLoad returns a valid script.
+func mustLoad(t testing.TB, src string, opts LoadOptions) *Script {
 	t.Helper()
 	s, problems := Load([]byte(src), opts)
 	if s == nil {
@@ -31,10 +32,10 @@ func TestRun(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		src     string
-		fake    fake
+		fake    fakeDriver
 		vars    map[string]string
-		log     string // what was typed
-		failure string // "": it passes
+		log     string // spawned programs and input
+		failure string // part of the error; "": none
 	}{
 		{name: "login", src: `
 vars: {user: bob}
@@ -49,7 +50,7 @@ steps:
   - keys: <C-d>
   - wait: exit
   - assert: {exit: 0, var: exit, equals: "0"}
-`, fake: fake{answers: map[string]string{"spawn": "login: ", "bob": "Password: ", "env:PW": "welcome Password", "<C-d>": "EXIT 0"}},
+`, fake: fakeDriver{answers: map[string]string{"spawn": "login: ", "bob": "Password: ", "env:PW": "welcome Password", "<C-d>": "EXIT 0"}},
 			log: "spawn ssh bob@host,text bob,keys <Enter>,secret env:PW,keys <Enter>,keys <C-d>"},
 		{name: "branches", src: `
 steps:
@@ -59,18 +60,18 @@ steps:
         do: [{send: "${1}"}]
       - timeout: true
         do: [{fail: late}]
-`, fake: fake{unread: "12 apples"}, log: "text 12"},
-		{name: "not found", src: `steps: [{expect: x, timeout: 3s}, {send: y}]`, fake: fake{hang: true}, failure: `"x" did not appear within 3s`},
+`, fake: fakeDriver{unread: "12 apples"}, log: "text 12"},
+		{name: "not found", src: `steps: [{expect: x, timeout: 3s}, {send: y}]`, fake: fakeDriver{waitsForMatch: true}, failure: `"x" did not appear within 3s`},
 		// FAULT: C
-		{name: "not found, expanded", src: `{vars: {q: a.b}, steps: [{expect: {regexp: "^${q}$"}, timeout: 3s}]}`, fake: fake{hang: true}, failure: `/^a\.b$/ did not appear within 3s`},
-		{name: "default timeout", src: `steps: [{expect: [{text: x}, {regexp: y+}, {exit: true}]}]`, fake: fake{hang: true}, failure: `"x" or /y+/ or exit did not appear within 1m0s`},
-		{name: "script's step timeout", src: `{step_timeout: 7s, steps: [{expect: x}]}`, fake: fake{hang: true}, failure: `within 7s`},
+		{name: "not found, expanded", src: `{vars: {q: a.b}, steps: [{expect: {regexp: "^${q}$"}, timeout: 3s}]}`, fake: fakeDriver{waitsForMatch: true}, failure: `/^a\.b$/ did not appear within 3s`},
+		{name: "default timeout", src: `steps: [{expect: [{text: x}, {regexp: y+}, {exit: true}]}]`, fake: fakeDriver{waitsForMatch: true}, failure: `"x" or /y+/ or exit did not appear within 1m0s`},
+		{name: "script's step timeout", src: `{step_timeout: 7s, steps: [{expect: x}]}`, fake: fakeDriver{waitsForMatch: true}, failure: `within 7s`},
 		{name: "overall", src: `{timeout: 9s, steps: [{wait: 8s}, {wait: 8s}]}`, failure: "time ran out"},
-		{name: "overall while expecting", src: `{timeout: 2s, steps: [{expect: [{text: x}, {timeout: true}]}]}`, fake: fake{hang: true}, failure: "time ran out"},
-		{name: "branch for a timeout", src: `steps: [{expect: [{text: x}, {timeout: true, do: [{send: a}, {wait: 2s}, {send: b}]}], timeout: 1s}]`, fake: fake{hang: true}, log: "text a,text b"},
-		{name: "a branch has its own time", src: `steps: [{expect: [{text: x, do: [{wait: 5s}, {send: a}]}], timeout: 1s}]`, fake: fake{unread: "x"}, log: "text a"},
+		{name: "overall while expecting", src: `{timeout: 2s, steps: [{expect: [{text: x}, {timeout: true}]}]}`, fake: fakeDriver{waitsForMatch: true}, failure: "time ran out"},
+		{name: "branch for a timeout", src: `steps: [{expect: [{text: x}, {timeout: true, do: [{send: a}, {wait: 2s}, {send: b}]}], timeout: 1s}]`, fake: fakeDriver{waitsForMatch: true}, log: "text a,text b"},
+		{name: "timeout excludes the steps of a branch", src: `steps: [{expect: [{text: x, do: [{wait: 5s}, {send: a}]}], timeout: 1s}]`, fake: fakeDriver{unread: "x"}, log: "text a"},
 		{name: "ended", src: `steps: [{expect: x}]`, failure: `expecting "x": the program ended`},
-		{name: "exit is expected", src: `steps: [{expect: [{text: x}, {exit: true, do: [{assert: {exit: 3}}, {send: "${exit}"}]}]}]`, fake: fake{exited: true, code: 3}, log: "text 3"},
+		{name: "exit is expected", src: `steps: [{expect: [{text: x}, {exit: true, do: [{assert: {exit: 3}}, {send: "${exit}"}]}]}]`, fake: fakeDriver{exited: true, exitCode: 3}, log: "text 3"},
 		{name: "spawn fails", src: `steps: [{spawn: missing}]`, failure: "no program"},
 		{name: "loop", src: `steps: [{loop: 3, as: i, do: [{send: "${i}"}]}, {loop: [a, b], as: x, do: [{send: "${x}"}]}]`, log: "text 1,text 2,text 3,text a,text b"},
 		{name: "loop of a variable", src: `{vars: {n: 2}, steps: [{loop: "${n}", do: [{send: x}]}]}`, log: "text x,text x"},
@@ -92,29 +93,29 @@ steps:
   - send: end
 `, log: "text b,text c,text end"},
 		{name: "repeat", src: `steps: [{repeat: [{send: more}], until: {screen: done}}]`,
-			fake: fake{answers: map[string]string{"more": "done"}}, log: "text more"},
-		{name: "repeat in vain", src: `steps: [{repeat: [{send: more}], until: {screen: done}, max: 3}]`,
+			fake: fakeDriver{answers: map[string]string{"more": "done"}}, log: "text more"},
+		{name: "repeat without success", src: `steps: [{repeat: [{send: more}], until: {screen: done}, max: 3}]`,
 			log: "text more,text more,text more", failure: `not so after 3 rounds: "done" is not on the screen`},
 		{name: "if else", src: `steps: [{if: {screen: x}, then: [{send: a}], else: [{send: b}]}, {if: {not: {screen: x}}, then: [{send: c}]}]`, log: "text b,text c"},
-		{name: "assert", src: `steps: [{assert: {screen: ab, screen_regexp: 'a.', cwd: /tmp, not: {exit: 0}}}]`, fake: fake{screen: "abc", cwd: "/tmp"}},
+		{name: "assert", src: `steps: [{assert: {screen: ab, screen_regexp: 'a.', cwd: /tmp, not: {exit: 0}}}]`, fake: fakeDriver{screen: "abc", cwd: "/tmp"}},
 		{name: "assert screen", src: `steps: [{assert: {screen: x}}]`, failure: `"x" is not on the screen`},
-		{name: "assert cwd", src: `steps: [{assert: {cwd: /x}}]`, fake: fake{cwd: "/y"}, failure: `the working directory is "/y", not "/x"`},
-		{name: "assert exit", src: `steps: [{assert: {exit: 0}}]`, fake: fake{exited: true, code: 2}, failure: "the exit status is 2, not 0"},
+		{name: "assert cwd", src: `steps: [{assert: {cwd: /x}}]`, fake: fakeDriver{cwd: "/y"}, failure: `the working directory is "/y", not "/x"`},
+		{name: "assert exit", src: `steps: [{assert: {exit: 0}}]`, fake: fakeDriver{exited: true, exitCode: 2}, failure: "the exit status is 2, not 0"},
 		{name: "assert running", src: `steps: [{assert: {exit: 0}}]`, failure: "the program is running"},
-		{name: "assert not", src: `steps: [{assert: {not: {screen: x}}}]`, fake: fake{screen: "x"}, failure: "what should not be"},
+		{name: "assert not", src: `steps: [{assert: {not: {screen: x}}}]`, fake: fakeDriver{screen: "x"}, failure: "what should not be"},
 		{name: "assert for a while", src: `steps: [{assert: {screen: x}, timeout: 1s}]`, failure: `not so within 1s`},
 		{name: "assert matches", src: `{vars: {v: "1.2"}, steps: [{assert: {var: v, matches: '^\d+$'}}]}`, failure: `v is "1.2" and does not match`},
-		{name: "capture", src: `steps: [{capture: {v: 'version (\S+)', all: 'ver\w+'}}, {send: "${v} ${all}"}]`, fake: fake{screen: "version 1.2"}, log: "text 1.2 version"},
+		{name: "capture", src: `steps: [{capture: {v: 'version (\S+)', all: 'ver\w+'}}, {send: "${v} ${all}"}]`, fake: fakeDriver{screen: "version 1.2"}, log: "text 1.2 version"},
 		{name: "capture nothing", src: `steps: [{capture: {v: 'x(\d)'}}]`, failure: "nothing on the screen matches"},
 		{name: "set and literals", src: `{vars: {a: "${b}1", b: "2"}, steps: [{set: {c: "${a}!"}}, {send: "$${x} $5 ${c}"}]}`, log: "text ${x} $5 21!"},
 		{name: "circle", src: `{vars: {a: "${b}", b: "${a}"}, steps: [{send: x}]}`, failure: "circle"},
-		{name: "variables in a regexp are text", src: `{vars: {v: "a.c"}, steps: [{expect: {regexp: "^${v}$"}}]}`, fake: fake{unread: "abc"}, failure: "ended"},
+		{name: "variables in a regexp are text", src: `{vars: {v: "a.c"}, steps: [{expect: {regexp: "^${v}$"}}]}`, fake: fakeDriver{unread: "abc"}, failure: "ended"},
 		{name: "variables in keys are text", src: `{vars: {v: "<Up>"}, steps: [{keys: "${v}<Enter>"}]}`, log: "keys <lt>Up><Enter>"},
-		{name: "given", src: `{vars: {a: x}, require: [b], steps: [{send: "${a}${b}"}]}`, vars: map[string]string{"a": "1", "b": "2"}, log: "text 12"},
-		{name: "not given", src: `{require: [b], steps: [{send: "${b}"}]}`, failure: `"b" must be given`},
+		{name: "variables of the caller", src: `{vars: {a: x}, require: [b], steps: [{send: "${a}${b}"}]}`, vars: map[string]string{"a": "1", "b": "2"}, log: "text 12"},
+		{name: "missing required variable", src: `{require: [b], steps: [{send: "${b}"}]}`, failure: `"b" must be given`},
 		{name: "environment", src: `steps: [{send: "${env:HOME}"}]`, log: "text /home/bob"},
 		{name: "no environment", src: `steps: [{send: "${env:NONE}"}]`, failure: `"env:NONE" has no value`},
-		{name: "no such group", src: `steps: [{expect: x}, {send: "${1}"}]`, fake: fake{unread: "x"}, failure: `"1" has no value`},
+		{name: "no such group", src: `steps: [{expect: x}, {send: "${1}"}]`, fake: fakeDriver{unread: "x"}, failure: `"1" has no value`},
 		{name: "call", src: `
 procedures:
   say: [{send: "${word}"}]
@@ -125,15 +126,15 @@ steps: [{call: say, with: {word: a}}, {call: say, with: {word: b}}]`, log: "text
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := load(t, tt.src, LoadOptions{Vars: tt.vars})
+				s := mustLoad(t, tt.src, LoadOptions{Vars: tt.vars})
 				rep := Run(t.Context(), s, &tt.fake, Options{Vars: tt.vars, LookupEnv: func(name string) (string, bool) {
 					return "/home/bob", name == "HOME"
 				}})
 				if got := strings.Join(tt.fake.log, ","); got != tt.log {
-					t.Errorf("typed %q, want %q", got, tt.log)
+					t.Errorf("got input %q, want %q", got, tt.log)
 				}
 				if rep.OK != (tt.failure == "") || !strings.Contains(rep.Error, tt.failure) {
-					t.Errorf("ok %v: %q, want %q", rep.OK, rep.Error, tt.failure)
+					t.Errorf("got OK %v, error %q; want error %q", rep.OK, rep.Error, tt.failure)
 				}
 			})
 		})
@@ -141,19 +142,19 @@ steps: [{call: say, with: {word: a}}, {call: say, with: {word: b}}]`, log: "text
 }
 
 // FEATURES: R55
-func TestCancel(t *testing.T) {
+func TestRun_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	rep := Run(ctx, load(t, `steps: [{expect: x}]`, LoadOptions{}), &fake{hang: true}, Options{})
+	rep := Run(ctx, mustLoad(t, `steps: [{expect: x}]`, LoadOptions{}), &fakeDriver{waitsForMatch: true}, Options{})
 	if rep.OK || rep.Error != context.Canceled.Error() {
-		t.Errorf("%+v", rep)
+		t.Errorf("got report %+v, want error %v", rep, context.Canceled)
 	}
 }
 
 // FEATURES: R55
-func TestReport(t *testing.T) {
+func TestReport_Formats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := load(t, `
+		s := mustLoad(t, `
 name: demo
 vars: {token: s3cret}
 steps:
@@ -168,25 +169,25 @@ steps:
     timeout: 2s
   - send: never
 `, LoadOptions{})
-		told := 0
-		rep := Run(t.Context(), s, &fake{answers: map[string]string{"spawn": "abc 42 \x01"}, hang: true},
-			Options{OnStep: func(Result) { told++ }})
-		if told != 7 {
-			t.Errorf("told of %d steps", told)
+		ended := 0
+		rep := Run(t.Context(), s, &fakeDriver{answers: map[string]string{"spawn": "abc 42 \x01"}, waitsForMatch: true},
+			Options{OnStepEnd: func(Result) { ended++ }})
+		if ended != 7 {
+			t.Errorf("got %d calls of OnStepEnd, want 7", ended)
 		}
 		js, err := json.MarshalIndent(rep, "", "  ")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(js), "s3cret") {
-			t.Error("the report holds the value of a variable")
+			t.Error("the report has the value of a variable")
 		}
-		golden(t, "report.json", append(js, '\n'))
+		checkGolden(t, "report.json", append(js, '\n'))
 		var x bytes.Buffer
 		if err := WriteJUnit(&x, rep); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "report.xml", x.Bytes())
+		checkGolden(t, "report.xml", x.Bytes())
 		for dec := xml.NewDecoder(&x); ; {
 			if _, err := dec.Token(); errors.Is(err, io.EOF) {
 				break
@@ -197,8 +198,8 @@ steps:
 	})
 }
 
-// A failure that belongs to no step is in the XML all the same.
-func TestJUnitWithoutStep(t *testing.T) {
+// A failure outside of the steps is also in the XML.
+func TestWriteJUnit_FailureWithoutStep(t *testing.T) {
 	var x bytes.Buffer
 	if err := WriteJUnit(&x, Report{Script: "s", Error: "no <variable>"}); err != nil {
 		t.Fatal(err)
@@ -211,14 +212,15 @@ func TestJUnitWithoutStep(t *testing.T) {
 }
 
 // A long run lists its first steps only.
-func TestReportIsBounded(t *testing.T) {
-	rep := Run(t.Context(), load(t, `steps: [{loop: 20000, do: [{set: {a: b}}]}]`, LoadOptions{}), &fake{}, Options{})
+func TestReport_BoundsSteps(t *testing.T) {
+	rep := Run(t.Context(), mustLoad(t, `steps: [{loop: 20000, do: [{set: {a: b}}]}]`, LoadOptions{}), &fakeDriver{}, Options{})
 	if len(rep.Steps) != maxResults || rep.Omitted != 20001-maxResults || !rep.OK {
-		t.Errorf("%d steps, %d omitted", len(rep.Steps), rep.Omitted)
+		t.Errorf("got %d steps, %d omitted, want %d, %d", len(rep.Steps), rep.Omitted, maxResults, 20001-maxResults)
 	}
 }
 
-func golden(t *testing.T, name string, got []byte) {
+// checkGolden compares got with a file in testdata, or writes the file with -update.
+func checkGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
@@ -238,20 +240,19 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// The report of a script that ends with its program's last words has the program's status; one that leaves its
-// program running is held up for no longer than a moment, and has none.
-//
+// The report has the exit status of a program that ends with its last expected output. A program that continues delays
+// the report by at most endGrace.
 // FEATURES: R55
-func TestReportWaitsForTheEnd(t *testing.T) {
-	script := load(t, "steps: [{spawn: job}, {expect: bye}]", LoadOptions{})
-	ends := &fake{answers: map[string]string{"spawn": "bye"}, ending: true, code: 3}
+func TestReport_HasExitStatus_WhenProgramEndsSoon(t *testing.T) {
+	script := mustLoad(t, "steps: [{spawn: job}, {expect: bye}]", LoadOptions{})
+	ends := &fakeDriver{answers: map[string]string{"spawn": "bye"}, endsOnExpectExit: true, exitCode: 3}
 	if r := Run(t.Context(), script, ends, Options{}); !r.OK || r.ExitCode == nil || *r.ExitCode != 3 {
-		t.Errorf("a program that ends: %+v", r)
+		t.Errorf("a program that ends: got report %+v", r)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		stays := &fake{answers: map[string]string{"spawn": "bye"}, hang: true}
-		if r := Run(t.Context(), script, stays, Options{}); !r.OK || r.ExitCode != nil {
-			t.Errorf("a program that stays: %+v", r)
+		continues := &fakeDriver{answers: map[string]string{"spawn": "bye"}, waitsForMatch: true}
+		if r := Run(t.Context(), script, continues, Options{}); !r.OK || r.ExitCode != nil {
+			t.Errorf("a program that continues: got report %+v", r)
 		}
 	})
 }

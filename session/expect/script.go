@@ -5,31 +5,32 @@ import (
 	"time"
 )
 
-// Script is a checked script.
+// Script is a loaded script without errors.
 type Script struct {
 	Name        string
-	Timeout     time.Duration // of all; 0: none
-	StepTimeout time.Duration // of a step without a timeout; 0: Options' or the default
-	Vars        map[string]string
-	Require     []string // variables that must be given
+	Timeout     time.Duration     // of the whole run; 0: none
+	StepTimeout time.Duration     // of a step without a timeout; 0: Options.StepTimeout or the default
+	Vars        map[string]string // default values of variables
+	Require     []string          // variables that the caller must set
 	Steps       []Step
 	procedures  map[string]*procedure
 }
 
 // procedure is a named list of steps.
 type procedure struct {
-	pos    Pos
-	steps  []Step
-	called bool
+	pos      Pos
+	steps    []Step
+	isCalled bool // some step calls it
 }
 
-// Pos is a place in a source.
+// Pos is a position in a source, 1-based.
 type Pos struct {
-	File   string `json:"file,omitempty"` // "": the script itself
+	File   string `json:"file,omitempty"` // "": the main source
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 }
 
+// String returns FILE:LINE:COLUMN.
 func (p Pos) String() string {
 	if p.File != "" {
 		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
@@ -37,96 +38,97 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%d:%d", p.Line, p.Column)
 }
 
-// Step is one step.
+// Step is a step of a script.
 type Step struct {
 	Pos     Pos
 	Verb    string
 	Name    string
-	Label   string
+	Label   string        // of a loop, for break and continue
 	Timeout time.Duration // 0: the script's
 	action  action
 }
 
-// Pattern is what an expectation looks for. One field is set.
+// Pattern is the pattern of an expectation. One field is set.
 type Pattern struct {
 	Text   string
 	Regexp string
-	Exit   bool // the program ends
+	Exit   bool // matches the end of the program
 }
 
-// Actions, one type per verb. Strings are templates: ${name} is a variable.
+// Actions, one type per verb. Their strings are templates: ${name} is a variable.
 type (
-	spawn struct {
+	spawnAction struct {
 		Argv []string
-		Line string // for a shell, instead of Argv
+		Line string // command line for a shell, instead of Argv
 		Cwd  string
 		Env  map[string]string
 		Cols int
 		Rows int
 	}
-	typing struct {
+	inputAction struct {
 		Kind  InputKind
 		Text  string
 		Enter bool
-		Force bool
+		Force bool // type a secret even while the terminal echoes
 	}
-	expect struct {
-		Branches []branch
-		Timeout  []Step // run instead of failing
-		OnTime   bool   // Timeout is given
+	expectAction struct {
+		Branches   []expectBranch
+		Timeout    []Step // steps to run on a timeout instead of failing
+		hasTimeout bool   // Timeout is set
 	}
-	branch struct {
+	expectBranch struct {
 		pos     Pos
 		pattern Pattern
-		do      []Step
+		steps   []Step
 	}
-	loop struct {
-		Times string // a number or a template of one; "" with Over
-		Over  []string
-		As    string // variable that takes the number, from 1, or the item
+	loopAction struct {
+		Times string   // a number, or a template of one; "" with Over
+		Over  []string // items, instead of Times
+		As    string   // variable set to the number of the round, from 1, or to the item
 		Do    []Step
 	}
-	repeat struct {
+	repeatAction struct {
 		Do    []Step
 		Until condition
 		Max   int
 	}
-	choose struct {
+	ifAction struct {
 		If         condition
 		Then, Else []Step
 	}
-	wait struct {
-		For  time.Duration
-		Exit bool
+	waitAction struct {
+		Duration time.Duration
+		Exit     bool
 	}
-	assert  struct{ condition }
-	capture struct{ list []pair }
-	set     struct{ list []pair }
-	call    struct {
+	assertAction  struct{ condition }
+	captureAction struct{ assignments []assignment }
+	setAction     struct{ assignments []assignment }
+	callAction    struct {
 		Procedure string
-		With      []pair
+		With      []assignment
 	}
-	include struct{ Steps []Step }
-	fail    struct{ Reason string }
-	leave   struct {
-		Label string // "": the innermost loop
-		Next  bool   // continue with the next round
+	includeAction struct{ Steps []Step }
+	failAction    struct{ Reason string }
+	// / loopControl is break or continue.
+	loopControl struct {
+		Label      string // "": the innermost loop
+		IsContinue bool   // continue with the next round, instead of ending the loop
 	}
 )
 
-// pair is a name and a template, in the order written.
-type pair struct {
+// assignment is a variable and the template of its value.
+type assignment struct {
 	pos         Pos
 	name, value string
 }
 
-// condition holds if all that is given holds.
+// condition holds if all of its set fields hold.
 type condition struct {
-	Screen       string
+	Screen       string // text on the screen
 	ScreenRegexp string
-	Exit         *int
+	Exit         *int // exit status
 	Cwd          string
-	Var          string
+	Var          string // variable compared with Equals or Matches
 	Equals       *string
 	Matches      string
 	Not          *condition

@@ -7,22 +7,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// use is a variable that a source names.
-type use struct {
+// variableUse is the use of a variable in a template.
+type variableUse struct {
 	pos  Pos
 	name string
 }
 
-// use notes the variables of a template.
-func (d *decoder) use(n *yaml.Node, s string) {
+// noteVariables records the variables of a template.
+func (d *decoder) noteVariables(n *yaml.Node, s string) {
 	_, _ = expand(s, func(name string) (string, bool) {
-		d.uses = append(d.uses, use{d.pos(n), name})
+		d.variableUses = append(d.variableUses, variableUse{d.pos(n), name})
 		return "", true
 	}, nil)
 }
 
-// expand replaces ${name} by the result of get, converted by quote; $${ is a literal ${. The error names the first
-// variable that get does not know.
+// expand replaces ${name} by the result of get, converted by quote (nil: unchanged). $${ is a literal ${. The error
+// names the first variable that get does not find.
 func expand(s string, get func(string) (string, bool), quote func(string) string) (string, error) {
 	if !strings.Contains(s, "${") {
 		return s, nil
@@ -57,8 +57,8 @@ func expand(s string, get func(string) (string, bool), quote func(string) string
 	}
 }
 
-// validName reports whether a variable may be called so.
-func validName(s string) bool {
+// isVariableName reports whether s is valid as the name of a variable.
+func isVariableName(s string) bool {
 	for i, r := range s {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		if !letter && (i == 0 || r < '0' || r > '9') {

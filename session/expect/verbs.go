@@ -2,27 +2,27 @@ package expect
 
 import "go.yaml.in/yaml/v3"
 
-// verb is a step's first key.
+// verb is the first key of a step.
 type verb struct {
-	name   string
-	decode func(d *decoder, v *yaml.Node, extra fields) action
-	extra  []string // further keys that the step may have
+	name      string
+	decode    func(d *decoder, v *yaml.Node, extra fields) action
+	modifiers []string // further keys that the step may have
 }
 
 // stepKeys are keys that any step may have.
 var stepKeys = []string{"name", "timeout", "label"}
 
-// verbs is the table of them. It is filled at the start because steps hold steps.
+// verbs has all verbs. init fills it, because the decoders of nested steps refer to it.
 var verbs []verb
 
 func init() {
 	verbs = []verb{
 		{"spawn", decodeSpawn, nil},
-		{"send", decodeTyping(InputText), []string{"enter"}},
-		{"line", decodeTyping(inputLine), nil},
-		{"keys", decodeTyping(InputKeys), nil},
-		{"paste", decodeTyping(InputPaste), []string{"enter"}},
-		{"secret", decodeTyping(InputSecret), []string{"enter", "force"}},
+		{"send", decodeInput(InputText), []string{"enter"}},
+		{"line", decodeInput(inputLine), nil},
+		{"keys", decodeInput(InputKeys), nil},
+		{"paste", decodeInput(InputPaste), []string{"enter"}},
+		{"secret", decodeInput(InputSecret), []string{"enter", "force"}},
 		{"expect", decodeExpect, nil},
 		{"loop", decodeLoop, []string{"do", "as"}},
 		{"repeat", decodeRepeat, []string{"until", "max"}},
@@ -34,12 +34,12 @@ func init() {
 		{"call", decodeCall, []string{"with"}},
 		{"include", decodeInclude, nil},
 		{"fail", decodeFail, nil},
-		{"break", decodeLeave(false), nil},
-		{"continue", decodeLeave(true), nil},
+		{"break", decodeLoopControl(false), nil},
+		{"continue", decodeLoopControl(true), nil},
 	}
 }
 
-// verbNamed returns the verb with this name, or nil.
+// verbNamed returns the verb with a name, or nil.
 func verbNamed(name string) *verb {
 	for i := range verbs {
 		if verbs[i].name == name {

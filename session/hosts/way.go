@@ -146,8 +146,8 @@ func (w *Way) Hello(ctx context.Context) (Hello, error) {
 	return f.Hello, err
 }
 
-// Place returns where sessions start on the host.
-func (w *Way) Place(ctx context.Context) (client.Login, error) {
+// Login returns where sessions start on the host.
+func (w *Way) Login(ctx context.Context) (client.Login, error) {
 	h, err := w.Hello(ctx)
 	return client.Login{Host: string(w.Target), Home: h.Home, Env: h.Env}, err
 }

@@ -10,19 +10,18 @@ import (
 const (
 	maxActivityRows  = 512
 	maxActivityRunes = 512
-	// activitySwaps is how many times a word in the same place of a row must change until
-	// it is a moving display (a spinner's verb, the name of the current file).
-	activitySwaps = 6
+	// minMovingChanges is how many times a word in the same place of a row must change until the row counts as a moving
+	// display (a spinner's verb, the name of the current file).
+	minMovingChanges = 6
 )
 
 // ActivityFilter decides whether changes of the screen are content or only the movement of
-// spinners, clocks and progress displays. It is fed with every change of a row and
-// learns which rows move.
+// spinners, clocks and progress displays. The caller reports every change of a row, and the
+// filter learns which rows move.
 //
-// The rule: two texts of a row are the same in substance if they are equal after
-// everything is taken out that moves by itself: digits, bars, spinner glyphs, dots, units
-// of size and time. A row whose words also change, but keep their place and its frame,
-// counts as moving after several changes in a row.
+// Two texts of a row have the same content if they are equal without their moving parts:
+// digits, bars, spinner glyphs, dots, units of size and time. A row whose words also change,
+// but keep their place and frame, counts as moving after several changes in succession.
 //
 // The zero value is ready to use.
 type ActivityFilter struct {
@@ -31,14 +30,14 @@ type ActivityFilter struct {
 
 // activityRow is the state of a row.
 type activityRow struct {
-	shown string // what it showed last in substance, when it showed anything
-	known bool
-	head  string // the constant beginning of its changes
-	swaps int    // changes in succession that kept it
+	lastContent string // newest non-blank content (stableText)
+	hasContent  bool   // lastContent is set
+	prefix      string // common start of the texts of its changes
+	changes     int    // changes in succession with this prefix
 }
 
-// Change processes a changed row and reports whether the change is substantial. If the screen scrolled, call Scroll
-// first; then only rows that really differ are changes.
+// Change processes a changed row and reports whether its content changed. If the screen scrolled, call Scroll first;
+// then only rows that really differ are changes.
 func (c *ActivityFilter) Change(row int, before, after string) bool {
 	if c.rows == nil || len(c.rows) > maxActivityRows {
 		c.rows = make(map[int]*activityRow)
@@ -48,33 +47,33 @@ func (c *ActivityFilter) Change(row int, before, after string) bool {
 		r = &activityRow{}
 		c.rows[row] = r
 	}
-	old, now := substance(before), substance(after)
+	old, now := stableText(before), stableText(after)
 	wasBlank, isBlank := strings.TrimSpace(before) == "", strings.TrimSpace(after) == ""
 	switch {
 	case wasBlank && isBlank:
 		return false
-	case isBlank: // taken away: matters only if it was more than a display
-		r.shown, r.known = old, true
-		return old != "" && !moves(before)
-	case wasBlank: // new, unless it is back where it was before
-		back := r.known && r.shown == now && moves(after)
-		r.shown, r.known = now, true
-		return !back
+	case isBlank: // removed: a change unless it was a moving display
+		r.lastContent, r.hasContent = old, true
+		return old != "" && !hasMovingPart(before)
+	case wasBlank: // new, unless the same moving display is redrawn
+		isRedrawn := r.hasContent && r.lastContent == now && hasMovingPart(after)
+		r.lastContent, r.hasContent = now, true
+		return !isRedrawn
 	}
-	r.shown, r.known = now, true
-	return old != now && r.swap(old, now, moves(before) && moves(after))
+	r.lastContent, r.hasContent = now, true
+	return old != now && r.changeWords(old, now, hasMovingPart(before) && hasMovingPart(after))
 }
 
-// swap processes a change of words, and reports whether it is substantial: not on a moving row that has changed in the
-// same place for some time.
-func (r *activityRow) swap(old, now string, moving bool) bool {
-	head := commonHead(old, now)
-	if !moving || r.swaps > 0 && head != r.head && commonHead(r.head, head) != r.head {
-		r.swaps, r.head = 0, head
+// changeWords processes a change of words, and reports whether it is a change of content. It is not on a moving row
+// that has changed in the same place for some time.
+func (r *activityRow) changeWords(old, now string, moving bool) bool {
+	head := commonPrefix(old, now)
+	if !moving || r.changes > 0 && head != r.prefix && commonPrefix(r.prefix, head) != r.prefix {
+		r.changes, r.prefix = 0, head
 		return true
 	}
-	r.swaps, r.head = r.swaps+1, head
-	return r.swaps < activitySwaps
+	r.changes, r.prefix = r.changes+1, head
+	return r.changes < minMovingChanges
 }
 
 // Scroll processes a move of the screen's rows up by n. On most screens a moving row stays at its place (at the
@@ -92,14 +91,14 @@ func (c *ActivityFilter) Scroll(n int) {
 	c.rows = moved
 }
 
-// Restart clears the state: another command runs, or the screen was switched.
-func (c *ActivityFilter) Restart() { c.rows = nil }
+// Reset clears the state when another command starts or the screen is switched.
+func (c *ActivityFilter) Reset() { c.rows = nil }
 
-// moves reports whether a row contains something that moves by itself. On other rows new words are content.
-func moves(s string) bool { return progress.MatchString(tail(s)) }
+// hasMovingPart reports whether a row has a part that moves by itself. On other rows new words are content.
+func hasMovingPart(s string) bool { return progressLine.MatchString(lineEnd(s)) }
 
-// commonHead returns the common start of two texts, up to a word's end.
-func commonHead(a, b string) string {
+// commonPrefix returns the common start of two texts, up to a word's end.
+func commonPrefix(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
@@ -110,8 +109,8 @@ func commonHead(a, b string) string {
 	return a[:strings.LastIndexByte(a[:i], ' ')+1]
 }
 
-// substance returns a row's text without its moving parts: words, separated by one blank.
-func substance(s string) string {
+// stableText returns a row's text without its moving parts: words, separated by one blank.
+func stableText(s string) string {
 	var b strings.Builder
 	word := make([]rune, 0, 32)
 	flush := func() {
@@ -138,7 +137,7 @@ func substance(s string) string {
 	return b.String()
 }
 
-// isDrawing reports whether a character is one that spinners and bars consist of.
+// isDrawing reports whether spinners and bars consist of such characters.
 func isDrawing(r rune) bool {
 	return r >= 0x2500 && r <= 0x25ff || r >= 0x2800 && r <= 0x28ff || r == '⏳' || r == '⌛' || r >= 0x1f550 && r <= 0x1f567 || r >= 0x1f311 && r <= 0x1f318
 }
@@ -204,7 +203,7 @@ func isQuantity(s string) bool {
 			i++
 		}
 		unit := rest[:i]
-		if unit != "" && !units[strings.TrimSuffix(unit, "/s")] {
+		if unit != "" && !unitNames[strings.TrimSuffix(unit, "/s")] {
 			return false
 		}
 		s = strings.TrimLeft(rest[i:], "+/")
@@ -212,10 +211,11 @@ func isQuantity(s string) bool {
 	return true
 }
 
-var units = set("b", "k", "m", "g", "t", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "kbit", "mbit", "bps", "kbps", "mbps", "x",
+// unitNames are units of quantities in progress displays.
+var unitNames = newSet("b", "k", "m", "g", "t", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "kbit", "mbit", "bps", "kbps", "mbps", "x",
 	"ms", "us", "ns", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "it", "fps", "%", "am", "pm", "of", "th")
 
-// timeWords move together with the numbers next to them.
-var timeWords = set("eta", "left", "elapsed", "remaining", "s", "sec", "secs", "second", "seconds", "ms", "min", "mins", "minute", "minutes",
+// timeWords change together with the numbers next to them.
+var timeWords = newSet("eta", "left", "elapsed", "remaining", "s", "sec", "secs", "second", "seconds", "ms", "min", "mins", "minute", "minutes",
 	"hour", "hours", "h", "m", "b", "b/s", "bytes", "kb", "mb", "gb", "kib", "mib", "gib", "kb/s", "mb/s", "kib/s", "mib/s", "gib/s", "it/s", "am", "pm",
 	"mon", "tue", "wed", "thu", "fri", "sat", "sun")

@@ -7,7 +7,7 @@ import (
 )
 
 // FEATURES: R42
-func TestActivityFilterChanges(t *testing.T) {
+func TestActivityFilter_Change(t *testing.T) {
 	for _, c := range []struct {
 		before, after string
 		content       bool
@@ -46,16 +46,15 @@ func TestActivityFilterChanges(t *testing.T) {
 	} {
 		var filter ActivityFilter
 		if got := filter.Change(3, c.before, c.after); got != c.content {
-			t.Errorf("%q → %q: content %v; %q, %q", c.before, c.after, got, substance(c.before), substance(c.after))
+			t.Errorf("%q → %q: got content %v; %q, %q", c.before, c.after, got, stableText(c.before), stableText(c.after))
 		}
 	}
 }
 
-// A display whose words change is content at first and movement after a while; what
-// follows on the same row is content again.
-//
+// A display whose words change is content at first and movement after a while. What follows on the same row is content
+// again.
 // FEATURES: R42
-func TestActivityFilterLearns(t *testing.T) {
+func TestActivityFilter_LearnsMovingRows(t *testing.T) {
 	var filter ActivityFilter
 	line := "⠋ Fetching start"
 	changes := []bool{}
@@ -66,42 +65,41 @@ func TestActivityFilterLearns(t *testing.T) {
 	}
 	want := []bool{true, true, true, true, true, false, false, false, false, false}
 	if fmt.Sprint(changes) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", changes, want)
+		t.Errorf("got changes %v, want %v", changes, want)
 	}
 	if filter.Change(1, "⠋ Fetching a", "⠋ Fetching b") == false {
-		t.Error("learned on another row")
+		t.Error("another row counts as moving")
 	}
 	if !filter.Change(0, line, "Password: ") {
-		t.Error("a question on the row of a spinner went unnoticed")
+		t.Error("a question on the row of a spinner is no content")
 	}
-	filter.Restart()
+	filter.Reset()
 	if !filter.Change(0, "⠋ Fetching a", "⠋ Fetching b") {
-		t.Error("it remembers the command before")
+		t.Error("Reset kept the moving rows")
 	}
 }
 
-// Programs that erase a line before they draw it again do not print it anew.
-//
+// A line that is erased and drawn again is not new content.
 // FEATURES: R42
-func TestActivityFilterRedraws(t *testing.T) {
+func TestActivityFilter_IgnoresRedraws(t *testing.T) {
 	var filter ActivityFilter
 	if !filter.Change(5, "", "⠋ Building") {
-		t.Error("the first time is content")
+		t.Error("the first text is no content")
 	}
 	for _, s := range []string{"⠙ Building", "⠹ Building"} {
 		if filter.Change(5, "⠋ Building", "") || filter.Change(5, "", s) {
-			t.Errorf("%q is the same again", s)
+			t.Errorf("redrawn %q is content", s)
 		}
 	}
 	if !filter.Change(5, "", "Built") {
-		t.Error("another text is content")
+		t.Error("another text is no content")
 	}
 	if filter.Change(5, "", "") {
-		t.Error("nothing is content")
+		t.Error("an empty row is no content")
 	}
 	filter.Scroll(2)
 	if filter.Change(3, "⠹ Built", "") {
-		t.Error("a spinner that goes is no content")
+		t.Error("a removed spinner is content")
 	}
 	filter.Scroll(100)
 	filter.Scroll(-1)
@@ -113,7 +111,7 @@ func FuzzActivityFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string, n int) {
 		var filter ActivityFilter
 		if filter.Change(0, before, before) && strings.TrimSpace(before) != "" {
-			t.Errorf("%q did not change", before)
+			t.Errorf("%q compared with itself is content", before)
 		}
 		filter.Change(n, before, after)
 		filter.Scroll(n)

@@ -9,32 +9,32 @@ import (
 // read keys waits there all the time, whether or not the program has a prompt.
 
 const (
-	maxAside = 64 // threads whose time is added up
+	maxOtherThreads = 64 // threads whose run time is summed
 	// briefPause is the longest pause of a loop that polls for a change.
 	briefPause = 250 * time.Millisecond
-	// loopPauses is the number of pauses that identify such a loop; fewer may be the end of a long pause.
+	// loopPauses is the number of brief pauses that identify such a loop; fewer may be the end of a long pause.
 	loopPauses = 4
-	// asideShare is the fraction of processor time that no idle program uses.
-	asideShare = 10
-	// minMeasureTime is the least time of a measurement: in less, a single wake-up would be a large share.
+	// idleShare is the divisor of the elapsed time: an idle program uses less processor time than the quotient.
+	idleShare = 10
+	// minMeasureTime is the least time of a measurement: within less, a single wake-up would be a large share.
 	minMeasureTime = 20 * time.Millisecond
 )
 
-// asideTime is the state of a process's other threads at a probe.
-type asideTime struct {
-	pid, tid int // that of the thread that waits for the terminal
-	at       time.Time
-	ns       uint64 // the other threads' run time at that moment
-	busy     bool   // they took more than an idle program's share of the time before
-	waits    int64  // of the first thread
-	pauses   int    // brief ones of the first thread
+// otherThreadTimes is the state of a process's other threads at a probe.
+type otherThreadTimes struct {
+	pid, tid    int       // thread that waits for the terminal
+	at          time.Time // time of the probe
+	ns          uint64    // run time of the other threads
+	isBusy      bool      // they used more processor time than an idle program since the probe before
+	waits       int64     // of the first thread
+	briefPauses int       // of the first thread
 }
 
-// probeOtherThreads records the thread that decided and the other threads.
+// probeOtherThreads examines the other threads of the process that determined the result.
 func (p *Prober) probeOtherThreads() {
 	r := &p.result
 	if r.State != Reading && r.State != Polling {
-		p.aside = asideTime{}
+		p.otherThreads = otherThreadTimes{}
 		return
 	}
 	pr, ok := p.openProcess(r.PID)
@@ -42,18 +42,18 @@ func (p *Prober) probeOtherThreads() {
 		return
 	}
 	defer pr.Close()
-	_, r.Waits = p.threadTime(&pr, r.TID)
-	r.Script = (shells[r.Program] || bare[r.Program]) && p.isScript(&pr, r.Program)
+	_, r.WaitCount = p.threadTime(&pr, r.TID)
+	r.RunsScript = (shells[r.Program] || ambiguousInterpreters[r.Program]) && p.isScript(&pr, r.Program)
 	if r.TID == r.PID {
-		if p.aside = (asideTime{}); r.PID != p.target.Group && pr.Group == p.target.Group && p.siblingWorks(r.PID) {
-			r.Aside = Elsewhere
+		if p.otherThreads = (otherThreadTimes{}); r.PID != p.target.Group && pr.Group == p.target.Group && p.hasWorkingSibling(r.PID) {
+			r.Background = BackgroundWaiting
 		}
 		return
 	}
-	now := asideTime{pid: r.PID, tid: r.TID, at: time.Now()}
+	now := otherThreadTimes{pid: r.PID, tid: r.TID, at: time.Now()}
 	n := 0
 	p.eachThread(&pr, func(tid int) {
-		if n++; tid == r.TID || n > maxAside {
+		if n++; tid == r.TID || n > maxOtherThreads {
 			return
 		}
 		ns, waits := p.threadTime(&pr, tid)
@@ -62,40 +62,40 @@ func (p *Prober) probeOtherThreads() {
 			now.waits = waits
 		}
 	})
-	r.Aside = p.judgeAside(&now)
-	p.aside = now
+	r.Background = p.backgroundActivity(&now)
+	p.otherThreads = now
 }
 
-// judgeAside returns the process's background activity.
-func (p *Prober) judgeAside(now *asideTime) BackgroundActivity {
-	last, f := &p.aside, &p.decider
+// backgroundActivity returns the process's background activity.
+func (p *Prober) backgroundActivity(now *otherThreadTimes) BackgroundActivity {
+	last, f := &p.otherThreads, &p.deciderFirstThread
 	same := last.pid == now.pid && last.tid == now.tid
 	if same {
 		if elapsed := now.at.Sub(last.at); elapsed < minMeasureTime {
-			now.at, now.ns, now.busy = last.at, last.ns, last.busy
+			now.at, now.ns, now.isBusy = last.at, last.ns, last.isBusy
 		} else {
-			now.busy = time.Duration(now.ns-last.ns) > elapsed/asideShare
+			now.isBusy = time.Duration(now.ns-last.ns) > elapsed/idleShare
 		}
-		now.pauses = last.pauses
+		now.briefPauses = last.briefPauses
 	}
 	switch {
-	case f.sleeps >= briefPause, f.sleeps == 0 && f.state != Busy:
-		now.pauses = 0
-	case f.sleeps > 0 && same && now.waits != last.waits:
-		now.pauses++
+	case f.pause >= briefPause, f.pause == 0 && f.state != Busy:
+		now.briefPauses = 0
+	case f.pause > 0 && same && now.waits != last.waits:
+		now.briefPauses++
 	}
 	switch {
-	case now.busy, f.state == Busy, f.sleeps >= briefPause, f.sleeps > 0 && now.pauses < loopPauses:
-		return Working
-	case f.sleeps > 0:
-		return Elsewhere
+	case now.isBusy, f.state == Busy, f.pause >= briefPause, f.pause > 0 && now.briefPauses < loopPauses:
+		return BackgroundWorking
+	case f.pause > 0:
+		return BackgroundWaiting
 	}
-	return workCalls[f.call]
+	return backgroundOfSyscall[f.syscall]
 }
 
-// siblingWorks reports whether another process of the group runs or sleeps for a time, and does not wait for the
-// reader: for example, a script's reader in the background. In a pipeline the sibling is a part that works.
-func (p *Prober) siblingWorks(reader int) (works bool) {
+// hasWorkingSibling reports whether another process of the group runs or sleeps for a time, and does not wait for the
+// reader: for example, a script's reader in the background, or another part of a pipeline.
+func (p *Prober) hasWorkingSibling(reader int) (works bool) {
 	parents := map[int]int{}
 	var busy []int
 	p.descendants(p.target.Leader, func(pr *process) bool {
@@ -103,15 +103,15 @@ func (p *Prober) siblingWorks(reader int) (works bool) {
 		if pr.Group != p.target.Group || pr.pid == reader || pr.State == 'Z' {
 			return true
 		}
-		t := thread{p: p, pr: pr, tid: pr.pid, path: "task/" + strconv.Itoa(pr.pid) + "/"}
-		if f := t.judge(); f.state == Busy || f.sleeps > 0 {
+		t := thread{prober: p, process: pr, tid: pr.pid, path: "task/" + strconv.Itoa(pr.pid) + "/"}
+		if f := t.examine(); f.state == Busy || f.pause > 0 {
 			busy = append(busy, pr.pid)
 		}
 		return true
 	})
 	for _, pid := range busy {
-		above := false // of the reader: it waits for it, in its own way
-		for n, up := 0, parents[reader]; up != 0 && n < maxDepth*16; n, up = n+1, parents[up] {
+		above := false // an ancestor of the reader waits for it, perhaps by polling
+		for n, up := 0, parents[reader]; up != 0 && n < maxRelayDepth*16; n, up = n+1, parents[up] {
 			above = above || up == pid
 		}
 		works = works || !above
@@ -119,14 +119,14 @@ func (p *Prober) siblingWorks(reader int) (works bool) {
 	return works
 }
 
-// workCalls maps a system call of a program's first thread to the background activity while another thread waits for
-// the terminal. Calls that are missing here (futex, for example) wait for that other thread, as far as is visible.
-var workCalls = map[string]BackgroundActivity{
-	"wait4": Working, "waitid": Working, "flock": Working, "connect": Working, "write": Working, "writev": Working,
-	"sendto": Working, "sendmsg": Working, "rt_sigtimedwait": Elsewhere, timedFutex: Elsewhere,
-	"read": Elsewhere, "readv": Elsewhere, "accept4": Elsewhere, "recvfrom": Elsewhere, "recvmsg": Elsewhere,
-	"poll": Elsewhere, "ppoll": Elsewhere, "select": Elsewhere, "pselect6": Elsewhere,
-	"epoll_wait": Elsewhere, "epoll_pwait": Elsewhere, "epoll_pwait2": Elsewhere,
+// backgroundOfSyscall maps a system call of a program's first thread to the background activity while another thread
+// waits for the terminal. Missing calls (futex, for example) wait for that other thread, as far as is visible.
+var backgroundOfSyscall = map[string]BackgroundActivity{
+	"wait4": BackgroundWorking, "waitid": BackgroundWorking, "flock": BackgroundWorking, "connect": BackgroundWorking, "write": BackgroundWorking, "writev": BackgroundWorking,
+	"sendto": BackgroundWorking, "sendmsg": BackgroundWorking, "rt_sigtimedwait": BackgroundWaiting, timedFutex: BackgroundWaiting,
+	"read": BackgroundWaiting, "readv": BackgroundWaiting, "accept4": BackgroundWaiting, "recvfrom": BackgroundWaiting, "recvmsg": BackgroundWaiting,
+	"poll": BackgroundWaiting, "ppoll": BackgroundWaiting, "select": BackgroundWaiting, "pselect6": BackgroundWaiting,
+	"epoll_wait": BackgroundWaiting, "epoll_pwait": BackgroundWaiting, "epoll_pwait2": BackgroundWaiting,
 }
 
 // threadTime returns how long a thread ran and how often it waited, or -1 if unknown.
@@ -139,10 +139,10 @@ func (p *Prober) threadTime(pr *process, tid int) (ns uint64, waits int64) {
 	return ns, int64(times)
 }
 
-// isScript reports whether a shell, or another program of that name, was given its commands.
+// isScript reports whether a shell or interpreter was given its commands.
 func (p *Prober) isScript(pr *process, name string) bool {
 	b, err := p.read(pr, "cmdline")
-	if bare[name] {
+	if ambiguousInterpreters[name] {
 		return err == nil && runsScript(b)
 	}
 	return err == nil && hasCommands(b)

@@ -15,16 +15,16 @@ var secretWord = pattern.Lazy(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)s?(?:$|
 // boxField matches an input field without its label: nothing, a filler, or a mark for each key.
 var boxField = pattern.Lazy(`^[ _.*•●∙·x]*$`)
 
-// boxRows is the number of rows above the cursor that may belong to the box.
-const boxRows = 12
+// maxBoxRows bounds the rows above the cursor that may belong to a box.
+const maxBoxRows = 12
 
-// passwordBox returns the words of a box with a prompt for a secret at the cursor, or "" if none does.
-func passwordBox(f *Facts) string {
+// passwordBoxText returns the prompt of a password box at the cursor, or "" if there is none.
+func passwordBoxText(f *Facts) string {
 	if f.Modes == nil || f.Modes.Canonical || f.Modes.Echo || !f.AltScreen || f.BracketedPaste {
 		return ""
 	}
-	before, left := inBox(f.Line)
-	after, right := inBox(f.After)
+	before, left := trimFrame(f.Line)
+	after, right := trimFrame(f.After)
 	if !boxField.MatchString(after) || !left && !right {
 		return ""
 	}
@@ -34,8 +34,8 @@ func passwordBox(f *Facts) string {
 		}
 		return ""
 	}
-	for n := 1; n <= min(boxRows, len(f.Above)); n++ {
-		text, framed := inBox(f.Above[len(f.Above)-n])
+	for n := 1; n <= min(maxBoxRows, len(f.Above)); n++ {
+		text, framed := trimFrame(f.Above[len(f.Above)-n])
 		switch {
 		case !framed:
 			return ""
@@ -46,8 +46,8 @@ func passwordBox(f *Facts) string {
 	return ""
 }
 
-// inBox returns a row's text without the frame of a box, and whether it has one.
-func inBox(row string) (text string, framed bool) {
+// trimFrame returns a row's text without the frame of a box, and whether it has a frame.
+func trimFrame(row string) (text string, framed bool) {
 	text = strings.Map(func(r rune) rune {
 		if r >= 0x2500 && r <= 0x257f || r == '|' {
 			framed = true

@@ -9,7 +9,7 @@ import (
 // FAULT: G20
 func TestPasswordBox(t *testing.T) {
 	box := func(above []string, line, after string) Facts {
-		return Facts{Probe: polling("whiptail", -1), Modes: raw, AltScreen: true, Above: above, Line: line, After: after}
+		return Facts{Probe: resultPolling("whiptail", -1), Modes: raw, AltScreen: true, Above: above, Line: line, After: after}
 	}
 	whiptail := []string{"      ┌──────────────────┐", "      │ Password for db  │", "      │                  │"}
 	editor := box([]string{"# settings"}, "Password: ", "")
@@ -36,8 +36,8 @@ func TestPasswordBox(t *testing.T) {
 		{"keys are shown", echoing, false, Screen},
 	} {
 		v := Classify(c.f)
-		if v.Box != c.want || v.Kind != c.kind || !v.Needs {
-			t.Errorf("%s: %+v", c.name, v)
+		if v.IsPasswordBox != c.want || v.Kind != c.kind || !v.NeedsInput {
+			t.Errorf("%s: got verdict %+v", c.name, v)
 		}
 	}
 }

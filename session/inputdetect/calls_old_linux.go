@@ -6,8 +6,8 @@ import "golang.org/x/sys/unix"
 
 // init adds calls that only older architectures have.
 func init() {
-	callTable[unix.SYS_POLL] = callRow{name: "poll", kind: pollCall, timeout: millis, arg: 2}
-	callTable[unix.SYS_SELECT] = callRow{name: "select", kind: selectCall, timeout: timeval, arg: 4}
-	callTable[unix.SYS_EPOLL_WAIT] = callRow{name: "epoll_wait", kind: epollCall, timeout: millis, arg: 3}
-	callTable[unix.SYS_PAUSE] = callRow{name: "pause"}
+	syscalls[unix.SYS_POLL] = syscallInfo{name: "poll", kind: pollWait, timeout: timeoutMillis, arg: 2}
+	syscalls[unix.SYS_SELECT] = syscallInfo{name: "select", kind: selectWait, timeout: timeoutTimeval, arg: 4}
+	syscalls[unix.SYS_EPOLL_WAIT] = syscallInfo{name: "epoll_wait", kind: epollWait, timeout: timeoutMillis, arg: 3}
+	syscalls[unix.SYS_PAUSE] = syscallInfo{name: "pause"}
 }

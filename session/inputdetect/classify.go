@@ -6,34 +6,35 @@ import (
 	"time"
 )
 
-// needed is the least confidence with which input counts as needed.
-const needed = 50
+// minConfidence is the confidence from which on input counts as needed.
+const minConfidence = 50
 
-// SilenceTells is the silence after which more silence changes no verdict: longer than any usual pause of a program,
-// and than a brief wait.
+// Bounds of silence as evidence: longer than any usual pause of a program, and than a brief wait.
 const (
-	maxRequiredSilence = 20 * time.Second // longest silence of a program that is required as evidence
-	SilenceTells       = maxRequiredSilence + 2*briefTimeout
+	// / maxRequiredSilence is the longest silence of a program that is required as evidence.
+	maxRequiredSilence = 20 * time.Second
+	// MaxUsefulSilence is the silence after which more silence changes no verdict.
+	MaxUsefulSilence = maxRequiredSilence + 2*briefTimeout
 )
 
-// scene holds the facts and values derived from them.
-type scene struct {
+// evaluation has the facts, and values derived from them.
+type evaluation struct {
 	*Facts
-	line   string // the end of the text before the cursor
-	asked  string // the whole line that asks: the one before the cursor, or the one above
-	empty  bool   // the text before the cursor is empty
-	kind   Kind
-	what   string // of a phrase that was recognized
-	asks   bool   // a phrase was recognized
-	like   bool   // at least it ends like a prompt
-	hidden bool   // line input without echo
-	raw    bool   // keys, not lines
-	repl   bool   // it is the prompt of a program that takes commands
-	own    bool   // and the program is known to have it
-	relay  bool   // the program always waits for the terminal
-	works  bool   // the line looks like progress
-	parked bool   // the wait continues whether or not the program has a prompt
-	box    bool   // it is a password box
+	line              string // end of the text before the cursor (lineEnd)
+	promptLine        string // whole line of the prompt: the one before the cursor, or the one above
+	isBlank           bool   // the text before the cursor is blank
+	kind              Kind
+	phraseReason      string // reason of the recognized phrase
+	isPrompt          bool   // a phrase was recognized
+	looksLikePrompt   bool   // the line ends like a prompt
+	hidesInput        bool   // line input without echo
+	isRaw             bool   // the program reads keys, not lines
+	looksLikeREPL     bool   // the line is the prompt of a program that reads commands
+	isKnownREPL       bool   // and the program is known to have it
+	isRelay           bool   // the program waits for the terminal all the time
+	looksLikeProgress bool   // the line is a progress display
+	backgroundReader  bool   // isBackgroundReader
+	isPasswordBox     bool   // the cursor is in a password box
 }
 
 // Classify decides whether a program waits for input, and for which kind.
@@ -45,195 +46,199 @@ func Classify(f Facts) Verdict {
 	case f.Shell == ShellPrompt:
 		return Verdict{Kind: Prompt, Confidence: 0, Reason: "the shell reports a prompt"}
 	case f.Probe.State == Busy || f.Probe.State == Sleeping:
-		return notWaiting(&f.Probe)
+		return notWaitingVerdict(&f.Probe)
 	}
-	return judge(f)
+	return classifyWaiting(f)
 }
 
-// judge classifies a program that may wait. It is separate so that a program that does not wait costs almost no
-// allocations.
-func judge(f Facts) Verdict {
-	s := newScene(&f)
-	if s.shellPrompt() {
+// classifyWaiting classifies a program that may wait. It is separate so that a program that does not wait costs almost
+// no allocations.
+func classifyWaiting(f Facts) Verdict {
+	s := newEvaluation(&f)
+	if s.isShellPrompt() {
 		return Verdict{Kind: Prompt, Confidence: 0, Reason: fmt.Sprintf("%s is at its prompt", f.Probe.Program)}
 	}
 	return s.weigh()
 }
 
-func notWaiting(r *Result) Verdict {
-	v := Verdict{Confidence: 2, Reason: fmt.Sprintf("%s: %s", r.Program, r.Why)}
-	if r.Source < FromCall {
+// notWaitingVerdict returns the verdict of a program that does not wait for the terminal.
+func notWaitingVerdict(r *Result) Verdict {
+	v := Verdict{Confidence: 2, Reason: fmt.Sprintf("%s: %s", r.Program, r.Reason)}
+	if r.Source < FromSyscall {
 		v.Confidence = 10
 	}
 	return v
 }
 
-func newScene(f *Facts) *scene {
-	s := &scene{Facts: f, line: tail(f.Line), asked: f.Line}
-	s.empty = strings.TrimSpace(s.line) == ""
+// newEvaluation derives the values of an evaluation from facts.
+func newEvaluation(f *Facts) *evaluation {
+	s := &evaluation{Facts: f, line: lineEnd(f.Line), promptLine: f.Line}
+	s.isBlank = strings.TrimSpace(s.line) == ""
 	if m := f.Modes; m != nil {
-		s.hidden = m.Canonical && !m.Echo
-		s.raw = !m.Canonical
-		if f.Probe.State == Reading && m.Limit > 0 { // as good as a wait with a limit
+		s.hidesInput = m.Canonical && !m.Echo
+		s.isRaw = !m.Canonical
+		if f.Probe.State == Reading && m.Limit > 0 { // equivalent to a wait with a timeout
 			f.Probe.State, f.Probe.Timeout = Polling, m.Limit
 		}
 	}
-	s.relay = relays[f.Probe.Program] && !f.promptsItself()
-	s.parked = isParked(f)
-	p, asks := ask(s.line)
-	if !asks && s.empty && len(f.Above) > 0 {
+	s.isRelay = relayPrograms[f.Probe.Program] && !f.promptsItself()
+	s.backgroundReader = isBackgroundReader(f)
+	p, found := findPhrase(s.line)
+	if !found && s.isBlank && len(f.Above) > 0 {
 		above := f.Above[len(f.Above)-1]
-		if last := tail(above); wholeLine.MatchString(last) && !showsKeyHelp(f.Above) {
-			p, asks, s.asked = phrase{kind: Confirm, what: "asked on the line above"}, true, above
+		if last := lineEnd(above); questionLine.MatchString(last) && !showsKeyHelp(f.Above) {
+			p, found, s.promptLine = phrase{kind: Confirm, reason: "asked on the line above"}, true, above
 		}
 	}
-	s.asks, s.kind, s.what = asks, p.kind, p.what
-	if words := passwordBox(f); words != "" {
-		s.asks, s.kind, s.what, s.asked, s.box = true, Password, "shows a password box", words, true
+	s.isPrompt, s.kind, s.phraseReason = found, p.kind, p.reason
+	if words := passwordBoxText(f); words != "" {
+		s.isPrompt, s.kind, s.phraseReason, s.promptLine, s.isPasswordBox = true, Password, "shows a password box", words, true
 	}
-	s.own = s.isRepl() || s.readsKeysInBackground(f.Above)
-	s.repl = s.own || replPrompt.MatchString(s.line)
-	s.like = promptEnd.MatchString(s.line) || s.repl
+	s.isKnownREPL = s.isREPLPrompt() || s.readsKeysInBackground(f.Above)
+	s.looksLikeREPL = s.isKnownREPL || replPrompt.MatchString(s.line)
+	s.looksLikePrompt = promptEnd.MatchString(s.line) || s.looksLikeREPL
 	s.findKind()
-	s.works = !s.asks && !s.repl && progress.MatchString(s.line)
+	s.looksLikeProgress = !s.isPrompt && !s.looksLikeREPL && progressLine.MatchString(s.line)
 	return s
 }
 
-// findKind decides between the kinds by more than the cursor's line.
-func (s *scene) findKind() {
+// findKind determines the kind by more than the cursor's line.
+func (s *evaluation) findKind() {
 	switch {
 	case s.kind == Password:
-	case s.hidden && s.kind != Confirm:
+	case s.hidesInput && s.kind != Confirm:
 		s.kind = Password
 	case s.AltScreen:
 		if s.kind != Confirm {
 			s.kind = Screen
 		}
-	case s.kind == None && s.repl: // also if it printed a question before
+	case s.kind == None && s.looksLikeREPL: // even if it printed a question before
 		s.kind = Text
-	case s.kind == None && (s.raw || s.Modes == nil) && arrowMenu(s.Facts):
-		s.kind, s.asks, s.what = Menu, true, "marks one of the choices shown"
-	case s.kind == None && s.like && numberedAbove(s.Above):
-		s.kind, s.asks, s.what = Menu, true, "follows a numbered list"
-	case s.kind == None && s.like && menuWords.MatchString(s.line) && len(s.Above) > 0 && numbered.MatchString(s.Above[len(s.Above)-1]):
-		s.kind, s.asks, s.what = Menu, true, "prompts for a choice"
-	case s.kind == None && s.like && s.yesAbove():
-		s.kind, s.asks, s.what = Confirm, true, "wants the word yes"
-	case s.kind == None && s.pager():
-		s.kind, s.asks, s.what = Screen, true, "is a pager's prompt"
-	case s.kind == None && (s.Mouse || s.AppCursor && s.raw && !s.like && !s.BracketedPaste):
+	case s.kind == None && (s.isRaw || s.Modes == nil) && hasArrowMenu(s.Facts):
+		s.kind, s.isPrompt, s.phraseReason = Menu, true, "marks one of the choices shown"
+	case s.kind == None && s.looksLikePrompt && hasNumberedList(s.Above):
+		s.kind, s.isPrompt, s.phraseReason = Menu, true, "follows a numbered list"
+	case s.kind == None && s.looksLikePrompt && menuWords.MatchString(s.line) && len(s.Above) > 0 && numberedChoice.MatchString(s.Above[len(s.Above)-1]):
+		s.kind, s.isPrompt, s.phraseReason = Menu, true, "prompts for a choice"
+	case s.kind == None && s.looksLikePrompt && s.hasYesAbove():
+		s.kind, s.isPrompt, s.phraseReason = Confirm, true, "wants the word yes"
+	case s.kind == None && s.isPagerPrompt():
+		s.kind, s.isPrompt, s.phraseReason = Screen, true, "is a pager's prompt"
+	case s.kind == None && (s.Mouse || s.AppCursor && s.isRaw && !s.looksLikePrompt && !s.BracketedPaste):
 		s.kind = Screen
 	case s.kind == None:
 		s.kind = Text
 	}
 }
 
-func (s *scene) yesAbove() bool {
+// hasYesAbove reports whether a row above lists yes as an accepted answer.
+func (s *evaluation) hasYesAbove() bool {
 	for _, l := range s.Above[max(0, len(s.Above)-4):] {
-		if aboveYes.MatchString(tail(l)) {
+		if yesLine.MatchString(lineEnd(l)) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *scene) pager() bool {
-	return pagers[s.Probe.Program] && (s.raw || pagerEnd.MatchString(s.line))
+// isPagerPrompt reports whether a pager waits for a key.
+func (s *evaluation) isPagerPrompt() bool {
+	return pagers[s.Probe.Program] && (s.isRaw || pagerPrompt.MatchString(s.line))
 }
 
-// shellPrompt reports whether a shell without marks waits for a command. While marks report a running command, it is
+// isShellPrompt reports whether a shell without marks waits for a command. While marks report a running command, it is
 // that command: a shell in the shell. The shell that prints the marks reads for its own builtins then, unless it got a
 // prompt without marks.
-func (s *scene) shellPrompt() bool {
+func (s *evaluation) isShellPrompt() bool {
 	if s.Probe.State != Reading && s.Probe.State != Polling {
 		return false
 	}
-	if s.relay {
-		return !s.asks && remotePrompt.MatchString(s.line)
+	if s.isRelay {
+		return !s.isPrompt && remotePrompt.MatchString(s.line)
 	}
-	if own := s.Leader != 0 && s.Probe.PID == s.Leader; own && s.Shell == ShellRunning {
-		return s.NewPrompt
+	if isLeader := s.Leader != 0 && s.Probe.PID == s.Leader; isLeader && s.Shell == ShellRunning {
+		return s.HasNewPrompt
 	}
-	if !shells[s.Probe.Program] || s.asks || s.Probe.Script {
+	if !shells[s.Probe.Program] || s.isPrompt || s.Probe.RunsScript {
 		return false
 	}
-	if readPrompt.MatchString(s.line) {
+	if fishReadPrompt.MatchString(s.line) {
 		return false
 	}
 	// The line editors of shells read keys. Shells without one read lines, and so does their read command.
-	if s.raw || s.BracketedPaste {
-		return shellEnd.MatchString(s.line) || s.BracketedPaste && !s.like
+	if s.isRaw || s.BracketedPaste {
+		return shellPromptEnd.MatchString(s.line) || s.BracketedPaste && !s.looksLikePrompt
 	}
-	return plainShells[s.Probe.Program] && plainPrompt.MatchString(s.line)
+	return plainShells[s.Probe.Program] && plainShellPrompt.MatchString(s.line)
 }
 
 // weigh adds the weights for and against waiting.
-func (s *scene) weigh() Verdict {
+func (s *evaluation) weigh() Verdict {
 	v := Verdict{Kind: s.kind}
 	var reasons []string
 	for i := range weights {
 		w := &weights[i]
-		if w.holds(s) {
-			v.Confidence += w.points
-			if w.why != "" {
-				reasons = append(reasons, w.why)
+		if w.applies(s) {
+			v.Confidence += w.percent
+			if w.reason != "" {
+				reasons = append(reasons, w.reason)
 			}
 		}
 	}
-	if s.what != "" {
-		reasons = append(reasons, "the text "+s.what)
+	if s.phraseReason != "" {
+		reasons = append(reasons, "the text "+s.phraseReason)
 	}
 	v.Confidence = min(99, max(1, v.Confidence))
-	if s.mayBeAtWork() && !s.promptPersists() {
-		v.Confidence = min(v.Confidence, needed/2)
+	if s.mayBeWorking() && !s.promptPersists() {
+		v.Confidence = min(v.Confidence, minConfidence/2)
 	}
-	v.Needs = v.Confidence >= needed
-	if !v.Needs {
+	v.NeedsInput = v.Confidence >= minConfidence
+	if !v.NeedsInput {
 		v.Kind = None
 	}
-	v.Repl = v.Kind == Text && s.own
-	v.Box = v.Kind == Password && s.box
+	v.IsREPL = v.Kind == Text && s.isKnownREPL
+	v.IsPasswordBox = v.Kind == Password && s.isPasswordBox
 	if p := s.Probe.Program; p != "" {
 		v.Reason = p + ": "
 	}
 	v.Reason += strings.Join(reasons, "; ")
-	if v.Needs && s.kind != Screen && !s.repl && strings.TrimSpace(s.asked) != "" {
+	if v.NeedsInput && s.kind != Screen && !s.looksLikeREPL && strings.TrimSpace(s.promptLine) != "" {
 		v.Reason += `: "` + s.quotedPrompt() + `"`
 	}
 	return v
 }
 
-// Words returns the prompt's words in a verdict's reason, or "".
-func Words(reason string) string {
+// PromptText returns the prompt quoted in a verdict's reason, or "".
+func PromptText(reason string) string {
 	_, words, _ := strings.Cut(reason, `: "`)
 	return strings.TrimSuffix(words, `"`)
 }
 
-// maxWords bounds the words of a prompt in a reason, in bytes.
-const maxWords = 200
+// maxPromptText bounds the quoted prompt in a reason, in bytes.
+const maxPromptText = 200
 
 // quotedPrompt returns the end of the prompt, which lists the possible answers. Secrets are masked before the text is
-// cut: a cut one would not be recognized.
-func (s *scene) quotedPrompt() string {
-	text := s.asked
-	if s.Shown != nil {
-		text = s.Shown(text)
+// cut: a cut secret would not be recognized.
+func (s *evaluation) quotedPrompt() string {
+	text := s.promptLine
+	if s.Redact != nil {
+		text = s.Redact(text)
 	}
-	if text = strings.TrimSpace(text); len(text) > maxWords {
-		return "…" + lastBytes(text, maxWords)
+	if text = strings.TrimSpace(text); len(text) > maxPromptText {
+		return "…" + lastBytes(text, maxPromptText)
 	}
 	return text
 }
 
-// quietEnough reports whether the silence is long enough to be evidence if nothing better is known: longer than this
-// program's usual pauses.
-func (s *scene) quietEnough() bool {
+// isSilentLongEnough reports whether the silence is long enough to be evidence if nothing better is known: longer than
+// this program's usual pauses.
+func (s *evaluation) isSilentLongEnough() bool {
 	least := time.Second
 	switch {
-	case s.asks && s.foreign() && !s.hidden:
-		least = 3 * time.Second // as for what a relay may hide
-	case s.asks:
+	case s.isPrompt && s.isOtherUsers() && !s.hidesInput:
+		least = 3 * time.Second // as for a program behind a relay
+	case s.isPrompt:
 		least = 300 * time.Millisecond
 	}
-	return s.Quiet >= max(least, min(3*s.Rhythm, maxRequiredSilence))
+	return s.Silence >= max(least, min(3*s.UsualSilence, maxRequiredSilence))
 }

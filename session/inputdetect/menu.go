@@ -8,12 +8,12 @@ import (
 // maxMenuRows is the greatest distance between the cursor and a menu.
 const maxMenuRows = 20
 
-// numberedAbove reports whether the rows right above the cursor are a list of choices: increasing numbers.
-func numberedAbove(above []string) bool {
+// hasNumberedList reports whether the rows right above the cursor are a list of choices: increasing numbers.
+func hasNumberedList(above []string) bool {
 	n, want := 0, -1
 	for i := len(above) - 1; i >= max(0, len(above)-maxMenuRows); i-- {
-		line := tail(above[i])
-		m := numbered.FindStringSubmatch(line)
+		line := lineEnd(above[i])
+		m := numberedChoice.FindStringSubmatch(line)
 		if m == nil {
 			// A heading, a blank or an explanation may come between list and prompt.
 			if n == 0 && i >= len(above)-3 {
@@ -30,32 +30,32 @@ func numberedAbove(above []string) bool {
 	return n >= 2
 }
 
-// arrowMenu reports whether the rows around the cursor are choices, one of them marked.
-func arrowMenu(f *Facts) bool {
+// hasArrowMenu reports whether the rows around the cursor are choices, one of them marked.
+func hasArrowMenu(f *Facts) bool {
 	rows := append([]string(nil), f.Above[max(0, len(f.Above)-maxMenuRows):]...)
 	rows = append(rows, f.Line+f.After)
 	rows = append(rows, f.Below[:min(len(f.Below), maxMenuRows)]...)
-	asked, marks := false, 0
+	hasHeading, marks := false, 0
 	for i, row := range rows {
-		row = tail(row)
-		if asked = asked || question.MatchString(row); !asked {
+		row = lineEnd(row)
+		if hasHeading = hasHeading || menuHeading.MatchString(row); !hasHeading {
 			continue
 		}
-		if marked.MatchString(row) && !question.MatchString(row) {
+		if markedChoice.MatchString(row) && !menuHeading.MatchString(row) {
 			marks++
 		}
-		if m := pointed.FindStringSubmatch(row); m != nil && (sibling(rows, i-1, m[1]) || sibling(rows, i+1, m[1])) {
+		if m := pointedChoice.FindStringSubmatch(row); m != nil && (isSiblingChoice(rows, i-1, m[1]) || isSiblingChoice(rows, i+1, m[1])) {
 			marks++
 		}
 	}
 	if marks > 0 {
 		return true
 	}
-	return plainArrows(rows)
+	return hasPlainArrows(rows)
 }
 
-// sibling reports whether a row is an unmarked choice with the same indentation.
-func sibling(rows []string, i int, indent string) bool {
+// isSiblingChoice reports whether row i is an unmarked choice with the same indentation.
+func isSiblingChoice(rows []string, i int, indent string) bool {
 	if i < 0 || i >= len(rows) {
 		return false
 	}
@@ -63,13 +63,13 @@ func sibling(rows []string, i int, indent string) bool {
 	return ok && rest != "" && rest[0] != ' '
 }
 
-// plainArrows reports whether a marked row is among similar rows, without a recognizable question.
-func plainArrows(rows []string) bool {
+// hasPlainArrows reports whether a marked row is among similar rows, without a recognizable heading.
+func hasPlainArrows(rows []string) bool {
 	for i, row := range rows {
-		row = strings.TrimLeft(tail(row), " ")
+		row = strings.TrimLeft(lineEnd(row), " ")
 		for _, mark := range []string{"❯ ", "▸ ", "▶ ", "➤ ", "› ", "► "} {
 			indent := strings.Repeat(" ", len(rows[i])-len(strings.TrimLeft(rows[i], " ")))
-			if strings.HasPrefix(row, mark) && (sibling(rows, i-1, indent) || sibling(rows, i+1, indent)) {
+			if strings.HasPrefix(row, mark) && (isSiblingChoice(rows, i-1, indent) || isSiblingChoice(rows, i+1, indent)) {
 				return true
 			}
 		}

@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// The formats are those of proc_pid_syscall(5) and proc_pid_fdinfo(5). A file may be truncated or empty if its process
+// Parsers of files in /proc. The formats are those of proc_pid_syscall(5) and proc_pid_fdinfo(5). A file may be truncated or empty if its process
 // ends during the read.
 
-// call is the system call of a thread.
-type call struct {
-	running bool
-	nr      int // -1: blocked, but not in a system call
-	args    [6]uint64
-	stack   uint64 // the stack pointer; 0 if missing
+// syscallState is the system call of a thread.
+type syscallState struct {
+	isRunning bool // the thread runs; the other fields are not valid
+	number    int  // -1: blocked, but not in a system call
+	args      [6]uint64
+	stack     uint64 // stack pointer; 0: missing
 }
 
-// parseCall parses /proc/PID/syscall.
-func parseCall(b []byte) (c call, ok bool) {
+// parseSyscall parses /proc/PID/syscall.
+func parseSyscall(b []byte) (c syscallState, ok bool) {
 	b = bytes.TrimSpace(b)
 	if string(b) == "running" {
-		return call{running: true, nr: -1}, true
+		return syscallState{isRunning: true, number: -1}, true
 	}
 	f, rest, _ := bytes.Cut(b, []byte{' '})
 	nr, err := strconv.Atoi(string(f))
 	if err != nil {
 		return c, false
 	}
-	c.nr = nr
+	c.number = nr
 	if nr < 0 {
 		return c, true
 	}
@@ -45,8 +45,7 @@ func parseCall(b []byte) (c call, ok bool) {
 	return c, true
 }
 
-// parseSchedstat parses /proc/PID/schedstat: how long a thread ran, in nanoseconds, how long it waited for that, and
-// how often it ran.
+// parseSchedstat parses /proc/PID/schedstat: how long a thread ran, in nanoseconds, and how often.
 func parseSchedstat(b []byte) (ns, times uint64, ok bool) {
 	ran, rest, _ := bytes.Cut(bytes.TrimSpace(b), []byte{' '})
 	_, often, _ := bytes.Cut(rest, []byte{' '})
@@ -87,8 +86,8 @@ func hasCommands(cmdline []byte) bool {
 	return false
 }
 
-// ttyIndex returns the terminal of a PTY's master from its fdinfo.
-func ttyIndex(b []byte) (n int, ok bool) {
+// parseTTYIndex returns the number of the terminal from the fdinfo of a PTY's master.
+func parseTTYIndex(b []byte) (n int, ok bool) {
 	for line := range bytes.Lines(b) {
 		if rest, found := bytes.CutPrefix(line, []byte("tty-index:")); found {
 			n, err := strconv.Atoi(string(bytes.TrimSpace(rest)))
@@ -98,26 +97,28 @@ func ttyIndex(b []byte) (n int, ok bool) {
 	return 0, false
 }
 
-// connection is a row of /proc/net/tcp or tcp6.
-type connection struct{ local, remote, inode string }
+// tcpConnection is a row of /proc/net/tcp or tcp6.
+type tcpConnection struct{ local, remote, inode string }
 
 // parseConnections returns the rows of established connections.
-func parseConnections(b []byte) (table []connection) {
+func parseConnections(b []byte) (table []tcpConnection) {
 	for line := range bytes.Lines(b) {
 		f := bytes.Fields(line) // number, local, remote, state, queues, timer, retransmissions, uid, timeout, inode
 		if len(f) < 10 || string(f[3]) != "01" {
 			continue
 		}
-		table = append(table, connection{plainAddress(f[1]), plainAddress(f[2]), string(f[9])})
+		table = append(table, tcpConnection{trimIPv4Prefix(f[1]), trimIPv4Prefix(f[2]), string(f[9])})
 	}
 	return table
 }
 
-// plainAddress converts an IPv4 address in IPv6 form to IPv4.
-func plainAddress(b []byte) string { return strings.TrimPrefix(string(b), "0000000000000000FFFF0000") }
+// trimIPv4Prefix converts an IPv4 address in IPv6 form to IPv4.
+func trimIPv4Prefix(b []byte) string {
+	return strings.TrimPrefix(string(b), "0000000000000000FFFF0000")
+}
 
-// parseWatched calls f for each descriptor in an epoll instance's fdinfo, with the events it is watched for.
-func parseWatched(b []byte, f func(fd int, events uint32)) {
+// parseEpollTargets calls f for each descriptor in an epoll instance's fdinfo, with its awaited events.
+func parseEpollTargets(b []byte, f func(fd int, events uint32)) {
 	for line := range bytes.Lines(b) {
 		rest, ok := bytes.CutPrefix(line, []byte("tfd:"))
 		if !ok {

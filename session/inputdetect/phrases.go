@@ -16,31 +16,31 @@ const secretWords = `pass(?:word|phrase|code|wd)|pin(?: code)?|secret|otp|one-ti
 	`passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|lösenord|adgangskode|hasło|parola|пароль|` +
 	`密码|密碼|口令|パスワード|암호|비밀번호`
 
-// saysSecret matches a line with such a word in it.
-var saysSecret = pattern.Lazy(`(?i)(?:` + secretWords + `)`)
+// secretPattern matches a line with one of secretWords.
+var secretPattern = pattern.Lazy(`(?i)(?:` + secretWords + `)`)
 
 // phrase is a row of the table of prompts: the form of an unfinished line that prompts for a kind of input.
 type phrase struct {
-	kind Kind
-	re   pattern.Pattern
-	what string
-	shut bool // only for questions that yes or no can answer
+	kind      Kind
+	pattern   pattern.Pattern
+	reason    string // part of Verdict.Reason
+	yesNoOnly bool   // only for questions that yes or no can answer
 }
 
-// answer matches what may follow an offer: the default, and keys typed already.
-const answer = `(?:\s*\[[^\]]{0,20}\])?[?:>›»]*\s*\S{0,3}$`
+// answerEnd matches what may follow an offer: the default, and keys already typed.
+const answerEnd = `(?:\s*\[[^\]]{0,20}\])?[?:>›»]*\s*\S{0,3}$`
 
 // phrases are tried in order on the text before the cursor.
 var phrases = []phrase{
 	{Password, pattern.Lazy(`(?i)(?:^|[^\pL\pN])(?:` + secretWords + `)(?:$|[^\pL\pN].*)[:?>›»：]\s*[*•●∙·]*\s*$`), "prompts for a secret", false},
 	{Password, pattern.Lazy(`(?i)(?:` + secretWords + `)\s*[:：]\s*[*•●∙·]*\s*$`), "prompts for a secret", false},
 	{Menu, pattern.Lazy(`^\s*(?:#\?|\?#) ?\S{0,3}$`), "is the shell's select prompt", false},
-	{Confirm, pattern.Lazy(`(?i)[\[(<{]\s*(?:y(?:es)?|n(?:o)?|j(?:a)?|o(?:ui)?|s(?:i|í)?|д)\s*(?:[/|,]\s*\[?[\pL?!-][\pL-]*\]?\s*){1,12}[\])>}]\s*` + answer), "offers yes or no", false},
-	{Confirm, pattern.Lazy(`(?i)[\[(<]\s*\[?y(?:es)?\]?\s+or\s+\[?no?\]?\s*[\])>]\s*` + answer), "offers yes or no", false},
-	{Confirm, pattern.Lazy(`(?i)\[(?:[a-z?!/],){2,14}[a-z?!/]\]\s*` + answer), "offers keys", false},
-	{Confirm, pattern.Lazy(`(?i)\(\s*(?:y|yes|n|no)\s*\)\s*` + answer), "offers yes or no", false},
-	{Confirm, pattern.Lazy(`(?i)\[y\]es,? *\[n\]o.*` + answer), "offers yes or no", false},
-	{Confirm, pattern.Lazy(`(?i)\by(?:es)?\s*/\s*no?\s*[)\]]?\s*` + answer), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)[\[(<{]\s*(?:y(?:es)?|n(?:o)?|j(?:a)?|o(?:ui)?|s(?:i|í)?|д)\s*(?:[/|,]\s*\[?[\pL?!-][\pL-]*\]?\s*){1,12}[\])>}]\s*` + answerEnd), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)[\[(<]\s*\[?y(?:es)?\]?\s+or\s+\[?no?\]?\s*[\])>]\s*` + answerEnd), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)\[(?:[a-z?!/],){2,14}[a-z?!/]\]\s*` + answerEnd), "offers keys", false},
+	{Confirm, pattern.Lazy(`(?i)\(\s*(?:y|yes|n|no)\s*\)\s*` + answerEnd), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)\[y\]es,? *\[n\]o.*` + answerEnd), "offers yes or no", false},
+	{Confirm, pattern.Lazy(`(?i)\by(?:es)?\s*/\s*no?\s*[)\]]?\s*` + answerEnd), "offers yes or no", false},
 	{Confirm, pattern.Lazy(`(?i)\b(?:press|hit|drücken sie|appuyez sur)\b.{0,40}\b(?:key|enter|return|space|taste|touche|any)\b.{0,60}$`), "prompts for a key", false},
 	{Confirm, pattern.Lazy(`--\s?(?:More|Mehr|Plus)\s?--(?:\s*\(\d+%\))?\s*$`), "is a pager's prompt", false},
 	{Confirm, pattern.Lazy(`(?i)\b(?:are you sure|do you (?:really )?(?:want|wish)|would you like|shall (?:i|we)|should (?:i|we)|is (?:this|that) (?:ok|correct|right)|ok to|really)\b[^?]*` + `\?\s*\S{0,3}$`), "prompts for confirmation", true},
@@ -48,14 +48,14 @@ var phrases = []phrase{
 	{Confirm, pattern.Lazy(`(?i)\b(?:type|enter)\s+["'“‘]?yes["'”’]?\b.*[:?>]\s*\S{0,3}$`), "prompts for the word yes", false},
 }
 
-// openQuestion matches questions that yes or no do not answer.
+// openQuestion matches questions that yes or no cannot answer.
 var openQuestion = pattern.Lazy(`(?i)(?:^|[^\pL])(?:what|which|where|who|how|when|why|welche[rs]?|wie|quel(?:le)?)(?:$|[^\pL])`)
 
-// aboveYes matches the second line of a question, which lists the accepted answers.
-var aboveYes = pattern.Lazy(`(?i)(?:only|type|enter|write)\s+["'“‘]?yes["'”’]?`)
+// yesLine matches the second line of a question, which lists the accepted answers.
+var yesLine = pattern.Lazy(`(?i)(?:only|type|enter|write)\s+["'“‘]?yes["'”’]?`)
 
-// wholeLine matches a question that ended its line: the cursor is on the next one.
-var wholeLine = pattern.Lazy(`(?i)(?:[\[(]y(?:es)?/no?[\])]\s*[:?]?|\b(?:press|hit)\b.{0,40}\b(?:key|enter|return)\b.{0,60})\s*$`)
+// questionLine matches a question that ended its line, so that the cursor is on the next one.
+var questionLine = pattern.Lazy(`(?i)(?:[\[(]y(?:es)?/no?[\])]\s*[:?]?|\b(?:press|hit)\b.{0,40}\b(?:key|enter|return)\b.{0,60})\s*$`)
 
 var (
 	// promptEnd matches the end of an unfinished line that waits for its continuation.
@@ -64,28 +64,29 @@ var (
 	replPrompt = pattern.Lazy(`^(?:>>>|\.\.\.|\(\w+\)|(?:In|Out) ?\[\d+\]:|ftp>|[\w.@:/-]{1,40}(?:\([\w@/.:-]{0,60}\))?(?::\d{1,4})*(?::\d)?[=*!^'"-]?[>#]) $`)
 	// remotePrompt matches a shell's prompt behind a relay: user, host or directory before its sign.
 	remotePrompt = pattern.Lazy(`^[^\s:]*[\w\])@~/-](?:[:@ ][^\s]*)*\s?[$#%❯➜] $`)
-	// readPrompt is what fish prints when one of its scripts reads.
-	readPrompt = pattern.Lazy(`^read> `)
-	// shellEnd matches the end of a shell's prompt, perhaps followed by a partial command.
-	shellEnd = pattern.Lazy(`[$#%>❯➜λ»›⟩](?: |$)`)
+	// fishReadPrompt matches the prompt of fish's builtin read.
+	fishReadPrompt = pattern.Lazy(`^read> `)
+	// shellPromptEnd matches the end of a shell's prompt, perhaps followed by a partial command.
+	shellPromptEnd = pattern.Lazy(`[$#%>❯➜λ»›⟩](?: |$)`)
 	// menuWords matches a request for a choice from the list above.
 	menuWords = pattern.Lazy(`(?i)\b(?:choice|choose|select(?:ion)?|option|pick|which|number|auswahl|choix)\b`)
-	// numbered is a row of a list of choices.
-	numbered = pattern.Lazy(`^\s*[\[(]?(\d{1,3})[\]).:]\s*\S`)
-	// marked matches a choice with the marker of an arrow-key menu.
-	marked = pattern.Lazy(`^\s*(?:│\s*)?(?:[❯›▸▶►➤→◆●◉◯○◻◼☐☑☒✔✓]|\[[ xX*]\])\s*\S`)
-	// pointed matches one with a plain marker, which counts only above or below similar rows.
-	pointed = pattern.Lazy(`^(\s*)[>*] (?:\S)`)
-	// question matches the heading of such a menu.
-	question = pattern.Lazy(`^\s*(?:│\s*)?(?:\?|◆|\[\?\]|❓|›)\s+\S`)
-	// progress matches a line that a program redraws while it works.
-	progress = pattern.Lazy(`(?i)\d\s?%|[█▓▒░━▰▱■□]{3}|\[[=#>.\-\s*]{5,}\]|[=#]{4,}>|\bETA\b|\b\d+(?:\.\d+)?\s?[kmgt]i?b(?:/s|ps)|` +
+	// numberedChoice matches a row of a numbered list of choices.
+	numberedChoice = pattern.Lazy(`^\s*[\[(]?(\d{1,3})[\]).:]\s*\S`)
+	// markedChoice matches a choice with the marker of an arrow-key menu.
+	markedChoice = pattern.Lazy(`^\s*(?:│\s*)?(?:[❯›▸▶►➤→◆●◉◯○◻◼☐☑☒✔✓]|\[[ xX*]\])\s*\S`)
+	// pointedChoice matches a choice with a plain marker, which counts only above or below similar rows.
+	pointedChoice = pattern.Lazy(`^(\s*)[>*] (?:\S)`)
+	// menuHeading matches the heading of an arrow-key menu.
+	menuHeading = pattern.Lazy(`^\s*(?:│\s*)?(?:\?|◆|\[\?\]|❓|›)\s+\S`)
+	// progressLine matches a line that a program redraws while it works.
+	progressLine = pattern.Lazy(`(?i)\d\s?%|[█▓▒░━▰▱■□]{3}|\[[=#>.\-\s*]{5,}\]|[=#]{4,}>|\bETA\b|\b\d+(?:\.\d+)?\s?[kmgt]i?b(?:/s|ps)|` +
 		`\b\d+\s?/\s?\d+\b|[\x{2800}-\x{28ff}◐◓◑◒◴◷◶◵◰◳◲◱⣾⣽⣻⢿⡿⣟⣯⣷]|(?:^|\s)[|/\\-]$|^[|/\\-]\s|[^\s.…]\s?(?:\.{2,}|…)\s?$|\b\d+ of \d+\b`)
-	pagerEnd = pattern.Lazy(`^(?:\(END\)|:|.*\(press h for help or q to quit\)|lines \d+-\d+.*)\s*$`)
+	// pagerPrompt matches the prompt of a pager.
+	pagerPrompt = pattern.Lazy(`^(?:\(END\)|:|.*\(press h for help or q to quit\)|lines \d+-\d+.*)\s*$`)
 )
 
-// tail returns the part of a line's end that is examined.
-func tail(line string) string { return lastBytes(line, maxLineBytes) }
+// lineEnd returns the examined end of a line.
+func lineEnd(line string) string { return lastBytes(line, maxLineBytes) }
 
 // lastBytes returns the end of a text, at most n bytes of whole characters.
 func lastBytes(text string, n int) string {
@@ -99,13 +100,13 @@ func lastBytes(text string, n int) string {
 	return text
 }
 
-// ask returns the prompt that a line matches.
-func ask(line string) (phrase, bool) {
+// findPhrase returns the first phrase that matches a line.
+func findPhrase(line string) (phrase, bool) {
 	if strings.TrimSpace(line) == "" {
 		return phrase{}, false
 	}
 	for _, p := range phrases {
-		if p.re.MatchString(line) && !(p.shut && openQuestion.MatchString(line)) {
+		if p.pattern.MatchString(line) && !(p.yesNoOnly && openQuestion.MatchString(line)) {
 			return p, true
 		}
 	}

@@ -10,92 +10,93 @@ import (
 
 // Bounds of one probe. Beyond them the result covers the examined part.
 const (
-	maxFile      = 64 << 10
-	maxProcesses = 1024 // descendants of the session leader
-	maxThreads   = 1024 // of the group
-	maxBehind    = 4    // terminals behind one relay
-	maxDepth     = 3    // relays behind relays
+	maxFileBytes  = 64 << 10 // read of a file in /proc
+	maxProcesses  = 1024     // descendants of the session leader
+	maxThreads    = 1024     // of the group
+	maxRelayed    = 4        // terminals behind one relay
+	maxRelayDepth = 3        // relays behind relays
 )
 
-// Prober examines the foreground process group of a terminal through /proc. It keeps only what it needs to detect that
-// nothing ran since the last probe; its other state exists only during a probe, as thousands of idle programs may be
+// Prober examines the foreground process group of a terminal through /proc. It stores only what it needs to detect that
+// nothing ran since the last probe. Its other state exists only during a probe, as thousands of idle programs may be
 // probed. The zero value is ready to use.
 //
-// A probe covers a moment: the program may have continued before the result is read. Two equal probes with no output in
+// A probe covers a moment: the program may have continued before the result is read. Two equal probes without output in
 // between are stronger evidence than one.
 type Prober struct {
-	*work // nil between probes
+	*probeState // nil between probes
 
-	last    runTime
-	aside   asideTime   // state of the threads other than the one that decided
-	depth   int         // of the terminals behind others
-	behind  []*Prober   // of the terminals behind this one
-	relayed relayServer // of the last relay whose other side is another process
-	slept   bool        // at the last probe all slept or waited: the next one notes what Still compares with
-	still   stillness
+	lastRunTime    groupRunTime     // of the last probe
+	otherThreads   otherThreadTimes // of the process that waited at the last probe
+	depth          int              // number of relays above
+	relayedProbers []*Prober        // of the terminals behind this one
+	lastServer     relayServer      // of the last relay whose other side is another process
+	wasIdle        bool             // the last probe found all processes idle: the next one records idleState
+	idleState      idleProcesses    // compared by UnchangedSinceProbe
 
-	noCalls, noChannels bool // for tests: as if /proc refused
+	disableSyscall, disableWchan bool // for tests: as if /proc denied these files
 }
 
-// work is the state of a probe in progress, with its buffers. No result may point into them.
-type work struct {
-	target Target
-	buf    []byte // of maxFile
-	mem    []byte
-	name   []byte
-	queue  []int
-	kin    []bool // of queue: descends from a member of the group
-	tids   []int
+// probeState is the state of a probe in progress, with its buffers. Results must not refer to them.
+type probeState struct {
+	target      Target
+	buf         []byte // of maxFile
+	mem         []byte // memory read from a process
+	name        []byte
+	queue       []int  // processes to examine
+	inGroupTree []bool // by index in queue: the process descends from a member of the group
+	tids        []int
 
-	now     runTime
+	runTime groupRunTime
 	result  Result
-	threads int // examined
-	found   int // processes of the group
+	threads int // threads examined so far
+	found   int // processes of the group found so far
 
-	first   finding // of the first thread of the process being examined
-	masters []int   // terminals that the thread being examined relays for, by their number
-	decider finding // of the first thread of the process that decided
-	relays  []int   // masters of the thread that decided
-	sources int     // that the thread being examined waits for by poll or select
-	noted   stillness
+	firstThread        finding       // finding of the first thread of the examined process
+	masters            []int         // numbers of the terminals that the examined thread relays
+	deciderFirstThread finding       // finding of the first thread of the process that determined the result
+	deciderMasters     []int         // masters of the thread that determined the result
+	sources            int           // descriptors that the examined thread awaits by poll or select
+	newIdleState       idleProcesses // processes of this probe
 }
 
-// begin resets w for a probe of t.
-func (w *work) begin(t Target) {
-	*w = work{
-		target: t, buf: w.buf, mem: w.mem[:0], name: w.name[:0], queue: w.queue[:0], kin: w.kin[:0], tids: w.tids[:0],
-		masters: w.masters[:0], relays: w.relays[:0],
-		now: runTime{group: t.Group}, result: Result{State: Sleeping, Timeout: -1}, noted: stillness{group: int32(t.Group)},
+// reset prepares s for a probe of t.
+func (w *probeState) reset(t Target) {
+	*w = probeState{
+		target: t, buf: w.buf, mem: w.mem[:0], name: w.name[:0], queue: w.queue[:0], inGroupTree: w.inGroupTree[:0], tids: w.tids[:0],
+		masters: w.masters[:0], deciderMasters: w.deciderMasters[:0],
+		runTime: groupRunTime{group: t.Group}, result: Result{State: Sleeping, Timeout: -1}, newIdleState: idleProcesses{group: int32(t.Group)},
 	}
 }
 
-// runTime identifies how far a set of threads that may not be examined has run.
-type runTime struct {
+// groupRunTime sums the run times of threads that may not be examined otherwise.
+type groupRunTime struct {
 	group           int
 	ns, times, tids uint64
-	blind           bool
+	isIncomplete    bool // a thread ran, or its time is unknown
 }
 
-var works = sync.Pool{New: func() any { return &work{buf: make([]byte, maxFile)} }}
+// probeStates has unused states with their buffers.
+var probeStates = sync.Pool{New: func() any { return &probeState{buf: make([]byte, maxFileBytes)} }}
 
 // Probe returns the current state of the group.
 func (p *Prober) Probe(t Target) Result {
 	if t.Group <= 0 {
-		return Result{Timeout: -1, Why: "no process group is in the foreground"}
+		return Result{Timeout: -1, Reason: "no process group is in the foreground"}
 	}
-	w := works.Get().(*work)
-	w.begin(t)
-	p.work = w
+	w := probeStates.Get().(*probeState)
+	w.reset(t)
+	p.probeState = w
 	defer func() {
-		p.work = nil
-		works.Put(w)
+		p.probeState = nil
+		probeStates.Put(w)
 	}()
 	if t.Leader > 0 {
-		p.walk(t.Leader)
+		p.examineDescendants(t.Leader)
 	}
 	if p.found == 0 {
-		p.noted.moves = true
-		p.all()
+		p.newIdleState.incomparable = true
+		p.examineAll()
 	}
 	p.probeHelpers()
 	if p.found > 0 {
@@ -103,37 +104,37 @@ func (p *Prober) Probe(t Target) Result {
 		p.probeRelayed()
 	}
 	if p.found == 0 {
-		p.result = Result{Source: FromSched, Timeout: -1, Why: "process group " + strconv.Itoa(t.Group) + " has no process that can be seen"}
+		p.result = Result{Source: FromSched, Timeout: -1, Reason: "process group " + strconv.Itoa(t.Group) + " has no process that can be seen"}
 	}
-	p.result.Idle = p.result.State == Unknown && p.found > 0 && !p.now.blind && p.now == p.last
-	p.last = p.now
-	p.keepStillness()
+	p.result.Idle = p.result.State == Unknown && p.found > 0 && !p.runTime.isIncomplete && p.runTime == p.lastRunTime
+	p.lastRunTime = p.runTime
+	p.saveIdleState()
 	return p.result
 }
 
-// walk examines the group's members among a process and its descendants.
-func (p *Prober) walk(root int) {
+// examineDescendants examines the group's members among a process and its descendants.
+func (p *Prober) examineDescendants(root int) {
 	p.queue = append(p.queue[:0], root)
-	p.kin = append(p.kin[:0], false)
+	p.inGroupTree = append(p.inGroupTree[:0], false)
 	for i := 0; i < len(p.queue) && i < maxProcesses && !p.isDecided(); i++ {
 		pr, ok := p.openProcess(p.queue[i])
 		if !ok {
 			continue
 		}
-		if p.slept {
-			p.noted.note(&pr, p.buf)
+		if p.wasIdle {
+			p.newIdleState.add(&pr, p.buf)
 		}
 		member := pr.Group == p.target.Group
 		// A child that left the terminal's session (su -c, setsid) may still read the terminal.
-		if member || p.kin[i] && pr.TTY == 0 {
+		if member || p.inGroupTree[i] && pr.TTY == 0 {
 			p.examine(&pr)
 		}
-		p.queueChildren(&pr, member || p.kin[i])
+		p.queueChildren(&pr, member || p.inGroupTree[i])
 		pr.Close()
 	}
 }
 
-// queueChildren adds the children of all threads of a process, whether or not they are kin of the group.
+// queueChildren queues the children of all threads of a process. inGroupTree is set if it belongs to the group's tree.
 func (p *Prober) queueChildren(pr *process, kin bool) {
 	p.eachThread(pr, func(tid int) {
 		b, err := p.read(pr, "task/"+strconv.Itoa(tid)+"/children")
@@ -146,17 +147,17 @@ func (p *Prober) queueChildren(pr *process, kin bool) {
 				return // cut off
 			}
 			if pid, err := strconv.Atoi(string(b[:end])); err == nil {
-				p.queue, p.kin = append(p.queue, pid), append(p.kin, kin)
+				p.queue, p.inGroupTree = append(p.queue, pid), append(p.inGroupTree, kin)
 			}
 			b = b[end+1:]
 		}
 	})
 }
 
-// all examines the group's members among all processes: for groups whose parents have exited, and kernels that do not
-// list children.
-func (p *Prober) all() {
-	p.everyProcess(func(pr *process) bool {
+// examineAll examines the group's members among all processes: for groups whose parents have exited, and kernels that
+// do not list children.
+func (p *Prober) examineAll() {
+	p.eachProcess(func(pr *process) bool {
 		if pr.Group == p.target.Group {
 			p.examine(pr)
 		}
@@ -170,10 +171,10 @@ func (p *Prober) probeHelpers() {
 	if !p.target.NoEcho || p.found == 0 || p.result.State != Sleeping {
 		return
 	}
-	p.everyProcess(func(pr *process) bool {
+	p.eachProcess(func(pr *process) bool {
 		if name := string(pr.Name); pr.TTY != p.target.TTY && (strings.HasPrefix(name, "pinentry") || strings.Contains(name, "askpass")) {
-			if p.slept {
-				p.noted.note(pr, p.buf)
+			if p.wasIdle {
+				p.newIdleState.add(pr, p.buf)
 			}
 			p.examine(pr)
 		}
@@ -184,26 +185,26 @@ func (p *Prober) probeHelpers() {
 // isDecided reports whether a reader of the terminal was found, which settles the result.
 func (p *Prober) isDecided() bool { return p.result.State == Reading && p.found > 0 }
 
-// examine judges a process.
+// examine examines the threads of a process and considers their findings.
 func (p *Prober) examine(pr *process) {
 	switch pr.State {
 	case 'X', 'x':
 		return
 	case 'Z':
 		if pr.Threads <= 1 {
-			// Its parent must wait for it, and does so now or soon.
+			// Only its parent's wait remains, which comes soon.
 			p.found++
-			p.take(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, why: "has ended"})
+			p.considerFinding(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, reason: "has ended"})
 			return
 		}
 	case 'T', 't':
 		// A stopped reader is still in its read according to /proc.
 		p.found++
-		p.take(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, why: "stopped"})
+		p.considerFinding(pr, pr.pid, finding{state: Sleeping, source: FromSched, timeout: -1, reason: "stopped"})
 		return
 	case 'D':
 		p.found++
-		p.take(pr, pr.pid, finding{state: Busy, source: FromSched, timeout: -1, why: "waits for a disk"})
+		p.considerFinding(pr, pr.pid, finding{state: Busy, source: FromSched, timeout: -1, reason: "waits for a disk"})
 		return
 	}
 	p.found++
@@ -212,17 +213,17 @@ func (p *Prober) examine(pr *process) {
 			return
 		}
 		p.threads++
-		t := thread{p: p, pr: pr, tid: tid, path: "task/" + strconv.Itoa(tid) + "/"}
+		t := thread{prober: p, process: pr, tid: tid, path: "task/" + strconv.Itoa(tid) + "/"}
 		p.masters = p.masters[:0]
-		f := t.judge()
+		f := t.examine()
 		if tid == pr.pid {
-			p.first = f
+			p.firstThread = f
 		}
-		p.take(pr, tid, f)
+		p.considerFinding(pr, tid, f)
 	})
 }
 
-// eachThread calls f for each thread; a process mostly has one, whose id is known.
+// eachThread calls f for each thread. Most processes have one, whose id is the pid.
 func (p *Prober) eachThread(pr *process, f func(tid int)) {
 	if pr.Threads <= 1 {
 		f(pr.pid)
@@ -238,28 +239,29 @@ func (p *Prober) eachThread(pr *process, f func(tid int)) {
 	}
 }
 
-// weight orders states: the highest decides for the whole group. A thread that could not be examined may be the reader,
-// but a running one shows that the group is at work.
-var weight = [...]int{Sleeping: 0, Unknown: 1, Busy: 2, Polling: 3, Reading: 4}
+// statePriority orders states: the highest determines the result of the group. A thread that could not be examined may
+// be the reader, but a running one shows that the group works.
+var statePriority = [...]int{Sleeping: 0, Unknown: 1, Busy: 2, Polling: 3, Reading: 4}
 
-// take keeps the finding with the highest weight, the first of equals, and a wait without limit before one with.
-func (p *Prober) take(pr *process, tid int, f finding) {
+// considerFinding makes a finding the result if it has a higher priority. Of equal ones the first wins, and a wait
+// without a timeout wins over one with.
+func (p *Prober) considerFinding(pr *process, tid int, f finding) {
 	r := &p.result
-	order := cmp.Or(cmp.Compare(weight[f.state], weight[r.State]), cmp.Compare(f.source, r.Source))
+	order := cmp.Or(cmp.Compare(statePriority[f.state], statePriority[r.State]), cmp.Compare(f.source, r.Source))
 	longer := f.timeout < 0 && r.Timeout >= 0
-	client := order == 0 && paned[string(pr.Name)] && !paned[r.Program] // its server reads the terminal for it
+	client := order == 0 && multiplexers[string(pr.Name)] && !multiplexers[r.Program] // its server reads the terminal
 	if r.PID != 0 && (order < 0 || order == 0 && !longer && !client) {
 		return
 	}
 	*r = Result{
 		State: f.state, Source: f.source, PID: pr.pid, TID: tid, Program: string(pr.Name),
-		Call: f.call, Timeout: f.timeout, Why: f.why, Waits: -1, Alone: f.alone,
+		Syscall: f.syscall, Timeout: f.timeout, Reason: f.reason, WaitCount: -1, OnlyTerminal: f.onlyTerminal,
 	}
-	p.decider, p.relays = p.first, append(p.relays[:0], p.masters...)
+	p.deciderFirstThread, p.deciderMasters = p.firstThread, append(p.deciderMasters[:0], p.masters...)
 }
 
-// memory returns a buffer of n bytes for another process's memory.
-func (p *Prober) memory(n int) []byte {
+// memoryBuffer returns a buffer of n bytes for another process's memory.
+func (p *Prober) memoryBuffer(n int) []byte {
 	p.mem = slices.Grow(p.mem[:0], n)[:n]
 	return p.mem
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// terminal is a program on a PTY whose output is read all the time.
-type terminal struct {
+// testTerminal is a program on a PTY whose output is read all the time.
+type testTerminal struct {
 	t      *testing.T
 	master *os.File
 	cmd    *exec.Cmd
@@ -35,22 +35,22 @@ type terminal struct {
 	output bytes.Buffer
 }
 
-// start runs a program on a new PTY and ends it with the test.
-func start(t *testing.T, drain bool, argv ...string) *terminal {
+// startTerminal runs a program on a new PTY and ends it with the test.
+func startTerminal(t *testing.T, drain bool, argv ...string) *testTerminal {
 	t.Helper()
 	path := tier.Path(t, argv[0])
 	cmd := exec.Command(path, argv[1:]...)
 	cmd.Env = append(os.Environ(), "TERM=xterm", "HISTFILE=/dev/null", "LESSHISTFILE=-", "INPUTRC=/dev/null", "HOME="+t.TempDir())
-	return startCmd(t, drain, cmd)
+	return startTerminalCmd(t, drain, cmd)
 }
 
-func startCmd(t *testing.T, drain bool, cmd *exec.Cmd) *terminal {
+func startTerminalCmd(t *testing.T, drain bool, cmd *exec.Cmd) *testTerminal {
 	t.Helper()
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := &terminal{t: t, master: master, cmd: cmd}
+	term := &testTerminal{t: t, master: master, cmd: cmd}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -66,11 +66,10 @@ func startCmd(t *testing.T, drain bool, cmd *exec.Cmd) *terminal {
 	return term
 }
 
-// endSession kills the processes of a session, one by one, until the reader of its
-// terminal has come to an end. Hanging up would not do: a job that its shell has not
-// brought to the foreground yet survives it.
+// endSession kills the processes of a session, one by one, until the reader of its terminal has ended. A hangup would
+// not do: it does not reach a job that its shell has not yet brought to the foreground.
 func endSession(leader int, done <-chan struct{}) {
-	p := Prober{work: &work{buf: make([]byte, maxFile)}}
+	p := Prober{probeState: &probeState{buf: make([]byte, maxFileBytes)}}
 	_ = syscall.Kill(leader, syscall.SIGKILL)
 	for {
 		pids, _ := os.ReadDir("/proc")
@@ -95,29 +94,29 @@ func endSession(leader int, done <-chan struct{}) {
 	}
 }
 
-func (term *terminal) Write(p []byte) (int, error) {
+func (term *testTerminal) Write(p []byte) (int, error) {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	return term.output.Write(p)
 }
 
-func (term *terminal) send(s string) {
+func (term *testTerminal) send(s string) {
 	term.t.Helper()
 	if _, err := term.master.WriteString(s); err != nil {
 		term.t.Fatal(err)
 	}
 }
 
-func (term *terminal) probe() Result {
+func (term *testTerminal) probe() Result {
 	target, err := TargetOf(int(term.master.Fd()))
 	if err != nil {
-		return Result{Why: err.Error()}
+		return Result{Reason: err.Error()}
 	}
 	return term.Probe(target)
 }
 
-// until probes until something holds; the deadline only ends a test that fails.
-func (term *terminal) until(what string, holds func(Result) bool) Result {
+// waitFor probes until a condition holds; the deadline only ends a test that fails.
+func (term *testTerminal) waitFor(what string, holds func(Result) bool) Result {
 	term.t.Helper()
 	var r Result
 	for range 20_000 { // probes, which leave the program a millisecond each: a processor that only they use would be no evidence
@@ -128,29 +127,28 @@ func (term *terminal) until(what string, holds func(Result) bool) Result {
 	}
 	term.mu.Lock()
 	defer term.mu.Unlock()
-	term.t.Fatalf("never %s; last %+v; output %q", what, r, term.output.Bytes())
+	term.t.Fatalf("timeout: never %s; last result %+v; output %q", what, r, term.output.Bytes())
 	return r
 }
 
-func (term *terminal) untilState(want State) Result {
+func (term *testTerminal) waitForState(want State) Result {
 	term.t.Helper()
-	return term.until(want.String(), func(r Result) bool { return r.State == want })
+	return term.waitFor(want.String(), func(r Result) bool { return r.State == want })
 }
 
-// stays checks that a state, once reached by a program that has nothing left to do, is
-// found again and again. A runtime's threads may run now and then in a program that
-// otherwise sleeps.
-func (term *terminal) stays(want State) {
+// checkStays checks that repeated probes find the same state, once a program without other work has reached it. A
+// runtime's threads may run now and then in a program that otherwise sleeps.
+func (term *testTerminal) checkStays(want State) {
 	term.t.Helper()
 	for range 50 {
 		if r := term.probe(); r.State != want && (want != Sleeping || r.State != Busy) {
-			term.t.Errorf("%v is followed by %+v", want, r)
+			term.t.Errorf("after %v: got %+v", want, r)
 			return
 		}
 	}
 }
 
-// TestMain makes the test binary the programs that the tests need.
+// TestMain runs the test binary as one of the programs that the tests need, if it was started as one.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("EVIDENCE_TEST_PROGRAM"); mode != "" {
 		testProgram(mode)
@@ -159,15 +157,15 @@ func TestMain(m *testing.M) {
 	os.Exit(isolate.Run(m))
 }
 
-func startProgram(t *testing.T, mode string, args ...string) *terminal {
+func startProgram(t *testing.T, mode string, args ...string) *testTerminal {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), "EVIDENCE_TEST_PROGRAM="+mode, "GORACE=atexit_sleep_ms=0")
-	return startCmd(t, mode != "writes", cmd)
+	return startTerminalCmd(t, mode != "writes", cmd)
 }
 
 // FEATURES: R40, R42
-func TestProbePrograms(t *testing.T) {
+func TestProbe_Programs(t *testing.T) {
 	tier.Full(t)
 	cases := []struct {
 		name    string
@@ -204,24 +202,23 @@ func TestProbePrograms(t *testing.T) {
 			if _, err := exec.LookPath("less"); err != nil && strings.HasPrefix(c.name, "less") {
 				t.Skip("less is not installed") // where a shell starts it
 			}
-			term := start(t, true, c.argv...)
-			r := term.until(c.state.String(), func(r Result) bool {
-				return r.State == c.state && strings.Contains(r.Program, c.program) && strings.Contains(r.Call, c.call)
+			term := startTerminal(t, true, c.argv...)
+			r := term.waitFor(c.state.String(), func(r Result) bool {
+				return r.State == c.state && strings.Contains(r.Program, c.program) && strings.Contains(r.Syscall, c.call)
 			})
 			if c.state != Busy {
-				if r.Source != FromCall && r.Why != "stopped" {
-					t.Errorf("known only by %v: %+v", r.Source, r)
+				if r.Source != FromSyscall && r.Reason != "stopped" {
+					t.Errorf("got source %v: %+v", r.Source, r)
 				}
-				term.stays(c.state)
+				term.checkStays(c.state)
 			}
 		})
 	}
 }
 
-// The same without the right to trace, as a sandbox or yama's ptrace_scope has it.
-//
+// The states of TestProbe_Programs without the right to trace, as in a sandbox or with yama's ptrace_scope.
 // FEATURES: R42
-func TestProbeByWaitChannel(t *testing.T) {
+func TestProbe_ByWchan(t *testing.T) {
 	for _, c := range []struct {
 		argv  []string
 		state State
@@ -234,94 +231,90 @@ func TestProbeByWaitChannel(t *testing.T) {
 		{[]string{"sh", "-c", "sleep 1000 | cat"}, Sleeping},
 	} {
 		t.Run(c.argv[0], func(t *testing.T) {
-			term := start(t, true, c.argv...)
-			term.untilState(c.state)
-			term.noCalls = true
-			r := term.untilState(c.state)
-			if r.Source != FromChannel {
-				t.Errorf("source %v", r.Source)
+			term := startTerminal(t, true, c.argv...)
+			term.waitForState(c.state)
+			term.disableSyscall = true
+			r := term.waitForState(c.state)
+			if r.Source != FromWchan {
+				t.Errorf("got source %v", r.Source)
 			}
-			term.stays(c.state)
+			term.checkStays(c.state)
 		})
 	}
 }
 
-// Of another user's program only its run time is known.
-//
+// Of another user's program only the run time is known.
 // FEATURES: R42
-func TestProbeByRunTime(t *testing.T) {
-	term := start(t, true, "cat")
-	term.untilState(Reading)
-	term.noCalls, term.noChannels = true, true
-	r := term.until("idle", func(r Result) bool { return r.Idle })
-	if r.State != Unknown || r.Source != FromSched || r.Why == "" {
-		t.Errorf("%+v", r)
+func TestProbe_ByRunTime(t *testing.T) {
+	term := startTerminal(t, true, "cat")
+	term.waitForState(Reading)
+	term.disableSyscall, term.disableWchan = true, true
+	r := term.waitFor("idle", func(r Result) bool { return r.Idle })
+	if r.State != Unknown || r.Source != FromSched || r.Reason == "" {
+		t.Errorf("got %+v", r)
 	}
 	if r = term.probe(); !r.Idle {
-		t.Errorf("nothing happened, yet %+v", r)
+		t.Errorf("without a run: got %+v", r)
 	}
 	term.send("x\n")
-	term.until("read", func(Result) bool {
+	term.waitFor("read", func(Result) bool {
 		term.mu.Lock()
 		defer term.mu.Unlock()
 		return strings.Count(term.output.String(), "x") == 2 // echo and cat
 	})
-	term.until("idle again", func(r Result) bool { return r.Idle })
-	busy := start(t, true, "sh", "-c", "while :; do :; done")
-	busy.noCalls, busy.noChannels = true, true
-	if r := busy.untilState(Busy); r.Source != FromSched {
-		t.Errorf("%+v", r)
+	term.waitFor("idle again", func(r Result) bool { return r.Idle })
+	busy := startTerminal(t, true, "sh", "-c", "while :; do :; done")
+	busy.disableSyscall, busy.disableWchan = true, true
+	if r := busy.waitForState(Busy); r.Source != FromSched {
+		t.Errorf("got %+v", r)
 	}
 }
 
 // FEATURES: R42
-func TestProbeStopped(t *testing.T) {
-	term := start(t, true, "cat")
-	term.untilState(Reading)
+func TestProbe_StoppedProcess(t *testing.T) {
+	term := startTerminal(t, true, "cat")
+	term.waitForState(Reading)
 	if err := syscall.Kill(term.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	r := term.untilState(Sleeping)
-	if r.Why != "stopped" {
-		t.Errorf("%+v", r)
+	r := term.waitForState(Sleeping)
+	if r.Reason != "stopped" {
+		t.Errorf("got %+v", r)
 	}
 	if err := syscall.Kill(term.cmd.Process.Pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	term.untilState(Reading)
+	term.waitForState(Reading)
 }
 
-// A reader in the background, stopped by SIGTTIN, is not the foreground group's matter;
-// brought to the foreground it is.
-//
+// A reader in the background, stopped by SIGTTIN, is not in the foreground group until it is brought to the foreground.
 // FEATURES: R42
-func TestProbeBackgroundReader(t *testing.T) {
-	term := start(t, true, "bash", "--norc", "-i")
-	term.untilState(Polling)
+func TestProbe_BackgroundReader(t *testing.T) {
+	term := startTerminal(t, true, "bash", "--norc", "-i")
+	term.waitForState(Polling)
 	term.send("cat &\n")
-	term.until("prompt", func(r Result) bool { return r.State == Polling && r.Program == "bash" })
+	term.waitFor("prompt", func(r Result) bool { return r.State == Polling && r.Program == "bash" })
 	term.send("fg\n")
-	term.until("cat reads", func(r Result) bool { return r.State == Reading && r.Program == "cat" })
+	term.waitFor("cat reads", func(r Result) bool { return r.State == Reading && r.Program == "cat" })
 }
 
-// A stop in the middle of poll makes the kernel restart it by another call.
-//
+// A stop during poll makes the kernel restart it by another call.
 // FEATURES: R42
-func TestProbeRestarted(t *testing.T) {
+func TestProbe_RestartedSyscall(t *testing.T) {
 	term := startProgram(t, "poll")
-	r := term.untilState(Polling)
+	r := term.waitForState(Polling)
 	if err := syscall.Kill(r.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	term.until("stopped", func(r Result) bool { return r.Why == "stopped" })
+	term.waitFor("stopped", func(r Result) bool { return r.Reason == "stopped" })
 	if err := syscall.Kill(r.PID, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	term.untilState(Polling)
+	term.waitForState(Polling)
 }
 
 // FEATURES: R40, R42
-func TestProbeCalls(t *testing.T) {
+func TestProbe_Syscalls(t *testing.T) {
 	tier.Full(t)
 	for _, c := range []struct {
 		mode    string
@@ -347,44 +340,43 @@ func TestProbeCalls(t *testing.T) {
 			term := startProgram(t, c.mode)
 			if strings.HasSuffix(c.mode, "-other") || c.mode == "poll-output" {
 				// Before it waits it is as asleep as it will be: it says when.
-				term.until("ready", func(Result) bool {
+				term.waitFor("ready", func(Result) bool {
 					term.mu.Lock()
 					defer term.mu.Unlock()
 					return strings.Contains(term.output.String(), "ready")
 				})
 			}
-			r := term.until(c.state.String(), func(r Result) bool {
-				return r.State == c.state && strings.Contains(r.Call, c.call)
+			r := term.waitFor(c.state.String(), func(r Result) bool {
+				return r.State == c.state && strings.Contains(r.Syscall, c.call)
 			})
 			if r.Timeout != c.timeout {
-				t.Errorf("timeout %v, want %v", r.Timeout, c.timeout)
+				t.Errorf("got timeout %v, want %v", r.Timeout, c.timeout)
 			}
-			term.stays(c.state)
+			term.checkStays(c.state)
 		})
 	}
 }
 
 // FEATURES: R42
-func TestProbeNothing(t *testing.T) {
+func TestProbe_InvalidTargets(t *testing.T) {
 	var p Prober
 	for _, target := range []Target{{}, {TTY: 1, Group: 1 << 30}, {TTY: 1, Group: 1 << 30, Leader: 1 << 30}} {
-		if r := p.Probe(target); r.State != Unknown || r.Why == "" || r.Idle {
-			t.Errorf("%+v: %+v", target, r)
+		if r := p.Probe(target); r.State != Unknown || r.Reason == "" || r.Idle {
+			t.Errorf("target %+v: got %+v", target, r)
 		}
 	}
 	if _, err := TargetOf(-1); err == nil {
-		t.Error("no descriptor, no error")
+		t.Error("invalid descriptor: got no error")
 	}
 	if _, err := sys.ReadModes(-1); err == nil {
-		t.Error("no descriptor, no error")
+		t.Error("invalid descriptor: got no error")
 	}
 }
 
-// Processes come and go while they are looked at.
-//
+// Processes start and end during a probe.
 // FEATURES: R42
-func TestProbeRaces(t *testing.T) {
-	term := start(t, true, "sh", "-c", "while :; do /bin/true | /bin/true & /bin/true; done")
+func TestProbe_WhileProcessesEnd(t *testing.T) {
+	term := startTerminal(t, true, "sh", "-c", "while :; do /bin/true | /bin/true & /bin/true; done")
 	states := map[State]int{}
 	for range 2000 {
 		r := term.probe()
@@ -406,17 +398,17 @@ func TestReadModes(t *testing.T) {
 		{[]string{"-echo"}, sys.Modes{Canonical: true, Signals: true}},
 		{[]string{"raw", "-echo"}, sys.Modes{}},
 	} {
-		term := start(t, true, "sh", "-c", "stty "+strings.Join(c.stty, " ")+" && exec cat")
-		term.until("cat", func(r Result) bool { return r.State == Reading && r.Program == "cat" })
+		term := startTerminal(t, true, "sh", "-c", "stty "+strings.Join(c.stty, " ")+" && exec cat")
+		term.waitFor("cat", func(r Result) bool { return r.State == Reading && r.Program == "cat" })
 		if got, err := sys.ReadModes(int(term.master.Fd())); err != nil || got != c.want {
-			t.Errorf("%v: %+v, %v", c.stty, got, err)
+			t.Errorf("%v: got %+v, %v", c.stty, got, err)
 		}
 	}
 }
 
 // FEATURES: R42
 func TestTargetOf(t *testing.T) {
-	term := start(t, true, "cat")
+	term := startTerminal(t, true, "cat")
 	got, err := TargetOf(int(term.master.Fd()))
 	if err != nil {
 		t.Fatal(err)
@@ -431,14 +423,13 @@ func TestTargetOf(t *testing.T) {
 	}
 	want := Target{TTY: st.Rdev, Group: term.cmd.Process.Pid, Leader: term.cmd.Process.Pid}
 	if got != want {
-		t.Errorf("%+v, want %+v", got, want)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-// A daemon that is not root, against a program that is: nothing may be examined.
-//
+// A daemon that is not root cannot examine a program of root.
 // FEATURES: R42
-func TestProbeForeignUser(t *testing.T) {
+func TestProbe_OtherUsersProgram(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("takes root")
 	}
@@ -456,8 +447,8 @@ func TestProbeForeignUser(t *testing.T) {
 	if err := os.WriteFile(self, b, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	term := start(t, true, "cat")
-	term.untilState(Reading)
+	term := startTerminal(t, true, "cat")
+	term.waitForState(Reading)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), "EVIDENCE_TEST_PROGRAM=probe")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -468,11 +459,11 @@ func TestProbeForeignUser(t *testing.T) {
 		t.Skip(err)
 	}
 	if err != nil || string(out) != "unknown schedule idle\n" {
-		t.Errorf("%q, %v", out, err)
+		t.Errorf("got %q, %v", out, err)
 	}
 }
 
-// BenchmarkProbe: a shell with one program in the foreground.
+// BenchmarkProbe probes a shell with one program in the foreground.
 func BenchmarkProbe(b *testing.B) {
 	for _, argv := range [][]string{
 		{"sh", "-c", "cat; :"},
@@ -513,8 +504,7 @@ func BenchmarkProbe(b *testing.B) {
 	}
 }
 
-// Between two probes a session holds nothing of a probe: there are many sessions, and few probe at once.
-//
+// Between two probes a prober holds no buffers: there are many sessions, and few probe at once.
 // FEATURES: R42
 func TestProber_HoldsNothingWhileIdle(t *testing.T) {
 	var p Prober
@@ -522,29 +512,28 @@ func TestProber_HoldsNothingWhileIdle(t *testing.T) {
 	if r := p.Probe(Target{Group: own, Leader: os.Getpid()}); r.PID == 0 {
 		t.Skip("our own process group cannot be seen")
 	}
-	if p.work != nil || unsafe.Sizeof(p) > 256 {
-		t.Errorf("%d bytes are kept; with what it worked with: %v", unsafe.Sizeof(p), p.work != nil)
+	if p.probeState != nil || unsafe.Sizeof(p) > 256 {
+		t.Errorf("%d bytes are kept; with what it worked with: %v", unsafe.Sizeof(p), p.probeState != nil)
 	}
 }
 
-// A probe sees nothing of another session's that had its buffers before.
-//
+// A probe does not see data of another session's probe that used its buffers before.
 // FEATURES: R42
-func TestProbesShareBuffersOnly(t *testing.T) {
+func TestProber_SharesBuffersOnly(t *testing.T) {
 	t1, t2 := Target{Group: 1, Leader: 2}, Target{Group: 3}
-	w := &work{buf: make([]byte, 8)}
-	w.begin(t1)
-	w.result, w.found, w.threads, w.sources, w.now.ns = Result{PID: 7, State: Reading}, 1, 2, 3, 4
-	w.masters, w.relays, w.queue = append(w.masters, 1), append(w.relays, 2), append(w.queue, 3)
-	w.first, w.decider = finding{why: "x"}, finding{call: "y"}
-	w.begin(t2)
-	fresh := &work{buf: w.buf}
-	fresh.begin(t2)
-	if len(w.masters)+len(w.relays)+len(w.queue) != 0 {
-		t.Errorf("lists are left: %v %v %v", w.masters, w.relays, w.queue)
+	w := &probeState{buf: make([]byte, 8)}
+	w.reset(t1)
+	w.result, w.found, w.threads, w.sources, w.runTime.ns = Result{PID: 7, State: Reading}, 1, 2, 3, 4
+	w.masters, w.deciderMasters, w.queue = append(w.masters, 1), append(w.deciderMasters, 2), append(w.queue, 3)
+	w.firstThread, w.deciderFirstThread = finding{reason: "x"}, finding{syscall: "y"}
+	w.reset(t2)
+	fresh := &probeState{buf: w.buf}
+	fresh.reset(t2)
+	if len(w.masters)+len(w.deciderMasters)+len(w.queue) != 0 {
+		t.Errorf("got nonempty lists: %v %v %v", w.masters, w.deciderMasters, w.queue)
 	}
-	w.masters, w.relays, w.queue = fresh.masters, fresh.relays, fresh.queue
+	w.masters, w.deciderMasters, w.queue = fresh.masters, fresh.deciderMasters, fresh.queue
 	if !reflect.DeepEqual(w, fresh) {
-		t.Errorf("%+v, not %+v", w, fresh)
+		t.Errorf("got state %+v, want %+v", w, fresh)
 	}
 }

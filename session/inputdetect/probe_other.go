@@ -12,7 +12,7 @@ type Prober struct{}
 
 // Probe always returns Unknown.
 func (*Prober) Probe(Target) Result {
-	return Result{Timeout: -1, Why: fmt.Sprintf("waits cannot be examined on %s", runtime.GOOS)}
+	return Result{Timeout: -1, Reason: fmt.Sprintf("waits cannot be examined on %s", runtime.GOOS)}
 }
 
 // UnchangedSinceProbe always returns false.

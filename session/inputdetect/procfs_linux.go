@@ -2,7 +2,7 @@ package inputdetect
 
 import "github.com/longterm-dev/longterm/session/sys"
 
-// process is a process under examination: its directory in /proc, held open, and its stat.
+// process is a process being examined: its directory in /proc, held open, and its stat.
 //
 // The files that are read here and not in package sys (syscall, wchan, fdinfo, schedstat, net/tcp) are used for
 // evidence only. A probe reads them many times a second into its own buffers.
@@ -22,7 +22,7 @@ func (p *Prober) openProcess(pid int) (process, bool) {
 	if err == nil {
 		if s, err := sys.ParseStat(b); err == nil {
 			p.name = append(p.name[:0], s.Name...)
-			s.Name = p.name // p.buf is used again
+			s.Name = p.name // p.buf is reused
 			return process{dir, pid, s}, true
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// testProgram is the test binary as a program that waits in one particular way. The
-// waits are raw system calls on a locked thread, so that Go's own do not interfere.
+// testProgram runs the test binary as a program that waits in one particular way. The waits are raw system calls on a
+// locked thread, so that Go's own do not interfere.
 func testProgram(mode string) {
 	runtime.LockOSThread()
 	// Something beside the terminal to wait for, that never happens.
@@ -60,7 +60,7 @@ func testProgram(mode string) {
 			check(err)
 		}
 	case "orphan":
-		orphan(pipe)
+		startOrphan(pipe)
 	case "probe":
 		printProbe()
 	case "reads":
@@ -93,9 +93,9 @@ func waitEpoll(mode string, other int) {
 	check(err)
 }
 
-// orphan leaves the foreground group to a grandchild whose parent is gone: the session
-// leader has no such descendant any more. (Its parent becomes init, or the subreaper.)
-func orphan(pipe [2]int) {
+// startOrphan leaves the foreground group to a grandchild whose parent has exited: it is no descendant of the session
+// leader then. (Its parent becomes init, or the subreaper.)
+func startOrphan(pipe [2]int) {
 	tty, err := unix.Open("/dev/tty", unix.O_RDWR, 0)
 	check(err)
 	cmd := exec.Command("sh", "-c", `"$0" <&3 & `, os.Args[0])

@@ -8,8 +8,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// ReadCall returns the size of the read in which a thread is blocked, in bytes, and the thread's stack pointer. Each is 0 if unknown.
-func ReadCall(pid, tid int) (size int, stack uint64) {
+// BlockedRead returns the size of the read in which a thread is blocked, in bytes, and the thread's stack pointer. Each
+// is 0 if unknown.
+func BlockedRead(pid, tid int) (size int, stack uint64) {
 	dir, err := sys.OpenDir(pid)
 	if err != nil {
 		return 0, 0
@@ -20,11 +21,11 @@ func ReadCall(pid, tid int) (size int, stack uint64) {
 	if err != nil {
 		return 0, 0
 	}
-	c, ok := parseCall(b)
-	if !ok || c.running {
+	c, ok := parseSyscall(b)
+	if !ok || c.isRunning {
 		return 0, 0
 	}
-	if c.nr == unix.SYS_READ && c.args[2] < 1<<31 {
+	if c.number == unix.SYS_READ && c.args[2] < 1<<31 {
 		size = int(c.args[2])
 	}
 	return size, c.stack

@@ -2,5 +2,5 @@
 
 package inputdetect
 
-// ReadCall always returns zeros.
-func ReadCall(int, int) (size int, stack uint64) { return 0, 0 }
+// BlockedRead always returns zeros.
+func BlockedRead(int, int) (size int, stack uint64) { return 0, 0 }

@@ -1,58 +1,58 @@
 package inputdetect
 
-// asksItself is the set of relays that may prompt before they relay, mostly for a password.
-var asksItself = set("ssh", "sudo", "su", "doas", "docker", "podman", "kubectl", "telnet", "machinectl", "systemd-run")
+// promptingRelays may prompt before they relay, mostly for a password.
+var promptingRelays = newSet("ssh", "sudo", "su", "doas", "docker", "podman", "kubectl", "telnet", "machinectl", "systemd-run")
 
-// paned is the set of relays that draw what they relay: their alternate screen does not mean one of the program behind.
-var paned = set("tmux: client", "screen")
+// multiplexers draw the relayed program themselves: their alternate screen does not mean one of that program.
+var multiplexers = newSet("tmux: client", "screen")
 
-// shouldProbeRelayed reports whether the program behind a relay must be judged instead of the relay.
+// shouldProbeRelayed reports whether the program behind a relay determines the verdict.
 func shouldProbeRelayed(f *Facts) bool {
 	r := &f.Probe
-	if len(r.Behind) == 0 || f.Shell == ShellPrompt || f.promptsItself() {
+	if len(r.Relayed) == 0 || f.Shell == ShellPrompt || f.promptsItself() {
 		return false
 	}
-	return relays[r.Program] || !f.AltScreen // else it is a full-screen program itself
+	return relayPrograms[r.Program] || !f.AltScreen // otherwise it is a full-screen program itself
 }
 
-// promptsItself reports whether the relay itself prompts: it reads lines then, and keys while it relays.
+// promptsItself reports whether the relay itself prompts. Then it reads lines; it reads keys while it relays.
 func (f *Facts) promptsItself() bool {
 	r := &f.Probe
-	return r.State == Reading && f.Modes != nil && f.Modes.Canonical && r.TID == r.PID && asksItself[r.Program]
+	return r.State == Reading && f.Modes != nil && f.Modes.Canonical && r.TID == r.PID && promptingRelays[r.Program]
 }
 
-// relayedVerdict judges by the terminals behind a relay. If several exist, the visible one is unknown: all of them must
-// wait, or the text at the cursor must be a question.
+// relayedVerdict classifies the programs behind a relay. If there are several terminals, the visible one is unknown:
+// all of them must wait, or the text at the cursor must be a question.
 func relayedVerdict(f *Facts) Verdict {
 	var best, least Verdict
-	for i := range f.Probe.Behind {
+	for i := range f.Probe.Relayed {
 		inner := *f
-		b := &f.Probe.Behind[i]
+		b := &f.Probe.Relayed[i]
 		inner.Probe, inner.Modes, inner.Leader = b.Probe, b.Modes, 0
-		inner.Shell, inner.NewPrompt = ShellUnknown, false
-		if paned[f.Probe.Program] {
+		inner.Shell, inner.HasNewPrompt = ShellUnknown, false
+		if multiplexers[f.Probe.Program] {
 			inner.AltScreen = b.Modes != nil && !b.Modes.Canonical && !shells[b.Probe.Program]
 		}
 		v := Classify(inner)
-		if i == 0 || rank(v) > rank(best) {
+		if i == 0 || verdictRank(v) > verdictRank(best) {
 			best = v
 		}
-		if i == 0 || rank(v) < rank(least) {
+		if i == 0 || verdictRank(v) < verdictRank(least) {
 			least = v
 		}
 	}
 	v := best
-	if rank(least) != rank(best) && !asksAt(f.Line) {
+	if verdictRank(least) != verdictRank(best) && !isPromptLine(f.Line) {
 		v = least
 	}
 	v.Reason = "behind " + f.Probe.Program + ": " + v.Reason
 	return v
 }
 
-// rank orders verdicts: none, a shell's prompt, input.
-func rank(v Verdict) int {
+// verdictRank orders verdicts: none, a shell's prompt, input.
+func verdictRank(v Verdict) int {
 	switch {
-	case v.Needs:
+	case v.NeedsInput:
 		return 2
 	case v.Kind == Prompt:
 		return 1
@@ -60,7 +60,8 @@ func rank(v Verdict) int {
 	return 0
 }
 
-func asksAt(line string) bool {
-	_, asks := ask(tail(line))
-	return asks
+// isPromptLine reports whether a line matches a phrase.
+func isPromptLine(line string) bool {
+	_, found := findPhrase(lineEnd(line))
+	return found
 }

@@ -19,70 +19,71 @@ import (
 //	tmux  ─ the server that has the client's terminal open ─ masters of its panes …
 
 const (
-	maxRelayFDs   = 256
-	maxSockets    = 16
-	maxTable      = 4 << 20 // bytes of a table of connections
-	relayPatience = 500 * time.Millisecond
+	maxRelayFDs = 256
+	maxSockets  = 16
+	maxTable    = 4 << 20 // bytes of a table of connections
+	// / serverSearchInterval bounds how often the other side of a relay is searched.
+	serverSearchInterval = 500 * time.Millisecond
 )
 
-// relayServer is the process at which the other side of a relay was last found.
+// relayServer is the process that was last found at the other side of a relay.
 type relayServer struct {
 	relay, server int
 	at            time.Time
 }
 
-// noteMaster records the terminal of a master.
-func (p *Prober) noteMaster(pr *process, path string, fd int) {
-	if len(p.masters) >= maxBehind {
+// recordMaster records the terminal of a PTY master.
+func (p *Prober) recordMaster(pr *process, path string, fd int) {
+	if len(p.masters) >= maxRelayed {
 		return
 	}
 	b, err := p.read(pr, path+"fdinfo/"+strconv.Itoa(fd))
 	if err != nil {
 		return
 	}
-	if n, ok := ttyIndex(b); ok && sys.TerminalDevice(n) != p.target.TTY && !slices.Contains(p.masters, n) {
+	if n, ok := parseTTYIndex(b); ok && sys.TerminalDevice(n) != p.target.TTY && !slices.Contains(p.masters, n) {
 		p.masters = append(p.masters, n)
 	}
 }
 
-// probeRelayed probes the terminals behind the program that decided.
+// probeRelayed probes the terminals behind the process that determined the result.
 func (p *Prober) probeRelayed() {
 	r := &p.result
-	if p.depth >= maxDepth || r.PID == 0 || r.State == Busy || r.State == Sleeping && !paned[r.Program] {
+	if p.depth >= maxRelayDepth || r.PID == 0 || r.State == Busy || r.State == Sleeping && !multiplexers[r.Program] {
 		return
 	}
-	server, lines := r.PID, p.relays
-	if relays[r.Program] {
-		server, lines = p.terminalsOf(r.PID, r.Program)
+	server, lines := r.PID, p.deciderMasters
+	if relayPrograms[r.Program] {
+		server, lines = p.relayedTerminals(r.PID, r.Program)
 	}
-	for i, n := range lines[:min(len(lines), maxBehind)] {
-		t, ok := p.onTerminal(sys.TerminalDevice(n), server)
+	for i, n := range lines[:min(len(lines), maxRelayed)] {
+		t, ok := p.findTarget(sys.TerminalDevice(n), server)
 		if !ok {
 			continue
 		}
-		for len(p.behind) <= i {
-			p.behind = append(p.behind, &Prober{depth: p.depth + 1, noCalls: p.noCalls, noChannels: p.noChannels})
+		for len(p.relayedProbers) <= i {
+			p.relayedProbers = append(p.relayedProbers, &Prober{depth: p.depth + 1, disableSyscall: p.disableSyscall, disableWchan: p.disableWchan})
 		}
-		r.Behind = append(r.Behind, RelayedTTY{Probe: p.behind[i].Probe(t), Modes: modesOf(n)})
+		r.Relayed = append(r.Relayed, RelayedTTY{Probe: p.relayedProbers[i].Probe(t), Modes: modesOf(n)})
 	}
 }
 
-// terminalsOf returns the terminals behind a known relay, and the process that holds them.
-func (p *Prober) terminalsOf(relay int, name string) (server int, lines []int) {
+// relayedTerminals returns the terminals behind a known relay, and the process that holds their masters.
+func (p *Prober) relayedTerminals(relay int, name string) (server int, lines []int) {
 	if lines = p.mastersOf(relay); len(lines) > 0 {
 		return relay, lines
 	}
-	finds, ok := serverOf[name]
+	finds, ok := serverFinders[name]
 	if !ok {
-		return relay, p.otherTerminals(relay)
+		return relay, p.descendantTerminals(relay)
 	}
-	c := &p.relayed
+	c := &p.lastServer
 	if c.relay == relay && c.server > 0 {
 		if lines = p.mastersOf(c.server); len(lines) > 0 {
 			return c.server, lines
 		}
 	}
-	if c.relay == relay && time.Since(c.at) < relayPatience {
+	if c.relay == relay && time.Since(c.at) < serverSearchInterval {
 		return relay, nil
 	}
 	*c = relayServer{relay, finds(p, relay), time.Now()}
@@ -92,8 +93,8 @@ func (p *Prober) terminalsOf(relay int, name string) (server int, lines []int) {
 	return c.server, p.mastersOf(c.server)
 }
 
-// serverOf maps relays to functions that find the other side, if it is no descendant.
-var serverOf = map[string]func(p *Prober, relay int) int{
+// serverFinders maps relays to functions that find the other side, if it is no descendant.
+var serverFinders = map[string]func(p *Prober, relay int) int{
 	"ssh":          (*Prober).sshServer,
 	"tmux: client": (*Prober).tmuxServer,
 	"screen":       (*Prober).tmuxServer,
@@ -109,13 +110,14 @@ func (p *Prober) mastersOf(pid int) []int {
 	defer pr.Close()
 	p.eachDescriptor(&pr, func(fd int) bool {
 		if dev, ok := pr.CharDevice("fd/" + strconv.Itoa(fd)); ok && dev == devMaster {
-			p.noteMaster(&pr, "", fd)
+			p.recordMaster(&pr, "", fd)
 		}
 		return true
 	})
 	return slices.Clone(p.masters)
 }
 
+// eachDescriptor calls f for the descriptors of a process until f returns false.
 func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
 	n := 0
 	_ = pr.Numbers("fd", func(fd int) bool {
@@ -124,37 +126,37 @@ func (p *Prober) eachDescriptor(pr *process, f func(fd int) bool) {
 	})
 }
 
-// otherTerminals returns the terminals of a process's descendants other than the probed one: a relay of another user,
-// which may not be examined, can only relay for these.
-func (p *Prober) otherTerminals(root int) (lines []int) {
+// descendantTerminals returns the terminals of a process's descendants other than the probed one: a relay of another
+// user, which may not be examined, can only relay for these.
+func (p *Prober) descendantTerminals(root int) (lines []int) {
 	p.descendants(root, func(pr *process) bool {
 		major, minor := sys.Device(pr.TTY)
 		if dev := unix.Mkdev(major, minor); pr.TTY != 0 && dev != p.target.TTY && major == 136 && !slices.Contains(lines, int(minor)) {
 			lines = append(lines, int(minor))
 		}
-		return len(lines) < maxBehind
+		return len(lines) < maxRelayed
 	})
 	return lines
 }
 
-// onTerminal returns the foreground group of another terminal, from the descendants of a process, or else from all
-// processes.
-func (p *Prober) onTerminal(dev uint64, root int) (t Target, ok bool) {
-	look := func(pr *process) bool {
+// findTarget returns the foreground group of another terminal, searched among the descendants of a process, and then
+// among all processes.
+func (p *Prober) findTarget(dev uint64, root int) (t Target, ok bool) {
+	check := func(pr *process) bool {
 		if pr.TTY != 0 && unix.Mkdev(sys.Device(pr.TTY)) == dev && pr.Front > 0 {
 			t, ok = Target{TTY: dev, Group: pr.Front, Leader: pr.Session}, true
 		}
 		return !ok
 	}
-	if p.descendants(root, look); !ok {
-		p.everyProcess(look)
+	if p.descendants(root, check); !ok {
+		p.eachProcess(check)
 	}
 	return t, ok
 }
 
 // descendants calls f for a process and its descendants until f returns false.
 func (p *Prober) descendants(root int, f func(*process) bool) {
-	p.queue, p.kin = append(p.queue[:0], root), p.kin[:0]
+	p.queue, p.inGroupTree = append(p.queue[:0], root), p.inGroupTree[:0]
 	for i, on := 0, true; on && i < len(p.queue) && i < maxProcesses; i++ {
 		if pr, ok := p.openProcess(p.queue[i]); ok {
 			if on = f(&pr); on {
@@ -165,8 +167,8 @@ func (p *Prober) descendants(root int, f func(*process) bool) {
 	}
 }
 
-// everyProcess calls f for all processes until it returns false.
-func (p *Prober) everyProcess(f func(*process) bool) {
+// eachProcess calls f for all processes until f returns false.
+func (p *Prober) eachProcess(f func(*process) bool) {
 	_ = sys.EachPID(func(pid int) (on bool) {
 		pr, ok := p.openProcess(pid)
 		if !ok {
@@ -179,7 +181,7 @@ func (p *Prober) everyProcess(f func(*process) bool) {
 
 // tmuxServer finds the server that has the client's terminal open.
 func (p *Prober) tmuxServer(int) (server int) {
-	p.everyProcess(func(pr *process) bool {
+	p.eachProcess(func(pr *process) bool {
 		if name := string(pr.Name); name != "tmux: server" && name != "screen" {
 			return true
 		}
@@ -197,18 +199,18 @@ func (p *Prober) tmuxServer(int) (server int) {
 	return server
 }
 
-// sshServer finds the server at the other end of a connection, if on this machine.
+// sshServer finds the server at the other end of an ssh connection, if it is on this machine.
 func (p *Prober) sshServer(relay int) (server int) {
 	pr, ok := p.openProcess(relay)
 	if !ok {
 		return 0
 	}
-	ends := p.otherEnds(&pr, p.sockets(&pr))
+	ends := p.peerSockets(&pr, p.sockets(&pr))
 	pr.Close()
 	if len(ends) == 0 {
 		return 0
 	}
-	p.everyProcess(func(pr *process) bool {
+	p.eachProcess(func(pr *process) bool {
 		if !strings.HasPrefix(string(pr.Name), "sshd") {
 			return true
 		}
@@ -240,12 +242,12 @@ func (p *Prober) sockets(pr *process) (inodes []string) {
 	return inodes
 }
 
-// otherEnds finds the sockets on this machine that are connected to one of the given ones.
-func (p *Prober) otherEnds(pr *process, inodes []string) (ends []string) {
+// peerSockets returns the sockets on this machine that are connected to one of the given ones.
+func (p *Prober) peerSockets(pr *process, inodes []string) (ends []string) {
 	if len(inodes) == 0 {
 		return nil
 	}
-	var table []connection
+	var table []tcpConnection
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
 		table = append(table, parseConnections(pr.ReadLong(name, maxTable))...)
 	}

@@ -7,98 +7,100 @@ import (
 	"github.com/longterm-dev/longterm/session/pattern"
 )
 
-// repl is an interpreter that reads commands at its prompt. Such a prompt is no question. A script that it runs may
-// print questions that look like a prompt, but not like these.
-type repl struct {
-	programs map[string]bool // by name, without the digits of a version at its end
+// interpreter is a kind of program that reads commands at its prompt. Such a prompt is no question. A script that it
+// runs may print questions that look like a prompt, but not like these.
+type interpreter struct {
+	programs map[string]bool // names, without a version at the end
 	prompt   pattern.Pattern
 }
 
-// repls lists the prompts of known REPLs, including those for the continuation of an incomplete command.
-var repls = []repl{
-	{set("python", "ipython", "pypy", "bpython", "ptpython"), pattern.Lazy(`^(?:>>>|\.\.\.|In ?\[\d+\]:|\s+\.\.\.:|\(i?Pdb\+{0,2}\)|ipdb>) $`)},
-	{set("node", "deno", "bun"), pattern.Lazy(`^(?:>|\.\.\.|\|) $`)},
-	{set("irb", "ruby", "pry"), pattern.Lazy(`^(?:irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]) $`)},
-	{set("sqlite"), pattern.Lazy(`^(?:sqlite>|\s+\.\.\.>) $`)},
-	{set("mysql", "mariadb"), pattern.Lazy(`^(?:mysql>|MariaDB \[.{1,64}\]>|\s+->) $`)},
-	{set("psql"), pattern.Lazy(`^[\w.@:/-]{1,64}[=('"^!*-][>#] $`)},
-	{set("gdb", "lldb"), pattern.Lazy(`^(?:\((?:gdb|lldb)\)|>) ?$`)},
-	{set("R", "lua", "luajit"), pattern.Lazy(`^(?:>>?|\+) $`)},
-	{set("julia"), pattern.Lazy(`^julia> $`)},
-	{set("ghc", "ghci"), pattern.Lazy(`^(?:ghci|\*?[A-Z][\w.*]*(?: \*?[A-Z][\w.*]*)*)[>|] $`)},
-	{set("php"), pattern.Lazy(`^php [>{('"] $`)},
-	{set("redis-cli", "valkey-cli"), pattern.Lazy(`^[\w.:-]{1,80}(?:\[\d+\])?> $`)},
+// interpreters has the prompts of known REPLs, including those for the continuation of an incomplete command.
+var interpreters = []interpreter{
+	{newSet("python", "ipython", "pypy", "bpython", "ptpython"), pattern.Lazy(`^(?:>>>|\.\.\.|In ?\[\d+\]:|\s+\.\.\.:|\(i?Pdb\+{0,2}\)|ipdb>) $`)},
+	{newSet("node", "deno", "bun"), pattern.Lazy(`^(?:>|\.\.\.|\|) $`)},
+	{newSet("irb", "ruby", "pry"), pattern.Lazy(`^(?:irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]) $`)},
+	{newSet("sqlite"), pattern.Lazy(`^(?:sqlite>|\s+\.\.\.>) $`)},
+	{newSet("mysql", "mariadb"), pattern.Lazy(`^(?:mysql>|MariaDB \[.{1,64}\]>|\s+->) $`)},
+	{newSet("psql"), pattern.Lazy(`^[\w.@:/-]{1,64}[=('"^!*-][>#] $`)},
+	{newSet("gdb", "lldb"), pattern.Lazy(`^(?:\((?:gdb|lldb)\)|>) ?$`)},
+	{newSet("R", "lua", "luajit"), pattern.Lazy(`^(?:>>?|\+) $`)},
+	{newSet("julia"), pattern.Lazy(`^julia> $`)},
+	{newSet("ghc", "ghci"), pattern.Lazy(`^(?:ghci|\*?[A-Z][\w.*]*(?: \*?[A-Z][\w.*]*)*)[>|] $`)},
+	{newSet("php"), pattern.Lazy(`^php [>{('"] $`)},
+	{newSet("redis-cli", "valkey-cli"), pattern.Lazy(`^[\w.:-]{1,80}(?:\[\d+\])?> $`)},
 }
 
-// farRepl matches prompts of interpreters behind a relay, where the program is not visible: those that nothing else
-// prints. A shell there requests the rest of a line with "> ", which is no question either.
-var farRepl = pattern.Lazy(`^(?:>>>|\.\.\.|In ?\[\d+\]:|\s+\.\.\.:|\(i?Pdb\+{0,2}\)|ipdb>|>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|` +
+// relayedREPLPrompt matches prompts of interpreters behind a relay, where the program is not visible: only prompts that
+// nothing else prints. A shell there prints "> " for the rest of a line, which is no question either.
+var relayedREPLPrompt = pattern.Lazy(`^(?:>>>|\.\.\.|In ?\[\d+\]:|\s+\.\.\.:|\(i?Pdb\+{0,2}\)|ipdb>|>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|` +
 	`\[\d+\] pry\(.{1,60}\)[>*]|sqlite>|\s+\.\.\.>|mysql>|MariaDB \[.{1,64}\]>|\s+->|[\w.-]{1,64}[=('"^!*-][>#]|\((?:gdb|lldb)\)|julia>|` +
 	`ghci[>|]|Prelude(?: \*?[A-Z][\w.*]*)*[>|]|php [>{('"]|[\w.-]{1,64}:\d{1,5}(?:\[\d+\])?>) $`)
 
-// bare programs may run a script with the same prompt: only without one they are taken for interpreters.
-var bare = set("node", "deno", "bun", "R", "lua", "luajit")
+// ambiguousInterpreters may run a script with the same prompt. They count as interpreters only without a script.
+var ambiguousInterpreters = newSet("node", "deno", "bun", "R", "lua", "luajit")
 
-// isRepl reports whether an interpreter waits for a command.
-func (s *scene) isRepl() bool {
+// isREPLPrompt reports whether an interpreter waits for a command.
+func (s *evaluation) isREPLPrompt() bool {
 	name := s.Probe.Program
 	switch {
-	case s.AltScreen || s.hidden || s.Probe.Script:
+	case s.AltScreen || s.hidesInput || s.Probe.RunsScript:
 		return false
-	case s.relay: // the words are all there is
-		return !s.asks && !saysSecret.MatchString(s.line) && farRepl.MatchString(s.line)
+	case s.isRelay: // only the text is known
+		return !s.isPrompt && !secretPattern.MatchString(s.line) && relayedREPLPrompt.MatchString(s.line)
 	}
-	r := findRepl(name)
+	r := findInterpreter(name)
 	return r != nil && r.prompt.MatchString(s.line)
 }
 
-// findRepl returns the entry of a program, with or without a version at the end of its name, or nil for an unknown
-// program.
-func findRepl(program string) *repl {
+// findInterpreter returns the entry of a program, with or without a version at the end of its name, or nil if unknown.
+func findInterpreter(program string) *interpreter {
 	program = withoutVersion(program)
-	for i := range repls {
-		if r := &repls[i]; r.programs[program] {
+	for i := range interpreters {
+		if r := &interpreters[i]; r.programs[program] {
 			return r
 		}
 	}
 	return nil
 }
 
+// withoutVersion returns a program's name without the version at its end.
 func withoutVersion(program string) string {
 	return cmp.Or(strings.TrimRight(program, "0123456789."), program)
 }
 
-// statusless programs have no exit status for a line, with any arguments; statuslessBare ones have none unless an
-// argument names a script.
 var (
-	statusless     = set("sqlite", "mysql", "mariadb", "psql", "gdb", "lldb", "redis-cli", "valkey-cli", "bc", "dc", "jshell", "gnuplot", "ftp", "sftp", "mongosh", "octave-cli", "cat")
-	statuslessBare = set("python", "ipython", "pypy", "bpython", "ptpython", "node", "deno", "bun", "irb", "ruby", "pry", "R", "lua", "luajit", "julia", "ghc", "ghci", "php",
+	// / noStatusPrograms have no exit status for a line. noStatusWithoutScript have none unless an argument names a
+	// script.
+	noStatusPrograms      = newSet("sqlite", "mysql", "mariadb", "psql", "gdb", "lldb", "redis-cli", "valkey-cli", "bc", "dc", "jshell", "gnuplot", "ftp", "sftp", "mongosh", "octave-cli", "cat")
+	noStatusWithoutScript = newSet("python", "ipython", "pypy", "bpython", "ptpython", "node", "deno", "bun", "irb", "ruby", "pry", "R", "lua", "luajit", "julia", "ghc", "ghci", "php",
 		"tclsh", "guile", "racket", "sbcl", "clisp", "ocaml", "swipl")
 )
 
-// surelyRepl matches prompts of REPLs that no shell shows, for programs behind a relay such as ssh. Unlike farRepl it matches no
-// prompt that a user may have set in a shell.
-var surelyRepl = pattern.Lazy(`^(?:>>>|In ?\[\d+\]:|\(i?Pdb\+{0,2}\)|ipdb>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]|sqlite>|mysql>|\((?:gdb|lldb)\)|julia>|php >) $`)
+// certainREPLPrompt matches prompts of REPLs that no shell shows, for programs behind a relay such as ssh. Unlike
+// relayedREPLPrompt it matches no prompt that a user may have set in a shell.
+var certainREPLPrompt = pattern.Lazy(`^(?:>>>|In ?\[\d+\]:|\(i?Pdb\+{0,2}\)|ipdb>|irb\(.{1,60}\)(?::\d+)*[>*"'?]|\[\d+\] pry\(.{1,60}\)[>*]|sqlite>|mysql>|\((?:gdb|lldb)\)|julia>|php >) $`)
 
-// HasNoStatus reports whether a program is a REPL, which reads lines at a prompt and has no exit status for a line. It returns
-// false for shells, for relays with a shell behind them, and for unknown programs: a line may fail there unseen.
+// HasNoStatus reports whether a program is a REPL, which has no exit status for a line. It returns false for shells,
+// for relays with a shell behind them, and for unknown programs: there a line may fail without a visible status.
 func HasNoStatus(program string, argv []string, prompt string) bool {
 	name, prompt := withoutVersion(program), strings.TrimRight(prompt, " ")+" "
 	switch {
-	case relays[program]:
-		return surelyRepl.MatchString(prompt)
-	case statusless[name], statuslessBare[name] && !hasScript(argv):
+	case relayPrograms[program]:
+		return certainREPLPrompt.MatchString(prompt)
+	case noStatusPrograms[name], noStatusWithoutScript[name] && !hasScript(argv):
 		return true
 	}
-	r := findRepl(program) // a script that is a REPL (ipython, irb), or a script in a debugger
-	return r != nil && !bare[name] && r.prompt.MatchString(prompt)
+	r := findInterpreter(program) // a script that is a REPL (ipython, irb), or a script in a debugger
+	return r != nil && !ambiguousInterpreters[name] && r.prompt.MatchString(prompt)
 }
 
-// runsScript reports whether a program's arguments name a file to run: any argument that is no option.
+// runsScript reports whether a program's arguments name a file to run: any argument that is no option. cmdline has the
+// arguments separated by NULs.
 func runsScript(cmdline []byte) bool {
 	return hasScript(strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00"))
 }
 
+// hasScript is runsScript for split arguments.
 func hasScript(argv []string) bool {
 	for i, arg := range argv {
 		if i > 0 && !strings.HasPrefix(arg, "-") {
@@ -108,31 +110,32 @@ func hasScript(argv []string) bool {
 	return false
 }
 
-// keyHelp matches a line about a key in a program that keeps running, as servers and file watchers print it: a letter's
-// key, and neither yes nor no.
 var (
+	// keyHelp matches a line about a key in a program that keeps running, such as a server or file watcher: a letter's
+	// key, and neither yes nor no.
 	keyHelp = pattern.Lazy(`(?i)^\W*(?:press|hit|type)\s+["'` + "`" + `]?[a-mo-xz?]["'` + "`" + `]?(?:\s*\+\s*(?:enter|return)|\s*,?\s*then\s+enter)?\s+(?:to|for)\s`)
-	keyAsks = pattern.Lazy(`(?i)\b(?:continue|proceed|confirm|accept|agree|cancel|abort|skip|install|retry|overwrite|keep)\b`)
+	// keyQuestion matches a question about keys, which keyHelp is not.
+	keyQuestion = pattern.Lazy(`(?i)\b(?:continue|proceed|confirm|accept|agree|cancel|abort|skip|install|retry|overwrite|keep)\b`)
 )
 
-// helpAbove is the number of lines above the cursor that are searched for key help.
-const helpAbove = 6
+// maxHelpRows bounds the rows above the cursor that are searched for key help.
+const maxHelpRows = 6
 
-// showsKeyHelp reports whether the lines above the cursor's explain keys and request none.
-func showsKeyHelp(above []string) (tells bool) {
-	for _, l := range above[max(0, len(above)-helpAbove):] {
-		if keyAsks.MatchString(l) {
+// showsKeyHelp reports whether the rows above the cursor explain keys and prompt for none.
+func showsKeyHelp(above []string) (found bool) {
+	for _, l := range above[max(0, len(above)-maxHelpRows):] {
+		if keyQuestion.MatchString(l) {
 			return false
 		}
-		tells = tells || keyHelp.MatchString(l)
+		found = found || keyHelp.MatchString(l)
 	}
-	return tells
+	return found
 }
 
 // readsKeysInBackground reports whether a program keeps running while it reads keys, longterm's own viewers included.
-func (s *scene) readsKeysInBackground(above []string) bool {
-	if s.AltScreen || s.hidden || s.relay || s.asks || !s.empty {
+func (s *evaluation) readsKeysInBackground(above []string) bool {
+	if s.AltScreen || s.hidesInput || s.isRelay || s.isPrompt || !s.isBlank {
 		return false
 	}
-	return s.Probe.Program == "longterm" || s.raw && showsKeyHelp(above)
+	return s.Probe.Program == "longterm" || s.isRaw && showsKeyHelp(above)
 }

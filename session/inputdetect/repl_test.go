@@ -7,10 +7,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A program that takes commands waits for one at its prompt, and asks nobody anything; what a script asks is a question.
-//
+// An interpreter waits for a command at its prompt, which is no question. A question of a script is one.
 // FEATURES: R42
-func TestReplPrompts(t *testing.T) {
+func TestClassify_REPLPrompts(t *testing.T) {
 	for _, c := range []struct {
 		program, line string
 		want          bool
@@ -41,29 +40,28 @@ func TestReplPrompts(t *testing.T) {
 		{"setup", ">>> ", false},
 		{"bash", "> ", false},
 	} {
-		v := Classify(Facts{Probe: polling(c.program, -1), Modes: raw, Line: c.line})
-		if v.Repl != c.want || v.Repl && (!v.Needs || v.Kind != Text) {
-			t.Errorf("%s at %q: %+v", c.program, c.line, v)
+		v := Classify(Facts{Probe: resultPolling(c.program, -1), Modes: raw, Line: c.line})
+		if v.IsREPL != c.want || v.IsREPL && (!v.NeedsInput || v.Kind != Text) {
+			t.Errorf("%s at %q: got %+v", c.program, c.line, v)
 		}
 	}
-	script := polling("node", -1)
-	script.Script = true
+	script := resultPolling("node", -1)
+	script.RunsScript = true
 	for name, f := range map[string]Facts{
 		"a script":      {Probe: script, Modes: raw, Line: "> "},
-		"hidden input":  {Probe: reading("python3"), Modes: &sys.Modes{Canonical: true}, Line: ">>> "},
-		"whole screens": {Probe: polling("python3", -1), Modes: raw, Line: ">>> ", AltScreen: true},
+		"hidden input":  {Probe: resultReading("python3"), Modes: &sys.Modes{Canonical: true}, Line: ">>> "},
+		"whole screens": {Probe: resultPolling("python3", -1), Modes: raw, Line: ">>> ", AltScreen: true},
 	} {
-		if v := Classify(f); v.Repl {
-			t.Errorf("%s: %+v", name, v)
+		if v := Classify(f); v.IsREPL {
+			t.Errorf("%s: got %+v", name, v)
 		}
 	}
 }
 
-// Behind a relay nothing of the program is known but its prompt: one that is well known is none that asks, and one that may be a
-// secret's is a question.
-//
+// Behind a relay only the prompt is known. A well-known prompt is no question, and one that may be for a secret is a
+// question.
 // FEATURES: R42
-func TestReplBehindARelay(t *testing.T) {
+func TestClassify_REPLBehindRelay(t *testing.T) {
 	for line, want := range map[string]bool{
 		">>> ": true, "... ": true, "In [3]: ": true, "(Pdb) ": true, "> ": true, "irb(main):001:0> ": true, "sqlite> ": true,
 		"mysql> ": true, "MariaDB [(none)]> ": true, "    -> ": true, "shop=# ": true, "shop-> ": true, "(gdb) ": true,
@@ -71,13 +69,13 @@ func TestReplBehindARelay(t *testing.T) {
 		"Name: ": false, "name> ": false, "Name> ": false, "Continue? [y/n] ": false, "password=> ": false, "token-> ": false,
 		"db.pin:1234> ": false, "passphrase> ": false, "user@far:~$ ": false,
 	} {
-		v := Classify(Facts{Probe: polling("ssh", -1), Modes: raw, Line: line, Quiet: time.Minute})
-		if v.Repl != want || v.Repl && (!v.Needs || v.Kind != Text) {
-			t.Errorf("%q: %+v", line, v)
+		v := Classify(Facts{Probe: resultPolling("ssh", -1), Modes: raw, Line: line, Silence: time.Minute})
+		if v.IsREPL != want || v.IsREPL && (!v.NeedsInput || v.Kind != Text) {
+			t.Errorf("%q: got %+v", line, v)
 		}
 	}
-	if v := Classify(Facts{Probe: reading("ssh"), Modes: &sys.Modes{Canonical: true}, Line: ">>> ", Quiet: time.Minute}); v.Repl {
-		t.Errorf("it asks for itself: %+v", v)
+	if v := Classify(Facts{Probe: resultReading("ssh"), Modes: &sys.Modes{Canonical: true}, Line: ">>> ", Silence: time.Minute}); v.IsREPL {
+		t.Errorf("the relay's own prompt: got %+v", v)
 	}
 }
 
@@ -86,15 +84,14 @@ func TestRunsScript(t *testing.T) {
 		"node\x00": false, "node\x00--no-warnings\x00": false, "node\x00-i\x00x.js\x00": true, "node\x00server.js\x00": true, "": false,
 	} {
 		if got := runsScript([]byte(args)); got != want {
-			t.Errorf("%q: %v", args, got)
+			t.Errorf("%q: got %v", args, got)
 		}
 	}
 }
 
-// A server or a watcher that says which keys it takes asks nobody; what waits for a key does.
-//
+// A server or file watcher that explains its keys needs no input; a program that waits for a key does.
 // FEATURES: R42
-func TestKeyHints_AreNoPrompt(t *testing.T) {
+func TestClassify_KeyHelp_IsNoPrompt(t *testing.T) {
 	for _, c := range []struct {
 		program string
 		above   []string
@@ -108,19 +105,18 @@ func TestKeyHints_AreNoPrompt(t *testing.T) {
 		{"setup", []string{"Press c to continue", "Press q to quit"}, false},
 		{"setup", []string{"Press y to install it, any other key to stop"}, false},
 	} {
-		v := Classify(Facts{Probe: polling(c.program, -1), Modes: raw, Above: c.above, Quiet: time.Minute})
-		if v.Repl != c.want || c.want && v.Kind != Text {
-			t.Errorf("%s, %q: %+v", c.program, c.above, v)
+		v := Classify(Facts{Probe: resultPolling(c.program, -1), Modes: raw, Above: c.above, Silence: time.Minute})
+		if v.IsREPL != c.want || c.want && v.Kind != Text {
+			t.Errorf("%s, %q: got %+v", c.program, c.above, v)
 		}
 	}
-	secret := Facts{Probe: reading("longterm"), Modes: &sys.Modes{Canonical: true}, Quiet: time.Minute}
-	if v := Classify(secret); v.Repl {
-		t.Errorf("input that is hidden: %+v", v)
+	secret := Facts{Probe: resultReading("longterm"), Modes: &sys.Modes{Canonical: true}, Silence: time.Minute}
+	if v := Classify(secret); v.IsREPL {
+		t.Errorf("hidden input: got %+v", v)
 	}
 }
 
-// A line of a REPL has no exit status. One of a shell that longterm cannot follow has one that is not seen, and may have failed.
-//
+// A line of a REPL has no exit status. A line of a shell that longterm cannot follow may fail without a visible status.
 // FAULT: H3
 func TestHasNoStatus(t *testing.T) {
 	for _, c := range []struct {
@@ -152,7 +148,7 @@ func TestHasNoStatus(t *testing.T) {
 		{"", nil, "", false},
 	} {
 		if got := HasNoStatus(c.program, append([]string{c.program}, c.args...), c.prompt); got != c.want {
-			t.Errorf("%s %q at %q: %t", c.program, c.args, c.prompt, got)
+			t.Errorf("%s %q at %q: got %t", c.program, c.args, c.prompt, got)
 		}
 	}
 }

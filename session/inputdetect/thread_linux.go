@@ -12,133 +12,134 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// Bounds of reads from another process, as its data is hostile.
+// Bounds of reads from another process, whose data is untrusted.
 const (
 	maxPollFDs   = 1024
 	maxSelectFDs = 4096
-	maxNested    = 2 // epoll instances within what is waited for
+	maxNested    = 2 // epoll instances within epoll instances
 )
 
-// thread is a thread under examination.
+// thread is a thread being examined.
 type thread struct {
-	p    *Prober
-	pr   *process
-	tid  int
-	path string // "task/TID/"
+	prober  *Prober
+	process *process
+	tid     int
+	path    string // "task/TID/", within the process's directory
 }
 
 // finding is the state of a thread.
 type finding struct {
-	state   State
-	source  Source
-	call    string
-	timeout time.Duration
-	why     string
-	alone   bool          // it waits for the terminal and nothing else
-	sleeps  time.Duration // the remaining time of its pause, or 0
+	state        State
+	source       Source
+	syscall      string
+	timeout      time.Duration
+	reason       string
+	onlyTerminal bool          // it waits for nothing but the terminal
+	pause        time.Duration // remaining time of its sleep; 0: it does not sleep for a time
 }
 
-// judge uses the best source that has a result.
-func (t *thread) judge() finding {
-	if f, ok := t.byCall(); ok {
+// examine returns the finding of the best available source.
+func (t *thread) examine() finding {
+	if f, ok := t.bySyscall(); ok {
 		return f
 	}
-	if f, ok := t.byChannel(); ok {
+	if f, ok := t.byWchan(); ok {
 		return f
 	}
-	t.p.addRunTime(t)
-	return finding{state: Unknown, source: FromSched, timeout: -1, why: "another user's process, which may not be examined"}
+	t.prober.addRunTime(t)
+	return finding{state: Unknown, source: FromSched, timeout: -1, reason: "another user's process, which may not be examined"}
 }
 
-// byCall judges by the system call; ok is false if it may not be seen.
-func (t *thread) byCall() (finding, bool) {
-	if t.p.noCalls {
+// bySyscall examines the system call; ok is false if it may not be read.
+func (t *thread) bySyscall() (finding, bool) {
+	if t.prober.disableSyscall {
 		return finding{}, false
 	}
-	b, err := t.p.read(t.pr, t.path+"syscall")
+	b, err := t.prober.read(t.process, t.path+"syscall")
 	if err != nil {
 		return exitedFinding(err)
 	}
-	c, ok := parseCall(b)
+	c, ok := parseSyscall(b)
 	if !ok {
 		return finding{}, false
 	}
-	f := finding{state: Sleeping, source: FromCall, timeout: -1}
-	if c.running {
-		f.state, f.why = Busy, "runs"
+	f := finding{state: Sleeping, source: FromSyscall, timeout: -1}
+	if c.isRunning {
+		f.state, f.reason = Busy, "runs"
 		return f, true
 	}
-	row, known := callTable[c.nr]
+	row, known := syscalls[c.number]
 	if !known {
-		if f, ok = t.byChannel(); !ok || f.state == Sleeping {
-			f = finding{state: Sleeping, source: FromCall, timeout: -1, why: "waits for something else"}
+		if f, ok = t.byWchan(); !ok || f.state == Sleeping {
+			f = finding{state: Sleeping, source: FromSyscall, timeout: -1, reason: "waits for something else"}
 		}
-		f.call = "system call " + strconv.Itoa(c.nr)
+		f.syscall = "system call " + strconv.Itoa(c.number)
 		return f, true
 	}
-	f.call = row.name
-	if row.kind == againCall {
+	f.syscall = row.name
+	if row.kind == restartedWait {
 		// The arguments are those of the interrupted call. Of the calls that continue like this only poll can wait for
 		// a terminal.
-		if ch, _ := t.channel(); channels[ch].kind != pollCall {
-			f.why = "waits for something else"
+		if ch, _ := t.wchan(); wchans[ch].kind != pollWait {
+			f.reason = "waits for something else"
 			return f, true
 		}
-		row = callRow{name: "poll", kind: pollCall, timeout: millis, arg: 2}
+		row = syscallInfo{name: "poll", kind: pollWait, timeout: timeoutMillis, arg: 2}
 	}
-	t.inCall(&f, row, c.args)
+	t.inSyscall(&f, row, c.args)
 	return f, true
 }
 
-// inCall judges a thread that is blocked in a system call.
-func (t *thread) inCall(f *finding, row callRow, args [6]uint64) {
+// inSyscall completes the finding of a thread that is blocked in a system call.
+func (t *thread) inSyscall(f *finding, row syscallInfo, args [6]uint64) {
 	watches, readable := false, true
-	t.p.sources = 0
+	t.prober.sources = 0
 	switch row.kind {
-	case readCall:
+	case readWait:
 		if t.isTTY(int(int32(args[0]))) {
-			f.state, f.why = Reading, "blocked reading the terminal"
+			f.state, f.reason = Reading, "blocked reading the terminal"
 			return
 		}
-	case writeCall:
+	case writeWait:
 		if t.isTTY(int(int32(args[0]))) {
-			f.why = "blocked writing the terminal"
+			f.reason = "blocked writing the terminal"
 			return
 		}
-	case pollCall:
-		watches, readable = t.polls(args[0], args[1])
-	case selectCall:
-		watches, readable = t.selects(int(int32(args[0])), args[1])
-	case epollCall:
-		watches = t.epolls(int(int32(args[0])), 0)
-	case ringCall:
-		f.state, f.why = Unknown, "waits by io_uring, target unknown"
+	case pollWait:
+		watches, readable = t.pollsTTY(args[0], args[1])
+	case selectWait:
+		watches, readable = t.selectsTTY(int(int32(args[0])), args[1])
+	case epollWait:
+		watches = t.epollsTTY(int(int32(args[0])), 0)
+	case uringWait:
+		f.state, f.reason = Unknown, "waits by io_uring, target unknown"
 		return
 	}
 	switch {
 	case watches:
 		f.state, f.timeout = Polling, t.timeout(row, args[row.arg])
-		f.why, f.alone = "waits for the terminal, among other things", t.p.sources == 1
+		f.reason, f.onlyTerminal = "waits for the terminal, among other things", t.prober.sources == 1
 	case !readable:
-		*f, _ = t.byChannel()
+		*f, _ = t.byWchan()
 	default:
-		f.why = "waits for something else"
-		f.sleeps = t.sleeps(row, args)
-		if row.name == "futex" && futexWaits[args[1]&futexCommand] && args[3] != 0 {
-			f.call = timedFutex
+		f.reason = "waits for something else"
+		f.pause = t.remainingPause(row, args)
+		if row.name == "futex" && futexWaitCommands[args[1]&futexCommandMask] && args[3] != 0 {
+			f.syscall = timedFutex
 		}
 	}
 }
 
-// timedFutex is a futex with a timeout: its program then does other work.
+// timedFutex is the name of a futex call with a timeout: its program then does other work.
 const timedFutex = "futex with a limit"
 
-const futexCommand = 0x7f
+// futexCommandMask selects the command of a futex operation.
+const futexCommandMask = 0x7f
 
-var futexWaits = map[uint64]bool{0: true, 9: true} // FUTEX_WAIT, FUTEX_WAIT_BITSET
+var futexWaitCommands = map[uint64]bool{0: true, 9: true} // FUTEX_WAIT, FUTEX_WAIT_BITSET
 
-// sleeps returns the remaining time of a call's pause, or 0.
-func (t *thread) sleeps(row callRow, args [6]uint64) time.Duration {
+// remainingPause returns the remaining time of a call's sleep, or 0.
+func (t *thread) remainingPause(row syscallInfo, args [6]uint64) time.Duration {
 	clock, until := int32(unix.CLOCK_MONOTONIC), false
 	switch row.pause {
 	case noPause:
@@ -150,74 +151,76 @@ func (t *thread) sleeps(row callRow, args [6]uint64) time.Duration {
 	if until && d >= 0 {
 		var now unix.Timespec
 		if unix.ClockGettime(clock, &now) != nil {
-			return time.Hour // as long as not known better
+			return time.Hour // unknown: assume a long one
 		}
 		d -= time.Duration(now.Nano())
 	}
 	return max(d, 1)
 }
 
-// isTTY reports whether a descriptor is open on the terminal, by any of its names. If it is the master of another
+// isTTY reports whether a descriptor is open on the terminal, under any of its names. If it is the master of another
 // terminal, isTTY records that: the thread is a relay for it.
 func (t *thread) isTTY(fd int) bool {
 	if fd < 0 {
 		return false
 	}
-	dev, ok := t.pr.CharDevice(t.path + "fd/" + strconv.Itoa(fd))
+	dev, ok := t.process.CharDevice(t.path + "fd/" + strconv.Itoa(fd))
 	if !ok {
 		return false
 	}
 	if dev == devMaster {
-		t.p.noteMaster(t.pr, t.path, fd)
+		t.prober.recordMaster(t.process, t.path, fd)
 	}
-	return dev == t.p.target.TTY || dev == devTTY && t.controlsTTY()
+	return dev == t.prober.target.TTY || dev == devTTY && t.isControllingTTY()
 }
 
 // devTTY is /dev/tty, the process's controlling terminal. devMaster is /dev/ptmx, the master of a pseudo-terminal.
 var devTTY, devMaster = unix.Mkdev(5, 0), unix.Mkdev(5, 2)
 
-func (t *thread) controlsTTY() bool {
-	return unix.Mkdev(sys.Device(t.pr.TTY)) == t.p.target.TTY
+// isControllingTTY reports whether the terminal is the process's controlling terminal.
+func (t *thread) isControllingTTY() bool {
+	return unix.Mkdev(sys.Device(t.process.TTY)) == t.prober.target.TTY
 }
 
-// watches reports whether a descriptor's input is the terminal's, or that of an epoll instance with the terminal.
-func (t *thread) watches(fd, depth int) bool {
-	return t.isTTY(fd) || depth < maxNested && t.epolls(fd, depth+1)
+// watchesTTY reports whether a descriptor is the terminal, or an epoll instance with the terminal.
+func (t *thread) watchesTTY(fd, depth int) bool {
+	return t.isTTY(fd) || depth < maxNested && t.epollsTTY(fd, depth+1)
 }
 
-// polls examines an array of struct pollfd { int fd; short events, revents; }.
-func (t *thread) polls(at, n uint64) (watches, readable bool) {
+// pollsTTY examines an array of n struct pollfd { int fd; short events, revents; } at an address. readable is false if
+// the memory may not be read.
+func (t *thread) pollsTTY(at, n uint64) (watches, readable bool) {
 	if n == 0 {
 		return false, true
 	}
 	const size = 8
-	b := t.p.memory(size * int(min(n, maxPollFDs)))
-	if !t.pr.ReadMemory(at, b) {
+	b := t.prober.memoryBuffer(size * int(min(n, maxPollFDs)))
+	if !t.process.ReadMemory(at, b) {
 		return false, false
 	}
 	for ; len(b) >= size; b = b[size:] {
 		fd := int(int32(binary.NativeEndian.Uint32(b)))
 		events := binary.NativeEndian.Uint16(b[4:])
 		if fd >= 0 {
-			t.p.sources++
+			t.prober.sources++
 		}
 		if events&(unix.POLLIN|unix.EPOLLRDNORM) != 0 {
-			watches = t.watches(fd, 0) || watches
+			watches = t.watchesTTY(fd, 0) || watches
 		}
 	}
 	return watches, true
 }
 
-// selects examines the fd_set of read descriptors: longs, lowest bit first. The kernel leaves it unchanged until it
-// returns.
-func (t *thread) selects(n int, at uint64) (watches, readable bool) {
+// selectsTTY examines the fd_set of read descriptors at an address: longs, lowest bit first. The kernel leaves it
+// unchanged until it returns.
+func (t *thread) selectsTTY(n int, at uint64) (watches, readable bool) {
 	if n <= 0 || at == 0 {
 		return false, true
 	}
 	n = min(n, maxSelectFDs)
 	const long = strconv.IntSize / 8
-	b := t.p.memory((n + 8*long - 1) / (8 * long) * long)
-	if !t.pr.ReadMemory(at, b) {
+	b := t.prober.memoryBuffer((n + 8*long - 1) / (8 * long) * long)
+	if !t.process.ReadMemory(at, b) {
 		return false, false
 	}
 	for fd := range n {
@@ -227,70 +230,70 @@ func (t *thread) selects(n int, at uint64) (watches, readable bool) {
 			bits = binary.NativeEndian.Uint64(word)
 		}
 		if bits>>(fd%(8*long))&1 != 0 {
-			t.p.sources++
-			watches = t.watches(fd, 0) || watches
+			t.prober.sources++
+			watches = t.watchesTTY(fd, 0) || watches
 		}
 	}
 	return watches, true
 }
 
-// epolls examines the descriptors of an epoll instance; other files have none.
-func (t *thread) epolls(fd, depth int) bool {
+// epollsTTY reports whether an epoll instance awaits input of the terminal. Other descriptors await none.
+func (t *thread) epollsTTY(fd, depth int) bool {
 	if fd < 0 {
 		return false
 	}
-	b, err := t.p.read(t.pr, t.path+"fdinfo/"+strconv.Itoa(fd))
+	b, err := t.prober.read(t.process, t.path+"fdinfo/"+strconv.Itoa(fd))
 	if err != nil {
 		return false
 	}
 	var fds [64]int
-	watched := fds[:0] // the buffer is needed for nested ones
-	parseWatched(b, func(fd int, events uint32) {
+	watched := fds[:0] // nested instances reuse the buffer
+	parseEpollTargets(b, func(fd int, events uint32) {
 		if events&(unix.EPOLLIN|unix.EPOLLRDNORM) != 0 && len(watched) < maxPollFDs {
 			watched = append(watched, fd)
 		}
 	})
 	found := false
 	for _, fd := range watched {
-		found = t.watches(fd, depth) || found
+		found = t.watchesTTY(fd, depth) || found
 	}
 	return found
 }
 
-// timeout returns how long a call waits at most, negative without a limit.
-func (t *thread) timeout(row callRow, arg uint64) time.Duration {
+// timeout returns the longest duration of a call, negative without a limit.
+func (t *thread) timeout(row syscallInfo, arg uint64) time.Duration {
 	var unit time.Duration
 	switch row.timeout {
-	case millis:
+	case timeoutMillis:
 		return max(-1, time.Duration(int32(arg))*time.Millisecond)
-	case timespec:
+	case timeoutTimespec:
 		unit = time.Nanosecond
-	case timeval:
+	case timeoutTimeval:
 		unit = time.Microsecond
 	}
-	b := t.p.memory(2 * strconv.IntSize / 8)
-	if unit == 0 || arg == 0 || !t.pr.ReadMemory(arg, b) {
+	b := t.prober.memoryBuffer(2 * strconv.IntSize / 8)
+	if unit == 0 || arg == 0 || !t.process.ReadMemory(arg, b) {
 		return -1
 	}
-	sec, frac := long(b), long(b[len(b)/2:])
+	sec, frac := readLong(b), readLong(b[len(b)/2:])
 	if sec < 0 || frac < 0 || sec > math.MaxInt64/2/int64(time.Second) || frac > int64(time.Second) {
 		return -1
 	}
 	return time.Duration(sec)*time.Second + time.Duration(frac)*unit
 }
 
-// long reads a C long of this machine's size.
-func long(b []byte) int64 {
+// readLong decodes a C long of this machine.
+func readLong(b []byte) int64 {
 	if strconv.IntSize == 64 {
 		return int64(binary.NativeEndian.Uint64(b))
 	}
 	return int64(int32(binary.NativeEndian.Uint32(b)))
 }
 
-// exitedFinding turns a failed read into a finding: a thread that has exited waits for nothing.
+// exitedFinding converts a failed read to a finding: a thread that has exited waits for nothing.
 func exitedFinding(err error) (finding, bool) {
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) {
-		return finding{state: Sleeping, source: FromCall, timeout: -1, why: "ended meanwhile"}, true
+		return finding{state: Sleeping, source: FromSyscall, timeout: -1, reason: "ended meanwhile"}, true
 	}
 	return finding{}, false
 }

@@ -5,38 +5,38 @@ import (
 	"strings"
 )
 
-// channelRow is a kernel function in which threads sleep.
-type channelRow struct {
-	kind callKind
-	sure bool // nothing but that sleeps there
+// wchanInfo describes a kernel function in which threads sleep.
+type wchanInfo struct {
+	kind        waitKind
+	isExclusive bool // no other waits sleep there
 }
 
-// channels maps the kernel function in which a thread sleeps to its meaning. Names changed over the years; suffixes of
-// the compiler (.isra.0) are cut off before.
-var channels = map[string]channelRow{
-	"n_tty_read":                     {readCall, true},  // until Linux 3.18
-	"wait_woken":                     {readCall, false}, // n_tty_read and n_tty_write since, and TCP
-	"tty_write_lock":                 {writeCall, true},
-	"n_tty_write":                    {writeCall, true},
-	"do_poll":                        {pollCall, false},
-	"do_sys_poll":                    {pollCall, false},
-	"poll_schedule_timeout":          {pollCall, false}, // poll and select
-	"do_select":                      {selectCall, false},
-	"core_sys_select":                {selectCall, false},
-	"schedule_hrtimeout_range":       {pollCall, false},
-	"schedule_hrtimeout_range_clock": {pollCall, false},
-	"ep_poll":                        {epollCall, true},
-	"do_epoll_wait":                  {epollCall, true},
-	"do_epoll_pwait":                 {epollCall, true},
-	"ep_send_events":                 {epollCall, true},
+// wchans maps the kernel function in which a thread sleeps to its meaning. Names changed over the years; suffixes of
+// the compiler (.isra.0) are removed before.
+var wchans = map[string]wchanInfo{
+	"n_tty_read":                     {readWait, true},  // until Linux 3.18
+	"wait_woken":                     {readWait, false}, // n_tty_read and n_tty_write since, and TCP
+	"tty_write_lock":                 {writeWait, true},
+	"n_tty_write":                    {writeWait, true},
+	"do_poll":                        {pollWait, false},
+	"do_sys_poll":                    {pollWait, false},
+	"poll_schedule_timeout":          {pollWait, false}, // poll and select
+	"do_select":                      {selectWait, false},
+	"core_sys_select":                {selectWait, false},
+	"schedule_hrtimeout_range":       {pollWait, false},
+	"schedule_hrtimeout_range_clock": {pollWait, false},
+	"ep_poll":                        {epollWait, true},
+	"do_epoll_wait":                  {epollWait, true},
+	"do_epoll_pwait":                 {epollWait, true},
+	"ep_send_events":                 {epollWait, true},
 }
 
-// channel returns the kernel function in which the thread sleeps; ok is false if it runs or may not be seen.
-func (t *thread) channel() (string, bool) {
-	if t.p.noChannels {
+// wchan returns the kernel function in which the thread sleeps; ok is false if it runs or may not be read.
+func (t *thread) wchan() (string, bool) {
+	if t.prober.disableWchan {
 		return "", false
 	}
-	b, err := t.p.read(t.pr, t.path+"wchan")
+	b, err := t.prober.read(t.process, t.path+"wchan")
 	if err != nil || len(b) == 0 || string(b) == "0" {
 		return "", false
 	}
@@ -44,29 +44,29 @@ func (t *thread) channel() (string, bool) {
 	return string(b), true
 }
 
-// byChannel judges by the kernel function. It needs only the permission to see the process, which the same user always
+// byWchan examines the kernel function. It needs only the permission to see the process, which the same user always
 // has. The awaited object is not visible, and is guessed from the process's open files.
-func (t *thread) byChannel() (finding, bool) {
-	ch, ok := t.channel()
+func (t *thread) byWchan() (finding, bool) {
+	ch, ok := t.wchan()
 	if !ok {
-		if t.pr.State == 'R' {
-			return finding{state: Busy, source: FromSched, timeout: -1, why: "runs"}, true
+		if t.process.State == 'R' {
+			return finding{state: Busy, source: FromSched, timeout: -1, reason: "runs"}, true
 		}
 		return finding{state: Unknown, timeout: -1}, false
 	}
-	f := finding{state: Sleeping, source: FromChannel, call: ch, timeout: -1, why: "waits for something else"}
-	row := channels[ch]
+	f := finding{state: Sleeping, source: FromWchan, syscall: ch, timeout: -1, reason: "waits for something else"}
+	row := wchans[ch]
 	switch {
-	case row.kind == readCall && t.hasTTY():
-		f.state, f.why = Reading, "sleeps as readers of a terminal do"
-	case row.kind == writeCall:
-		f.why = "blocked writing the terminal"
-	case (row.kind == pollCall || row.kind == selectCall) && t.hasTTY():
-		f.state, f.why = Polling, "waits for a set of things and has the terminal open for reading"
-	case row.kind == epollCall && t.epollsAny():
-		f.state, f.why = Polling, "waits for the terminal, among other things"
+	case row.kind == readWait && t.hasTTY():
+		f.state, f.reason = Reading, "sleeps as readers of a terminal do"
+	case row.kind == writeWait:
+		f.reason = "blocked writing the terminal"
+	case (row.kind == pollWait || row.kind == selectWait) && t.hasTTY():
+		f.state, f.reason = Polling, "waits for a set of things and has the terminal open for reading"
+	case row.kind == epollWait && t.anyEpollWatchesTTY():
+		f.state, f.reason = Polling, "waits for the terminal, among other things"
 	case ch == "io_cqring_wait" || strings.HasPrefix(ch, "io_uring"):
-		f.state, f.why = Unknown, "waits by io_uring, target unknown"
+		f.state, f.reason = Unknown, "waits by io_uring, target unknown"
 	}
 	return f, true
 }
@@ -76,7 +76,7 @@ func (t *thread) hasTTY() bool {
 	if t.isTTY(0) {
 		return true
 	}
-	for fd := 3; fd < 16; fd++ { // where programs open it that have another standard input
+	for fd := 3; fd < 16; fd++ { // programs with another standard input open it there
 		if t.isTTY(fd) {
 			return true
 		}
@@ -84,12 +84,12 @@ func (t *thread) hasTTY() bool {
 	return false
 }
 
-// epollsAny examines all epoll instances of the process.
-func (t *thread) epollsAny() (found bool) {
+// anyEpollWatchesTTY reports whether any epoll instance of the process awaits the terminal.
+func (t *thread) anyEpollWatchesTTY() (found bool) {
 	n := 0
-	_ = t.pr.Numbers(t.path+"fd", func(fd int) bool {
+	_ = t.process.Numbers(t.path+"fd", func(fd int) bool {
 		n++
-		found = t.epolls(fd, 0)
+		found = t.epollsTTY(fd, 0)
 		return !found && n < 256
 	})
 	return found
@@ -97,13 +97,13 @@ func (t *thread) epollsAny() (found bool) {
 
 // addRunTime adds the thread's run time, which any user may read.
 func (p *Prober) addRunTime(t *thread) {
-	b, err := p.read(t.pr, t.path+"schedstat")
+	b, err := p.read(t.process, t.path+"schedstat")
 	ns, times, ok := parseSchedstat(b)
-	if err != nil || !ok || t.pr.State == 'R' {
-		p.now.blind = true
+	if err != nil || !ok || t.process.State == 'R' {
+		p.runTime.isIncomplete = true
 		return
 	}
-	p.now.ns += ns
-	p.now.times += times
-	p.now.tids += uint64(t.tid)
+	p.runTime.ns += ns
+	p.runTime.times += times
+	p.runTime.tids += uint64(t.tid)
 }

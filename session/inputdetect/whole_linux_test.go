@@ -9,10 +9,9 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// The whole way, from a program on a terminal to the verdict.
-//
+// From programs on a terminal to their verdicts.
 // FEATURES: R40, R42, R88
-func TestVerdictsOnPrograms(t *testing.T) {
+func TestClassify_RealPrograms(t *testing.T) {
 	tier.Full(t)
 	for _, c := range []struct {
 		name string
@@ -32,9 +31,9 @@ func TestVerdictsOnPrograms(t *testing.T) {
 		{"zsh", []string{"zsh", "-f"}, Prompt},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			term := start(t, true, c.argv...)
+			term := startTerminal(t, true, c.argv...)
 			var v Verdict
-			term.until("a "+string(c.want), func(r Result) bool {
+			term.waitFor("a "+string(c.want), func(r Result) bool {
 				m, err := sys.ReadModes(int(term.master.Fd()))
 				if err != nil {
 					return false
@@ -42,24 +41,23 @@ func TestVerdictsOnPrograms(t *testing.T) {
 				v = Classify(term.facts(r, &m))
 				return v.Kind == c.want
 			})
-			if v.Needs != (c.want != Prompt) {
-				t.Errorf("%+v", v)
+			if v.NeedsInput != (c.want != Prompt) {
+				t.Errorf("got verdict %+v", v)
 			}
 		})
 	}
 	t.Run("forged", func(t *testing.T) {
-		term := start(t, true, "sh", "-c", "printf 'Password: '; stty -echo; exec sleep 1000")
-		r := term.until("asleep", func(r Result) bool { return r.State == Sleeping && r.Program == "sleep" })
+		term := startTerminal(t, true, "sh", "-c", "printf 'Password: '; stty -echo; exec sleep 1000")
+		r := term.waitFor("asleep", func(r Result) bool { return r.State == Sleeping && r.Program == "sleep" })
 		m, err := sys.ReadModes(int(term.master.Fd()))
-		if v := Classify(term.facts(r, &m)); err != nil || v.Needs {
-			t.Errorf("%+v, %v", v, err)
+		if v := Classify(term.facts(r, &m)); err != nil || v.NeedsInput {
+			t.Errorf("got verdict %+v, error %v", v, err)
 		}
 	})
 }
 
-// facts are those of what was printed, for programs that need no emulator: escape
-// sequences are left out.
-func (term *terminal) facts(r Result, m *sys.Modes) Facts {
+// facts returns the facts of the printed output, for programs that need no emulator: escape sequences are ignored.
+func (term *testTerminal) facts(r Result, m *sys.Modes) Facts {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	text := term.output.String()
@@ -76,6 +74,6 @@ func (term *terminal) facts(r Result, m *sys.Modes) Facts {
 		}
 		text = text[1:]
 	}
-	f.Quiet = time.Second
-	return rows(b.String(), f)
+	f.Silence = time.Second
+	return screenFacts(b.String(), f)
 }

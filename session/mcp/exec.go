@@ -180,7 +180,7 @@ func (s *Server) showScreen(ctx context.Context, a *answer, budget int) {
 // jobAnswer waits up to await and returns the state of a job, with its output after since within a budget (0: the job's
 // own; or noOutput).
 func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration, since *uint64, budget int) (*answer, error) {
-	j, err := s.client(ctx).LookAtJob(ctx, job, await, s.reported.of(job))
+	j, err := s.client(ctx).PollJob(ctx, job, await, s.reported.of(job))
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (s *Server) jobAnswer(ctx context.Context, job string, await time.Duration,
 		q.From = max(q.From, *since)
 	}
 	if a.State == "running" && a.Needs == "" {
-		q.Whole = api.Meanwhile
+		q.FoldAbove = api.Meanwhile
 	}
 	if err := s.reread(ctx, a, q); err != nil && !isNotFound(err) {
 		return nil, err

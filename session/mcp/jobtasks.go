@@ -107,7 +107,7 @@ func (s *Server) getTask(ctx context.Context, id string) (*Detail, error) {
 
 // taskJob returns the job of a task.
 func (s *Server) taskJob(ctx context.Context, id string) (*api.Job, *answer, error) {
-	j, err := s.client(ctx).LookAtJob(ctx, id, time.Millisecond, "")
+	j, err := s.client(ctx).PollJob(ctx, id, time.Millisecond, "")
 	if isNotFound(err) || err == nil && j.ID != id { // a beginning of an id names no task
 		return nil, nil, ErrNoTask
 	}

@@ -158,7 +158,7 @@ func (s *Server) screen(ctx context.Context, raw json.RawMessage) (*sdk.CallTool
 		s.screens.note(principal(ctx), v.ID, screen.Version)
 	}
 	words := fmt.Sprintf("[version %d · cursor %d,%d", out.Version, out.Row, out.Col)
-	if n := screen.Needs; n != nil {
+	if n := screen.NeedsInput; n != nil {
 		words += " · waits for input (" + n.Kind + ")"
 	}
 	return reply(out.Text+"\n"+words+"]", out), nil
@@ -174,7 +174,7 @@ func shownOf(screen *client.Screen) shown {
 		Text: strings.TrimRight(strings.Join(lines, "\n"), "\n "), Version: screen.Version, Changed: true,
 		Row: screen.Cursor.Y, Col: screen.Cursor.X,
 	}
-	if n := screen.Needs; n != nil {
+	if n := screen.NeedsInput; n != nil {
 		out.Needs = n.Kind
 	}
 	return out

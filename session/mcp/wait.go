@@ -243,7 +243,7 @@ func (s *Server) untilFirst(ctx context.Context, targets []target, cond *api.Con
 func (s *Server) until(ctx context.Context, t *target, cond *api.Condition, args *waitArgs) bool {
 	if t.job != "" && cond == nil {
 		told := s.reported.of(t.job)
-		j, err := s.client(ctx).LookAtJob(ctx, t.job, args.yield(ctx)+time.Second, told) // ctx ends first
+		j, err := s.client(ctx).PollJob(ctx, t.job, args.yield(ctx)+time.Second, told) // ctx ends first
 		return ctx.Err() == nil && (err != nil || j.State == "done" || j.Result != nil && askedKinds[j.Result.Needs] || j.Approval != told)
 	}
 	w := api.Wait{TimeoutMS: max(1, args.yield(ctx).Milliseconds()), Since: t.since}
@@ -369,7 +369,7 @@ func (s *Server) sessionAnswer(ctx context.Context, ref string, since *uint64, c
 		q.From, q.To = *since, 0
 	}
 	if fold == foldMore && a.State == "running" && a.Needs == "" {
-		q.Whole = api.Meanwhile
+		q.FoldAbove = api.Meanwhile
 	}
 	if since == nil && q.From >= q.To {
 		return a, nil

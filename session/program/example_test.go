@@ -36,7 +36,7 @@ func ExampleStart() {
 		return
 	}
 	exit, err := p.Wait(ctx)
-	fmt.Println(m.Names["who"], exit.Code, err)
+	fmt.Println(m.NamedGroups["who"], exit.Code, err)
 	screen := p.Screen()
 	fmt.Print(screen.Text())
 	// Output:

@@ -44,7 +44,7 @@ type Match struct {
 	Pattern int // index of the pattern
 	Text    string
 	Groups  []string          // by number, Groups[0] being Text
-	Names   map[string]string // of (?P<name>…)
+	NamedGroups   map[string]string // of (?P<name>…)
 }
 
 // ExpectError holds the missing patterns, and the output and screen at the end of the wait.
@@ -122,7 +122,7 @@ func (p *Program) feedLocked(buf []byte) bool {
 	if err != nil || c.Next == r.off {
 		return false
 	}
-	r.x.Echo(p.host.echo())
+	r.x.SetEcho(p.host.echo())
 	r.x.Output(time.Now(), c.From, c.Data)
 	r.off = c.Next
 	p.keep.release(r.off)
@@ -154,7 +154,7 @@ func (r *reading) search(w *wanted, settled bool) {
 		return
 	}
 	if f, ok := r.x.Find(time.Now(), w.ready, settled); ok {
-		w.found = &Match{Pattern: w.index[f.Pattern], Text: f.Text, Groups: f.Groups, Names: f.Names}
+		w.found = &Match{Pattern: w.index[f.Pattern], Text: f.Text, Groups: f.Groups, NamedGroups: f.NamedGroups}
 	}
 }
 

@@ -111,7 +111,7 @@ func Start(ctx context.Context, c Cmd) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{grace: c.Grace, reading: reading{x: respond.NewExpecter(c.Settle), change: make(chan struct{})}}
-	p.reading.x.Size(c.Cols)
+	p.reading.x.SetWidth(c.Cols)
 	launch, err := p.integrate(&c)
 	if err == nil {
 		err = p.spawn(&c, launch)
@@ -330,7 +330,7 @@ func (p *Program) Resize(cols, rows int) error {
 	}
 	p.reading.mu.Lock()
 	defer p.reading.mu.Unlock()
-	p.reading.x.Size(cols)
+	p.reading.x.SetWidth(cols)
 	return nil
 }
 

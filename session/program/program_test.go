@@ -60,7 +60,7 @@ func TestStartDialogue(t *testing.T) {
 		t.Errorf("%+v", m) // the program's own words do count
 	}
 	m := expect(t, p, Text("Name: "), Regexp(`(?P<who>\w+), is (that|this) right\? $`))
-	if m.Pattern != 1 || m.Names["who"] != "bob" || m.Groups[2] != "that" {
+	if m.Pattern != 1 || m.NamedGroups["who"] != "bob" || m.Groups[2] != "that" {
 		t.Errorf("%+v", m)
 	}
 	send(t, p, "yes\r")

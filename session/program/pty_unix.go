@@ -295,7 +295,7 @@ func (h *ptyHost) idleNow() bool {
 		t.Leader = h.cmd.Process.Pid
 		r := h.prober.Probe(t)
 		reads := r.State == inputdetect.Reading || r.State == inputdetect.Polling && r.Timeout < 0
-		if !reads || r.Source < inputdetect.FromChannel {
+		if !reads || r.Source < inputdetect.FromWchan {
 			return nil
 		}
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}

@@ -49,7 +49,7 @@ func (p *Program) typeIn(ctx context.Context, t session.Typing, secret bool) err
 		for buf := make([]byte, 16<<10); p.feedLocked(buf); {
 		}
 		echo := p.host.echo()
-		r.x.Echo(echo)
+		r.x.SetEcho(echo)
 		if echo != respond.EchoApp || mayEcho(data, p.s.Status().Alt) {
 			r.x.HandleInput(respond.Input{Data: data, Secret: secret})
 		}

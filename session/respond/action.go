@@ -11,9 +11,9 @@ const (
 	ActKeys    ActionKind = "keys"    // press the keys named in Value (input.ParseKeys)
 	ActSecret  ActionKind = "secret"  // resolve the reference in Value and type that
 	ActHook    ActionKind = "hook"    // run the hook Value, with Captures
-	ActFail    ActionKind = "fail"    // the rules of Rule's list are over; Value is the reason
+	ActFail    ActionKind = "fail"    // the rules of Rule's list have failed and ended; Value is the reason
 	ActRefused ActionKind = "refused" // a reply was not sent; Value is the reason
-	ActFired   ActionKind = "fired"   // a rule fired: Record; its replies follow
+	ActMatched ActionKind = "fired"   // a rule matched: Record; its replies follow
 )
 
 // Action is a request to the owner of the session.
@@ -25,15 +25,15 @@ type Action struct {
 	Record   *Record           `json:"record,omitempty"`
 }
 
-// Record is a firing, for history. It names secrets and does not hold them.
+// Record describes a match, for the history. It has references to secrets, never their values.
 type Record struct {
 	Time   time.Time `json:"time"`
 	Rule   int       `json:"rule"`
 	Name   string    `json:"name,omitempty"`
 	On     Target    `json:"on"`
-	Offset uint64    `json:"offset"` // of the output read up to the firing
-	Row    *uint64   `json:"row,omitempty"`
+	Offset uint64    `json:"offset"`        // end of the output processed before the match
+	Row    *uint64   `json:"row,omitempty"` // number of the screen row, for screen rules
 	Match  string    `json:"match"`
-	Use    int       `json:"use"` // how many times it has fired, this one included
+	Use    int       `json:"use"` // how many times the rule has matched, including this match
 	Reply  []Reply   `json:"reply"`
 }

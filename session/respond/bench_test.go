@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// benchRules are ten rules as people write them.
+// benchRules are ten typical rules.
 var benchRules = Set{Rules: []Rule{
-	{Text: "Continue? [y/N] ", Reply: say("y\r")},
-	{Text: "Are you sure you want to continue connecting", Reply: say("yes\r")},
-	{Regexp: `(?i)password( for \w+)?: ?$`, Reply: say("x")},
-	{Regexp: `(?i)passphrase for .*: ?$`, Reply: say("x")},
-	{Regexp: `\[(Y|y)/(N|n)\] ?$`, Reply: say("y\r")},
-	{Regexp: `^-- ?More ?--`, Reply: say(" ")},
-	{Regexp: `[$#>] $`, On: OnPrompt, Reply: say("ls\r")},
-	{Regexp: `fatal: (.*)`, Reply: say("x"), Max: 1},
-	{Regexp: `(\d+) packages can be upgraded`, Reply: say("x")},
-	{Regexp: `^Enter (name|value|number):`, Reply: say("x")},
+	{Text: "Continue? [y/N] ", Reply: textReply("y\r")},
+	{Text: "Are you sure you want to continue connecting", Reply: textReply("yes\r")},
+	{Regexp: `(?i)password( for \w+)?: ?$`, Reply: textReply("x")},
+	{Regexp: `(?i)passphrase for .*: ?$`, Reply: textReply("x")},
+	{Regexp: `\[(Y|y)/(N|n)\] ?$`, Reply: textReply("y\r")},
+	{Regexp: `^-- ?More ?--`, Reply: textReply(" ")},
+	{Regexp: `[$#>] $`, On: OnPrompt, Reply: textReply("ls\r")},
+	{Regexp: `fatal: (.*)`, Reply: textReply("x"), Max: 1},
+	{Regexp: `(\d+) packages can be upgraded`, Reply: textReply("x")},
+	{Regexp: `^Enter (name|value|number):`, Reply: textReply("x")},
 }}
 
 func BenchmarkOutput(b *testing.B) {
@@ -51,7 +51,7 @@ func BenchmarkOutput(b *testing.B) {
 	}
 }
 
-// BenchmarkLongLine is a line of 1 MiB that comes byte by byte.
+// BenchmarkLongLine processes a line of 1 MiB byte by byte.
 func BenchmarkLongLine(b *testing.B) {
 	const total = 1 << 20
 	b.SetBytes(total)
@@ -68,8 +68,8 @@ func BenchmarkLongLine(b *testing.B) {
 	}
 }
 
-// Lines that no rule can match take no memory.
-func TestOutputAllocatesNothing(t *testing.T) {
+// Lines that no rule can match allocate nothing.
+func TestEngine_Output_DoesNotAllocate(t *testing.T) {
 	e, err := New(benchRules)
 	if err != nil {
 		t.Fatal(err)
@@ -80,6 +80,6 @@ func TestOutputAllocatesNothing(t *testing.T) {
 		off += uint64(len(line))
 	})
 	if n > 0 {
-		t.Errorf("%v allocations a line", n)
+		t.Errorf("got %v allocations per line, want 0", n)
 	}
 }

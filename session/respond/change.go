@@ -18,31 +18,31 @@ func (e *Engine) Change(now time.Time, set Set, from []int) ([]Action, error) {
 	}
 	e.advance(now)
 	to := make(map[int]int, len(from)) // old index to new
-	uses := make([]use, len(from))
+	uses := make([]ruleState, len(from))
 	for i, old := range from {
-		uses[i].Since = e.now
-		if old >= 0 && old < len(e.uses) {
-			uses[i], to[old] = e.uses[old], i
+		uses[i].WaitingSince = e.now
+		if old >= 0 && old < len(e.ruleStates) {
+			uses[i], to[old] = e.ruleStates[old], i
 		}
 	}
-	e.move(to)
-	e.set, e.uses = c, uses
-	e.match.next = make([][]int, len(uses))
-	for e.turn = 0; c.Ordered && e.turn < len(uses) && e.isUsedUp(e.turn); {
-		e.turn++
+	e.remapRules(to)
+	e.set, e.ruleStates = c, uses
+	e.matcher.nextMatch = make([][]int, len(uses))
+	for e.nextOrdered = 0; c.Ordered && e.nextOrdered < len(uses) && e.isUsedUp(e.nextOrdered); {
+		e.nextOrdered++
 	}
 	e.rematch()
-	return e.pump(), nil
+	return e.runReplies(), nil
 }
 
-// move updates the rule indices in the engine's state.
-func (e *Engine) move(to map[int]int) {
-	e.redraws.drawn = reindex(e.redraws.drawn, to, func(d *drawn) *int { return &d.Rule })
-	e.screen.shown = reindex(e.screen.shown, to, func(s *shown) *int { return &s.Rule })
-	e.queue = reindex(e.queue, to, func(j *job) *int { return &j.Rule })
+// remapRules updates the rule indices in the engine's state, by a map from old to new.
+func (e *Engine) remapRules(to map[int]int) {
+	e.redraws.prompts = reindex(e.redraws.prompts, to, func(d *answeredPrompt) *int { return &d.Rule })
+	e.screen.answered = reindex(e.screen.answered, to, func(s *screenMatch) *int { return &s.Rule })
+	e.queue = reindex(e.queue, to, func(j *replyQueue) *int { return &j.Rule })
 }
 
-// reindex returns a list with the new indices, without entries of removed rules.
+// reindex returns a list with the new rule indices, without entries of removed rules.
 func reindex[T any](list []T, to map[int]int, rule func(*T) *int) []T {
 	kept := list[:0]
 	for i := range list {
@@ -56,39 +56,39 @@ func reindex[T any](list []T, to map[int]int, rule func(*T) *int) []T {
 
 // rematch matches the current line and screen.
 func (e *Engine) rematch() {
-	e.done = e.exited || !slices.ContainsFunc(e.uses, func(u use) bool { return !u.Over })
+	e.done = e.exited || !slices.ContainsFunc(e.ruleStates, func(u ruleState) bool { return !u.Ended })
 	if e.done {
 		return
 	}
 	if e.text != nil && e.text.isUnfinished() {
-		e.touch(e.now)
+		e.noteUnfinishedChange(e.now)
 	}
 	if e.screen.last != nil {
 		e.matchScreen()
 	}
 }
 
-// MarkAnswered records that the current prompt was answered by input that the engine did not see.
+// MarkAnswered records that the current prompt was answered by input that the engine did not receive.
 func (e *Engine) MarkAnswered(now time.Time) {
 	e.advance(now)
 	if e.text != nil {
-		w := e.text.current()
+		w := e.text.unfinished()
 		e.text.markAnswered(w.text, len(w.text))
 	}
 }
 
-// Skip processes old output: nothing in its complete lines fires. Its unfinished line counts as output that came now.
+// Skip processes old output: its complete lines match nothing. Its unfinished line counts as output that came now.
 func (e *Engine) Skip(now time.Time, off uint64, data []byte) []Action {
-	e.skipping = true
-	defer func() { e.skipping = false }()
+	e.skipMatches = true
+	defer func() { e.skipMatches = false }()
 	return e.Output(now, off, data)
 }
 
-// Pass processes output in which nothing may fire, such as that of a line editor.
-func (e *Engine) Pass(now time.Time, off uint64, data []byte) []Action {
+// SkipAll processes output that matches nothing, such as the drawing of a line editor.
+func (e *Engine) SkipAll(now time.Time, off uint64, data []byte) []Action {
 	acts := e.Skip(now, off, data)
 	if e.text != nil {
-		w := e.text.current()
+		w := e.text.unfinished()
 		e.text.markAnswered(w.text, len(w.text))
 		e.dirty = false
 	}

@@ -7,7 +7,7 @@ import (
 
 // Next returns when Tick must be called, unless another event comes first. ok is false if no timer is pending.
 func (e *Engine) Next() (at time.Time, ok bool) {
-	if e.done || e.began.IsZero() {
+	if e.done || e.started.IsZero() {
 		return time.Time{}, false
 	}
 	earliest := func(t time.Time) {
@@ -15,59 +15,59 @@ func (e *Engine) Next() (at time.Time, ok bool) {
 			at, ok = t, true
 		}
 	}
-	if e.dirty && !e.isBehind(0) {
-		earliest(e.settleAt())
+	if e.dirty && !e.isReplaying(0) {
+		earliest(e.settleTime())
 	}
-	if len(e.queue) > 0 && !e.queue[0].Until.IsZero() {
-		earliest(e.queue[0].Until)
+	if len(e.queue) > 0 && !e.queue[0].Due.IsZero() {
+		earliest(e.queue[0].Due)
 	}
 	if e.set.Timeout > 0 {
-		earliest(e.began.Add(e.set.Timeout))
+		earliest(e.started.Add(e.set.Timeout))
 	}
-	for i := range e.uses {
+	for i := range e.ruleStates {
 		if t, waits := e.ruleDeadline(i); waits {
 			earliest(t)
 		}
 		if e.isCoolingDown(i) {
-			earliest(e.uses[i].Last.Add(e.set.rules[i].CoolDown))
+			earliest(e.ruleStates[i].LastMatch.Add(e.set.rules[i].CoolDown))
 		}
 	}
 	return at, ok
 }
 
-// ruleDeadline returns when a rule must have fired, and whether it has such a deadline now.
+// ruleDeadline returns when a rule must have matched, and whether it has such a deadline now.
 func (e *Engine) ruleDeadline(i int) (time.Time, bool) {
-	r, u := &e.set.rules[i], &e.uses[i]
-	waits := u.Count == 0 && (!r.After || e.isUsedUp(i-1))
+	r, u := &e.set.rules[i], &e.ruleStates[i]
+	waits := u.Matches == 0 && (!r.After || e.isUsedUp(i-1))
 	if e.set.Ordered {
-		waits = i == e.turn
+		waits = i == e.nextOrdered
 	}
-	return u.Since.Add(r.Timeout), waits && r.Timeout > 0 && !u.Over
+	return u.WaitingSince.Add(r.Timeout), waits && r.Timeout > 0 && !u.Ended
 }
 
-// timeOut handles all expired timers except for the queue and settling.
-func (e *Engine) timeOut() {
-	if e.set.Timeout > 0 && !e.now.Before(e.began.Add(e.set.Timeout)) {
-		e.fail(-1, fmt.Sprintf("not finished within %v", e.set.Timeout))
+// expireTimers handles all expired timeouts and cooldowns. Replies and the settle delay are handled elsewhere.
+func (e *Engine) expireTimers() {
+	if e.set.Timeout > 0 && !e.now.Before(e.started.Add(e.set.Timeout)) {
+		e.failList(-1, fmt.Sprintf("not finished within %v", e.set.Timeout))
 		return
 	}
-	for i := range e.uses {
+	for i := range e.ruleStates {
 		if t, waits := e.ruleDeadline(i); waits && !e.now.Before(t) {
 			r := &e.set.rules[i]
-			e.fail(i, fmt.Sprintf("%q did not appear within %v", r.label(), r.Timeout))
+			e.failList(i, fmt.Sprintf("%q did not appear within %v", r.displayName(), r.Timeout))
 			return
 		}
-		e.endCoolDown(i)
+		e.recheckAfterCoolDown(i)
 	}
 }
 
-// endCoolDown matches the prompt again after a rule's cooldown, as it may still be there.
-func (e *Engine) endCoolDown(i int) {
-	r, u := &e.set.rules[i], &e.uses[i]
-	if r.CoolDown == 0 || u.Count == 0 || u.Awake || e.isCoolingDown(i) {
+// recheckAfterCoolDown matches the line and the screen again after a rule's cooldown, as the prompt may still be there.
+func (e *Engine) recheckAfterCoolDown(i int) {
+	r, u := &e.set.rules[i], &e.ruleStates[i]
+	if r.CoolDown == 0 || u.Matches == 0 || u.RecheckedAfterCoolDown || e.isCoolingDown(i) {
 		return
 	}
-	u.Awake = true
+	u.RecheckedAfterCoolDown = true
 	e.matchUnfinishedLine()
 	if e.screen.last != nil && !e.done {
 		e.matchScreen()

@@ -2,16 +2,17 @@ package respond
 
 import "github.com/longterm-dev/longterm/session/internal/echodetect"
 
-// EchoState is the side that shows input.
+// EchoState is the side that echoes input.
 type EchoState string
 
 // Echo states, according to the terminal's settings.
 const (
 	EchoOn  EchoState = "on"  // the terminal: ECHO
 	EchoOff EchoState = "off" // neither: ICANON without ECHO, as for a password
-	EchoApp EchoState = "app" // the program, if it likes: neither, as in a line editor
+	EchoApp EchoState = "app" // perhaps the program: neither flag is set, as in a line editor
 )
 
+// echoSides returns the state in the form that echo detection needs.
 func (s EchoState) echoSides() echodetect.Shown {
 	return echodetect.Shown{Tty: s == EchoOn, App: s == EchoApp}
 }

@@ -21,11 +21,11 @@ func ExampleEngine() {
 		return
 	}
 	now := time.Now()
-	e.Echo(now, respond.EchoOff) // the terminal stopped to echo
+	e.SetEcho(now, respond.EchoOff) // the terminal has disabled echo
 	e.Output(now, 0, []byte("[sudo] password for bob: "))
-	at, _ := e.Next() // the output has paused then
+	at, _ := e.Next() // when the unfinished line has settled
 	for _, a := range e.Tick(at) {
-		if a.Kind != respond.ActFired {
+		if a.Kind != respond.ActMatched {
 			fmt.Println(a.Kind, a.Value)
 		}
 	}
@@ -46,6 +46,6 @@ func ExampleExpecter() {
 	x := respond.NewExpecter(0)
 	x.Output(time.Now(), 0, []byte("\x1b[1mwelcome\x1b[m, bob\r\n"))
 	found, ok := x.Find(time.Now(), patterns, false)
-	fmt.Println(ok, found.Pattern, found.Names["who"])
+	fmt.Println(ok, found.Pattern, found.NamedGroups["who"])
 	// Output: true 1 bob
 }

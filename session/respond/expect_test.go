@@ -7,18 +7,18 @@ import (
 )
 
 // FEATURES: R44, R55
-func TestExpecter(t *testing.T) {
+func TestExpecter_Find(t *testing.T) {
 	type step struct {
 		out, typed string
-		find       string // alternatives between |, a leading ~ for a regexp
-		want       string // index:text, or nothing
+		find       string // patterns separated by |; a leading ~ marks a regexp
+		want       string // index:text, or "" for no match
 	}
 	for _, tt := range []struct {
 		name  string
 		steps []step
 	}{
-		{"what came before counts", []step{{out: "one\r\ntwo\r\n", find: "two", want: "0:two"}}},
-		{"what was read does not", []step{{out: "one\r\ntwo\r\n", find: "two", want: "0:two"}, {find: "one"}, {find: "two"}}},
+		{"output before the call matches", []step{{out: "one\r\ntwo\r\n", find: "two", want: "0:two"}}},
+		{"read output does not match", []step{{out: "one\r\ntwo\r\n", find: "two", want: "0:two"}, {find: "one"}, {find: "two"}}},
 		{"the rest of a line", []step{{out: "ab\r\n", find: "a", want: "0:a"}, {find: "b", want: "0:b"}}},
 		{"the rest of a prompt", []step{{out: "ab", find: "a", want: "0:a"}, {find: "b", want: "0:b"}, {find: "b"}}},
 		{"a prompt that grows", []step{{out: "ab", find: "a", want: "0:a"}, {out: "ba\r\n", find: "a", want: "0:a"}}},
@@ -40,7 +40,7 @@ func TestExpecter(t *testing.T) {
 				feed(s.out)
 				if s.typed != "" {
 					x.HandleInput(Input{Data: []byte(s.typed)})
-					feed(echoOf(s.typed))
+					feed(terminalEcho(s.typed))
 				}
 				var list []Pattern
 				for p := range strings.SplitSeq(s.find, "|") {
@@ -55,15 +55,16 @@ func TestExpecter(t *testing.T) {
 					t.Fatal(err)
 				}
 				now = now.Add(time.Second)
-				if got := describe(x.Find(now, ps, false)); got != s.want {
-					t.Errorf("step %d: %q, want %q", i, got, s.want)
+				if got := formatMatch(x.Find(now, ps, false)); got != s.want {
+					t.Errorf("step %d: got %q, want %q", i, got, s.want)
 				}
 			}
 		})
 	}
 }
 
-func describe(f Found, ok bool) string {
+// formatMatch returns a match as INDEX:TEXT GROUP... NAME=GROUP...
+func formatMatch(f Match, ok bool) string {
 	if !ok {
 		return ""
 	}
@@ -71,26 +72,26 @@ func describe(f Found, ok bool) string {
 	for _, g := range f.Groups[min(1, len(f.Groups)):] {
 		s += " " + g
 	}
-	for k, v := range f.Names {
+	for k, v := range f.NamedGroups {
 		s += " " + k + "=" + v
 	}
 	return s
 }
 
-// Output that is not read does not pile up.
-func TestExpecterIsBounded(t *testing.T) {
+// Unread output takes bounded memory.
+func TestExpecter_BoundsUnreadOutput(t *testing.T) {
 	x := NewExpecter(0)
 	line := []byte(strings.Repeat("x", 1023) + "\n")
 	for i := range uint64(8 << 10) {
 		x.Output(epoch, i*1024, line)
 	}
-	if x.bytes > maxUnread || !x.TakeDropped() || x.TakeDropped() {
-		t.Errorf("%d bytes are kept", x.bytes)
+	if x.unreadBytes > maxUnread || !x.TakeDropped() || x.TakeDropped() {
+		t.Errorf("got %d unread bytes, want at most %d and TakeDropped once", x.unreadBytes, maxUnread)
 	}
 }
 
-// An unfinished line counts only after a pause, or when nothing will follow.
-func TestExpecterWaitsForThePause(t *testing.T) {
+// An unfinished line matches only after a pause, or when no output will follow.
+func TestExpecter_UnfinishedLine_MatchesAfterPause(t *testing.T) {
 	x := NewExpecter(0)
 	x.Output(epoch, 0, []byte("pass"))
 	ps, err := Compile(Pattern{Text: "pass"})
@@ -101,16 +102,16 @@ func TestExpecterWaitsForThePause(t *testing.T) {
 		t.Error("found before the pause")
 	}
 	if at, ok := x.Next(); !ok || at != epoch.Add(defaultSettle) {
-		t.Errorf("asks for %v, %v", at, ok)
+		t.Errorf("got next time %v, %v", at, ok)
 	}
 	if _, ok := x.Find(epoch, ps, true); !ok {
 		t.Error("not found at the end")
 	}
 }
 
-// A piece of a line that is too long for one window still matches across its ends, and
-// each place is found once, however late it is asked for.
-func TestExpecterLongLine(t *testing.T) {
+// A line that is longer than a window matches across the ends of windows, once at each position, also if Find is called
+// late.
+func TestExpecter_LongLine_MatchesAcrossWindows(t *testing.T) {
 	ps, err := Compile(Pattern{Text: "needle"})
 	if err != nil {
 		t.Fatal(err)
@@ -133,15 +134,14 @@ func TestExpecterLongLine(t *testing.T) {
 		}
 		find()
 		if got != want {
-			t.Errorf("asked after each %d: found %d times, want %d", every, got, want)
+			t.Errorf("Find after each %d: got %d matches, want %d", every, got, want)
 		}
 	}
 }
 
-// What one set of patterns was not found in is there for the next.
-//
+// Text without a match stays unread, for the next patterns.
 // FEATURES: R51
-func TestExpecterKeepsWhatIsNotFound(t *testing.T) {
+func TestExpecter_KeepsUnreadText_WithoutMatch(t *testing.T) {
 	x := NewExpecter(0)
 	now := time.Unix(1, 0)
 	x.Output(now, 0, []byte("hello\r\ntwo\r\nthree\r\nName: "))
@@ -159,7 +159,7 @@ func TestExpecterKeepsWhatIsNotFound(t *testing.T) {
 		want bool
 	}{{"zzz", false}, {"two", true}, {"hello", false}, {"zzz", false}, {"Name: ", true}, {"three", false}, {"Name: ", false}} {
 		if got := find(c.text); got != c.want {
-			t.Errorf("%q found: %v", c.text, got)
+			t.Errorf("%q: got match %v, want %v", c.text, got, c.want)
 		}
 	}
 }

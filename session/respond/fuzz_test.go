@@ -7,53 +7,54 @@ import (
 	"time"
 )
 
-// fuzzRules look everywhere.
+// fuzzRules have every target.
 var fuzzRules = Set{Rules: append([]Rule{
-	{Regexp: `\w+`, On: OnScreen, Reply: say("$0"), Max: 3},
-	{Text: "a", On: OnCursor, Reply: say("x")},
-	{Regexp: `(a|b)+$`, On: OnScreen, Region: &Region{Top: 1, Bottom: 3, Left: 1, Right: 4}, Reply: say("x")},
-	{Regexp: `\b`, Reply: say("x")},
+	{Regexp: `\w+`, On: OnScreen, Reply: textReply("$0"), Max: 3},
+	{Text: "a", On: OnCursor, Reply: textReply("x")},
+	{Regexp: `(a|b)+$`, On: OnScreen, Region: &Region{Top: 1, Bottom: 3, Left: 1, Right: 4}, Reply: textReply("x")},
+	{Regexp: `\b`, Reply: textReply("x")},
 }, propertyRules.Rules...)}
 
-// FuzzEngine feeds events of any kind: nothing must panic, and no time be asked for
-// that never comes.
+// FuzzEngine passes random events. The engine must not panic, nor request ticks without end.
 func FuzzEngine(f *testing.F) {
 	f.Add([]byte("Name: \x01\x05Password: \x02yes\r\x03\x04"))
 	f.Add([]byte("\x1b[H\x1b[2JGo\x01\xff\x02\x1b[A\x7f\x15\x05ab\nba\x05"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		r := newRig(t, fuzzRules)
+		r := newTestEngine(t, fuzzRules)
 		begin := 0
 		for i, b := range in {
 			if b == 0 || b > 6 {
 				continue
 			}
-			r.fuzz(b, in[begin:i])
+			r.feedEvent(b, in[begin:i])
 			begin = i + 1
 		}
-		r.fuzz(1, in[begin:])
+		r.feedEvent(1, in[begin:])
 		r.pause(time.Minute)
 	})
 }
 
-func (r *rig) fuzz(kind byte, arg []byte) {
+// feedEvent passes an event of the given kind to the engine, made from arg.
+func (r *testEngine) feedEvent(kind byte, arg []byte) {
 	s := string(arg)
 	switch kind {
 	case 1:
-		r.print(s)
+		r.writeOutput(s)
 		r.pause(25 * time.Millisecond)
 	case 2:
-		r.did(r.e.HandleInput(r.now, Input{Data: arg, Reply: len(arg)%2 == 0}))
+		r.collect(r.engine.HandleInput(r.now, Input{Data: arg, Reply: len(arg)%2 == 0}))
 	case 3:
-		r.did(r.e.Echo(r.now, []EchoState{EchoOn, EchoOff, EchoApp}[len(arg)%3]))
+		r.collect(r.engine.SetEcho(r.now, []EchoState{EchoOn, EchoOff, EchoApp}[len(arg)%3]))
 	case 4:
-		r.print(s)
+		r.writeOutput(s)
 	case 5:
-		r.did(r.e.Screen(r.now, fuzzScreen(s)))
+		r.collect(r.engine.Screen(r.now, fuzzScreen(s)))
 	case 6:
-		r.off += uint64(len(arg))
+		r.offset += uint64(len(arg))
 	}
 }
 
+// fuzzScreen returns a screen with s in rows of 8 bytes.
 func fuzzScreen(s string) Screen {
 	sc := Screen{Cols: 8, CursorRow: len(s) % 5, CursorCol: len(s) % 9, Top: uint64(len(s) / 7), Alt: len(s)%2 == 0}
 	for len(s) > 0 {
@@ -64,14 +65,14 @@ func fuzzScreen(s string) Screen {
 	return sc
 }
 
-// FuzzRestore reads states that were never written.
+// FuzzRestore restores mutated states, which must not cause a panic.
 func FuzzRestore(f *testing.F) {
-	r := newRig(f, fuzzRules)
-	r.print("Name: \r\nmore")
-	r.did(r.e.HandleInput(r.now, Input{Data: []byte("yes\rab")}))
-	r.did(r.e.Screen(r.now, fuzzScreen("some text on rows")))
+	r := newTestEngine(f, fuzzRules)
+	r.writeOutput("Name: \r\nmore")
+	r.collect(r.engine.HandleInput(r.now, Input{Data: []byte("yes\rab")}))
+	r.collect(r.engine.Screen(r.now, fuzzScreen("some text on rows")))
 	r.pause(25 * time.Millisecond)
-	data, err := r.e.State()
+	data, err := r.engine.State()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -81,18 +82,18 @@ func FuzzRestore(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := &rig{t: t, e: e, now: epoch, off: resume}
-		r.print(out)
-		r.did(e.HandleInput(r.now, Input{Data: []byte("yes\r")}))
-		r.did(e.Screen(r.now, fuzzScreen(out)))
-		r.print(out)
+		r := &testEngine{t: t, engine: e, now: epoch, offset: resume}
+		r.writeOutput(out)
+		r.collect(e.HandleInput(r.now, Input{Data: []byte("yes\r")}))
+		r.collect(e.Screen(r.now, fuzzScreen(out)))
+		r.writeOutput(out)
 		if _, err := e.State(); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-// FuzzPattern compares the filter and the cut patterns with plain matching.
+// FuzzPattern checks that the filter returns each rule whose regexp matches.
 func FuzzPattern(f *testing.F) {
 	for _, s := range []string{"a|bc", "(?i)pass(word|phrase): ?$", "^x+y?z{2,3}", `[$#] $`, "(?i)ſk"} {
 		f.Add(s, "some Password: here xyzz bc $ ")
@@ -102,17 +103,17 @@ func FuzzPattern(f *testing.F) {
 		if err != nil {
 			return
 		}
-		want := p.ends[atStart|atEnd].FindStringIndex(text)
+		want := p.variants[atStart|atEnd].FindStringIndex(text)
 		if want == nil {
 			return
 		}
-		if got := newFilter([][]string{p.needs}).candidates([]byte(text)); len(got) != 1 {
-			t.Fatalf("%q matches %q at %v; the filter with %q misses it", expr, text, want, p.needs)
+		if got := newFilter([][]string{p.required}).candidates([]byte(text)); len(got) != 1 {
+			t.Fatalf("%q matches %q at %v; the filter with %q misses it", expr, text, want, p.required)
 		}
 	})
 }
 
-// FuzzExpecter: however the output is cut, the same is found.
+// FuzzExpecter checks that the sizes of reads do not change the matches.
 func FuzzExpecter(f *testing.F) {
 	f.Add([]byte("Name: \x01yes\r\nyes \x1b[H\x1b[2Jyes\x02a: b\r\n"))
 	f.Add([]byte("\x01\x7f\x15\x1b[A\x02\xff\xc3\rab\b\b\x1b[Kaa"))
@@ -121,16 +122,16 @@ func FuzzExpecter(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		whole, cut := expectAll(in, ps, len(in)+1), expectAll(in, ps, 1)
+		whole, cut := findAll(in, ps, len(in)+1), findAll(in, ps, 1)
 		if !slices.Equal(whole, cut) {
 			t.Fatalf("%q, cut %q", whole, cut)
 		}
 	})
 }
 
-// expectAll finds everything in output that is given in pieces of at most n bytes. What
-// stands between 1 and 2 is typed.
-func expectAll(in []byte, ps Patterns, n int) (all []string) {
+// findAll returns all matches in output that is processed in pieces of at most n bytes. Text between bytes 1 and 2 is
+// typed.
+func findAll(in []byte, ps Patterns, n int) (all []string) {
 	x := NewExpecter(0)
 	now, off := epoch, uint64(0)
 	find := func() {

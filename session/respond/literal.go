@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxNeeds is the greatest number of alternatives that are worth a search.
-const maxNeeds = 16
+// maxRequired is the greatest number of alternative literals that the filter searches for a rule.
+const maxRequired = 16
 
 // requiredTexts returns a set of lower-case texts: each match contains at least one of them, without regard to the case of
 // ASCII letters. It returns nil if no such set was found.
 func requiredTexts(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return neededLiteral(re)
+		return requiredLiteral(re)
 	case syntax.OpCharClass:
-		return neededClass(re.Rune)
+		return requiredClass(re.Rune)
 	case syntax.OpCapture, syntax.OpPlus:
 		return requiredTexts(re.Sub[0])
 	case syntax.OpRepeat:
@@ -24,14 +24,15 @@ func requiredTexts(re *syntax.Regexp) []string {
 			return requiredTexts(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		return neededConcat(re.Sub)
+		return requiredConcat(re.Sub)
 	case syntax.OpAlternate:
-		return neededAlternate(re.Sub)
+		return requiredAlternate(re.Sub)
 	}
 	return nil
 }
 
-func neededLiteral(re *syntax.Regexp) []string {
+// requiredLiteral returns the required text of a literal.
+func requiredLiteral(re *syntax.Regexp) []string {
 	if re.Flags&syntax.FoldCase == 0 {
 		return []string{lowerASCII(string(re.Rune))}
 	}
@@ -57,11 +58,11 @@ func longestASCII(runes []rune) string {
 	return lowerASCII(string(longest))
 }
 
-// neededClass returns the members of a small class.
-func neededClass(ranges []rune) []string {
+// requiredClass returns the members of a small character class, or nil.
+func requiredClass(ranges []rune) []string {
 	var set []string
 	for i := 0; i < len(ranges); i += 2 {
-		if int(ranges[i+1]-ranges[i]) >= maxNeeds-len(set) {
+		if int(ranges[i+1]-ranges[i]) >= maxRequired-len(set) {
 			return nil
 		}
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
@@ -71,22 +72,23 @@ func neededClass(ranges []rune) []string {
 	return set
 }
 
-// neededConcat returns the most selective set of the parts.
-func neededConcat(subs []*syntax.Regexp) []string {
+// requiredConcat returns the most selective set of the parts: the set with the longest shortest text.
+func requiredConcat(subs []*syntax.Regexp) []string {
 	var best []string
 	for _, sub := range subs {
-		if set := requiredTexts(sub); shortest(set) > shortest(best) {
+		if set := requiredTexts(sub); shortestLength(set) > shortestLength(best) {
 			best = set
 		}
 	}
 	return best
 }
 
-func neededAlternate(subs []*syntax.Regexp) []string {
+// requiredAlternate returns the texts of all alternatives, or nil if an alternative has none.
+func requiredAlternate(subs []*syntax.Regexp) []string {
 	var all []string
 	for _, sub := range subs {
 		set := requiredTexts(sub)
-		if len(set) == 0 || len(all)+len(set) > maxNeeds {
+		if len(set) == 0 || len(all)+len(set) > maxRequired {
 			return nil
 		}
 		all = append(all, set...)
@@ -94,8 +96,8 @@ func neededAlternate(subs []*syntax.Regexp) []string {
 	return all
 }
 
-// shortest returns the least length in a set, or 0 for an empty set.
-func shortest(set []string) int {
+// shortestLength returns the least length of a text in a set, or 0 for an empty set.
+func shortestLength(set []string) int {
 	n := 0
 	for i, s := range set {
 		if i == 0 || len(s) < n {
@@ -105,7 +107,7 @@ func shortest(set []string) int {
 	return n
 }
 
-// lowerASCII converts ASCII letters only, as the filter does.
+// lowerASCII lower-cases ASCII letters only, as the filter does.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i := range b {
@@ -114,6 +116,7 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
+// foldByte lower-cases an ASCII letter.
 func foldByte(b byte) byte {
 	if b >= 'A' && b <= 'Z' {
 		return b + 'a' - 'A'

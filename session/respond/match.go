@@ -8,35 +8,36 @@ import (
 
 // matcher holds the buffers for matching a window.
 type matcher struct {
-	next [][]int // by rule: its first match at or after where matching stands
+	nextMatch [][]int // by rule: its first match at or after the position of the search
 }
 
-// matchWindow fires the matches in the unread part of a window, and returns the start of the unread part after them.
+// matchWindow accepts the matches in the unread part of a window. It returns the end of the last match: what follows
+// stays unread.
 func (e *Engine) matchWindow(w *window) int {
 	var masked []echodetect.Span
 	if e.echoes.Pending() {
-		masked = e.echoes.Mask(w.line(e.cols, e.echo))
+		masked = e.echoes.Mask(w.echoLine(e.cols, e.echo))
 	}
-	rules := e.set.filter.candidates(w.text[w.from:])
-	if w.shown != nil {
+	rules := e.set.filter.candidates(w.text[w.unread:])
+	if w.redacted != nil {
 		rules = e.set.redacted
 	}
 	if len(rules) == 0 {
-		return w.from
+		return w.unread
 	}
-	read := w.from
-	eachGap(masked, w.from, len(w.text), func(from, to int) {
-		e.matchSpan(w.text[:to], w.shown, from, w.ends(from, to), rules, func(i int) bool {
-			return e.eligible(i) && !e.set.rules[i].screen && (!w.complete || e.set.rules[i].On != OnPrompt)
+	read := w.unread
+	eachGap(masked, w.unread, len(w.text), func(from, to int) {
+		e.matchRange(w.text[:to], w.redacted, from, w.lineEnds(from, to), rules, func(i int) bool {
+			return e.canMatch(i) && !e.set.rules[i].matchesScreen && (!w.isComplete || e.set.rules[i].On != OnPrompt)
 		}, func(i int, text []byte, loc []int) {
 			read = loc[1]
-			e.fire(i, text, loc, w.offset, nil)
+			e.acceptMatch(i, text, loc, w.offset, nil)
 		})
 	})
 	return read
 }
 
-// eachGap calls f for the stretches from from to to between the spans.
+// eachGap calls f for the parts of [from, to) between the spans.
 func eachGap(masked []echodetect.Span, from, to int, f func(from, to int)) {
 	for _, m := range masked {
 		if m.From > from {
@@ -49,20 +50,20 @@ func eachGap(masked []echodetect.Span, from, to int, f func(from, to int)) {
 	}
 }
 
-// matchSpan calls fire for each match in text[from:], in the order of their positions, and of their rules at the same
-// position. Each rule examines each byte once. Redacted rules examine shown, unless it is nil.
-func (e *Engine) matchSpan(text, shown []byte, from, ends int, rules []int, eligible func(int) bool, fire func(i int, text []byte, loc []int)) {
-	next := e.match.next
+// matchRange calls accept for each match in text[from:], in the order of their positions, and of their rules at the
+// same position. Each rule examines each byte once. Redacted rules examine redacted instead of text, unless it is nil.
+func (e *Engine) matchRange(text, redacted []byte, from, ends int, rules []int, canMatch func(int) bool, accept func(i int, text []byte, loc []int)) {
+	next := e.matcher.nextMatch
 	for _, i := range rules {
-		next[i] = unknown
+		next[i] = notSearched
 	}
 	for !e.done {
 		best := -1
 		for _, i := range rules {
-			if !eligible(i) {
+			if !canMatch(i) {
 				continue
 			}
-			if seen, ends := e.seenBy(i, text, shown, ends); !e.advanceTo(seen, i, from, ends) {
+			if seen, ends := e.textForRule(i, text, redacted, ends); !e.findNext(seen, i, from, ends) {
 				continue
 			}
 			if best < 0 || next[i][0] < next[best][0] {
@@ -73,53 +74,54 @@ func (e *Engine) matchSpan(text, shown []byte, from, ends int, rules []int, elig
 			return
 		}
 		loc := next[best]
-		seen, _ := e.seenBy(best, text, shown, ends)
-		fire(best, seen, loc)
+		seen, _ := e.textForRule(best, text, redacted, ends)
+		accept(best, seen, loc)
 		from, ends = loc[1], ends&^atStart
 	}
 }
 
-// unknown marks a match that was not searched yet.
-var unknown = []int{-1, -1}
+// notSearched marks a rule whose next match was not searched yet.
+var notSearched = []int{-1, -1}
 
-// advanceTo finds a rule's first match at or after from.
-func (e *Engine) advanceTo(text []byte, i, from, ends int) bool {
-	loc := e.match.next[i]
-	if from > len(text) { // nothing of the remaining text is shown
-		loc, e.match.next[i] = nil, nil
+// findNext sets a rule's first match at or after from. It returns false if there is none.
+func (e *Engine) findNext(text []byte, i, from, ends int) bool {
+	loc := e.matcher.nextMatch[i]
+	if from > len(text) { // redaction removed the remaining text
+		loc, e.matcher.nextMatch[i] = nil, nil
 	}
 	if loc != nil && loc[0] < from {
-		loc = shift(e.set.rules[i].pattern.find(text[from:], ends), from)
-		e.match.next[i] = loc
+		loc = shiftOffsets(e.set.rules[i].pattern.find(text[from:], ends), from)
+		e.matcher.nextMatch[i] = loc
 	}
 	return loc != nil
 }
 
-// eligible reports whether a rule may fire now.
-func (e *Engine) eligible(i int) bool {
-	r, u := &e.set.rules[i], &e.uses[i]
+// canMatch reports whether a rule is active: not ended, its turn, not used up and not cooling down.
+func (e *Engine) canMatch(i int) bool {
+	r, u := &e.set.rules[i], &e.ruleStates[i]
 	switch {
-	case u.Over, e.set.Ordered && i != e.turn, r.After && !e.isUsedUp(i-1):
+	case u.Ended, e.set.Ordered && i != e.nextOrdered, r.After && !e.isUsedUp(i-1):
 		return false
-	case r.Max > 0 && u.Count >= r.Max:
+	case r.Max > 0 && u.Matches >= r.Max:
 		return false
 	}
 	return !e.isCoolingDown(i)
 }
 
-// isUsedUp reports whether the rule that another rule waits for has fired often enough; true for -1.
+// isUsedUp reports whether rule i has matched often enough to activate the rule after it. True for -1.
 func (e *Engine) isUsedUp(i int) bool {
-	return i < 0 || e.uses[i].Count >= max(e.set.rules[i].Max, 1)
+	return i < 0 || e.ruleStates[i].Matches >= max(e.set.rules[i].Max, 1)
 }
 
 // isCoolingDown reports whether a rule is in its cooldown.
 func (e *Engine) isCoolingDown(i int) bool {
-	r, u := &e.set.rules[i], &e.uses[i]
-	return r.CoolDown > 0 && u.Count > 0 && e.now.Before(u.Last.Add(r.CoolDown))
+	r, u := &e.set.rules[i], &e.ruleStates[i]
+	return r.CoolDown > 0 && u.Matches > 0 && e.now.Before(u.LastMatch.Add(r.CoolDown))
 }
 
-// fire fires a rule, unless the match is an answered prompt that was redrawn.
-func (e *Engine) fire(i int, text []byte, loc []int, off uint64, row *uint64) {
+// acceptMatch counts and records a match and queues the rule's replies, unless the match is an answered prompt that was
+// redrawn.
+func (e *Engine) acceptMatch(i int, text []byte, loc []int, off uint64, row *uint64) {
 	r := &e.set.rules[i]
 	match := string(text[loc[0]:loc[1]])
 	if row == nil {
@@ -128,30 +130,31 @@ func (e *Engine) fire(i int, text []byte, loc []int, off uint64, row *uint64) {
 		}
 		e.redraws.add(i, match)
 	}
-	u := &e.uses[i]
-	u.Count++
-	u.Last, u.Awake = e.now, false
-	e.firings++
-	if u.Count == max(r.Max, 1) {
+	u := &e.ruleStates[i]
+	u.Matches++
+	u.LastMatch, u.RecheckedAfterCoolDown = e.now, false
+	e.matches++
+	if u.Matches == max(r.Max, 1) {
 		if e.set.Ordered {
-			e.turn++
+			e.nextOrdered++
 		}
-		if i+1 < len(e.uses) { // its turn may have come
-			e.uses[i+1].Since = e.now
+		if i+1 < len(e.ruleStates) { // its turn may have come
+			e.ruleStates[i+1].WaitingSince = e.now
 		}
 	}
-	if e.firings > e.set.MaxFirings {
-		e.firings = 0 // the other rules count from zero
-		e.fail(i, "answered "+strconv.Itoa(e.set.MaxFirings)+" times; is it a loop?")
+	if e.matches > e.set.MaxMatches {
+		e.matches = 0 // the other rules count from zero
+		e.failList(i, "answered "+strconv.Itoa(e.set.MaxMatches)+" times; is it a loop?")
 		return
 	}
 	rec := &Record{Time: e.now, Rule: i, Name: r.Name, On: r.target(), Offset: off, Row: row,
-		Match: match, Use: u.Count, Reply: r.expandReplies(text, loc)}
-	e.out = append(e.out, Action{Kind: ActFired, Rule: i, Record: rec})
-	e.queue = append(e.queue, job{Rule: i, Steps: rec.Reply, Captures: r.captures(text, loc)})
-	e.pump() // at once: a failure ends rules before they look at the next line
+		Match: match, Use: u.Matches, Reply: r.expandReplies(text, loc)}
+	e.actions = append(e.actions, Action{Kind: ActMatched, Rule: i, Record: rec})
+	e.queue = append(e.queue, replyQueue{Rule: i, Steps: rec.Reply, Captures: r.captures(text, loc)})
+	e.runReplies() // at once: a failure must end rules before they match the next line
 }
 
+// target returns the place of the match, with the default.
 func (r *Rule) target() Target {
 	if r.On == "" {
 		return OnOutput
@@ -165,22 +168,22 @@ func (r *compiledRule) expandReplies(text []byte, loc []int) []Reply {
 	for i, s := range r.Reply {
 		switch s.Kind {
 		case ReplyKeys:
-			s.Value = r.pattern.expand(s.Value, text, loc, asKeys)
+			s.Value = r.pattern.expand(s.Value, text, loc, quoteKeys)
 		case ReplyText, ReplyFail:
-			s.Value = r.pattern.expand(s.Value, text, loc, asIs)
+			s.Value = r.pattern.expand(s.Value, text, loc, quoteNone)
 		}
 		steps[i] = s
 	}
 	return steps
 }
 
-// captures returns the matches of the groups, for a hook.
+// captures returns the matches of the groups by number and name, or nil if no reply is a hook.
 func (r *compiledRule) captures(text []byte, loc []int) map[string]string {
-	hook := false
+	hasHook := false
 	for _, s := range r.Reply {
-		hook = hook || s.Kind == ReplyHook
+		hasHook = hasHook || s.Kind == ReplyHook
 	}
-	if !hook {
+	if !hasHook {
 		return nil
 	}
 	c := make(map[string]string)

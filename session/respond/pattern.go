@@ -8,20 +8,20 @@ import (
 	"regexp/syntax"
 	"strings"
 
-	given "github.com/longterm-dev/longterm/session/pattern"
+	patterncost "github.com/longterm-dev/longterm/session/pattern"
 )
 
 // Patterns match the unread part of a line, which may start and end anywhere in it. Go's regexp treats the ends of its
-// input as the ends of the text. So a pattern with anchors is compiled once for each kind of end: an anchor where the
-// line does not end matches nothing.
+// input as the ends of the text. So a pattern with anchors is compiled once for each combination of line ends in the
+// text: an anchor where the line does not end matches nothing.
 
-// pattern is a rule's Text or Regexp, compiled.
+// pattern is a compiled Text or Regexp of a rule.
 type pattern struct {
-	literal []byte
-	names   []string          // of groups; index 0 is the whole match
-	ends    [4]*regexp.Regexp // index: atStart | atEnd; nil: cannot match there
-	needs   []string          // lower-case texts; each match contains one of them
-	steps   int               // what looking at a byte may take
+	literal  []byte            // of a Text; nil for a Regexp
+	names    []string          // of groups; index 0 is the whole match
+	variants [4]*regexp.Regexp // index: atStart | atEnd
+	required []string          // lower-case texts; each match contains one of them. nil: not known
+	steps    int               // bound on the steps to examine a byte
 }
 
 const (
@@ -30,35 +30,38 @@ const (
 )
 
 var (
-	errNoPattern = errors.New("it needs a text or a regexp")
-	errTwo       = errors.New("it has a text and a regexp; one is needed")
-	errEmpty     = errors.New("the regexp matches the empty text, which is everywhere")
-	errNewline   = errors.New("patterns match within one line, without its newline")
+	errNoPattern   = errors.New("it needs a text or a regexp")
+	errTwoPatterns = errors.New("it has a text and a regexp; one is needed")
+	errEmpty       = errors.New("the regexp matches the empty text, which is everywhere")
+	errNewline     = errors.New("patterns match within one line, without its newline")
 )
 
+// newPattern compiles a text or a regexp. It returns an error if both or neither are set.
 func newPattern(text, expr string) (*pattern, error) {
 	switch {
 	case text != "" && expr != "":
-		return nil, errTwo
+		return nil, errTwoPatterns
 	case len(text)+len(expr) > maxPatternBytes:
 		return nil, fmt.Errorf("the pattern has more than %d bytes", maxPatternBytes)
 	case text != "":
 		if strings.ContainsAny(text, "\r\n") {
 			return nil, errNewline
 		}
-		return &pattern{literal: []byte(text), names: []string{""}, needs: []string{lowerASCII(text)}}, nil
+		return &pattern{literal: []byte(text), names: []string{""}, required: []string{lowerASCII(text)}}, nil
 	case expr == "":
 		return nil, errNoPattern
 	}
 	return newRegexp(expr)
 }
 
+// newRegexp compiles a regexp in all variants. It rejects expensive ones, and those that match the empty text or a
+// newline.
 func newRegexp(expr string) (*pattern, error) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := given.Steps(tree, maxSteps) // before it is compiled, which takes memory by its size
+	steps, err := patterncost.Steps(tree, maxSteps) // before compiling, as that takes memory by its size
 	if err != nil {
 		return nil, fmt.Errorf("the regexp: %w", err)
 	}
@@ -72,26 +75,27 @@ func newRegexp(expr string) (*pattern, error) {
 	if hasNewline(tree) {
 		return nil, errNewline
 	}
-	p := &pattern{steps: steps, names: whole.SubexpNames(), needs: requiredTexts(tree.Simplify())}
-	for ends := range p.ends {
-		if p.ends[ends], err = compileFor(tree, whole, ends); err != nil {
+	p := &pattern{steps: steps, names: whole.SubexpNames(), required: requiredTexts(tree.Simplify())}
+	for ends := range p.variants {
+		if p.variants[ends], err = compileVariant(tree, whole, ends); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// compileFor compiles a pattern for texts with these ends.
-func compileFor(tree *syntax.Regexp, whole *regexp.Regexp, ends int) (*regexp.Regexp, error) {
-	cut, changed := unanchor(tree, ends)
+// compileVariant compiles a regexp for texts with these line ends (atStart, atEnd).
+func compileVariant(tree *syntax.Regexp, whole *regexp.Regexp, ends int) (*regexp.Regexp, error) {
+	cut, changed := dropAnchors(tree, ends)
 	if !changed {
 		return whole, nil
 	}
 	return regexp.Compile(cut.String())
 }
 
-// unanchor replaces the anchors that cannot match.
-func unanchor(re *syntax.Regexp, ends int) (*syntax.Regexp, bool) {
+// dropAnchors replaces the anchors that cannot match in texts with these line ends. changed reports whether it found
+// any.
+func dropAnchors(re *syntax.Regexp, ends int) (without *syntax.Regexp, changed bool) {
 	switch re.Op {
 	case syntax.OpBeginText, syntax.OpBeginLine:
 		if ends&atStart == 0 {
@@ -102,11 +106,10 @@ func unanchor(re *syntax.Regexp, ends int) (*syntax.Regexp, bool) {
 			return &syntax.Regexp{Op: syntax.OpNoMatch}, true
 		}
 	}
-	changed := false
 	subs := make([]*syntax.Regexp, len(re.Sub))
 	for i, sub := range re.Sub {
 		var c bool
-		subs[i], c = unanchor(sub, ends)
+		subs[i], c = dropAnchors(sub, ends)
 		changed = changed || c
 	}
 	if !changed {
@@ -140,12 +143,12 @@ func (p *pattern) find(text []byte, ends int) []int {
 		return []int{i, i + len(p.literal)}
 	}
 	for at := 0; at < len(text); {
-		loc := p.ends[ends].FindSubmatchIndex(text[at:])
+		loc := p.variants[ends].FindSubmatchIndex(text[at:])
 		switch {
 		case loc == nil:
 			return nil
 		case loc[1] > loc[0]:
-			return shift(loc, at)
+			return shiftOffsets(loc, at)
 		}
 		// An empty match: search one with text in it, from the next byte on.
 		at += loc[1] + 1
@@ -154,7 +157,8 @@ func (p *pattern) find(text []byte, ends int) []int {
 	return nil
 }
 
-func shift(loc []int, by int) []int {
+// shiftOffsets adds by to the offsets of matched groups.
+func shiftOffsets(loc []int, by int) []int {
 	for i := range loc {
 		if loc[i] >= 0 {
 			loc[i] += by
@@ -163,8 +167,8 @@ func shift(loc []int, by int) []int {
 	return loc
 }
 
-// group returns the index of a group by its name, or -1.
-func (p *pattern) group(name string) int {
+// groupByName returns the index of a group by its name, or -1.
+func (p *pattern) groupByName(name string) int {
 	for i, n := range p.names {
 		if n == name && n != "" {
 			return i

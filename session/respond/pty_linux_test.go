@@ -13,12 +13,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// Real shells and line editors, each with its own way of echoing, are answered at each
-// prompt, and what is typed holds a word that a rule waits for. (fish draws a line that
-// wraps as several lines, which cannot be told from output; rules for it look at the
-// screen.)
+// Real shells and line editors, each with its own way of echoing, are answered at each prompt. The typed text contains
+// a word that a rule matches. (fish draws a wrapped line as several lines, which looks like output; rules for it should
+// use OnScreen.)
 // FEATURES: R44, R51
-func TestRealEcho(t *testing.T) {
+func TestEngine_IgnoresEcho_OfRealShells(t *testing.T) {
 	tier.Full(t)
 	const command = `echo ze""bra; : zebra zebra zebra`
 	for _, tt := range []struct {
@@ -38,34 +37,35 @@ func TestRealEcho(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tier.Need(t, tt.argv[0])
 			e, err := New(Set{Timeout: 30 * time.Second, Rules: []Rule{
-				{Text: "PROMPT> ", Max: 3, Reply: say(tt.command + "\r")},
+				{Text: "PROMPT> ", Max: 3, Reply: textReply(tt.command + "\r")},
 				{Text: "PROMPT> ", Max: 1, Reply: []Reply{{Kind: ReplyKeys, Value: "<C-d>"}}},
 				{Text: "zebra"},
 			}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &ptySession{t: t, e: e, vt: vterm.New(vterm.Options{Cols: int(tt.cols)})}
+			s := &ptySession{t: t, engine: e, vt: vterm.New(vterm.Options{Cols: int(tt.cols)})}
 			s.run(tt.argv, tt.cols)
 			for i, want := range []int{3, 1, 3} {
-				if got := e.Uses(i); got != want {
-					t.Errorf("rule %d fired %d times, want %d\n%q", i, got, want, s.log)
+				if got := e.MatchCount(i); got != want {
+					t.Errorf("rule %d matched %d times, want %d\n%q", i, got, want, s.output)
 				}
 			}
 		})
 	}
 }
 
-// ptySession is the least that an owner of an engine does.
+// ptySession runs an engine on a real terminal, as a session's owner does.
 type ptySession struct {
-	t   *testing.T
-	e   *Engine
-	vt  *vterm.Terminal // answers what shells ask of their terminal
-	tty *os.File
-	off uint64
-	log []byte
+	t      *testing.T
+	engine *Engine
+	vt     *vterm.Terminal // answers the queries of shells to their terminal
+	tty    *os.File
+	offset uint64
+	output []byte
 }
 
+// run starts argv and handles its output until it ends or the engine is done.
 func (s *ptySession) run(argv []string, cols uint16) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "PS1=PROMPT> ", "HOME="+s.t.TempDir(), "HISTFILE=")
@@ -78,24 +78,24 @@ func (s *ptySession) run(argv []string, cols uint16) {
 		_ = cmd.Wait()
 		_ = s.tty.Close()
 	}()
-	s.do(s.e.Screen(time.Now(), Screen{Cols: int(cols)}))
+	s.perform(s.engine.Screen(time.Now(), Screen{Cols: int(cols)}))
 	output := make(chan []byte)
-	go s.read(output)
-	for !s.e.Done() {
+	go s.forwardOutput(output)
+	for !s.engine.Done() {
 		var tick <-chan time.Time
-		if at, ok := s.e.Next(); ok {
+		if at, ok := s.engine.Next(); ok {
 			tick = time.After(time.Until(at))
 		}
 		select {
 		case p, ok := <-output:
 			if !ok {
-				s.do(s.e.Exit(time.Now()))
+				s.perform(s.engine.Exit(time.Now()))
 				return
 			}
-			s.take(p)
+			s.handleOutput(p)
 		case <-tick:
-			s.sense()
-			s.do(s.e.Tick(time.Now()))
+			s.updateEcho()
+			s.perform(s.engine.Tick(time.Now()))
 		}
 	}
 	_ = cmd.Process.Kill() // ends the output
@@ -103,8 +103,8 @@ func (s *ptySession) run(argv []string, cols uint16) {
 	}
 }
 
-// read hands on the output until there is no more.
-func (s *ptySession) read(output chan<- []byte) {
+// forwardOutput sends the program's output until its end, and closes the channel.
+func (s *ptySession) forwardOutput(output chan<- []byte) {
 	defer close(output)
 	for {
 		buf := make([]byte, 4096)
@@ -118,19 +118,20 @@ func (s *ptySession) read(output chan<- []byte) {
 	}
 }
 
-func (s *ptySession) take(p []byte) {
-	s.sense()
-	s.log = append(s.log, p...)
-	s.do(s.e.Output(time.Now(), s.off, p))
-	s.off += uint64(len(p))
+// handleOutput passes output to the engine and the emulator.
+func (s *ptySession) handleOutput(p []byte) {
+	s.updateEcho()
+	s.output = append(s.output, p...)
+	s.perform(s.engine.Output(time.Now(), s.offset, p))
+	s.offset += uint64(len(p))
 	_, _ = s.vt.Write(p)
 	if r := s.vt.Replies(nil); len(r) > 0 {
 		s.write(r)
 	}
 }
 
-// sense tells who echoes now.
-func (s *ptySession) sense() {
+// updateEcho passes the terminal's echo settings to the engine.
+func (s *ptySession) updateEcho() {
 	t, err := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS)
 	state := EchoApp
 	switch {
@@ -141,25 +142,27 @@ func (s *ptySession) sense() {
 	case t.Lflag&unix.ICANON != 0:
 		state = EchoOff
 	}
-	s.do(s.e.Echo(time.Now(), state))
+	s.perform(s.engine.SetEcho(time.Now(), state))
 }
 
-func (s *ptySession) do(acts []Action) {
+// perform performs the actions of the engine.
+func (s *ptySession) perform(acts []Action) {
 	for _, a := range append([]Action(nil), acts...) {
 		switch a.Kind {
 		case ActText:
-			s.reply([]byte(a.Value))
+			s.writeReply([]byte(a.Value))
 		case ActKeys:
-			s.reply([]byte{4}) // the only key here
+			s.writeReply([]byte{4}) // <C-d>, the only key of these rules
 		case ActFail:
-			s.t.Errorf("%s\n%q", a.Value, s.log)
+			s.t.Errorf("%s\n%q", a.Value, s.output)
 		}
 	}
 }
 
-func (s *ptySession) reply(p []byte) {
-	s.sense()
-	s.e.HandleInput(time.Now(), Input{Data: p, Reply: true})
+// writeReply types a reply of the engine.
+func (s *ptySession) writeReply(p []byte) {
+	s.updateEcho()
+	s.engine.HandleInput(time.Now(), Input{Data: p, Reply: true})
 	s.write(p)
 }
 

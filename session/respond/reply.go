@@ -13,7 +13,7 @@ import (
 // ReplyKind is the kind of a Reply.
 type ReplyKind string
 
-// Kinds of replies. In the value of text, keys and fail, $1 and ${name} are replaced by a group's match, $0 by the
+// Kinds of replies. In the Value of text, keys and fail, $1 and ${name} are replaced by a group's match, $0 by the
 // whole match and $$ by $; any other $ is literal. A hook has its captures separate from its value: output must not
 // influence the command.
 const (
@@ -21,7 +21,7 @@ const (
 	ReplyKeys   ReplyKind = "keys"   // presses keys: yes<Enter>
 	ReplySecret ReplyKind = "secret" // types the secret that Value refers to
 	ReplyHook   ReplyKind = "hook"   // runs the hook Value
-	ReplyFail   ReplyKind = "fail"   // ends everything with Value as the reason
+	ReplyFail   ReplyKind = "fail"   // fails the rule's list with Value as the reason
 	ReplyWait   ReplyKind = "wait"   // pauses for Wait
 )
 
@@ -32,7 +32,7 @@ type Reply struct {
 	Wait  time.Duration `json:"wait_ns,omitempty"`
 }
 
-// secretKinds are the possible sources of secrets.
+// secretKinds are the sources of secrets.
 var secretKinds = []string{"env", "file", "cmd", "keyring"}
 
 // CheckSecret returns an error for an invalid reference to a secret. Valid ones are env:NAME, file:PATH, cmd:COMMAND
@@ -48,6 +48,7 @@ func CheckSecret(ref string) error {
 	return errors.New("a secret needs a reference: env:NAME, file:PATH, cmd:COMMAND or keyring:SERVICE/ACCOUNT")
 }
 
+// check returns an error for an invalid reply of a rule with pattern p.
 func (r *Reply) check(p *pattern) error {
 	switch r.Kind {
 	case ReplyHook:
@@ -80,43 +81,43 @@ func (r *Reply) check(p *pattern) error {
 	return fmt.Errorf("unknown reply %q", r.Kind)
 }
 
-// checkRefs reports a reference to a group that the pattern does not have.
+// checkRefs returns an error if a value refers to a group that the pattern does not have.
 func (p *pattern) checkRefs(s string) error {
 	var err error
 	eachRef(s, func(string) {}, func(name string) {
-		if err == nil && p.ref(name) < 0 {
+		if err == nil && p.groupIndex(name) < 0 {
 			err = fmt.Errorf("the pattern has no group %q (a literal $ is written $$)", name)
 		}
 	})
 	return err
 }
 
-// ref returns the index of the group with a name or number, or -1.
-func (p *pattern) ref(name string) int {
+// groupIndex returns the index of the group with a name or number, or -1.
+func (p *pattern) groupIndex(name string) int {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < len(p.names) {
 			return n
 		}
 		return -1
 	}
-	return p.group(name)
+	return p.groupByName(name)
 }
 
-// expand replaces references by the groups' matches in text, converted by quote.
+// expand replaces references in s by the groups' matches in text, converted by quote.
 func (p *pattern) expand(s string, text []byte, loc []int, quote func(string) string) string {
 	if !strings.Contains(s, "$") {
 		return s
 	}
 	var b strings.Builder
 	eachRef(s, func(lit string) { b.WriteString(lit) }, func(name string) {
-		if i := 2 * p.ref(name); i >= 0 && i+1 < len(loc) && loc[i] >= 0 {
+		if i := 2 * p.groupIndex(name); i >= 0 && i+1 < len(loc) && loc[i] >= 0 {
 			b.WriteString(quote(string(text[loc[i]:loc[i+1]])))
 		}
 	})
 	return b.String()
 }
 
-// eachRef splits a value into text and references.
+// eachRef splits a value into literal text and references to groups, and calls lit and ref for them in order.
 func eachRef(s string, lit, ref func(string)) {
 	for {
 		i := strings.IndexByte(s, '$')
@@ -153,7 +154,8 @@ func cutRef(s string) (name string, n int) {
 	return s[:n], n
 }
 
-func asIs(s string) string { return s }
+// quoteNone returns s unchanged.
+func quoteNone(s string) string { return s }
 
-// asKeys escapes text in key notation.
-func asKeys(s string) string { return strings.ReplaceAll(s, "<", "<lt>") }
+// quoteKeys escapes text in key notation.
+func quoteKeys(s string) string { return strings.ReplaceAll(s, "<", "<lt>") }

@@ -9,50 +9,52 @@ import (
 	"time"
 )
 
-// rig drives an engine as the owner of a session would, with a clock of its own.
-type rig struct {
-	t   testing.TB
-	e   *Engine
-	now time.Time
-	off uint64
-	got []string // actions but "fired"
-	rec []Record
-	log []byte // all output
+// testEngine drives an engine as the owner of a session would, with its own clock.
+type testEngine struct {
+	t       testing.TB
+	engine  *Engine
+	now     time.Time
+	offset  uint64   // of the next output
+	actions []string // "kind value" of each action except ActMatched
+	records []Record
+	output  []byte // all output so far
 }
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func newRig(t testing.TB, set Set) *rig {
+// newTestEngine returns an engine with rules at time epoch.
+func newTestEngine(t testing.TB, set Set) *testEngine {
 	t.Helper()
 	e, err := New(set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, e: e, now: epoch}
+	return &testEngine{t: t, engine: e, now: epoch}
 }
 
-func (r *rig) did(acts []Action) {
+// collect stores the actions and records of an event.
+func (r *testEngine) collect(acts []Action) {
 	for _, a := range acts {
-		if a.Kind == ActFired {
-			r.rec = append(r.rec, *a.Record)
+		if a.Kind == ActMatched {
+			r.records = append(r.records, *a.Record)
 			continue
 		}
-		r.got = append(r.got, string(a.Kind)+" "+a.Value)
+		r.actions = append(r.actions, string(a.Kind)+" "+a.Value)
 	}
 }
 
-// print has the program write.
-func (r *rig) print(s string) {
-	r.did(r.e.Output(r.now, r.off, []byte(s)))
-	r.off += uint64(len(s))
-	r.log = append(r.log, s...)
+// writeOutput passes output of the program.
+func (r *testEngine) writeOutput(s string) {
+	r.collect(r.engine.Output(r.now, r.offset, []byte(s)))
+	r.offset += uint64(len(s))
+	r.output = append(r.output, s...)
 }
 
-// pause lets time pass as it would, with each tick that is asked for.
-func (r *rig) pause(d time.Duration) {
+// pause advances the clock by d, with each tick that the engine requests.
+func (r *testEngine) pause(d time.Duration) {
 	end := r.now.Add(d)
 	for range 1000 {
-		at, ok := r.e.Next()
+		at, ok := r.engine.Next()
 		if !ok || at.After(end) {
 			r.now = end
 			return
@@ -60,20 +62,21 @@ func (r *rig) pause(d time.Duration) {
 		if at.After(r.now) {
 			r.now = at
 		}
-		r.did(r.e.Tick(r.now))
+		r.collect(r.engine.Tick(r.now))
 	}
-	r.t.Fatal("the engine asks for ticks without end")
+	r.t.Fatal("the engine requests ticks without end")
 }
 
-// typed has a user type, with the echo a terminal makes.
-func (r *rig) typed(s string, reply bool) {
-	r.did(r.e.HandleInput(r.now, Input{Data: []byte(s), Reply: reply}))
-	if r.e.echo == EchoOn {
-		r.print(echoOf(s))
+// typeInput passes input, and its echo if the terminal echoes.
+func (r *testEngine) typeInput(s string, reply bool) {
+	r.collect(r.engine.HandleInput(r.now, Input{Data: []byte(s), Reply: reply}))
+	if r.engine.echo == EchoOn {
+		r.writeOutput(terminalEcho(s))
 	}
 }
 
-func echoOf(s string) string {
+// terminalEcho returns the echo of typed text by a terminal.
+func terminalEcho(s string) string {
 	var b strings.Builder
 	for _, c := range s {
 		switch {
@@ -90,9 +93,9 @@ func echoOf(s string) string {
 	return b.String()
 }
 
-// play runs a scenario: lines of "out TEXT", "type TEXT", "reply TEXT", "echo STATE",
-// "pause DURATION". Text is in Go's escapes.
-func (r *rig) play(script string) {
+// runScript runs a scenario: lines of "out TEXT", "type TEXT", "reply TEXT", "echo STATE", "pause DURATION", "exit".
+// Text has Go's escapes.
+func (r *testEngine) runScript(script string) {
 	r.t.Helper()
 	for line := range strings.Lines(script) {
 		verb, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -100,13 +103,13 @@ func (r *rig) play(script string) {
 		switch verb {
 		case "":
 		case "out":
-			r.print(text)
+			r.writeOutput(text)
 		case "type":
-			r.typed(text, false)
+			r.typeInput(text, false)
 		case "reply":
-			r.typed(text, true)
+			r.typeInput(text, true)
 		case "echo":
-			r.did(r.e.Echo(r.now, EchoState(text)))
+			r.collect(r.engine.SetEcho(r.now, EchoState(text)))
 		case "pause":
 			d, err := time.ParseDuration(text)
 			if err != nil {
@@ -114,13 +117,14 @@ func (r *rig) play(script string) {
 			}
 			r.pause(d)
 		case "exit":
-			r.did(r.e.Exit(r.now))
+			r.collect(r.engine.Exit(r.now))
 		default:
-			r.t.Fatalf("%q is no verb", verb)
+			r.t.Fatalf("unknown verb %q", verb)
 		}
 	}
 }
 
+// unescape replaces Go's escapes in s.
 func unescape(t testing.TB, s string) string {
 	t.Helper()
 	var out string
@@ -130,11 +134,12 @@ func unescape(t testing.TB, s string) string {
 	return out
 }
 
-func say(s string) []Reply { return []Reply{{Kind: ReplyText, Value: s}} }
+// textReply returns a reply that types s.
+func textReply(s string) []Reply { return []Reply{{Kind: ReplyText, Value: s}} }
 
 // FEATURES: R50, R51, R54
 func TestEngine(t *testing.T) {
-	name := Rule{Text: "Name: ", Reply: say("bob\r")}
+	name := Rule{Text: "Name: ", Reply: textReply("bob\r")}
 	for _, tt := range []struct {
 		name   string
 		set    Set
@@ -143,9 +148,9 @@ func TestEngine(t *testing.T) {
 	}{
 		{"prompt", Set{Rules: []Rule{name}}, `out hello\r\nName:\x20
 			pause 30ms`, "text bob\r"},
-		{"a prompt waits for the pause", Set{Rules: []Rule{name}}, `out Name:\x20
+		{"no match before the settle delay", Set{Rules: []Rule{name}}, `out Name:\x20
 			pause 10ms`, ""},
-		{"but not for ever", Set{Rules: []Rule{{Regexp: "^go", Reply: say("x")}}}, strings.Repeat("out go\npause 15ms\n", 15), "text x"},
+		{"match of a line that keeps changing", Set{Rules: []Rule{{Regexp: "^go", Reply: textReply("x")}}}, strings.Repeat("out go\npause 15ms\n", 15), "text x"},
 		{"complete line at once", Set{Rules: []Rule{name}}, `out Name: x\r\n`, "text bob\r"},
 		{"in pieces with pauses", Set{Rules: []Rule{name}}, "out Na\npause 1s\nout me: \\x20\npause 1s", "text bob\r"},
 		{"coloured", Set{Rules: []Rule{name}}, `out \x1b[1mNa\x1b[0mme\x1b[32m:\x1b[m\x20
@@ -157,62 +162,62 @@ func TestEngine(t *testing.T) {
 			pause 1s`, "text bob\r,text bob\r"},
 		{"twice on one line", Set{Rules: []Rule{name}}, `out Name: Name:\x20
 			pause 1s`, "text bob\r,text bob\r"},
-		{"max", Set{Rules: []Rule{{Text: "Name: ", Reply: say("x"), Max: 1}}}, `out Name: Name:\x20
+		{"max", Set{Rules: []Rule{{Text: "Name: ", Reply: textReply("x"), Max: 1}}}, `out Name: Name:\x20
 			pause 1s`, "text x"},
-		{"no more without new output", Set{Rules: []Rule{name}}, "out Name: \\x20\npause 1s\npause 1s", "text bob\r"},
-		{"captures", Set{Rules: []Rule{{Regexp: `(?P<user>\w+)@(\w+)'s password`, Reply: say("${user} $2 $$1 $0 $x")}}},
+		{"one match without new output", Set{Rules: []Rule{name}}, "out Name: \\x20\npause 1s\npause 1s", "text bob\r"},
+		{"captures", Set{Rules: []Rule{{Regexp: `(?P<user>\w+)@(\w+)'s password`, Reply: textReply("${user} $2 $$1 $0 $x")}}},
 			`out bob@host's password:` + "\npause 1s", "text bob host $1 bob@host's password $x"},
 		{"captures in keys", Set{Rules: []Rule{{Regexp: `say (.*):`, Reply: []Reply{{Kind: ReplyKeys, Value: "$1<Enter>"}}}}},
 			"out say <C-c>:\npause 1s", "keys <lt>C-c><Enter>"},
-		{"anchors", Set{Rules: []Rule{{Regexp: `^\$ $`, Reply: say("ls\r")}}}, `out cost $ 5\r\n$\x20
+		{"anchors", Set{Rules: []Rule{{Regexp: `^\$ $`, Reply: textReply("ls\r")}}}, `out cost $ 5\r\n$\x20
 			pause 1s
 			reply ls\r
 			out a $ \r\n
 			pause 1s`, "text ls\r"},
-		{"^ is not where reading stopped", Set{Rules: []Rule{name, {Regexp: `^again`, Reply: say("no")}}}, `out Name: again\r\nagain\r\n`, "text bob\r,text no"},
-		{"first in the text wins", Set{Rules: []Rule{{Text: "b", Reply: say("B")}, {Text: "a", Reply: say("A")}}}, `out xaxb\r\n`, "text A,text B"},
-		{"first in the list wins", Set{Rules: []Rule{{Regexp: "a.", Reply: say("1")}, {Text: "ab", Reply: say("2")}}}, `out ab\r\n`, "text 1"},
-		{"ordered", Set{Ordered: true, Rules: []Rule{{Text: "a", Reply: say("A")}, {Text: "b", Max: 2, Reply: say("B")}, {Text: "c", Reply: say("C")}}},
+		{"^ does not match after a match", Set{Rules: []Rule{name, {Regexp: `^again`, Reply: textReply("no")}}}, `out Name: again\r\nagain\r\n`, "text bob\r,text no"},
+		{"first in the text wins", Set{Rules: []Rule{{Text: "b", Reply: textReply("B")}, {Text: "a", Reply: textReply("A")}}}, `out xaxb\r\n`, "text A,text B"},
+		{"first in the list wins", Set{Rules: []Rule{{Regexp: "a.", Reply: textReply("1")}, {Text: "ab", Reply: textReply("2")}}}, `out ab\r\n`, "text 1"},
+		{"ordered", Set{Ordered: true, Rules: []Rule{{Text: "a", Reply: textReply("A")}, {Text: "b", Max: 2, Reply: textReply("B")}, {Text: "c", Reply: textReply("C")}}},
 			`out c b a b c b c a\r\n`, "text A,text B,text B,text C"},
-		{"prompt target", Set{Rules: []Rule{{Text: "Name: ", On: OnPrompt, Reply: say("x")}}}, `out Name: none\r\nName:\x20
+		{"prompt target", Set{Rules: []Rule{{Text: "Name: ", On: OnPrompt, Reply: textReply("x")}}}, `out Name: none\r\nName:\x20
 			pause 1s`, "text x"},
-		{"cool-down", Set{Rules: []Rule{{Text: "more", CoolDown: time.Second, Reply: say(" ")}}}, `out more\r\nmore\r\n
+		{"cool-down", Set{Rules: []Rule{{Text: "more", CoolDown: time.Second, Reply: textReply(" ")}}}, `out more\r\nmore\r\n
 			pause 500ms
 			out more
 			pause 400ms`, "text  "},
-		{"the prompt still stands after the cool-down", Set{Rules: []Rule{{Text: "more", CoolDown: time.Second, Reply: say(" ")}}}, `out more\r\n
+		{"the prompt is still there after the cool-down", Set{Rules: []Rule{{Text: "more", CoolDown: time.Second, Reply: textReply(" ")}}}, `out more\r\n
 			pause 500ms
 			out more
 			pause 600ms`, "text  ,text  "},
 		{"wait", Set{Rules: []Rule{{Text: "a", Reply: []Reply{{Kind: ReplyText, Value: "1"}, {Kind: ReplyWait, Wait: time.Second}, {Kind: ReplyText, Value: "2"}}},
-			{Text: "b", Reply: say("3")}}}, `out a\r\nb\r\n
+			{Text: "b", Reply: textReply("3")}}}, `out a\r\nb\r\n
 			pause 900ms
 			exit`, "text 1"},
 		{"replies keep their order", Set{Rules: []Rule{{Text: "a", Reply: []Reply{{Kind: ReplyText, Value: "1"}, {Kind: ReplyWait, Wait: time.Second}, {Kind: ReplyText, Value: "2"}}},
-			{Text: "b", Reply: say("3")}}}, `out a\r\nb\r\n
+			{Text: "b", Reply: textReply("3")}}}, `out a\r\nb\r\n
 			pause 1s`, "text 1,text 2,text 3"},
 		{"fail", Set{Rules: []Rule{{Regexp: "error: (.*)", Reply: []Reply{{Kind: ReplyFail, Value: "it said $1"}}}, name}}, `out error: no\r\nName: x\r\n`, "fail it said no"},
 		{"rule timeout", Set{Rules: []Rule{{Text: "a", Timeout: time.Second}}}, "out b\npause 2s", `fail "a" did not appear within 1s`},
-		{"rule in time", Set{Rules: []Rule{{Text: "a", Timeout: time.Second}}}, "out a\npause 2s", ``},
-		{"timeout in turn", Set{Ordered: true, Rules: []Rule{{Text: "a"}, {Text: "b", Timeout: time.Second}}}, "pause 5s\nout a\\r\\n\npause 900ms", ""},
+		{"match before the timeout", Set{Rules: []Rule{{Text: "a", Timeout: time.Second}}}, "out a\npause 2s", ``},
+		{"timeout of an ordered rule", Set{Ordered: true, Rules: []Rule{{Text: "a"}, {Text: "b", Timeout: time.Second}}}, "pause 5s\nout a\\r\\n\npause 900ms", ""},
 		{"overall timeout", Set{Timeout: time.Second, Rules: []Rule{name}}, "out a\npause 2s", `fail not finished within 1s`},
-		{"loop", Set{MaxFirings: 2, Rules: []Rule{{Text: "a", Reply: say("b")}}}, `out aaaa\r\n`, "text b,text b,fail answered 2 times; is it a loop?"},
+		{"loop", Set{MaxMatches: 2, Rules: []Rule{{Text: "a", Reply: textReply("b")}}}, `out aaaa\r\n`, "text b,text b,fail answered 2 times; is it a loop?"},
 		{"exit", Set{Rules: []Rule{name}}, "exit\nout Name: x\\r\\n", ""},
-		{"case", Set{Rules: []Rule{{Regexp: "(?i)PASSKEY|ſet", Reply: say("x")}}}, `out passKey \u212aey Set\r\n`, "text x,text x"},
+		{"case", Set{Rules: []Rule{{Regexp: "(?i)PASSKEY|ſet", Reply: textReply("x")}}}, `out passKey \u212aey Set\r\n`, "text x,text x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRig(t, tt.set)
-			r.did(r.e.Tick(r.now))
-			r.play(tt.script)
-			if got := strings.Join(r.got, ","); got != tt.want {
-				t.Errorf("did %q, want %q", got, tt.want)
+			r := newTestEngine(t, tt.set)
+			r.collect(r.engine.Tick(r.now))
+			r.runScript(tt.script)
+			if got := strings.Join(r.actions, ","); got != tt.want {
+				t.Errorf("got actions %q, want %q", got, tt.want)
 			}
 		})
 	}
 }
 
 // FEATURES: R51
-func TestRedraw(t *testing.T) {
+func TestEngine_RedrawnPrompt(t *testing.T) {
 	for _, tt := range []struct {
 		name, script string
 		want         int
@@ -227,22 +232,22 @@ func TestRedraw(t *testing.T) {
 			pause 1s
 			out Go?\x20
 			pause 1s`, 1},
-		{"the screen painted again", `out \x1b[H\x1b[2JTitle\r\nGo?\x20
+		{"screen repainted", `out \x1b[H\x1b[2JTitle\r\nGo?\x20
 			pause 1s
 			out \x1b[H\x1b[2JTitle\r\nGo?\x20
 			pause 1s
 			out \x1b[H\x1b[2JTitle\r\nGo?\x20
 			pause 1s`, 1},
-		{"answered, then asked on a cleared screen", `out \x1b[H\x1b[2JGo?\x20
+		{"answered, then prompted on a cleared screen", `out \x1b[H\x1b[2JGo?\x20
 			pause 1s
 			reply y\r
 			out \x1b[H\x1b[2JGo?\x20
 			pause 1s`, 2},
-		{"asked again on the next line", `out Go?\x20
+		{"prompted again on the next line", `out Go?\x20
 			pause 1s
 			out \r\nGo?\x20
 			pause 1s`, 2},
-		{"asked again on the same line", `out Go?\x20
+		{"prompted again on the same line", `out Go?\x20
 			pause 1s
 			out Go?\x20
 			pause 1s`, 2},
@@ -251,11 +256,11 @@ func TestRedraw(t *testing.T) {
 			reply y\r
 			out \x1b[?2004l\r\x1b[?2004hGo?\x20
 			pause 1s`, 2},
-		{"two lines drawn again", `out dir\r\nGo?\x20
+		{"two lines redrawn", `out dir\r\nGo?\x20
 			pause 1s
 			out \x1b[A\rdir\r\nGo?\x20
 			pause 1s`, 1},
-		{"asked again after lines went up and down", `out Go?\x20
+		{"prompted again after lines went up and down", `out Go?\x20
 			pause 1s
 			out y\x1b[A\r\r\nes\x1b[A\r\r\n\r\nGo?\x20
 			pause 1s`, 2},
@@ -265,17 +270,17 @@ func TestRedraw(t *testing.T) {
 			pause 1s`, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRig(t, Set{Rules: []Rule{{Text: "Go? ", Reply: say("y\r")}}})
-			r.play(tt.script)
-			if len(r.got) != tt.want {
-				t.Errorf("fired %d times, want %d", len(r.got), tt.want)
+			r := newTestEngine(t, Set{Rules: []Rule{{Text: "Go? ", Reply: textReply("y\r")}}})
+			r.runScript(tt.script)
+			if len(r.actions) != tt.want {
+				t.Errorf("got %d replies, want %d", len(r.actions), tt.want)
 			}
 		})
 	}
 }
 
 // FEATURES: R44, R51
-func TestEcho(t *testing.T) {
+func TestEngine_IgnoresEcho(t *testing.T) {
 	for _, tt := range []struct {
 		name, script string
 		want         int
@@ -302,7 +307,7 @@ func TestEcho(t *testing.T) {
 			pause 1s`, 0},
 		{"corrected", `type yet\x7fs\r
 			pause 1s`, 0},
-		{"a line editor draws the line anew", `out $\x20
+		{"a line editor redraws the line", `out $\x20
 			echo app
 			type yes
 			out y\r$ ye\r$ \x1b[31myes\x1b[m
@@ -320,13 +325,13 @@ func TestEcho(t *testing.T) {
 			out yes\r\n
 			type yes\r
 			out yes\r\n`, 2},
-		{"no echo, then the word", `echo off
+		{"no echo, then the word printed", `echo off
 			type yes\r
 			out \r\nyes\r\n`, 1},
-		{"a key that is not shown", `echo app
+		{"a key without echo", `echo app
 			type q
 			out \r\nyes\r\n`, 1},
-		{"no echo came", `echo app
+		{"an echo that never comes", `echo app
 			type yes\r
 			out ` + strings.Repeat("x", 70) + strings.Repeat(`\r\n`, 20000) + `yes\r\n`, 1},
 		{"arrow keys", `echo app
@@ -335,7 +340,7 @@ func TestEcho(t *testing.T) {
 			pause 1s`, 0},
 		{"interrupt", `type yes^\x03
 			pause 1s`, 0},
-		{"typed ahead, shown again by a line editor", `type sleep\r
+		{"type-ahead redrawn by a line editor", `type sleep\r
 			type echo yes\r
 			echo app
 			out $\x20
@@ -344,30 +349,30 @@ func TestEcho(t *testing.T) {
 			pause 1s
 			out \r\nyes\r\n$\x20
 			pause 1s`, 1},
-		{"typed ahead and read", `type echo yes\r
+		{"type-ahead echoed by the program", `type echo yes\r
 			echo app
 			out echo yes\r\n`, 1},
-		{"prompt that has the word", `out yes or no?\x20
+		{"prompt with the word", `out yes or no?\x20
 			type yes\r
 			pause 1s`, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRig(t, Set{Rules: []Rule{{Text: "yes", Reply: say("!")}}})
-			r.play(tt.script)
-			if len(r.got) != tt.want {
-				t.Errorf("fired %d times, want %d: %+v", len(r.got), tt.want, r.rec)
+			r := newTestEngine(t, Set{Rules: []Rule{{Text: "yes", Reply: textReply("!")}}})
+			r.runScript(tt.script)
+			if len(r.actions) != tt.want {
+				t.Errorf("got %d replies, want %d: %+v", len(r.actions), tt.want, r.records)
 			}
 		})
 	}
 }
 
-// A line editor that wraps moves about in rows.
+// A line editor that wraps moves the cursor between rows.
 // FEATURES: R44, R51
-func TestEchoWraps(t *testing.T) {
-	r := newRig(t, Set{Rules: []Rule{{Text: "yes", Reply: say("!")}}})
-	r.did(r.e.Screen(r.now, Screen{Cols: 20}))
-	r.did(r.e.Echo(r.now, EchoApp))
-	r.play(`out $\x20
+func TestEngine_IgnoresEcho_WhenLineEditorWraps(t *testing.T) {
+	r := newTestEngine(t, Set{Rules: []Rule{{Text: "yes", Reply: textReply("!")}}})
+	r.collect(r.engine.Screen(r.now, Screen{Cols: 20}))
+	r.collect(r.engine.SetEcho(r.now, EchoApp))
+	r.runScript(`out $\x20
 		type echo abcdefghijklmnoyespq
 		out echo abcdefghijklm \r\x1b[Kn\rnoyespq
 		pause 1s
@@ -375,25 +380,25 @@ func TestEchoWraps(t *testing.T) {
 		out \r\r\n
 		out yes\r\n
 		pause 1s`)
-	if len(r.got) != 1 {
-		t.Errorf("fired %d times, want 1: %+v", len(r.got), r.rec)
+	if len(r.actions) != 1 {
+		t.Errorf("got %d replies, want 1: %+v", len(r.actions), r.records)
 	}
 }
 
-// What a user answered is not answered again.
+// A prompt answered by the user is not answered again.
 // FEATURES: R51
 func TestRule_SkipsPromptAnsweredByUser(t *testing.T) {
-	r := newRig(t, Set{Rules: []Rule{{Text: "Go?", Reply: say("y\r")}}})
-	r.play(`out Go?\x20
+	r := newTestEngine(t, Set{Rules: []Rule{{Text: "Go?", Reply: textReply("y\r")}}})
+	r.runScript(`out Go?\x20
 		type n\r
 		pause 1s`)
-	if len(r.got) != 0 {
-		t.Errorf("did %q", r.got)
+	if len(r.actions) != 0 {
+		t.Errorf("got actions %q, want none", r.actions)
 	}
 }
 
 // FEATURES: R53
-func TestSecret(t *testing.T) {
+func TestEngine_Secret_NeedsEchoOff(t *testing.T) {
 	secret := []Reply{{Kind: ReplySecret, Value: "env:PW"}, {Kind: ReplyKeys, Value: "<Enter>"}}
 	const refused = "refused env:PW not sent: the terminal echoes; force it if that is meant"
 	for _, tt := range []struct {
@@ -409,45 +414,45 @@ func TestSecret(t *testing.T) {
 		{"forced", "out Password: \\x20\npause 30ms", true, "secret env:PW,keys <Enter>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRig(t, Set{Rules: []Rule{{Text: "Password:", Reply: secret, Force: tt.force}}})
-			r.play(tt.script)
-			if got := strings.Join(r.got, ","); got != tt.want {
-				t.Errorf("did %q, want %q", got, tt.want)
+			r := newTestEngine(t, Set{Rules: []Rule{{Text: "Password:", Reply: secret, Force: tt.force}}})
+			r.runScript(tt.script)
+			if got := strings.Join(r.actions, ","); got != tt.want {
+				t.Errorf("got actions %q, want %q", got, tt.want)
 			}
 		})
 	}
 }
 
 // FEATURES: R53
-func TestWaitsForSilence(t *testing.T) {
-	r := newRig(t, Set{Rules: []Rule{{Text: "Password:", Reply: []Reply{{Kind: ReplySecret, Value: "env:PW"}}}}})
+func TestEngine_WaitsForEchoOff(t *testing.T) {
+	r := newTestEngine(t, Set{Rules: []Rule{{Text: "Password:", Reply: []Reply{{Kind: ReplySecret, Value: "env:PW"}}}}})
 	for _, step := range []struct {
 		play string
 		want bool
 	}{{"out x", false}, {"out Password:\npause 30ms", true}, {"echo off", false}} {
-		r.play(step.play)
-		if got := r.e.WaitsForSilence(); got != step.want {
-			t.Errorf("after %q: %v", step.play, got)
+		r.runScript(step.play)
+		if got := r.engine.WaitsForEchoOff(); got != step.want {
+			t.Errorf("after %q: got %v, want %v", step.play, got, step.want)
 		}
 	}
 }
 
 // FEATURES: R53
-func TestStateHoldsNoSecret(t *testing.T) {
-	r := newRig(t, Set{Rules: []Rule{{Text: "x"}}})
-	r.did(r.e.HandleInput(r.now, Input{Data: []byte("hunter2\r"), Secret: true}))
-	r.did(r.e.HandleInput(r.now, Input{Data: []byte("harmless"), Reply: true}))
-	data, err := r.e.State()
+func TestState_HasNoSecretInput(t *testing.T) {
+	r := newTestEngine(t, Set{Rules: []Rule{{Text: "x"}}})
+	r.collect(r.engine.HandleInput(r.now, Input{Data: []byte("hunter2\r"), Secret: true}))
+	r.collect(r.engine.HandleInput(r.now, Input{Data: []byte("harmless"), Reply: true}))
+	data, err := r.engine.State()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s := string(data); strings.Contains(s, "hunter2") || !strings.Contains(s, "harmless") {
-		t.Errorf("the state is %s", s)
+		t.Errorf("got state %s", s)
 	}
 }
 
 // FEATURES: R50
-func TestCheck(t *testing.T) {
+func TestSet_Check(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		rule Rule
@@ -462,8 +467,8 @@ func TestCheck(t *testing.T) {
 		{"long", Rule{Text: strings.Repeat("a", 5000)}, "more than 4096 bytes"},
 		{"expensive", Rule{Regexp: "[a-z]{1,900}X"}, "more than 1000: repeat less within it"},
 		{"expensive and short", Rule{Regexp: "([ab]{9}c{9}){50}"}, "repeat less within it"},
-		{"group", Rule{Regexp: "a(b)", Reply: say("$2")}, `no group "2"`},
-		{"group name", Rule{Regexp: "a(b)", Reply: say("${x}")}, `no group "x"`},
+		{"group", Rule{Regexp: "a(b)", Reply: textReply("$2")}, `no group "2"`},
+		{"group name", Rule{Regexp: "a(b)", Reply: textReply("${x}")}, `no group "x"`},
 		{"key", Rule{Text: "a", Reply: []Reply{{Kind: ReplyKeys, Value: "<Entr>"}}}, "did you mean"},
 		{"secret", Rule{Text: "a", Reply: []Reply{{Kind: ReplySecret, Value: "hunter2"}}}, "needs a reference"},
 		{"kind", Rule{Text: "a", Reply: []Reply{{Kind: "sing"}}}, "unknown reply"},
@@ -477,7 +482,7 @@ func TestCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			err := Set{Rules: []Rule{{Text: "fine"}, tt.rule}}.Check()
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "rule 2") {
-				t.Errorf("%v, want %q of rule 2", err, tt.want)
+				t.Errorf("got error %v, want %q for rule 2", err, tt.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
 				t.Error("the message shows the secret")
@@ -486,10 +491,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Rules that are cheap each may be expensive together.
-//
+// Rules that are cheap one by one may be expensive together.
 // FEATURES: R50
-func TestStepsOfAllRules(t *testing.T) {
+func TestSet_Check_BoundsStepsOfAllRules(t *testing.T) {
 	set := Set{Rules: []Rule{{Regexp: "(?i)password(?: for .*)?: *$"}, {Text: strings.Repeat("a", 4096)}}}
 	for range 4 {
 		set.Rules = append(set.Rules, Rule{Regexp: "[a-z]{1,480}X"})
@@ -499,19 +503,19 @@ func TestStepsOfAllRules(t *testing.T) {
 	}
 	set.Rules = append(set.Rules, set.Rules[2])
 	if err := set.Check(); err == nil || !strings.Contains(err.Error(), "all rules") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one about all rules", err)
 	}
 }
 
-// A firing is recorded with its replies, secrets by reference; a hook has the captures.
+// A match is recorded with its replies, secrets by reference. A hook gets the captures.
 // FEATURES: R53, R54
-func TestRecord(t *testing.T) {
+func TestRecord_HasRepliesAndCaptures(t *testing.T) {
 	e, err := New(Set{Rules: []Rule{{Name: "sudo", Regexp: `password for (?P<user>\w+)(x)?:`, Reply: []Reply{
 		{Kind: ReplyHook, Value: "told-$1"}, {Kind: ReplySecret, Value: "keyring:$1"}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Echo(epoch, EchoOff)
+	e.SetEcho(epoch, EchoOff)
 	acts := e.Output(epoch, 100, []byte("password for bob:\r\n"))
 	got := make([]string, len(acts))
 	for i, a := range acts {
@@ -528,17 +532,17 @@ func TestRecord(t *testing.T) {
 		`{"kind":"secret","rule":0,"value":"keyring:$1"}`,
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("did\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// Moves of the cursor that no line end follows take no memory.
-func TestMovesAreBounded(t *testing.T) {
-	r := newRig(t, Set{Rules: []Rule{{Text: "x"}}})
+// Cursor movement without a line end takes constant memory.
+func TestCursorMoves_AreMerged(t *testing.T) {
+	r := newTestEngine(t, Set{Rules: []Rule{{Text: "x"}}})
 	for range 100 {
-		r.print(strings.Repeat("\x1b[H\x1b[A", 1000))
+		r.writeOutput(strings.Repeat("\x1b[H\x1b[A", 1000))
 	}
-	if n := len(r.e.text.moves.found); n > 1 {
-		t.Errorf("%d moves are kept", n)
+	if n := len(r.engine.text.moves.pending); n > 1 {
+		t.Errorf("got %d pending moves, want at most 1", n)
 	}
 }

@@ -11,17 +11,19 @@ import (
 // Set is a list of rules with common settings.
 type Set struct {
 	Rules []Rule `json:"rules"`
-	// Ordered makes the rules a sequence: each is awaited only after the one before it was used Max times, or once.
+	// Ordered makes the rules a sequence: a rule becomes active after the rule before it has matched Max times (at
+	// least once).
 	Ordered bool `json:"ordered,omitempty"`
-	// Timeout ends all rules with a failure. 0: none.
+	// Timeout ends all rules with a failure, counted from the first event. 0 means no limit.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	// Settle is the pause in the output after which an unfinished line is matched.
 	// Default 20 ms.
 	Settle time.Duration `json:"settle_ns,omitempty"`
-	// Grace is how long a secret waits for the echo to be turned off. Default 1 s.
+	// Grace is how long a secret waits until the terminal disables echo. Default 1 s.
 	Grace time.Duration `json:"grace_ns,omitempty"`
-	// MaxFirings is the number of firings after which a dialogue counts as a loop and fails. Default 10,000.
-	MaxFirings int `json:"max_firings,omitempty"`
+	// MaxMatches is the number of matches after which the engine assumes a loop and fails the list of the last rule.
+	// Default 10,000.
+	MaxMatches int `json:"max_firings,omitempty"`
 }
 
 // Rule is a pattern and the replies for its matches. One of Text and Regexp is set.
@@ -33,17 +35,17 @@ type Rule struct {
 	Regexp string `json:"regexp,omitempty"`
 	// On is the place of the match. Default OnOutput.
 	On     Target  `json:"on,omitempty"`
-	Region *Region `json:"region,omitempty"` // of OnScreen; nil: everywhere
+	Region *Region `json:"region,omitempty"` // part of the screen, for OnScreen; nil: the whole screen
 	Reply  []Reply `json:"reply,omitempty"`
 
-	Max      int           `json:"max,omitempty"`         // times it may be used; 0: no limit
-	Timeout  time.Duration `json:"timeout_ns,omitempty"`  // to be used first, from when it is waited for
-	CoolDown time.Duration `json:"cooldown_ns,omitempty"` // rest after each use
+	Max      int           `json:"max,omitempty"`         // matches after which the rule is inactive; 0: no limit
+	Timeout  time.Duration `json:"timeout_ns,omitempty"`  // time from activation to the first match, after which the list fails; 0: none
+	CoolDown time.Duration `json:"cooldown_ns,omitempty"` // inactive time after each match
 	Force    bool          `json:"force,omitempty"`       // send secrets even while they are echoed
-	// After makes the rule wait until the one before it was used Max times, or once.
+	// After makes the rule inactive until the rule before it has matched Max times (at least once).
 	After bool `json:"after,omitempty"`
-	// Veiled makes the rule match output with secrets redacted (Engine.SetRedactor). Its author may not see them, and
-	// could otherwise guess them by rules.
+	// Redacted makes the rule match output with secrets redacted (Engine.SetRedactor). The rule's author may not see
+	// secrets, and could otherwise guess them by patterns.
 	Redacted bool `json:"veiled,omitempty"`
 	// List names the rules that end together: a failure of one ends those of its list.
 	List string `json:"list,omitempty"`
@@ -54,7 +56,7 @@ type Target string
 
 // Targets.
 const (
-	OnOutput Target = "output" // unread output, complete lines and the unfinished one
+	OnOutput Target = "output" // unread output: complete lines and the unfinished line
 	OnPrompt Target = "prompt" // unread output on the unfinished line only
 	OnScreen Target = "screen" // rows of the screen, or Region of them
 	OnCursor Target = "cursor" // the screen's line with the cursor
@@ -68,12 +70,12 @@ type Region struct {
 	Right  int `json:"right,omitempty"`
 }
 
-// Bounds of a Set: larger values are mistakes or attacks.
+// Bounds of a Set. Larger sets are rejected: the session's owner goroutine runs the patterns.
 const (
 	maxRules        = 256
 	maxPatternBytes = 4096
-	maxReplies      = 100
-	// maxSteps bounds patterns: the session's owner matches them, and each step costs about 20 ns per byte.
+	maxRuleReplies  = 100
+	// maxSteps bounds the work of a pattern per byte: a step costs about 20 ns.
 	maxSteps      = 1000 // of one pattern
 	maxTotalSteps = 4000 // of all patterns of a set
 )
@@ -88,7 +90,7 @@ const (
 func (s Set) withDefaults() Set {
 	s.Settle = cmp.Or(s.Settle, defaultSettle)
 	s.Grace = cmp.Or(s.Grace, defaultGrace)
-	s.MaxFirings = cmp.Or(s.MaxFirings, defaultMaxFirings)
+	s.MaxMatches = cmp.Or(s.MaxMatches, defaultMaxFirings)
 	return s
 }
 
@@ -99,6 +101,7 @@ type RuleError struct {
 	Err  error
 }
 
+// Error returns the message, with the 1-based number and name of the rule.
 func (e *RuleError) Error() string {
 	if e.Name != "" {
 		return fmt.Sprintf("rule %d (%s): %v", e.Rule+1, e.Name, e.Err)
@@ -114,29 +117,33 @@ func (s Set) Check() error {
 	return err
 }
 
-// compiled is a compiled set.
-type compiled struct {
+// compiledSet is a Set with compiled patterns and the prefilter over their literals.
+type compiledSet struct {
 	Set
-	rules    []compiledRule
-	filter   *filter
-	redacted []int // all rules if one of them is redacted, as the filter works on unredacted text; otherwise nil
+	rules  []compiledRule
+	filter *literalFilter
+	// / redacted has the indices of all rules if a rule is redacted, because the filter searches unredacted text.
+	// Otherwise nil.
+	redacted []int
 }
 
+// compiledRule is a rule with its compiled pattern.
 type compiledRule struct {
 	*Rule
-	pattern *pattern
-	screen  bool
+	pattern       *pattern
+	matchesScreen bool // it matches the screen, not the output
 }
 
-func compile(s Set) (*compiled, error) {
+// compile checks a set and compiles its patterns. It returns all errors, joined.
+func compile(s Set) (*compiledSet, error) {
 	var errs []error
 	if len(s.Rules) > maxRules {
 		errs = append(errs, fmt.Errorf("%d rules; the most is %d", len(s.Rules), maxRules))
 	}
-	if min(s.Timeout, s.Settle, s.Grace) < 0 || s.MaxFirings < 0 {
+	if min(s.Timeout, s.Settle, s.Grace) < 0 || s.MaxMatches < 0 {
 		errs = append(errs, errors.New("a limit is negative"))
 	}
-	c := &compiled{Set: s.withDefaults()}
+	c := &compiledSet{Set: s.withDefaults()}
 	needs, steps := make([][]string, len(s.Rules)), 0
 	for i := range s.Rules {
 		r := &s.Rules[i]
@@ -145,7 +152,7 @@ func compile(s Set) (*compiled, error) {
 			errs = append(errs, &RuleError{i, r.Name, err})
 			continue
 		}
-		needs[i], steps = p.needs, steps+p.steps
+		needs[i], steps = p.required, steps+p.steps
 		c.rules = append(c.rules, compiledRule{r, p, r.On == OnScreen || r.On == OnCursor})
 	}
 	if steps > maxTotalSteps {
@@ -163,12 +170,13 @@ func compile(s Set) (*compiled, error) {
 	return c, nil
 }
 
+// compile checks a rule and compiles its pattern.
 func (r *Rule) compile() (*pattern, error) {
 	switch {
 	case min(r.Max, int(r.Timeout), int(r.CoolDown)) < 0:
 		return nil, errors.New("a limit is negative")
-	case len(r.Reply) > maxReplies:
-		return nil, fmt.Errorf("%d replies; the most is %d", len(r.Reply), maxReplies)
+	case len(r.Reply) > maxRuleReplies:
+		return nil, fmt.Errorf("%d replies; the most is %d", len(r.Reply), maxRuleReplies)
 	}
 	if err := r.checkTarget(); err != nil {
 		return nil, err
@@ -185,6 +193,7 @@ func (r *Rule) compile() (*pattern, error) {
 	return p, nil
 }
 
+// checkTarget returns an error for an unknown target or an invalid region.
 func (r *Rule) checkTarget() error {
 	switch r.On {
 	case "", OnOutput, OnPrompt, OnCursor:
@@ -203,7 +212,7 @@ func (r *Rule) checkTarget() error {
 	return nil
 }
 
-// label returns the name of a rule for messages.
-func (r *Rule) label() string {
+// displayName returns the name of a rule for messages: its name or its pattern.
+func (r *Rule) displayName() string {
 	return cmp.Or(r.Name, r.Text, r.Regexp)
 }

@@ -2,29 +2,31 @@ package respond
 
 import "github.com/longterm-dev/longterm/session/internal/echodetect"
 
-// screenEcho finds typed lines on screens. A found line keeps its place and row; one that disappeared is dropped.
+// screenEcho finds the echo of typed lines on screens. A found line keeps its row and column; a line that disappeared
+// is dropped.
 type screenEcho struct {
-	typedIn echodetect.Finder
-	places  []place // of typedIn.Lines
+	finder echodetect.Finder
+	places []echoPlace // by index in finder.Lines
 }
 
-// place is where on the screen a typed line is.
-type place struct {
-	Alt    bool   `json:"alt"`
+// echoPlace is the place of a typed line's echo on the screen.
+type echoPlace struct {
+	Alt    bool   `json:"alt"` // typed on the alternate screen
 	Found  bool   `json:"found"`
-	Row    uint64 `json:"row"`    // found there
-	Col    int    `json:"col"`    // in bytes of the logical line
-	Missed int    `json:"missed"` // screens that it was not found on
+	Row    uint64 `json:"row"`    // number of the logical line, if Found
+	Col    int    `json:"col"`    // byte offset in the logical line
+	Missed int    `json:"missed"` // screens without the echo so far
 }
 
 const (
 	maxPlaces = 64
+	// maxMissed is the number of screens after which an echo that has not appeared is dropped.
 	maxMissed = 8
 )
 
-// noteTyped records input that was typed while last was the newest screen.
-func (e *screenEcho) noteTyped(in Input, state EchoState, last *Screen) {
-	var p place
+// recordTyped records input that was typed while last was the newest screen.
+func (e *screenEcho) recordTyped(in Input, state EchoState, last *Screen) {
+	var p echoPlace
 	var row uint64
 	var at int
 	if last != nil {
@@ -35,25 +37,25 @@ func (e *screenEcho) noteTyped(in Input, state EchoState, last *Screen) {
 			}
 		}
 	}
-	e.typedIn.RecordTyped(in.Data, state.echoSides(), at, row, 0, in.Secret)
-	for len(e.places) < len(e.typedIn.Lines) {
+	e.finder.RecordTyped(in.Data, state.echoSides(), at, row, 0, in.Secret)
+	for len(e.places) < len(e.finder.Lines) {
 		e.places = append(e.places, p)
 	}
 	if over := len(e.places) - maxPlaces; over > 0 {
-		e.typedIn.Forget(over)
+		e.finder.Forget(over)
 		e.places = append(e.places[:0], e.places[over:]...)
 	}
 }
 
-// find returns the positions of typed text on a screen, by number of the logical line.
-func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]echodetect.Span {
+// findEchoes returns the positions of typed text on a screen, by number of the logical line.
+func (e *screenEcho) findEchoes(s *Screen, lines []screenLine) map[uint64][]echodetect.Span {
 	if len(e.places) == 0 {
 		return nil
 	}
 	masked := make(map[uint64][]echodetect.Span)
-	var after place // the line before is never below this one
+	var after echoPlace // place of the echo before; echoes are in the order of typing
 	for i := 0; i < len(e.places); i++ {
-		p, t := &e.places[i], &e.typedIn.Lines[i]
+		p, t := &e.places[i], &e.finder.Lines[i]
 		if p.Alt != s.Alt {
 			continue
 		}
@@ -69,8 +71,8 @@ func (e *screenEcho) find(s *Screen, lines []screenLine) map[uint64][]echodetect
 	return masked
 }
 
-// locate finds one typed line, at its former place or after the end of the line before it.
-func (e *screenEcho) locate(t *echodetect.TypedLine, p *place, after place, lines []screenLine, masked map[uint64][]echodetect.Span) bool {
+// locate finds the echo of one typed line, at its former place or after the echo of the line before it.
+func (e *screenEcho) locate(t *echodetect.TypedLine, p *echoPlace, after echoPlace, lines []screenLine, masked map[uint64][]echodetect.Span) bool {
 	for i := range lines {
 		l := &lines[i]
 		from := 0
@@ -97,7 +99,8 @@ func (e *screenEcho) locate(t *echodetect.TypedLine, p *place, after place, line
 	return false
 }
 
+// drop removes the typed line i.
 func (e *screenEcho) drop(i int) {
 	e.places = append(e.places[:i], e.places[i+1:]...)
-	e.typedIn.Drop(i)
+	e.finder.Drop(i)
 }

@@ -11,69 +11,70 @@ import (
 	"github.com/longterm-dev/longterm/session/internal/echodetect"
 )
 
-// state is the engine's state without its rules. It holds no secret.
-type state struct {
-	Rules uint64 `json:"rules"` // fingerprint of the set
-	Begun bool   `json:"begun"` // output was taken: the offsets mean something
-	// Resume is the offset where the current line started, Seen the end of the processed output.
+// savedState is the engine's state without its rules. It holds no secret.
+type savedState struct {
+	Rules     uint64 `json:"rules"` // fingerprint of the set
+	HasOutput bool   `json:"begun"` // output was processed: the offsets are valid
+	// Resume is the offset at which the current line started, End the end of the processed output.
 	Resume uint64 `json:"resume"`
-	Seen   uint64 `json:"seen"`
+	End    uint64 `json:"seen"`
 
-	Began    time.Time `json:"began"`
-	Now      time.Time `json:"now"`
-	Done     bool      `json:"done,omitempty"`
-	Exited   bool      `json:"exited,omitempty"`
-	Echo     EchoState `json:"echo"`
-	Cols     int       `json:"cols,omitempty"`
-	Uses     []use     `json:"uses"`
-	Turn     int       `json:"turn,omitempty"`
-	Firings  int       `json:"firings,omitempty"`
-	Queue    []job     `json:"queue,omitempty"`
-	Dirty    bool      `json:"dirty,omitempty"`
-	Changed  time.Time `json:"changed,omitzero"`
-	LastRead time.Time `json:"last_read,omitzero"`
+	Started     time.Time    `json:"began"`
+	Now         time.Time    `json:"now"`
+	Done        bool         `json:"done,omitempty"`
+	Exited      bool         `json:"exited,omitempty"`
+	Echo        EchoState    `json:"echo"`
+	Cols        int          `json:"cols,omitempty"`
+	RuleStates  []ruleState  `json:"uses"`
+	NextOrdered int          `json:"turn,omitempty"`
+	Matches     int          `json:"firings,omitempty"`
+	Queue       []replyQueue `json:"queue,omitempty"`
+	Dirty       bool         `json:"dirty,omitempty"`
+	FirstChange time.Time    `json:"changed,omitzero"`
+	LastChange  time.Time    `json:"last_read,omitzero"`
 
-	Line  uint64                 `json:"line"`
-	Cut   bool                   `json:"cut,omitempty"`
-	Carry []byte                 `json:"carry,omitempty"`
-	Read  []byte                 `json:"read,omitempty"`
-	Rows  int                    `json:"rows,omitempty"`  // moves that the redraws have not got yet
-	Moved bool                   `json:"moved,omitempty"` // absolute ones
-	Typed []echodetect.TypedLine `json:"typed,omitempty"`
-	Again []echodetect.TypedLine `json:"again,omitempty"`
-	Drawn []drawn                `json:"drawn,omitempty"`
-	Row   int                    `json:"row,omitempty"`
-	Ended int                    `json:"ended,omitempty"` // lines
+	Line        uint64                 `json:"line"`
+	Cut         bool                   `json:"cut,omitempty"`
+	Carry       []byte                 `json:"carry,omitempty"`
+	Answered    []byte                 `json:"read,omitempty"`
+	PendingRows int                    `json:"rows,omitempty"`  // cursor movement not yet applied to the redraw tracker
+	PendingMove bool                   `json:"moved,omitempty"` // and whether it was absolute
+	Typed       []echodetect.TypedLine `json:"typed,omitempty"`
+	TypedAhead  []echodetect.TypedLine `json:"again,omitempty"`
+	Prompts     []answeredPrompt       `json:"drawn,omitempty"`
+	Row         int                    `json:"row,omitempty"`
+	EndedLines  int                    `json:"ended,omitempty"`
 
-	Shown  []shown                `json:"shown,omitempty"`
-	OnRows []echodetect.TypedLine `json:"on_rows,omitempty"`
-	Places []place                `json:"places,omitempty"`
+	ScreenMatches []screenMatch          `json:"shown,omitempty"`
+	ScreenTyped   []echodetect.TypedLine `json:"on_rows,omitempty"`
+	Places        []echoPlace            `json:"places,omitempty"`
 }
 
 // State returns the engine's state without its rules, as JSON.
 func (e *Engine) State() ([]byte, error) {
-	return e.state(func(l *echodetect.TypedLine) bool { return !l.Secret })
+	return e.marshalState(func(l *echodetect.TypedLine) bool { return !l.Secret })
 }
 
-// DurableState returns a State for the disk: of the input it has only what the terminal itself echoed. A program that
-// reads raw may have got a password.
+// DurableState returns the state for the disk. Of the input it has only what the terminal itself echoed: a program that
+// reads raw input may have read a password.
 func (e *Engine) DurableState() ([]byte, error) {
-	return e.state(func(l *echodetect.TypedLine) bool { return !l.Secret && l.Tty })
+	return e.marshalState(func(l *echodetect.TypedLine) bool { return !l.Secret && l.Tty })
 }
 
-func (e *Engine) state(keep func(*echodetect.TypedLine) bool) ([]byte, error) {
-	s := state{
-		Rules: e.set.fingerprint(), Began: e.began, Now: e.now, Done: e.done, Exited: e.exited, Echo: e.echo,
-		Cols: e.cols, Uses: e.uses, Turn: e.turn, Firings: e.firings, Queue: e.queue,
-		Dirty: e.dirty, Changed: e.changed, LastRead: e.lastRead,
-		Drawn: e.redraws.drawn, Row: e.redraws.row, Ended: e.redraws.line, Shown: e.screen.shown,
+// marshalState returns the state as JSON, with the typed lines for which keep returns true.
+func (e *Engine) marshalState(keep func(*echodetect.TypedLine) bool) ([]byte, error) {
+	s := savedState{
+		Rules: e.set.fingerprint(), Started: e.started, Now: e.now, Done: e.done, Exited: e.exited, Echo: e.echo,
+		Cols: e.cols, RuleStates: e.ruleStates, NextOrdered: e.nextOrdered, Matches: e.matches, Queue: e.queue,
+		Dirty: e.dirty, FirstChange: e.firstChange, LastChange: e.lastChange,
+		Prompts: e.redraws.prompts, Row: e.redraws.row, EndedLines: e.redraws.endedLines, ScreenMatches: e.screen.answered,
 	}
 	if t := e.text; t != nil {
-		s.Begun, s.Resume, s.Seen = true, t.begin, t.end
-		s.Line, s.Cut, s.Carry, s.Read = t.number, t.cut, t.carry, t.read
-		for _, m := range t.moves.found {
-			s.Rows += m.rows
-			s.Moved = s.Moved || m.absolute
+		s.HasOutput, s.Resume, s.End = true, t.begin, t.end
+		s.Line, s.Cut, s.Carry, s.Answered = t.lineNumber, t.startDropped, t.carry, t.answered
+		for _, m := range t.moves.pending {
+			s.PendingRows += m.rows
+			s.PendingMove = s.PendingMove || m.absolute
 		}
 	}
 	for _, l := range e.echoes.Lines {
@@ -83,12 +84,12 @@ func (e *Engine) state(keep func(*echodetect.TypedLine) bool) ([]byte, error) {
 	}
 	for _, l := range e.echoes.Again {
 		if keep(&l) {
-			s.Again = append(s.Again, l)
+			s.TypedAhead = append(s.TypedAhead, l)
 		}
 	}
-	for i, l := range e.screen.echo.typedIn.Lines {
+	for i, l := range e.screen.echo.finder.Lines {
 		if keep(&l) {
-			s.OnRows = append(s.OnRows, l)
+			s.ScreenTyped = append(s.ScreenTyped, l)
 			s.Places = append(s.Places, e.screen.echo.places[i])
 		}
 	}
@@ -101,36 +102,36 @@ var (
 	ErrBadState   = errors.New("not a responder's state")
 )
 
-// Restore returns an engine that continues from a state. Feed it the output from resume on again, where its unfinished
-// line started; answered prompts stay answered.
+// Restore returns an engine that continues from a saved state. The caller passes it the output from offset resume on
+// again, where the unfinished line started. Answered prompts stay answered.
 func Restore(set Set, data []byte) (e *Engine, resume uint64, err error) {
 	if e, err = New(set); err != nil {
 		return nil, 0, err
 	}
-	var s state
+	var s savedState
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", ErrBadState, err)
 	}
 	if s.Rules != e.set.fingerprint() {
 		return nil, 0, ErrOtherRules
 	}
-	if err := s.check(len(e.uses)); err != nil {
+	if err := s.validate(len(e.ruleStates)); err != nil {
 		return nil, 0, err
 	}
 	if s.Cut { // the start of such a long line is no longer available
-		s.Resume, s.Carry, s.Read = s.Seen, nil, nil
+		s.Resume, s.Carry, s.Answered = s.End, nil, nil
 	}
 	e.restore(&s)
 	return e, s.Resume, nil
 }
 
-// check returns an error for an invalid state: indices must be in range.
-func (s *state) check(rules int) error {
-	bad := len(s.Uses) != rules || s.Turn < 0 || s.Turn > rules || s.Resume > s.Seen || len(s.OnRows) != len(s.Places)
+// validate returns an error for an invalid state: indices must be in range.
+func (s *savedState) validate(rules int) error {
+	bad := len(s.RuleStates) != rules || s.NextOrdered < 0 || s.NextOrdered > rules || s.Resume > s.End || len(s.ScreenTyped) != len(s.Places)
 	for _, j := range s.Queue {
 		bad = bad || j.Rule < 0 || j.Rule >= rules
 	}
-	for _, l := range slices.Concat(s.Typed, s.Again, s.OnRows) {
+	for _, l := range slices.Concat(s.Typed, s.TypedAhead, s.ScreenTyped) {
 		bad = bad || len(l.Parts) == 0 || l.At < 0
 	}
 	for _, p := range s.Places {
@@ -142,27 +143,28 @@ func (s *state) check(rules int) error {
 	return nil
 }
 
-func (e *Engine) restore(s *state) {
-	e.began, e.now, e.done, e.echo, e.cols = s.Began, s.Now, s.Done, s.Echo, s.Cols
-	e.exited, e.turn, e.firings, e.queue = s.Exited, s.Turn, s.Firings, s.Queue
-	e.dirty, e.changed, e.lastRead = s.Dirty, s.Changed, s.LastRead
-	copy(e.uses, s.Uses)
-	e.redraws = redraws{s.Drawn, s.Row, s.Ended}
-	e.screen.shown = s.Shown
+// restore sets the engine's fields from a valid state.
+func (e *Engine) restore(s *savedState) {
+	e.started, e.now, e.done, e.echo, e.cols = s.Started, s.Now, s.Done, s.Echo, s.Cols
+	e.exited, e.nextOrdered, e.matches, e.queue = s.Exited, s.NextOrdered, s.Matches, s.Queue
+	e.dirty, e.firstChange, e.lastChange = s.Dirty, s.FirstChange, s.LastChange
+	copy(e.ruleStates, s.RuleStates)
+	e.redraws = redrawTracker{s.Prompts, s.Row, s.EndedLines}
+	e.screen.answered = s.ScreenMatches
 	e.echoes.Take(s.Typed)
-	e.echoes.Again = s.Again
-	e.screen.echo.typedIn.Take(s.OnRows)
+	e.echoes.Again = s.TypedAhead
+	e.screen.echo.finder.Take(s.ScreenTyped)
 	e.screen.echo.places = s.Places
-	if !s.Begun {
+	if !s.HasOutput {
 		return
 	}
-	t := newText(s.Resume)
-	t.number, t.cut, t.carry, t.read = s.Line, s.Cut, s.Carry, s.Read
-	t.moves.skip = s.Seen
-	if s.Moved || s.Rows != 0 {
-		t.moves.found = append(t.moves.found, move{at: s.Resume, rows: s.Rows, absolute: s.Moved})
+	t := newLineText(s.Resume)
+	t.lineNumber, t.startDropped, t.carry, t.answered = s.Line, s.Cut, s.Carry, s.Answered
+	t.moves.reportFrom = s.End
+	if s.PendingMove || s.PendingRows != 0 {
+		t.moves.pending = append(t.moves.pending, cursorMove{offset: s.Resume, rows: s.PendingRows, absolute: s.PendingMove})
 	}
-	e.text, e.replay = t, s.Seen
+	e.text, e.restoredEnd = t, s.End
 }
 
 // fingerprint returns a hash that distinguishes sets.

@@ -7,67 +7,68 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Output is matched in windows: a logical line, or a piece of one that is longer than windowBytes, with the end of the
-// piece before it, so that a match may cross pieces.
+// Output is matched in windows. A window is a logical line, or a piece of a line that is longer than windowBytes. A piece
+// begins with the last carryBytes of the piece before it, so that a match may cross pieces.
 const (
 	windowBytes = 16 << 10
 	carryBytes  = maxPatternBytes
 )
 
-// text splits output into windows.
-type text struct {
-	plain  plaintext.Writer
-	moves  moves
-	number uint64 // of the current line
-	base   uint64 // offset that plain counts from
-	begin  uint64 // offset of its start, or of its current piece
-	end    uint64 // offset of the next byte
-	carry  []byte // end of the piece before
-	cut    bool   // text of the current line before the window was let go
-	// read is the answered start of the window. It is valid until the line ends: a program that redraws the line does
-	// not prompt again.
-	read []byte
-	line []byte // scratch
-	win  window // the one being matched
+// lineText splits output into windows.
+type lineText struct {
+	decoder       plaintext.Writer // removes escape sequences and applies line editing
+	moves         moveScanner
+	lineNumber    uint64 // of the current line
+	decoderOffset uint64 // output offset at which decoder started
+	begin         uint64 // offset of the current line or piece
+	end           uint64 // offset of the next byte
+	carry         []byte // end of the piece before
+	startDropped  bool   // the start of the current line is no longer in the window
+	// answered is the answered start of the window. It is valid until the line ends: a program that redraws the line
+	// does not prompt again.
+	answered  []byte
+	scratch   []byte // buffer for windows
+	completed window // window being matched
 }
 
 // window is a text that is matched at once.
 type window struct {
-	text     []byte
-	shown    []byte // what agents' rules match: text with secrets masked; nil: as text
-	from     int    // what is before was answered
-	first    bool
-	complete bool // the line is complete
-	last     bool // its end is the line's, or all there is of it yet
-	number   uint64
-	offset   uint64 // of the output that made it
+	text         []byte
+	redacted     []byte // text with secrets masked, for redacted rules; nil: as text
+	unread       int    // offset of the unread part; the part before was answered
+	hasLineStart bool   // text begins at the start of its line
+	isComplete   bool   // the line has ended
+	hasLineEnd   bool   // text ends at the end of its line, or of its part so far
+	number       uint64 // number of the line
+	offset       uint64 // end of the window in the output
 }
 
-// line returns the window for the search for echo.
-func (w *window) line(cols int, by EchoState) echodetect.Line {
-	return echodetect.Line{Text: w.text, Number: w.number, Offset: w.offset, Complete: w.complete, Cols: cols, Editor: by == EchoApp}
+// echoLine returns the window in the form that echo detection needs.
+func (w *window) echoLine(cols int, by EchoState) echodetect.Line {
+	return echodetect.Line{Text: w.text, Number: w.number, Offset: w.offset, Complete: w.isComplete, Cols: cols, Editor: by == EchoApp}
 }
 
-func newText(off uint64) *text {
-	t := &text{base: off, begin: off, end: off}
-	t.plain.MaxLine = windowBytes
-	t.moves.at = off
+// newLineText returns a lineText for output from offset off.
+func newLineText(off uint64) *lineText {
+	t := &lineText{decoderOffset: off, begin: off, end: off}
+	t.decoder.MaxLine = windowBytes
+	t.moves.offset = off
 	return t
 }
 
 // write processes output and calls f for each window that it completes. f returns the answered length of the window. m
 // is the movement of the cursor to other rows since the last call.
-func (t *text) write(p []byte, f func(w *window, m move) int) {
+func (t *lineText) write(p []byte, f func(w *window, m cursorMove) int) {
 	t.moves.scan(p)
 	t.end += uint64(len(p))
-	_, _ = t.plain.Write(p) // never fails
-	t.plain.Lines(func(l plaintext.Line) {
-		t.begin = t.base + l.To
-		t.win = t.window(l.Text, t.begin)
-		t.win.complete, t.win.last = !l.More, !l.More
-		read := f(&t.win, t.moves.takeBefore(t.begin))
+	_, _ = t.decoder.Write(p) // never fails
+	t.decoder.Lines(func(l plaintext.Line) {
+		t.begin = t.decoderOffset + l.To
+		t.completed = t.withCarry(l.Text, t.begin)
+		t.completed.isComplete, t.completed.hasLineEnd = !l.More, !l.More
+		read := f(&t.completed, t.moves.takeBefore(t.begin))
 		if l.More {
-			t.keepEnd(t.win.text, read)
+			t.carryOver(t.completed.text, read)
 		} else {
 			t.endLine()
 		}
@@ -75,55 +76,58 @@ func (t *text) write(p []byte, f func(w *window, m move) int) {
 	t.moves.merge()
 }
 
-// isUnfinished reports whether there is an unfinished line.
-func (t *text) isUnfinished() bool { return t.begin < t.end || len(t.carry) > 0 }
+// isUnfinished reports whether the current line has text.
+func (t *lineText) isUnfinished() bool { return t.begin < t.end || len(t.carry) > 0 }
 
-// current returns the unfinished line.
-func (t *text) current() window {
-	t.line, _, _ = t.plain.AppendUnfinished(append(t.line[:0], t.carry...))
-	w := t.windowOf(t.line, t.end)
-	w.last = true
+// unfinished returns the window of the unfinished line. It is valid until the next call.
+func (t *lineText) unfinished() window {
+	t.scratch, _, _ = t.decoder.AppendUnfinished(append(t.scratch[:0], t.carry...))
+	w := t.newWindow(t.scratch, t.end)
+	w.hasLineEnd = true
 	return w
 }
 
-func (t *text) window(piece []byte, off uint64) window {
+// withCarry returns the window of a piece, with the end of the piece before it.
+func (t *lineText) withCarry(piece []byte, off uint64) window {
 	if len(t.carry) == 0 {
-		return t.windowOf(piece, off)
+		return t.newWindow(piece, off)
 	}
-	t.line = append(append(t.line[:0], t.carry...), piece...)
-	return t.windowOf(t.line, off)
+	t.scratch = append(append(t.scratch[:0], t.carry...), piece...)
+	return t.newWindow(t.scratch, off)
 }
 
-func (t *text) windowOf(line []byte, off uint64) window {
-	w := window{text: line, first: !t.cut, number: t.number, offset: off}
+// newWindow returns the window of a text. It marks the answered start of the text as read.
+func (t *lineText) newWindow(line []byte, off uint64) window {
+	w := window{text: line, hasLineStart: !t.startDropped, number: t.lineNumber, offset: off}
 	switch {
-	case bytes.HasPrefix(line, t.read):
-		w.from = len(t.read)
-	case bytes.HasPrefix(t.read, line): // a piece of a text that was answered as a whole
-		w.from = len(line)
+	case bytes.HasPrefix(line, t.answered):
+		w.unread = len(t.answered)
+	case bytes.HasPrefix(t.answered, line): // all of this piece was answered
+		w.unread = len(line)
 	}
 	return w
 }
 
 // markAnswered records that the first n bytes of the unfinished line were answered.
-func (t *text) markAnswered(line []byte, n int) {
-	t.read = append(t.read[:0], line[:n]...)
+func (t *lineText) markAnswered(line []byte, n int) {
+	t.answered = append(t.answered[:0], line[:n]...)
 }
 
-// keepEnd keeps the end of a window for the next one.
-func (t *text) keepEnd(line []byte, read int) {
+// carryOver keeps the end of a window for the next window of the same line. n bytes of the window were answered.
+func (t *lineText) carryOver(line []byte, n int) {
 	from := max(len(line)-carryBytes, 0)
-	t.cut = t.cut || from > 0
+	t.startDropped = t.startDropped || from > 0
 	carry := bytes.Clone(line[from:])
-	answered := bytes.Clone(carry[:max(read-from, 0)])
-	if read == len(line) && len(t.read) > read && bytes.HasPrefix(t.read, line) {
-		answered = append(answered, t.read[read:]...)
+	answered := bytes.Clone(carry[:max(n-from, 0)])
+	if n == len(line) && len(t.answered) > n && bytes.HasPrefix(t.answered, line) {
+		answered = append(answered, t.answered[n:]...)
 	}
-	t.carry, t.read = carry, answered
+	t.carry, t.answered = carry, answered
 }
 
-func (t *text) endLine() {
-	t.number++
-	t.cut = false
-	t.carry, t.read = t.carry[:0], t.read[:0]
+// endLine starts a new line.
+func (t *lineText) endLine() {
+	t.lineNumber++
+	t.startDropped = false
+	t.carry, t.answered = t.carry[:0], t.answered[:0]
 }

@@ -5,17 +5,17 @@ func (x *Expecter) UnreadTail(limit int) string {
 	var b []byte
 	for i := range x.lines {
 		u := &x.lines[i]
-		b = append(b, u.text[u.from:]...)
-		if u.complete {
+		b = append(b, u.text[u.unread:]...)
+		if u.isComplete {
 			b = append(b, '\n')
 		}
-		if len(b) > 2*limit { // long ago
+		if len(b) > 2*limit { // bounds the memory
 			b = append(b[:0], b[len(b)-limit:]...)
 		}
 	}
 	if x.text != nil {
-		w := x.text.current()
-		b = append(b, w.text[w.from:]...)
+		w := x.text.unfinished()
+		b = append(b, w.text[w.unread:]...)
 	}
 	return string(b[max(0, len(b)-limit):])
 }

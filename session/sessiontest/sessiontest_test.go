@@ -25,7 +25,7 @@ func TestProgram(t *testing.T) {
 	if m := p.Expect("Goodbye", "Hello, bob"); m.Pattern != 1 {
 		t.Errorf("%+v", m)
 	}
-	if m := p.ExpectRegexp(`Again \((\w+)/(?P<other>\w+)\)\? $`); m.Groups[1] != "yes" || m.Names["other"] != "no" {
+	if m := p.ExpectRegexp(`Again \((\w+)/(?P<other>\w+)\)\? $`); m.Groups[1] != "yes" || m.NamedGroups["other"] != "no" {
 		t.Errorf("%+v", m)
 	}
 	p.Send("n")

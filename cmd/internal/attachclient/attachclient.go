@@ -196,7 +196,7 @@ func (at *attachment) join(ctx context.Context) (*client.Stream, error) {
 	o := client.StreamOptions{ReadOnly: at.ReadOnly, Size: at.Policy, OwnScreen: !at.Scrollback, Inside: at.enclosingSessions(ctx)}
 	o.Cols, o.Rows = termio.SizeOf(os.Stdout)
 	o.DetachOthers = at.DetachOthers && !at.wasShown
-	if o.Again = at.wasShown; at.Scrollback && !at.wasShown {
+	if o.AlreadyShown = at.wasShown; at.Scrollback && !at.wasShown {
 		o.History = historyLines
 	}
 	o.Resume = at.out.resume(&at.mu)
@@ -284,7 +284,7 @@ func (at *attachment) run(ctx context.Context, st *client.Stream) (err error) {
 
 // converse moves bytes between terminal and session, and closes the stream. It returns nil when the session has ended.
 func (at *attachment) converse(ctx context.Context, st *client.Stream) (err error) {
-	if !st.Begun {
+	if !st.IsPrefetched {
 		at.t.DrawAll()
 	}
 	drawn, done := make(chan error, 1), make(chan struct{})

@@ -36,7 +36,7 @@ func (r *dialogueRecorder) Output(_ uint64, data []byte) {
 }
 
 func (r *dialogueRecorder) OnInput(in respond.Input, echo respond.EchoState) {
-	r.rec.Echo(echo)
+	r.rec.SetEcho(echo)
 	r.rec.AddInput(in.Data)
 }
 
@@ -127,7 +127,7 @@ func (r *dialogueRecorder) work(ctx context.Context, s *client.Session, leave *a
 
 // exit records how the program ended.
 func (r *dialogueRecorder) exit(ctx context.Context, s *client.Session) error {
-	v, err := remote.Exit(ctx, s)
+	v, err := remote.ExitState(ctx, s)
 	if err == nil && v.Exited {
 		r.rec.Exit(v.ExitCode)
 	}

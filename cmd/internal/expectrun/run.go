@@ -96,7 +96,7 @@ func (x *Runner) Run(ctx context.Context, s *expect.Script) error {
 	o := expect.Options{Vars: x.Vars, LookupEnv: os.LookupEnv}
 	if !x.JSON {
 		show := &stepPrinter{w: x.Stdout}
-		o.OnBegin, o.OnStep = show.addStep, show.end
+		o.OnStepStart, o.OnStepEnd = show.addStep, show.end
 	}
 	r := expect.Run(ctx, s, d, o)
 	d.Close()

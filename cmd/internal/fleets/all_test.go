@@ -20,7 +20,7 @@ import (
 )
 
 // slow is a way to a host that died just now: it is dialled for as long as the daemon does that, then its copy is fetched.
-type slow struct{ client.Way }
+type slow struct{ client.RemoteHost }
 
 func (slow) Dial(ctx context.Context) (net.Conn, error) {
 	here, there := net.Pipe()
@@ -45,7 +45,7 @@ func (slow) Dial(ctx context.Context) (net.Conn, error) {
 func TestSearchWaitsForTheCopyOfAHostThatDied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where no time passes
 		of := func(api.FleetHost, func(api.FleetCopy)) *client.Client {
-			return client.New(client.Options{Build: func() string { return "test" }, Way: slow{}})
+			return client.New(client.Options{Build: func() string { return "test" }, Remote: slow{}})
 		}
 		f, err := Search(t.Context(), []api.FleetHost{{Host: "died", State: "connected"}}, of, client.SearchQuery{Text: "x"}, func([]Hit) error { return nil })
 		if err != nil || f.Hosts != 1 || len(f.Missing) != 0 {
@@ -56,7 +56,7 @@ func TestSearchWaitsForTheCopyOfAHostThatDied(t *testing.T) {
 
 // hosted is a way to a host that answers a search at once, or never, and tells when its connection was given up.
 type hosted struct {
-	client.Way
+	client.RemoteHost
 	answers bool
 	dialed  atomic.Bool // a search that is broken off may not have come to it
 	gone    chan struct{}
@@ -100,7 +100,7 @@ func TestSearch_SlowHosts_DoNotDelayOthers(t *testing.T) {
 					list = append(list, api.FleetHost{Host: host, State: "connected"})
 				}
 				of := func(h api.FleetHost, _ func(api.FleetCopy)) *client.Client {
-					return client.New(client.Options{Build: func() string { return "test" }, Way: ways[h.Host]})
+					return client.New(client.Options{Build: func() string { return "test" }, Remote: ways[h.Host]})
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()

@@ -79,6 +79,6 @@ func (h *Hosts) reach(name string, o *client.Options) error {
 		return err
 	}
 	w.Asks, w.Bare = false, nil // several would ask at once
-	o.Way, o.From, o.KeeperArgv = w, hosts.As(), nil
+	o.Remote, o.From, o.KeeperArgv = w, hosts.As(), nil
 	return nil
 }

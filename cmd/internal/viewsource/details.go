@@ -51,7 +51,7 @@ func (v source) Details(ctx context.Context, id string) ([]model.Detail, error) 
 	var errs [6]error
 	r.commands, errs[0] = v.c.Commands(ctx, client.CommandQuery{Session: id, Limit: maxCommands})
 	r.rules, errs[1] = s.Rules(ctx)
-	r.firings, errs[2] = s.Firings(ctx)
+	r.firings, errs[2] = s.RuleMatches(ctx)
 	r.jobs, errs[3] = v.c.Jobs(ctx, client.JobQuery{Session: id, Limit: shownJobs})
 	r.approvals, errs[4] = v.pendingApprovals(ctx)
 	r.clients, errs[5] = s.Clients(ctx)

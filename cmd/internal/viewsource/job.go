@@ -120,7 +120,7 @@ func (j *promptJob) follow(ctx context.Context, shell, dir string, cols int) (ap
 	var last api.Job
 	go func() {
 		defer close(done)
-		last, err = c.AwaitJob(ctx, j.id, client.AwaitHow{})
+		last, err = c.AwaitJob(ctx, j.id, client.AwaitOptions{})
 	}()
 	j.read(ctx, c.Session(r.Session), own, done)
 	<-done

@@ -123,8 +123,8 @@ func (r *running) follow(ctx context.Context) error {
 	}
 	awaited := make(chan error, 1)
 	go func() {
-		j, err := r.caller.Client.AwaitJob(ctx, r.res.Job, client.AwaitHow{
-			Stop: true, OnInput: r.flags.OnInput, Yield: r.flags.Yield, OnApproval: r.waiting,
+		j, err := r.caller.Client.AwaitJob(ctx, r.res.Job, client.AwaitOptions{
+			StopOnLeave: true, OnInput: r.flags.OnInput, YieldAfter: r.flags.Yield, OnApproval: r.waiting,
 		})
 		if err == nil && j.Result != nil {
 			r.res = *j.Result
@@ -304,7 +304,7 @@ func (r *running) fillRules(ctx context.Context) {
 	if len(r.flags.Rules) == 0 {
 		return
 	}
-	did, err := r.s.Firings(ctx)
+	did, err := r.s.RuleMatches(ctx)
 	if err != nil {
 		return
 	}

@@ -169,7 +169,7 @@ func (j *Job) hasQuestion(ctx context.Context) bool {
 	case inputdetect.Password, inputdetect.Confirm, inputdetect.Menu:
 		return true
 	case inputdetect.Text:
-		return j.programState().repl && !n.Repl && (blank || inputdetect.Words(n.Reason) != "")
+		return j.programState().repl && !n.Repl && (blank || inputdetect.PromptText(n.Reason) != "")
 	}
 	return false
 }

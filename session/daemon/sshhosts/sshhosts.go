@@ -90,7 +90,7 @@ func (h *Hosts) Sessions(ctx context.Context, name string) ([]api.FleetSession, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	c := client.New(client.Options{Dirs: h.Dirs, Way: w, From: hosts.As(), Build: func() string { return "" }})
+	c := client.New(client.Options{Dirs: h.Dirs, Remote: w, From: hosts.As(), Build: func() string { return "" }})
 	defer c.Close()
 	all, err := c.List(ctx)
 	if err != nil {

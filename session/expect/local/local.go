@@ -1,5 +1,5 @@
-// Package local drives programs of this process for scripts: no daemon, no keeper. A Driver has
-// one program at a time; what a script spawns ends the one before.
+// Package local runs the programs of a script in this process: no daemon, no keeper. A Driver has one program at a time;
+// a spawn ends the program before it.
 package local
 
 import (
@@ -20,28 +20,28 @@ import (
 type Driver struct {
 	// Cmd holds defaults for Spawn: directory, environment, size, engine.
 	Cmd program.Cmd
-	// Secret returns the value of a reference. If nil, secrets are not supported.
+	// Secret returns the value of a reference to a secret. If nil, secrets are not supported.
 	Secret func(ctx context.Context, ref string) ([]byte, error)
 
-	p *program.Program
+	program *program.Program
 }
 
 var _ expect.Driver = (*Driver)(nil)
 
 var errNotStarted = errors.New("no program started: start with spawn")
 
-// Program returns the program that was started last, or nil.
-func (d *Driver) Program() *program.Program { return d.p }
+// Program returns the last started program, or nil.
+func (d *Driver) Program() *program.Program { return d.program }
 
 // Close ends the program.
 func (d *Driver) Close() error {
-	if d.p == nil {
+	if d.program == nil {
 		return nil
 	}
-	return d.p.Close()
+	return d.program.Close()
 }
 
-// Spawn implements Driver. The program before is ended.
+// Spawn implements expect.Driver. It ends the previous program.
 func (d *Driver) Spawn(ctx context.Context, s expect.Spawn) error {
 	if err := d.Close(); err != nil {
 		return err
@@ -53,29 +53,30 @@ func (d *Driver) Spawn(ctx context.Context, s expect.Spawn) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		c.SetEnv = append(c.SetEnv, name+"="+s.Env[name])
 	}
-	p, err := program.Start(context.WithoutCancel(ctx), c) // a step's deadline is not the program's
+	p, err := program.Start(context.WithoutCancel(ctx), c) // the program outlives the step
 	if err == nil {
-		d.p = p
+		d.program = p
 	}
 	return err
 }
 
-// Type implements Driver.
+// Type implements expect.Driver.
 func (d *Driver) Type(ctx context.Context, in expect.Input) error {
-	if d.p == nil {
+	if d.program == nil {
 		return errNotStarted
 	}
 	switch in.Kind {
 	case expect.InputKeys:
-		return d.p.Keys(in.Value)
+		return d.program.Keys(in.Value)
 	case expect.InputPaste:
-		return d.p.Paste(in.Value)
+		return d.program.Paste(in.Value)
 	case expect.InputSecret:
 		return d.typeSecret(ctx, in)
 	}
-	return d.p.Send(in.Value)
+	return d.program.Send(in.Value)
 }
 
+// typeSecret types a secret once echo is off, or at once if forced.
 func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
 	if d.Secret == nil {
 		return fmt.Errorf("the secret %s is not there", in.Value)
@@ -85,39 +86,39 @@ func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
 		return fmt.Errorf("the secret %s: %w", in.Value, err)
 	}
 	if in.Force {
-		return d.p.Send(string(secret))
+		return d.program.Send(string(secret))
 	}
-	return d.p.Secret(ctx, secret)
+	return d.program.Secret(ctx, secret)
 }
 
-// Expect implements Driver.
+// Expect implements expect.Driver.
 func (d *Driver) Expect(ctx context.Context, patterns []expect.Pattern) (expect.Match, error) {
-	if d.p == nil {
+	if d.program == nil {
 		return expect.Match{}, errNotStarted
 	}
 	var list []program.Pattern
 	for _, p := range patterns {
 		list = append(list, program.Pattern(p))
 	}
-	m, err := d.p.Expect(ctx, list...)
+	m, err := d.program.Expect(ctx, list...)
 	var unmet *program.ExpectError
 	switch {
 	case errors.Is(err, session.ErrEnded):
 		err = expect.ErrExited
-	case errors.As(err, &unmet): // a report shows the screen in its own place
+	case errors.As(err, &unmet): // the report has the screen in its own field
 		err = unmet.Err
 	}
 	return expect.Match(m), err
 }
 
-// Look implements Driver.
-func (d *Driver) Look(context.Context) (expect.View, error) {
-	if d.p == nil {
-		return expect.View{}, errNotStarted
+// State implements expect.Driver.
+func (d *Driver) State(context.Context) (expect.TerminalState, error) {
+	if d.program == nil {
+		return expect.TerminalState{}, errNotStarted
 	}
-	screen := d.p.Screen()
-	st := d.p.Session().Status()
-	v := expect.View{Screen: trimLast(screen.Text()), Cwd: cwd(&st), Exited: st.State != session.Running}
+	screen := d.program.Screen()
+	st := d.program.Session().Status()
+	v := expect.TerminalState{Screen: trimNewline(screen.Text()), Cwd: workingDir(&st), Exited: st.State != session.Running}
 	if st.Exit != nil {
 		v.ExitCode = st.Exit.Code
 		if st.Exit.Number > 0 {
@@ -127,16 +128,17 @@ func (d *Driver) Look(context.Context) (expect.View, error) {
 	return v, nil
 }
 
-// cwd returns the program's directory: as it reported it, or as the kernel knows it.
-func cwd(st *session.Status) string {
+// workingDir returns the program's working directory: as it reported, or else from the kernel.
+func workingDir(st *session.Status) string {
 	if st.Cwd != "" {
 		return st.Cwd
 	}
-	dir, _ := sys.Cwd(st.PID) // "" when it has ended
+	dir, _ := sys.Cwd(st.PID) // "" after its end
 	return dir
 }
 
-func trimLast(s string) string {
+// trimNewline removes one newline at the end of s.
+func trimNewline(s string) string {
 	if n := len(s); n > 0 && s[n-1] == '\n' {
 		return s[:n-1]
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// newLocal is a driver whose programs end with the test.
-func newLocal(t *testing.T, dir string) *Driver {
+// newDriver returns a driver whose program ends with the test.
+func newDriver(t *testing.T, dir string) *Driver {
 	t.Helper()
 	l := &Driver{Cmd: program.Cmd{Dir: dir}, Secret: func(_ context.Context, ref string) ([]byte, error) {
 		if ref == "env:PW" {
@@ -33,7 +33,8 @@ func newLocal(t *testing.T, dir string) *Driver {
 	return l
 }
 
-const sshStub = `
+// sshScript behaves like ssh with an unknown host and a password.
+const sshScript = `
 echo "The authenticity of host 'example' can't be established."
 printf 'Are you sure you want to continue connecting (yes/no)? '; read -r a; [ "$a" = yes ] || exit 255
 for i in 1 2 3; do
@@ -44,13 +45,13 @@ done
 while printf 'example$ '; read -r c; do case $c in exit) exit 4;; *) echo "ran <$c>";; esac; done
 `
 
-// The same scripts as a daemon's session runs, on programs of this process.
+// Programs of this process behave in scripts as those of a daemon's session.
 // FEATURES: R51, R53, R55, R87
-func TestLocal(t *testing.T) {
+func TestDriver_RunsScripts(t *testing.T) {
 	tier.Full(t)
 	for _, tt := range []struct {
 		name, needs, src string
-		fails            string // what the report says; empty: it is to succeed
+		fails            string // part of the report's error; empty: success
 	}{
 		{name: "ssh", needs: "stty", src: `
 steps:
@@ -96,7 +97,7 @@ steps:
   - expect: "Password: "
   - secret: env:OTHER
 `},
-		{name: "it ends first", needs: "sh", fails: "the program ended", src: `
+		{name: "program ends before a match", needs: "sh", fails: "the program ended", src: `
 steps:
   - spawn: "echo bye; exit 7"
   - expect: something else
@@ -146,18 +147,18 @@ steps:
 		t.Run(tt.name, func(t *testing.T) {
 			tier.Need(t, tt.needs)
 			dir := t.TempDir()
-			vars := map[string]string{"ssh": sshStub, "home": dir}
+			vars := map[string]string{"ssh": sshScript, "home": dir}
 			s, problems := expect.Load([]byte(tt.src), expect.LoadOptions{Vars: vars})
 			if s == nil {
 				t.Fatalf("problems: %v", problems)
 			}
-			rep := expect.Run(t.Context(), s, newLocal(t, dir), expect.Options{Vars: vars, StepTimeout: time.Minute})
+			rep := expect.Run(t.Context(), s, newDriver(t, dir), expect.Options{Vars: vars, StepTimeout: time.Minute})
 			if rep.OK != (tt.fails == "") || !strings.Contains(rep.Error, tt.fails) {
-				t.Errorf("%q instead of %q\n%s", rep.Error, tt.fails, rep.Screen)
+				t.Errorf("got error %q, want %q\n%s", rep.Error, tt.fails, rep.Screen)
 			}
 			if tt.name == "openssl" {
 				if st, err := os.Stat(filepath.Join(dir, "r.pem")); err != nil || st.Size() == 0 {
-					t.Error("no request: ", err)
+					t.Error("openssl wrote no request: ", err)
 				}
 			}
 		})
@@ -165,16 +166,16 @@ steps:
 }
 
 // FEATURES: R55
-func TestLocalBeforeSpawn(t *testing.T) {
-	l := newLocal(t, "")
+func TestDriver_BeforeSpawn_Fails(t *testing.T) {
+	l := newDriver(t, "")
 	_, expectErr := l.Expect(t.Context(), []expect.Pattern{{Text: "x"}})
-	_, lookErr := l.Look(t.Context())
-	for _, err := range []error{l.Type(t.Context(), expect.Input{Kind: expect.InputText, Value: "x"}), expectErr, lookErr} {
+	_, stateErr := l.State(t.Context())
+	for _, err := range []error{l.Type(t.Context(), expect.Input{Kind: expect.InputText, Value: "x"}), expectErr, stateErr} {
 		if !errors.Is(err, errNotStarted) {
-			t.Error(err)
+			t.Errorf("got error %v, want %v", err, errNotStarted)
 		}
 	}
 	if err := l.Spawn(t.Context(), expect.Spawn{Argv: []string{"/no/such/program"}}); err == nil {
-		t.Error("no error")
+		t.Error("spawn of a missing program: got no error")
 	}
 }

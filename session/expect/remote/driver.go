@@ -20,40 +20,40 @@ import (
 	"github.com/longterm-dev/longterm/vterm/input"
 )
 
-// Driver is a terminal in the daemon that a script talks to.
+// Driver implements expect.Driver with sessions of the daemon.
 type Driver struct {
-	c      *client.Client
-	o      Options
-	talk   *Talk
-	x      *reader
-	s      *client.Session
-	cols   int
-	begun  []string // ids of the sessions that were started
-	living bool     // the session is not ours
+	client       *client.Client
+	options      Options
+	dialogue     *Dialogue
+	reader       *reader
+	session      *client.Session // current session
+	cols         int             // width of the session
+	startedIDs   []string        // ids of the started sessions
+	usesExisting bool            // the session was not started by the driver (Join)
 }
 
 // Options configure how a driver starts programs.
 type Options struct {
-	// New is what every session is started with; the script adds to it.
+	// New has the defaults of each started session; a spawn overrides them.
 	New api.NewSession
-	// Secret returns the value of a reference.
+	// Secret returns the value of a reference to a secret.
 	Secret func(ctx context.Context, ref string) ([]byte, error)
-	// Started receives each session that is started.
+	// Started is called with each started session.
 	Started func(api.Session)
 }
 
-// NewDriver makes a driver that starts programs in new sessions.
-func NewDriver(c *client.Client, o Options) *Driver { return &Driver{c: c, o: o} }
+// NewDriver returns a driver that starts programs in new sessions.
+func NewDriver(c *client.Client, o Options) *Driver { return &Driver{client: c, options: o} }
 
-// Join makes the driver use an existing session. Its last line counts as unread.
+// Join makes the driver use an existing session. The session's last line counts as unread.
 func (d *Driver) Join(ctx context.Context, s *client.Session) error {
 	info, err := s.Info(ctx)
 	if err != nil {
 		return err
 	}
-	const reach = 4 << 10
+	const maxLine = 4 << 10 // searched for the start of the last line
 	end := info.Output.End
-	from := max(info.Output.Start, end-min(end, reach))
+	from := max(info.Output.Start, end-min(end, maxLine))
 	o, err := s.Output(ctx, from, 0)
 	if err != nil {
 		return err
@@ -61,48 +61,50 @@ func (d *Driver) Join(ctx context.Context, s *client.Session) error {
 	if i := bytes.LastIndexByte(o.Data, '\n'); i >= 0 {
 		from = o.From + uint64(i) + 1
 	}
-	d.living = true
-	d.begin(ctx, s, from, info.Cols)
+	d.usesExisting = true
+	d.useSession(ctx, s, from, info.Cols)
 	return nil
 }
 
-// begin makes a session the current one.
-func (d *Driver) begin(ctx context.Context, s *client.Session, from uint64, cols int) {
-	if d.talk != nil {
-		d.talk.Close()
+// useSession makes a session the current one, and follows it from an offset on.
+func (d *Driver) useSession(ctx context.Context, s *client.Session, from uint64, cols int) {
+	if d.dialogue != nil {
+		d.dialogue.Close()
 	}
-	d.s, d.cols = s, cols
-	d.x = &reader{x: respond.NewExpecter(0)}
-	d.x.x.Size(cols)
-	d.talk = Follow(context.WithoutCancel(ctx), s, from, d.x)
+	d.session, d.cols = s, cols
+	d.reader = &reader{expecter: respond.NewExpecter(0)}
+	d.reader.expecter.SetWidth(cols)
+	d.dialogue = Follow(context.WithoutCancel(ctx), s, from, d.reader)
 }
 
 // Close stops following the output. The sessions continue; Started returns their ids.
 func (d *Driver) Close() {
-	if d.talk != nil {
-		d.talk.Close()
+	if d.dialogue != nil {
+		d.dialogue.Close()
 	}
 }
 
 // Started returns the ids of the started sessions.
-func (d *Driver) Started() []string { return d.begun }
+func (d *Driver) Started() []string { return d.startedIDs }
 
-// reader reads the output as a script does.
-type reader struct{ x *respond.Expecter }
+// reader passes the events of a session to an Expecter.
+type reader struct{ expecter *respond.Expecter }
 
-func (r *reader) Output(off uint64, data []byte) { r.x.Output(time.Now(), off, data) }
+// Output implements Listener.
+func (r *reader) Output(off uint64, data []byte) { r.expecter.Output(time.Now(), off, data) }
 
+// OnInput implements Listener.
 func (r *reader) OnInput(in respond.Input, echo respond.EchoState) {
-	r.x.Echo(echo)
-	r.x.HandleInput(in)
+	r.expecter.SetEcho(echo)
+	r.expecter.HandleInput(in)
 }
 
 // Spawn implements expect.Driver.
 func (d *Driver) Spawn(ctx context.Context, p expect.Spawn) error {
-	if d.living {
+	if d.usesExisting {
 		return errors.New("the script is to talk to a session that lives; take its spawn away, or do not name a session")
 	}
-	n := d.o.New
+	n := d.options.New
 	n.Argv, n.Line = p.Argv, p.Line
 	if p.Cwd != "" {
 		if !filepath.IsAbs(p.Cwd) {
@@ -119,35 +121,35 @@ func (d *Driver) Spawn(ctx context.Context, p expect.Spawn) error {
 	if p.Rows > 0 {
 		n.Rows = p.Rows
 	}
-	if len(d.begun) > 0 {
-		n.Name = "" // the first one has the name
+	if len(d.startedIDs) > 0 {
+		n.Name = "" // the first session has the name
 	}
-	info, err := d.c.NewSession(ctx, n)
+	info, err := d.client.NewSession(ctx, n)
 	if err != nil {
 		return err
 	}
-	d.begun = append(d.begun, info.ID)
-	if d.o.Started != nil {
-		d.o.Started(info)
+	d.startedIDs = append(d.startedIDs, info.ID)
+	if d.options.Started != nil {
+		d.options.Started(info)
 	}
-	d.begin(ctx, d.c.Session(info.ID), 0, info.Cols)
+	d.useSession(ctx, d.client.Session(info.ID), 0, info.Cols)
 	return nil
 }
 
-var errNothing = errors.New("no program: start with spawn, or name a session")
+var errNoProgram = errors.New("no program: start with spawn, or name a session")
 
 // Type implements expect.Driver.
 func (d *Driver) Type(ctx context.Context, in expect.Input) error {
-	if d.talk == nil {
-		return errNothing
+	if d.dialogue == nil {
+		return errNoProgram
 	}
 	switch in.Kind {
 	case expect.InputSecret:
 		return d.typeSecret(ctx, in)
 	case expect.InputPaste:
-		return d.talk.Type(ctx, api.Input{Paste: &in.Value}, []byte(in.Value))
+		return d.dialogue.Type(ctx, api.Input{Paste: &in.Value}, []byte(in.Value))
 	case expect.InputText:
-		return d.talk.Type(ctx, api.Input{Text: in.Value}, []byte(in.Value))
+		return d.dialogue.Type(ctx, api.Input{Text: in.Value}, []byte(in.Value))
 	}
 	keys, err := input.ParseKeys(in.Value)
 	if err != nil {
@@ -157,35 +159,35 @@ func (d *Driver) Type(ctx context.Context, in expect.Input) error {
 	var data []byte
 	for _, k := range keys {
 		req.Keys = append(req.Keys, k.String())
-		data = input.AppendKey(data, k, &vterm.Modes{}) // as echo shows it
+		data = input.AppendKey(data, k, &vterm.Modes{}) // as in the echo
 	}
-	return d.talk.Type(ctx, req, data)
+	return d.dialogue.Type(ctx, req, data)
 }
 
-// secretGrace is how long a terminal may take to turn its echo off after its prompt.
-const secretGrace = 3 * time.Second
+// echoOffGrace is how long a terminal may take to disable echo after its prompt.
+const echoOffGrace = 3 * time.Second
 
-// typeSecret waits until the terminal does not echo: that makes no output.
+// typeSecret types a secret once the terminal does not echo. It polls, because disabling echo causes no output.
 func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
-	if d.o.Secret == nil {
+	if d.options.Secret == nil {
 		return fmt.Errorf("%s: secrets are not available here", in.Value)
 	}
-	value, err := d.o.Secret(ctx, in.Value)
+	value, err := d.options.Secret(ctx, in.Value)
 	if err != nil {
 		return err
 	}
-	late := time.Now().Add(secretGrace)
+	deadline := time.Now().Add(echoOffGrace)
 	for {
-		err := d.talk.Type(ctx, api.Input{Data: value, Secret: true, Force: in.Force}, value)
+		err := d.dialogue.Type(ctx, api.Input{Data: value, Secret: true, Force: in.Force}, value)
 		var e *api.Error
 		if !errors.As(err, &e) || e.Code != api.CodeEcho {
 			return err
 		}
-		if time.Now().After(late) {
+		if time.Now().After(deadline) {
 			return fmt.Errorf("%s was not sent: %s; with force: true it is sent anyway", in.Value, e.Message)
 		}
 		select {
-		case <-time.After(retryTime / 2):
+		case <-time.After(retryInterval / 2):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -194,10 +196,10 @@ func (d *Driver) typeSecret(ctx context.Context, in expect.Input) error {
 
 // Expect implements expect.Driver.
 func (d *Driver) Expect(ctx context.Context, patterns []expect.Pattern) (expect.Match, error) {
-	if d.talk == nil {
-		return expect.Match{}, errNothing
+	if d.dialogue == nil {
+		return expect.Match{}, errNoProgram
 	}
-	w, err := newWanted(patterns)
+	w, err := newExpectation(patterns)
 	if err != nil {
 		return expect.Match{}, err
 	}
@@ -205,9 +207,9 @@ func (d *Driver) Expect(ctx context.Context, patterns []expect.Pattern) (expect.
 		var m expect.Match
 		var done bool
 		var pause <-chan time.Time
-		change, talkErr := d.talk.WithLock(func(ended bool) {
-			m, done, err = w.look(d.x.x, ended)
-			if at, waits := d.x.x.Next(); waits {
+		change, talkErr := d.dialogue.WithLock(func(ended bool) {
+			m, done, err = w.find(d.reader.expecter, ended)
+			if at, waits := d.reader.expecter.Next(); waits {
 				pause = time.After(time.Until(at))
 			}
 		})
@@ -223,66 +225,68 @@ func (d *Driver) Expect(ctx context.Context, patterns []expect.Pattern) (expect.
 	}
 }
 
-// wanted is what an expectation looks for.
-type wanted struct {
-	patterns respond.Patterns
-	index    []int // in the script's list
-	exit     int   // index of the program's end there; -1: it is not wanted
+// expectation has the compiled patterns of an Expect.
+type expectation struct {
+	patterns    respond.Patterns
+	scriptIndex []int // index in the caller's patterns, by index in patterns
+	exitIndex   int   // index of the pattern for the program's end; -1: none
 }
 
-func newWanted(patterns []expect.Pattern) (*wanted, error) {
-	w := &wanted{exit: -1}
+// newExpectation compiles patterns.
+func newExpectation(patterns []expect.Pattern) (*expectation, error) {
+	w := &expectation{exitIndex: -1}
 	var list []respond.Pattern
 	for i, p := range patterns {
 		if p.Exit {
-			w.exit = i
+			w.exitIndex = i
 			continue
 		}
-		list, w.index = append(list, respond.Pattern{Text: p.Text, Regexp: p.Regexp}), append(w.index, i)
+		list, w.scriptIndex = append(list, respond.Pattern{Text: p.Text, Regexp: p.Regexp}), append(w.scriptIndex, i)
 	}
 	var err error
 	w.patterns, err = respond.Compile(list...)
 	return w, err
 }
 
-func (w *wanted) look(x *respond.Expecter, ended bool) (m expect.Match, done bool, err error) {
+// find searches the next match. done is false if there is none yet.
+func (w *expectation) find(x *respond.Expecter, ended bool) (m expect.Match, done bool, err error) {
 	if f, ok := x.Find(time.Now(), w.patterns, ended); ok {
-		return expect.Match{Pattern: w.index[f.Pattern], Text: f.Text, Groups: f.Groups, Names: f.Names}, true, nil
+		return expect.Match{Pattern: w.scriptIndex[f.Pattern], Text: f.Text, Groups: f.Groups, NamedGroups: f.NamedGroups}, true, nil
 	}
 	switch {
 	case !ended:
 		return m, false, nil
-	case w.exit >= 0:
-		return expect.Match{Pattern: w.exit}, true, nil
+	case w.exitIndex >= 0:
+		return expect.Match{Pattern: w.exitIndex}, true, nil
 	}
 	return m, false, expect.ErrExited
 }
 
-// Look implements expect.Driver.
-func (d *Driver) Look(ctx context.Context) (expect.View, error) {
-	if d.s == nil {
-		return expect.View{}, errNothing
+// State implements expect.Driver.
+func (d *Driver) State(ctx context.Context) (expect.TerminalState, error) {
+	if d.session == nil {
+		return expect.TerminalState{}, errNoProgram
 	}
-	v, err := Exit(ctx, d.s)
+	v, err := ExitState(ctx, d.session)
 	if err != nil {
 		return v, err
 	}
-	screen, err := d.s.ScreenAs(ctx, client.ScreenQuery{}, "text")
+	screen, err := d.session.ScreenAs(ctx, client.ScreenQuery{}, "text")
 	v.Screen = string(bytes.TrimRight(screen, "\n"))
 	return v, err
 }
 
-// Exit returns the state of a session, without its screen.
-func Exit(ctx context.Context, s *client.Session) (expect.View, error) {
+// ExitState returns the state of a session, without its screen.
+func ExitState(ctx context.Context, s *client.Session) (expect.TerminalState, error) {
 	info, err := s.Info(ctx)
-	v := expect.View{Cwd: info.Cwd, Exited: info.State != "running"}
+	v := expect.TerminalState{Cwd: info.Cwd, Exited: info.State != "running"}
 	switch {
 	case info.Signal != "":
 		v.ExitCode = 128 + int(unix.SignalNum(info.Signal))
 	case info.ExitCode != nil:
 		v.ExitCode = *info.ExitCode
 	case v.Exited:
-		v.ExitCode = -1 // it was not seen
+		v.ExitCode = -1 // unknown
 	}
 	return v, err
 }

@@ -21,97 +21,100 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// Listener receives the events of a Talk, in order. Its methods are called one at a time.
+// Listener receives the events of a Dialogue, in order. Its methods are called one at a time.
 type Listener interface {
 	Output(offset uint64, data []byte)
 	OnInput(in respond.Input, echo respond.EchoState)
 }
 
-// Talk is a session that is followed and typed into.
-type Talk struct {
-	s    *client.Session
-	to   Listener
-	stop context.CancelFunc
-	over chan struct{} // closed when following has ended
+// Dialogue follows the output of a session and types into it.
+type Dialogue struct {
+	session  *client.Session
+	listener Listener
+	stop     context.CancelFunc
+	stopped  chan struct{} // closed when following has ended
 
-	mu     sync.Mutex
-	at     uint64 // offset up to which output was passed to to
-	ahead  []chunk
-	typed  []typed
-	typing int // inputs under way: where they belong is not known yet
-	ended  bool
-	err    error
-	change chan struct{} // closed when anything happens
+	mu            sync.Mutex
+	delivered     uint64        // offset up to which the listener has received output
+	output        []outputChunk // not delivered yet
+	inputs        []typedInput  // typed, not delivered yet
+	pendingInputs int           // requests whose response, with the offset of the input, is not there yet
+	ended         bool          // the session's output has ended
+	err           error
+	changed       chan struct{} // closed and replaced at each event
 }
 
-type chunk struct {
+// outputChunk is output from an offset.
+type outputChunk struct {
 	off  uint64
 	data []byte
 }
 
-// typed is input that was typed when the output stood at an offset.
-type typed struct {
+// typedInput is input with the output offset at which it was typed.
+type typedInput struct {
 	off  uint64
 	in   respond.Input
 	echo respond.EchoState
 }
 
-// Follow starts to follow a session from an offset on. Close ends it.
-func Follow(ctx context.Context, s *client.Session, from uint64, to Listener) *Talk {
+// Follow starts to follow a session from an offset on. Close stops it.
+func Follow(ctx context.Context, s *client.Session, from uint64, to Listener) *Dialogue {
 	ctx, stop := context.WithCancel(ctx)
-	t := &Talk{s: s, to: to, stop: stop, at: from, over: make(chan struct{}), change: make(chan struct{})}
+	t := &Dialogue{session: s, listener: to, stop: stop, delivered: from, stopped: make(chan struct{}), changed: make(chan struct{})}
 	go t.follow(ctx, from)
 	return t
 }
 
-// Close ends following.
-func (t *Talk) Close() {
+// Close stops following.
+func (t *Dialogue) Close() {
 	t.stop()
-	<-t.over
+	<-t.stopped
 }
 
 const (
-	awayTime  = time.Minute // how long a daemon may be away
-	retryTime = 20 * time.Millisecond
+	maxOutage     = time.Minute // how long the daemon may be unreachable
+	retryInterval = 20 * time.Millisecond
 )
 
-// follow reads the output until its end.
-func (t *Talk) follow(ctx context.Context, from uint64) {
-	defer close(t.over)
-	var away time.Time
+// follow reads the output until its end, over outages of the daemon.
+func (t *Dialogue) follow(ctx context.Context, from uint64) {
+	defer close(t.stopped)
+	var outageStart time.Time
 	for {
-		err := t.s.Follow(ctx, from, func(o api.Output) error {
-			from, away = o.Next, time.Time{}
-			t.add(chunk{o.From, o.Data})
+		err := t.session.Follow(ctx, from, func(o api.Output) error {
+			from, outageStart = o.Next, time.Time{}
+			t.addOutput(outputChunk{o.From, o.Data})
 			return nil
 		})
 		var e *api.Error
 		if err == nil || ctx.Err() != nil || !errors.As(err, &e) || e.Code != api.CodeUnavailable {
-			t.end(err)
+			t.endOutput(err)
 			return
 		}
-		if away.IsZero() {
-			away = time.Now()
+		if outageStart.IsZero() {
+			outageStart = time.Now()
 		}
-		if time.Since(away) > awayTime {
-			t.end(err)
+		if time.Since(outageStart) > maxOutage {
+			t.endOutput(err)
 			return
 		}
 		select {
-		case <-time.After(retryTime):
+		case <-time.After(retryInterval):
 		case <-ctx.Done():
 		}
 	}
 }
 
-func (t *Talk) add(c chunk) {
+// addOutput adds received output and delivers it.
+func (t *Dialogue) addOutput(c outputChunk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ahead = append(t.ahead, c)
+	t.output = append(t.output, c)
 	t.deliver()
 }
 
-func (t *Talk) end(err error) {
+// endOutput records the end of the output, or why following failed.
+func (t *Dialogue) endOutput(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended, t.err = true, err
@@ -119,65 +122,66 @@ func (t *Talk) end(err error) {
 	t.signalChange()
 }
 
-func (t *Talk) signalChange() {
-	close(t.change)
-	t.change = make(chan struct{})
+// signalChange notifies the callers of WithLock. The caller holds mu.
+func (t *Dialogue) signalChange() {
+	close(t.changed)
+	t.changed = make(chan struct{})
 }
 
-// deliver passes the known events on, in order, unless the place of some input is still unknown.
-func (t *Talk) deliver() {
-	if t.typing > 0 {
+// deliver passes the events on in order, unless the offset of some input is still unknown. The caller holds mu.
+func (t *Dialogue) deliver() {
+	if t.pendingInputs > 0 {
 		return
 	}
-	for len(t.ahead) > 0 || len(t.typed) > 0 {
-		if len(t.typed) > 0 && (t.typed[0].off <= t.at || t.ended && len(t.ahead) == 0) {
-			x := t.typed[0]
-			t.typed = t.typed[1:]
-			t.to.OnInput(x.in, x.echo)
+	for len(t.output) > 0 || len(t.inputs) > 0 {
+		if len(t.inputs) > 0 && (t.inputs[0].off <= t.delivered || t.ended && len(t.output) == 0) {
+			x := t.inputs[0]
+			t.inputs = t.inputs[1:]
+			t.listener.OnInput(x.in, x.echo)
 			continue
 		}
-		if len(t.ahead) == 0 {
+		if len(t.output) == 0 {
 			break
 		}
-		c := &t.ahead[0]
+		c := &t.output[0]
 		n := len(c.data)
-		if len(t.typed) > 0 && t.typed[0].off < c.off+uint64(n) {
-			n = int(t.typed[0].off - min(c.off, t.typed[0].off))
+		if len(t.inputs) > 0 && t.inputs[0].off < c.off+uint64(n) {
+			n = int(t.inputs[0].off - min(c.off, t.inputs[0].off))
 		}
-		t.to.Output(c.off, c.data[:n])
-		t.at = c.off + uint64(n)
-		if c.off, c.data = t.at, c.data[n:]; len(c.data) == 0 {
-			t.ahead = t.ahead[1:]
+		t.listener.Output(c.off, c.data[:n])
+		t.delivered = c.off + uint64(n)
+		if c.off, c.data = t.delivered, c.data[n:]; len(c.data) == 0 {
+			t.output = t.output[1:]
 		}
 	}
 	t.signalChange()
 }
 
-// Type types input. data are its bytes, for the listener; nil for a secret.
-func (t *Talk) Type(ctx context.Context, in api.Input, data []byte) error {
+// Type types input. data are its bytes, for the listener.
+func (t *Dialogue) Type(ctx context.Context, in api.Input, data []byte) error {
 	t.mu.Lock()
-	t.typing++
+	t.pendingInputs++
 	t.mu.Unlock()
 	in.ID = uuid.NewString()
-	r, err := t.s.Type(ctx, in)
+	r, err := t.session.Type(ctx, in)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.typing--
+	t.pendingInputs--
 	if err == nil {
-		t.typed = append(t.typed, typed{r.Cursor, respond.Input{Data: data, Secret: in.Secret}, respond.EchoState(r.Echo)})
+		t.inputs = append(t.inputs, typedInput{r.Cursor, respond.Input{Data: data, Secret: in.Secret}, respond.EchoState(r.Echo)})
 	}
 	t.deliver()
 	return err
 }
 
-// WithLock calls f between two calls of the listener. f receives whether output has ended. change is closed at the next
-// event.
-func (t *Talk) WithLock(f func(ended bool)) (change <-chan struct{}, err error) {
+// WithLock calls f between two calls of the listener. f receives whether output has ended. changed is closed at the
+// next event.
+func (t *Dialogue) WithLock(f func(ended bool)) (changed <-chan struct{}, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f(t.ended && len(t.ahead) == 0)
+	f(t.ended && len(t.output) == 0)
 	if t.err != nil {
 		err = fmt.Errorf("follow the session: %w", t.err)
 	}
-	return t.change, err
+	return t.changed, err
 }

@@ -26,7 +26,7 @@ func newHost(prints string) *host {
 	h := &host{screen: vterm.New(vterm.Options{Cols: 40, Rows: 5})}
 	h.view = View{Now: now, Live: true, PID: 1, LastOutput: now}
 	h.probe = Probe{Modes: &sys.Modes{Echo: true, Canonical: true}}
-	h.probe.Result = inputdetect.Result{State: inputdetect.Reading, PID: 2, TID: 2, Waits: 5, Source: inputdetect.NoSource + 1, Timeout: -1}
+	h.probe.Result = inputdetect.Result{State: inputdetect.Reading, PID: 2, TID: 2, WaitCount: 5, Source: inputdetect.NoSource + 1, Timeout: -1}
 	_, _ = h.screen.Write([]byte(prints))
 	return h
 }
@@ -76,7 +76,7 @@ func TestLook(t *testing.T) {
 		c.change(h)
 		m := New(h)
 		m.Output(h.view.Now)
-		if f := h.look(t, m, First); f.Verdict.Needs != c.needs {
+		if f := h.look(t, m, First); f.Verdict.NeedsInput != c.needs {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 	}
@@ -111,7 +111,7 @@ func TestHalfALine(t *testing.T) {
 func TestNothingToLookAt(t *testing.T) {
 	h := newHost("$ ")
 	h.view.Followed, h.view.Shell.Phase = true, shell.PhasePrompt
-	if f := h.look(t, New(h), 0); !f.AtPrompt || f.Verdict.Needs {
+	if f := h.look(t, New(h), 0); !f.AtPrompt || f.Verdict.NeedsInput {
 		t.Errorf("%+v", f)
 	}
 	h.view.Live = false
@@ -129,14 +129,14 @@ func TestTypedEndsAWait(t *testing.T) {
 	h := newHost("Continue? [y/n] ")
 	m := New(h)
 	m.Output(h.view.Now)
-	if f := h.look(t, m, First); !f.Verdict.Needs {
+	if f := h.look(t, m, First); !f.Verdict.NeedsInput {
 		t.Fatalf("%+v", f)
 	}
 	m.OnInput()
-	if f := h.look(t, m, First); f.Verdict.Needs || !f.Doubt {
+	if f := h.look(t, m, First); f.Verdict.NeedsInput || !f.Doubt {
 		t.Errorf("the same wait: %+v", f)
 	}
-	h.probe.Result.Waits++
+	h.probe.Result.WaitCount++
 	h.probe.Result.TID = 2
 	if f := h.look(t, m, First); f.Doubt {
 		t.Errorf("another wait: %+v", f)
@@ -184,12 +184,12 @@ func TestSleepsOn(t *testing.T) {
 		"reads":          {func(h *host, m *Machine) { h.probe.Result.State = inputdetect.Reading; h.look(t, m, time.Second) }, true},
 		"works":          {func(h *host, m *Machine) { h.probe.Result.State = inputdetect.Busy; h.look(t, m, time.Second) }, false},
 		"relays what waits": {func(h *host, m *Machine) {
-			h.probe.Result.Behind = make([]inputdetect.RelayedTTY, 1)
+			h.probe.Result.Relayed = make([]inputdetect.RelayedTTY, 1)
 			h.look(t, m, time.Second)
 		}, true},
 	} {
 		h := newHost("Continue? [y/n] ")
-		h.probe.Result = inputdetect.Result{State: inputdetect.Sleeping, PID: 2, TID: 2, Waits: -1, Source: inputdetect.FromCall, Timeout: -1}
+		h.probe.Result = inputdetect.Result{State: inputdetect.Sleeping, PID: 2, TID: 2, WaitCount: -1, Source: inputdetect.FromSyscall, Timeout: -1}
 		m := New(h)
 		m.Output(h.view.Now)
 		for range 3 {
@@ -223,7 +223,7 @@ func TestQuestionStays(t *testing.T) {
 		"silence decides":   {"done\r\n", polls, inputdetect.None, false},
 		"a long silence": {"done\r\n", func(h *host) {
 			polls(h)
-			h.view.LastOutput = h.view.Now.Add(-inputdetect.SilenceTells)
+			h.view.LastOutput = h.view.Now.Add(-inputdetect.MaxUsefulSilence)
 		}, inputdetect.None, true},
 		"a prompt behind a line of ours": {"$ ", func(h *host) {
 			h.probe.Result.Program, h.probe.Result.PID, h.view.Waits = "dash", h.view.PID, true

@@ -15,7 +15,7 @@ const basicStart = 150 * time.Millisecond
 // Machine probes silent programs.
 type Machine struct {
 	host   Host
-	rhythm inputdetect.Rhythm
+	rhythm inputdetect.SilenceTracker
 	Schedule
 	shell     bool // at the last look the shell itself was reading
 	blank     bool // at the last look nothing stood before the cursor
@@ -110,12 +110,12 @@ func (m *Machine) Look() (f Finding, ok bool) {
 		verdict, m.unchanged = inputdetect.Verdict{}, false
 	}
 	doubt := false
-	if verdict.Needs && pid == v.PID && v.Phase == shell.PhaseRunning {
+	if verdict.NeedsInput && pid == v.PID && v.Phase == shell.PhaseRunning {
 		// A builtin that reads, or a prompt in transit: only the former continues to read.
 		doubt = !m.shell
 		m.shell = true
 	}
-	doubt = doubt || verdict.Needs && !m.counts(m.probedAt) || verdict.Kind != inputdetect.None && m.unread
+	doubt = doubt || verdict.NeedsInput && !m.counts(m.probedAt) || verdict.Kind != inputdetect.None && m.unread
 	if doubt {
 		verdict, m.unchanged = inputdetect.Verdict{}, false
 	}
@@ -163,14 +163,14 @@ func (m *Machine) counts(now time.Time) bool {
 
 // judge collects the facts and classifies them; pid is the process that decided.
 func (m *Machine) judge(v *View) (verdict inputdetect.Verdict, pid int) {
-	f := inputdetect.Facts{AltScreen: v.Alt, Quiet: v.Now.Sub(v.LastOutput), Rhythm: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Shown: m.host.RedactLine}
+	f := inputdetect.Facts{AltScreen: v.Alt, Silence: v.Now.Sub(v.LastOutput), UsualSilence: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Redact: m.host.RedactLine}
 	if v.Followed {
 		switch sh := &v.Shell; {
 		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && m.spent.waits <= 0 && v.Now.Sub(sh.Since) < basicStart:
 			return inputdetect.Verdict{}, 0 // it may not have read its line yet, and its wait at the prompt is not known
 		case sh.Phase == shell.PhaseRunning:
 			f.Shell = inputdetect.ShellRunning
-			f.NewPrompt = sh.Running != nil && shell.SetsPrompt(sh.Running.Text)
+			f.HasNewPrompt = sh.Running != nil && shell.SetsPrompt(sh.Running.Text)
 		}
 	}
 	p := m.host.Probe()
@@ -185,11 +185,11 @@ func (m *Machine) judge(v *View) (verdict inputdetect.Verdict, pid int) {
 	}
 	now := p.Now
 	m.probedAt = now
-	m.behind, m.own = len(f.Probe.Behind) > 0, f.Probe.PID == v.PID && v.Followed
-	f.Beside = m.wait.sees(&f.Probe, v.Offset, now)
+	m.behind, m.own = len(f.Probe.Relayed) > 0, f.Probe.PID == v.PID && v.Followed
+	f.PrintedByOther = m.wait.sees(&f.Probe, v.Offset, now)
 	m.unread = m.spent.same(&f.Probe, now)
 	m.reader.sees(&f.Probe)
-	if (f.Probe.State == inputdetect.Busy || f.Probe.State == inputdetect.Sleeping) && len(f.Probe.Behind) == 0 {
+	if (f.Probe.State == inputdetect.Busy || f.Probe.State == inputdetect.Sleeping) && len(f.Probe.Relayed) == 0 {
 		m.blank, m.unchanged = false, f.Probe.State == inputdetect.Sleeping && !p.Failed
 		return inputdetect.Classify(f), f.Probe.PID // independent of the screen
 	}
@@ -197,7 +197,7 @@ func (m *Machine) judge(v *View) (verdict inputdetect.Verdict, pid int) {
 	m.screenFacts(&f, v)
 	m.blank = strings.TrimSpace(f.Line) == ""
 	verdict = inputdetect.Classify(f)
-	sure := verdict.Kind != inputdetect.None || f.Quiet >= inputdetect.SilenceTells
+	sure := verdict.Kind != inputdetect.None || f.Silence >= inputdetect.MaxUsefulSilence
 	m.unchanged = sure && !p.Failed && !m.pending && f.Probe.State != inputdetect.Busy
 	return verdict, f.Probe.PID
 }

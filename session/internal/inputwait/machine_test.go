@@ -14,7 +14,7 @@ import (
 // FEATURES: R42
 func TestOutputBesideARead(t *testing.T) {
 	reads := func(waits int64) *inputdetect.Result {
-		return &inputdetect.Result{State: inputdetect.Reading, PID: 1, TID: 2, Waits: waits}
+		return &inputdetect.Result{State: inputdetect.Reading, PID: 1, TID: 2, WaitCount: waits}
 	}
 	var w readWait
 	now := time.Unix(0, 0)
@@ -83,15 +83,15 @@ func TestQuestionOnItsWay(t *testing.T) {
 // FEATURES: R42
 func TestAnswerThatWasNotReadYet(t *testing.T) {
 	now := time.Now()
-	r := inputdetect.Result{TID: 3, Waits: 5}
+	r := inputdetect.Result{TID: 3, WaitCount: 5}
 	w := spentWait{tid: 3, waits: 5, until: now.Add(spentFor)}
-	if !w.same(&inputdetect.Result{TID: 1, Waits: 9, Behind: []inputdetect.RelayedTTY{{Probe: r}}}, now) || !w.same(&r, now) {
+	if !w.same(&inputdetect.Result{TID: 1, WaitCount: 9, Relayed: []inputdetect.RelayedTTY{{Probe: r}}}, now) || !w.same(&r, now) {
 		t.Error("the program has not run since")
 	}
 	if w.same(&r, now.Add(spentFor)) {
 		t.Error("it was no end of a line")
 	}
-	if r.Waits++; w.same(&r, now) {
+	if r.WaitCount++; w.same(&r, now) {
 		t.Error("it waits anew")
 	}
 }

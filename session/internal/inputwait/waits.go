@@ -15,10 +15,10 @@ type spentWait struct {
 
 // sees sets the innermost wait that a probe found.
 func (w *spentWait) sees(r *inputdetect.Result) {
-	for len(r.Behind) > 0 {
-		r = &r.Behind[0].Probe
+	for len(r.Relayed) > 0 {
+		r = &r.Relayed[0].Probe
 	}
-	w.tid, w.waits = r.TID, r.Waits
+	w.tid, w.waits = r.TID, r.WaitCount
 }
 
 // How long a program may take to read input.
@@ -28,10 +28,10 @@ const (
 )
 
 func (w *spentWait) same(r *inputdetect.Result, now time.Time) bool {
-	for len(r.Behind) > 0 {
-		r = &r.Behind[0].Probe
+	for len(r.Relayed) > 0 {
+		r = &r.Relayed[0].Probe
 	}
-	return w.waits > 0 && w.tid == r.TID && w.waits == r.Waits && now.Before(w.until)
+	return w.waits > 0 && w.tid == r.TID && w.waits == r.WaitCount && now.Before(w.until)
 }
 
 // readWait is one thread's wait for the terminal, as long as it lasts.
@@ -49,10 +49,10 @@ const readWaitSettles = 250 * time.Millisecond
 // sees sets the wait that a probe found, and the output's offset. It reports whether others printed during the wait.
 func (w *readWait) sees(r *inputdetect.Result, off uint64, now time.Time) bool {
 	switch {
-	case r.Waits < 0 || r.State != inputdetect.Reading && r.State != inputdetect.Polling:
+	case r.WaitCount < 0 || r.State != inputdetect.Reading && r.State != inputdetect.Polling:
 		*w = readWait{}
-	case w.tid != r.TID || w.waits != r.Waits:
-		*w = readWait{tid: r.TID, waits: r.Waits, since: now, off: off}
+	case w.tid != r.TID || w.waits != r.WaitCount:
+		*w = readWait{tid: r.TID, waits: r.WaitCount, since: now, off: off}
 	case off > w.off && now.Sub(w.since) < readWaitSettles:
 		w.off = off
 	case off > w.off:

@@ -162,7 +162,7 @@ func (m *Machine) EndCall(c *Call) error {
 // List returns the rules, in the order in which they are matched.
 func (m *Machine) List() (list []Rule) {
 	for i, r := range m.rules {
-		r.Uses = m.engine.Uses(i)
+		r.Uses = m.engine.MatchCount(i)
 		list = append(list, *r)
 	}
 	return list
@@ -232,7 +232,7 @@ func (m *Machine) read(from, to uint64) ([]byte, error) {
 }
 
 // sense passes the terminal's echo state to the engine.
-func (m *Machine) sense(v *View) { m.perform(m.engine.Echo(v.Now, v.Echo)) }
+func (m *Machine) sense(v *View) { m.perform(m.engine.SetEcho(v.Now, v.Echo)) }
 
 // Output passes new output to the engine, the bytes at an offset. Output of a shell's line editor is not for rules.
 func (m *Machine) Output(p []byte, at uint64) {
@@ -242,7 +242,7 @@ func (m *Machine) Output(p []byte, at uint64) {
 		editors, until := m.editor.Editors(at)
 		n := min(uint64(len(p)), until-at)
 		if editors {
-			m.perform(m.engine.Pass(v.Now, at, p[:n]))
+			m.perform(m.engine.SkipAll(v.Now, at, p[:n]))
 		} else {
 			m.perform(m.engine.Output(v.Now, at, p[:n]))
 		}
@@ -277,7 +277,7 @@ func (m *Machine) Next(now time.Time) (at time.Time, ok bool) {
 			at, ok = t, true
 		}
 	}
-	earliest(now.Add(Poll), m.engine.WaitsForSilence())
+	earliest(now.Add(Poll), m.engine.WaitsForEchoOff())
 	earliest(m.screen.at(), !m.screen.changed.IsZero())
 	earliest(m.unsaved.Add(saveAfter), !m.unsaved.IsZero())
 	return at, ok

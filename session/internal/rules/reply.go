@@ -54,7 +54,7 @@ func (m *Machine) noteAction(act *respond.Action) {
 		r = m.rules[act.Rule]
 	}
 	switch act.Kind {
-	case respond.ActFired:
+	case respond.ActMatched:
 		m.recordFiring(r, Firing{Record: *act.Record})
 	case respond.ActRefused:
 		m.recordFiring(r, Firing{Error: act.Value})

@@ -68,7 +68,7 @@ func ScreenOf(f *vterm.Frame, redact func(*vterm.Frame), editor *echodetect.Regi
 		if l.Row < f.Rows && (f.Alt || !editor.HasRow(top+uint64(l.Row))) {
 			sc.Rows[l.Row] = rowOf(f, l)
 			if redact != nil {
-				sc.Rows[l.Row].Shown = shownOf(f, l, shown.Lines[i].Cells)
+				sc.Rows[l.Row].Redacted = shownOf(f, l, shown.Lines[i].Cells)
 			}
 		}
 	}

@@ -30,17 +30,17 @@ import (
 	"github.com/longterm-dev/longterm/session/respond/shellcmd"
 )
 
-// Resolver resolves references; its fields set where.
+// Resolver resolves references to secrets. Its fields set the environment of the lookup.
 type Resolver struct {
 	LookupEnv func(name string) (string, bool) // nil: os.LookupEnv
-	Env       []string                         // of commands; nil: the process's own
-	Dir       string                           // base of relative paths and of commands; "": the working directory
-	Timeout   time.Duration                    // of looking one up; 0: 30 s
+	Env       []string                         // environment of commands; nil: the process's own
+	Dir       string                           // base of relative paths, and working directory of commands; "": the process's own
+	Timeout   time.Duration                    // of a lookup; 0: 30 s
 }
 
 const (
 	defaultTimeout = 30 * time.Second
-	maxBytes       = 64 << 10
+	maxBytes       = 64 << 10 // of a secret's source
 )
 
 var errEmpty = errors.New("it is empty")
@@ -51,9 +51,9 @@ func (r *Resolver) Resolve(ctx context.Context, ref string) ([]byte, error) {
 		return nil, err
 	}
 	kind, name, _ := strings.Cut(ref, ":")
-	value, err := r.within(ctx, kind, name)
+	value, err := r.lookUpWithTimeout(ctx, kind, name)
 	if err == nil {
-		value, err = oneLine(value)
+		value, err = singleLine(value)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ref, err)
@@ -61,12 +61,12 @@ func (r *Resolver) Resolve(ctx context.Context, ref string) ([]byte, error) {
 	return value, nil
 }
 
-// within runs a lookup with a time limit: a keyring may ask its owner, a file may be a FIFO. A lookup that takes longer
-// is abandoned.
-func (r *Resolver) within(ctx context.Context, kind, name string) ([]byte, error) {
+// lookUpWithTimeout runs a lookup with a time limit, as a keyring may wait for the user and a file may be a FIFO. A
+// lookup that takes longer is abandoned.
+func (r *Resolver) lookUpWithTimeout(ctx context.Context, kind, name string) ([]byte, error) {
 	timeout := cmp.Or(r.Timeout, defaultTimeout)
-	late := time.Second // a command reports it itself
-	ctx, cancel := context.WithTimeout(ctx, timeout+late)
+	const margin = time.Second // shellcmd reports its timeout first
+	ctx, cancel := context.WithTimeout(ctx, timeout+margin)
 	defer cancel()
 	type found struct {
 		value []byte
@@ -88,6 +88,7 @@ func (r *Resolver) within(ctx context.Context, kind, name string) ([]byte, error
 	}
 }
 
+// lookUp returns the raw value of a reference.
 func (r *Resolver) lookUp(ctx context.Context, kind, name string) ([]byte, error) {
 	switch kind {
 	case "env":
@@ -100,8 +101,9 @@ func (r *Resolver) lookUp(ctx context.Context, kind, name string) ([]byte, error
 	return fromKeyring(name)
 }
 
-// oneLine removes the line end: the rule that requested the secret presses Enter.
-func oneLine(b []byte) ([]byte, error) {
+// singleLine returns b without its line end: the rule that requested the secret presses Enter. Several lines are an
+// error.
+func singleLine(b []byte) ([]byte, error) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	switch {
@@ -113,21 +115,23 @@ func oneLine(b []byte) ([]byte, error) {
 	return line, nil
 }
 
+// env returns the value of an environment variable.
 func (r *Resolver) env(name string) ([]byte, error) {
-	look := r.LookupEnv
-	if look == nil {
-		look = os.LookupEnv
+	lookupEnv := r.LookupEnv
+	if lookupEnv == nil {
+		lookupEnv = os.LookupEnv
 	}
-	v, ok := look(name)
+	v, ok := lookupEnv(name)
 	if !ok {
 		return nil, errors.New("the environment has no such variable")
 	}
 	return []byte(v), nil
 }
 
+// file returns the content of a file. It stops reading a FIFO when the context ends.
 func (r *Resolver) file(ctx context.Context, path string) ([]byte, error) {
 	path = r.Path(path)
-	opened := context.AfterFunc(ctx, func() { wakeOpener(path) })
+	opened := context.AfterFunc(ctx, func() { unblockOpen(path) })
 	f, err := os.Open(path)
 	opened()
 	if err != nil {
@@ -138,8 +142,8 @@ func (r *Resolver) file(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxBytes))
 }
 
-// wakeOpener opens a FIFO for writing, so that an abandoned reader returns with no data.
-func wakeOpener(path string) {
+// unblockOpen opens a FIFO for writing, so that an abandoned reader returns without data.
+func unblockOpen(path string) {
 	if st, err := os.Stat(path); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
@@ -161,12 +165,13 @@ func (r *Resolver) Path(path string) string {
 	return filepath.Join(r.Dir, path)
 }
 
+// command returns the output of a shell command.
 func (r *Resolver) command(ctx context.Context, line string) ([]byte, error) {
 	c := shellcmd.Command{Line: line, Env: r.Env, Dir: r.Dir, Max: maxBytes, Timeout: cmp.Or(r.Timeout, defaultTimeout)}
 	return c.Run(ctx)
 }
 
-// fromKeyring reads an entry of the keyring: the Secret Service on D-Bus, Keychain, or the Credential Manager.
+// fromKeyring returns an entry of the keyring: the Secret Service on D-Bus, Keychain, or the Credential Manager.
 func fromKeyring(name string) ([]byte, error) {
 	service, account, ok := strings.Cut(name, "/")
 	if !ok {

@@ -16,7 +16,7 @@ import (
 )
 
 // FEATURES: R53
-func TestResolve(t *testing.T) {
+func TestResolver_Resolve(t *testing.T) {
 	keyring.MockInit()
 	if err := keyring.Set("web", "bob", "hunter2"); err != nil {
 		t.Fatal(err)
@@ -46,47 +46,46 @@ func TestResolve(t *testing.T) {
 		got, err := r.Resolve(t.Context(), tt.ref)
 		switch {
 		case tt.err == "" && (err != nil || string(got) != "hunter2"):
-			t.Errorf("%s: %q %v", tt.ref, got, err)
+			t.Errorf("%s: got %q, %v; want the secret", tt.ref, got, err)
 		case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
-			t.Errorf("%s: %q %v, want %q", tt.ref, got, err, tt.err)
+			t.Errorf("%s: got %q, %v; want error %q", tt.ref, got, err, tt.err)
 		case err != nil && !strings.HasPrefix(tt.ref, "cmd:") && strings.Contains(err.Error(), "hunter2"):
 			t.Errorf("%s: the error shows the secret: %v", tt.ref, err)
 		}
 	}
 }
 
-func TestCommandThatHangs(t *testing.T) {
+func TestResolver_Command_TimesOut(t *testing.T) {
 	r := Resolver{Timeout: 50 * time.Millisecond}
 	if _, err := r.Resolve(t.Context(), "cmd:sleep 60"); err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
-		t.Error(err)
+		t.Errorf("got error %v", err)
 	}
 }
 
-// A file that is never written is not waited for longer than a command, and holds nothing up.
-//
+// A FIFO without a writer is read for at most the timeout, or until the context is canceled.
 // FAULT: A4
-func TestFileThatHangs(t *testing.T) {
+func TestResolver_FIFO_TimesOutOrCancels(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := Resolver{Timeout: time.Millisecond}
 	if _, err := r.Resolve(t.Context(), "file:"+fifo); err == nil || !strings.Contains(err.Error(), "no answer within 1ms") {
-		t.Error(err)
+		t.Errorf("got error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.Timeout = time.Hour
 	if _, err := r.Resolve(ctx, "file:"+fifo); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("got error %v", err)
 	}
 }
 
 // FEATURES: R53
-func TestNoKeyring(t *testing.T) {
+func TestResolver_KeyringUnreachable(t *testing.T) {
 	keyring.MockInitWithError(os.ErrPermission)
 	var r Resolver
 	if _, err := r.Resolve(t.Context(), "keyring:web/bob"); err == nil || !strings.Contains(err.Error(), "keyring not reachable") {
-		t.Error(err)
+		t.Errorf("got error %v", err)
 	}
 }

@@ -17,82 +17,83 @@ import (
 	"github.com/longterm-dev/longterm/session/identity"
 )
 
-// ofAgents maps the PIDs of child processes that run for agents to the agents' labels. Children that run for the user
-// are not in it.
-var ofAgents = struct {
-	sync.Mutex // also held during a start: the process may ask for its identity before Start returns
+// agentProcesses maps the PIDs of child processes that run for agents to the agents' labels. Children that run for the
+// user are absent.
+var agentProcesses = struct {
+	sync.Mutex // also held during a start: the process may request its identity before Start returns
 	labels     map[int]string
-	ever       bool
+	everUsed   bool // a command was started for an agent
 }{labels: map[int]string{}}
 
 // AgentOf returns the label of the agent that a child process runs for, or "".
 func AgentOf(pid int) string {
-	ofAgents.Lock()
-	defer ofAgents.Unlock()
-	return ofAgents.labels[pid]
+	agentProcesses.Lock()
+	defer agentProcesses.Unlock()
+	return agentProcesses.labels[pid]
 }
 
-// RanForAgents reports whether a command ran for an agent, which may have left processes behind.
+// RanForAgents reports whether any command ran for an agent. Its processes may still run.
 func RanForAgents() bool {
-	ofAgents.Lock()
-	defer ofAgents.Unlock()
-	return ofAgents.ever
+	agentProcesses.Lock()
+	defer agentProcesses.Unlock()
+	return agentProcesses.everUsed
 }
 
-// startFor starts a command for an agent. The caller calls ended after it exited.
-func startFor(agent string, cmd *exec.Cmd) (ended func(), err error) {
-	ofAgents.Lock()
-	defer ofAgents.Unlock()
+// startForAgent starts a command for an agent and registers its PID. The caller calls unregister after the command
+// exited.
+func startForAgent(agent string, cmd *exec.Cmd) (unregister func(), err error) {
+	agentProcesses.Lock()
+	defer agentProcesses.Unlock()
 	if err = cmd.Start(); err != nil {
 		return nil, err
 	}
 	pid := cmd.Process.Pid
-	ofAgents.labels[pid], ofAgents.ever = agent, true
+	agentProcesses.labels[pid], agentProcesses.everUsed = agent, true
 	return func() {
-		ofAgents.Lock()
-		defer ofAgents.Unlock()
-		delete(ofAgents.labels, pid)
+		agentProcesses.Lock()
+		defer agentProcesses.Unlock()
+		delete(agentProcesses.labels, pid)
 	}, nil
 }
 
 // Command is a command line for /bin/sh.
 type Command struct {
 	Line    string
-	Args    []string // $1 and on
+	Args    []string // positional parameters: $1 and on
 	Env     []string // nil: the process's own
 	Dir     string   // "": the working directory
 	Stdin   io.Reader
 	Max     int           // bytes of output; more is an error
-	Timeout time.Duration // at its end everything the command started is killed
+	Timeout time.Duration // after it, all processes of the command are killed
 }
 
-// ErrTooMuch is returned for a command that prints more than its limit.
+// ErrTooMuch is returned if a command prints more than Command.Max.
 var ErrTooMuch = errors.New("it prints too much")
 
 // Run runs a command and returns its standard output. Standard error is dropped: it could contain secrets. If the
-// context belongs to an agent (package actor), the command gets the agent's label.
+// context belongs to an agent (package identity), the command gets the agent's label.
 func (c *Command) Run(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	out := bounded{max: c.Max}
+	out := limitedBuffer{max: c.Max}
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", c.Line, "longterm"}, c.Args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout = c.Env, c.Dir, c.Stdin, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // processes left behind may hold the pipe open
+	cmd.WaitDelay = time.Second // leftover processes may hold the pipe open
 	err := run(cmd, identity.Of(ctx).Agent)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("no answer within %v", c.Timeout)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, fmt.Errorf("%w; run it yourself to see why", err)
-	case out.over:
+	case out.truncated:
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooMuch, c.Max)
 	}
 	return out.b, nil
 }
 
-// run runs a command, for an agent if one is given.
+// run runs a command, registered for an agent unless agent is "".
 func run(cmd *exec.Cmd, agent string) error {
 	if agent == "" {
 		return cmd.Run()
@@ -101,23 +102,24 @@ func run(cmd *exec.Cmd, agent string) error {
 		cmd.Env = os.Environ()
 	}
 	cmd.Env = append(cmd.Env, identity.Env+"="+agent)
-	ended, err := startFor(agent, cmd)
+	unregister, err := startForAgent(agent, cmd)
 	if err != nil {
 		return err
 	}
-	defer ended()
+	defer unregister()
 	return cmd.Wait()
 }
 
-// bounded keeps the start of what is written to it.
-type bounded struct {
-	b    []byte
-	max  int
-	over bool
+// limitedBuffer stores the first max bytes written to it and drops the rest.
+type limitedBuffer struct {
+	b         []byte
+	max       int
+	truncated bool
 }
 
-func (w *bounded) Write(p []byte) (int, error) {
+// Write always accepts all of p, so that the command does not block.
+func (w *limitedBuffer) Write(p []byte) (int, error) {
 	n := min(len(p), w.max-len(w.b))
-	w.b, w.over = append(w.b, p[:n]...), w.over || n < len(p)
+	w.b, w.truncated = append(w.b, p[:n]...), w.truncated || n < len(p)
 	return len(p), nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // FEATURES: R54
-func TestRun(t *testing.T) {
+func TestCommand_Run(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		c         Command
@@ -26,7 +26,7 @@ func TestRun(t *testing.T) {
 		{"fails", Command{Line: "echo hush >&2; exit 3"}, "", "exit status 3"},
 		{"too much", Command{Line: "yes | head -1000"}, "", "more than 100 bytes"},
 		{"hangs", Command{Line: "sleep 600; true", Timeout: 50 * time.Millisecond}, "", "no answer within 50ms"},
-		{"leaves something behind", Command{Line: "sleep 5 & echo x"}, "x\n", ""},
+		{"leftover process", Command{Line: "sleep 5 & echo x"}, "x\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.c.Max = 100
@@ -36,19 +36,18 @@ func TestRun(t *testing.T) {
 			got, err := tt.c.Run(t.Context())
 			switch {
 			case tt.err == "" && (err != nil || string(got) != tt.want):
-				t.Errorf("%q %v, want %q", got, err, tt.want)
+				t.Errorf("got %q, %v; want %q", got, err, tt.want)
 			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "hush")):
-				t.Errorf("%q %v, want %q", got, err, tt.err)
+				t.Errorf("got %q, %v; want %q", got, err, tt.err)
 			}
 		})
 	}
 }
 
-// What is run for an agent has its label, in its environment and for who looks up which agent a process of ours is for, as
-// long as it runs. A user's has none.
-//
+// A command for an agent has the agent's label in its environment and in AgentOf while it runs. A user's command has
+// none.
 // FEATURES: R63 R107
-func TestOfAgents(t *testing.T) {
+func TestCommand_Run_LabelsAgentProcesses(t *testing.T) {
 	for _, label := range []string{"", "claude"} {
 		dir := t.TempDir()
 		out, in := filepath.Join(dir, "out"), filepath.Join(dir, "in")
@@ -64,20 +63,20 @@ func TestOfAgents(t *testing.T) {
 			_, err := c.Run(ctx)
 			ended <- err
 		}()
-		told, err := os.ReadFile(out)
+		printed, err := os.ReadFile(out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		number, said, _ := strings.Cut(strings.TrimSuffix(string(told), "\n"), " ")
+		number, envLabel, _ := strings.Cut(strings.TrimSuffix(string(printed), "\n"), " ")
 		pid, err := strconv.Atoi(number)
-		if err != nil || said != label || AgentOf(pid) != label {
-			t.Errorf("%q: %q of %q, %v", label, AgentOf(pid), told, err)
+		if err != nil || envLabel != label || AgentOf(pid) != label {
+			t.Errorf("label %q: AgentOf returned %q, the command printed %q, %v", label, AgentOf(pid), printed, err)
 		}
 		if err := os.WriteFile(in, []byte("\n"), 0); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-ended; err != nil || AgentOf(pid) != "" || label != "" && !RanForAgents() {
-			t.Errorf("%q: %v; then %q, %v", label, err, AgentOf(pid), RanForAgents())
+			t.Errorf("label %q: got %v; after the end AgentOf %q, RanForAgents %v", label, err, AgentOf(pid), RanForAgents())
 		}
 	}
 }
