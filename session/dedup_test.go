@@ -92,7 +92,7 @@ func TestRefusedInputLeavesNoNote(t *testing.T) {
 	if _, err := s.TypeIn(testContext(t), too); !errors.Is(err, ErrOverloaded) {
 		t.Fatal(err)
 	}
-	if n, ok := r.Typing(); ok {
+	if n, ok := r.TypingNote(); ok {
 		t.Errorf("noted: %+v", n)
 	}
 }

@@ -82,7 +82,7 @@ func (s *Session) Renew(ctx context.Context, env map[string]*string) error {
 	if err := s.do(ctx, func() { dir, kind = s.lines.recordRenewal(env) }); err != nil || dir == "" {
 		return err
 	}
-	name, text, err := shell.Renewal(kind, env)
+	name, text, err := shell.RenewalFile(kind, env)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Session) Renew(ctx context.Context, env map[string]*string) error {
 // for them. It returns "" if the shell has them already, or does not look.
 func (h *lineHost) recordRenewal(env map[string]*string) (dir string, kind shell.Kind) {
 	t := h.shell
-	if t == nil || t.other != nil || !t.kind.Spec().Renews || t.State().Quality != shell.Full {
+	if t == nil || t.other != nil || !t.kind.Spec().ReadsRenewal || t.State().Quality != shell.Full {
 		return "", ""
 	}
 	if t.env == nil { // before its first prompt

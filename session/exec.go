@@ -193,13 +193,13 @@ func (h *lineHost) typedLine(l *Line) ([]byte, error) {
 	s := h.s
 	var b []byte
 	st, text := h.shell.State(), l.Text
-	if st.Kept { // Ctrl-U kills a line up to its start, or the end of the line before
+	if st.HasKeptLine { // Ctrl-U kills a line up to its start, or the end of the line before
 		b = append(b, bytes.Repeat([]byte{'U' - '@'}, 1+2*strings.Count(h.last.Text, "\n"))...)
 	}
 	if err := h.saveTextBefore(&st); err != nil {
 		s.log.Warn("output on the row of the prompt may be cleared", "session", s.cfg.ID, "err", err)
 	}
-	b = append(b, st.Prelude(h.shell.kind, l.Record)...)
+	b = append(b, st.InputPrefix(h.shell.kind, l.Record)...)
 	if h.wraps(text) {
 		var err error
 		if text, err = h.wrapLine(text); err != nil {
@@ -236,7 +236,7 @@ func (h *lineHost) saveTextBefore(st *shell.State) error {
 	f.Lines = f.Lines[first : first+1]
 	f.Lines[0].Cells = f.Lines[0].Cells[:min(col, len(f.Lines[0].Cells))]
 	text := bytes.TrimSuffix(render.AppendANSI(nil, &f, render.ANSIOptions{}), []byte("\n"))
-	name, content := st.BeforeFile(h.shell.kind, fmt.Appendf(text, "\x1b[%dG", col+1))
+	name, content := st.PromptPrefixFile(h.shell.kind, fmt.Appendf(text, "\x1b[%dG", col+1))
 	if name == "" {
 		return nil
 	}
@@ -260,12 +260,12 @@ func editorClears(f *vterm.Frame, row, col int) bool {
 // another program.
 func (h *lineHost) pastes() bool {
 	s := h.s
-	return s.engine.Modes().BracketedPaste && h.shell.kind.Spec().Pastes
+	return s.engine.Modes().BracketedPaste && h.shell.kind.Spec().SupportsPaste
 }
 
 // wraps reports whether a text must be turned into one line by wrapLine.
 func (h *lineHost) wraps(text string) bool {
-	if st := h.shell.State(); strings.Contains(text, "!") && st.Expands(h.shell.kind) {
+	if st := h.shell.State(); strings.Contains(text, "!") && st.ExpandsHistory(h.shell.kind) {
 		return true
 	}
 	if !h.pastes() {
@@ -290,7 +290,7 @@ const (
 func (h *lineHost) pasteCheckDelay(text string) time.Duration {
 	since := h.shell.State().Since
 	waited := time.Since(since)
-	if h.pastes() || !h.shell.kind.Spec().Pastes || !h.wraps(text) || waited >= pasteWaitLong {
+	if h.pastes() || !h.shell.kind.Spec().SupportsPaste || !h.wraps(text) || waited >= pasteWaitLong {
 		return 0
 	}
 	p := h.Probe()
@@ -429,7 +429,7 @@ func (s *Session) AfterEcho(ctx context.Context, c Command, end uint64) uint64 {
 	at := c.Start
 	_ = s.do(ctx, func() {
 		h := s.lines
-		if h.shell == nil || c.Quality != shell.Basic || h.shell.State().Offered != shell.Basic {
+		if h.shell == nil || c.Quality != shell.Basic || h.shell.State().MaxQuality != shell.Basic {
 			return
 		}
 		if c.End = min(end, s.off); c.End > c.Start {
@@ -487,7 +487,7 @@ func (s *Session) InterruptCommand(ctx context.Context, n uint64, signal func())
 			return
 		}
 		st := s.lines.shell.State()
-		if runs = st.Running != nil && !st.Done && (n == 0 || st.Running.Number == n); runs {
+		if runs = st.Running != nil && !st.HasEnded && (n == 0 || st.Running.Number == n); runs {
 			s.lines.machine.HoldFor(signal)
 		}
 	})

@@ -122,12 +122,12 @@ func (h *inputState) lineNote(id string) func() {
 }
 
 // ringNote returns a function that records in the ring that input of a kind is being typed.
-func (h *inputState) ringNote(id string, n ring.Typing) func() {
+func (h *inputState) ringNote(id string, n ring.TypingNote) func() {
 	s := h.s
 	if id == "" || s.ring == nil {
 		return nil
 	}
-	return func() { s.ring.NoteTyping(n) }
+	return func() { s.ring.SetTypingNote(n) }
 }
 
 // markLine records in the ring that a line's mark is about to be written.
@@ -144,7 +144,7 @@ func (h *inputState) loadUnfinishedInput() {
 	if s.ring == nil {
 		return
 	}
-	if t, ok := s.ring.Typing(); ok {
+	if t, ok := s.ring.TypingNote(); ok {
 		h.dedup.SetUnfinished(t)
 	}
 	h.ordered = inputqueue.NewNumbered(s.ring.Inputs())
@@ -236,7 +236,7 @@ func (h *inputState) typeReplies() {
 func (h *lineHost) queryCommandEnded(at uint64) bool {
 	st := h.shell.State()
 	switch {
-	case st.Running != nil && st.Done:
+	case st.Running != nil && st.HasEnded:
 		return at <= st.Running.End
 	case st.Running == nil && h.last.Number > 0 && !h.last.Running:
 		return at <= h.last.End

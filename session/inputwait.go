@@ -170,7 +170,7 @@ func (h *inputWait) View() inputwait.View {
 		l := s.lines.machine.Current()
 		v.Waits = l != nil && !l.IsAsking()
 		r := v.Shell.Running
-		v.ReadsBriefly = s.lines.shell.kind.Spec().ReadsBriefly && r != nil && shell.ReadsBriefly(r.Text)
+		v.ReadsBriefly = s.lines.shell.kind.Spec().HidesBriefReads && r != nil && shell.HasBriefRead(r.Text)
 	}
 	return v
 }

@@ -134,11 +134,11 @@ func (h *lineHost) assumePrompt(a *lineexec.Action) {
 		r.note = a.Reason
 	}
 	st := h.shell.State()
-	lost := a.Kind == lineexec.ActReads && a.AtPrompt && !st.Drawing && (st.Doubt == nil || st.Doubt.Prompt == nil)
+	lost := a.Kind == lineexec.ActReads && a.AtPrompt && !st.IsDrawingPrompt && (st.PossibleEnd == nil || st.PossibleEnd.LatePrompt == nil)
 	if r := h.current(); r != nil && lost && r.lostAt == 0 {
 		r.lostAt = s.off
 	}
-	h.apply(shell.Event{Kind: shell.EventReads, At: s.off})
+	h.apply(shell.Event{Kind: shell.EventShellReads, At: s.off})
 	if lost && h.repairMarks(nil) == nil {
 		h.machine.HoldForRepair()
 	}
@@ -150,7 +150,7 @@ var errNoRepair = errors.New("no repair line for the marks of this shell")
 // the next mark reports.
 func (h *lineHost) repairMarks(r *Run) error {
 	s := h.s
-	line := shell.Repair(h.shell.kind)
+	line := shell.RepairLine(h.shell.kind)
 	if line == "" {
 		return errNoRepair
 	}
@@ -193,7 +193,7 @@ func (h *lineHost) beforePrompt(r *Run, start, end uint64) uint64 {
 // editorShows reports whether the shell's editor shows the text of a mark that is a guess: the newest
 // entry of the history. If not, the history did not record the line that runs.
 func (h *lineHost) editorShows(e *shell.Event) bool {
-	from, end := h.shell.State().InputAt, e.At-min(e.Mark.Bytes, e.At)
+	from, end := h.shell.State().InputAt, e.At-min(e.Mark.Length, e.At)
 	if from == 0 || end <= from {
 		return false
 	}
@@ -269,7 +269,7 @@ func (h *lineHost) prepareAgain(argv []string) bool {
 	}
 	t.kind, t.env, h.argv, h.image, h.prepared = l.Kind, nil, "", "", true
 	t.Tracker = shell.Resume(shell.State{
-		Nonce: st.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: shell.PhaseUnknown, Cwd: st.Cwd, Numbers: st.Numbers,
+		Nonce: st.Nonce, MaxQuality: l.Quality, Quality: l.Quality, Phase: shell.PhaseUnknown, Cwd: st.Cwd, CommandCount: st.CommandCount,
 	})
 	data := []byte(line + "\r")
 	h.noteTyped(data)
@@ -301,7 +301,7 @@ func (h *lineHost) saneTerminal() {
 	s := h.s
 	if s.cfg.Device != nil {
 		_ = s.cfg.Device.Control(func(fd int) error {
-			if h.shell.kind.Spec().Edits && !sys.RawOutput(fd) {
+			if h.shell.kind.Spec().HasEditor && !sys.RawOutput(fd) {
 				return nil // the mode of the editor
 			}
 			_, err := sys.Sane(fd)

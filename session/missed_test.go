@@ -74,14 +74,14 @@ func TestFollowers_NotifiedOfBytesReadByBusyOwner(t *testing.T) {
 		switch came++; came {
 		case 1: // printed with a notice; the followers look
 			ring.Publish(copy(ring.Room(), "one "))
-			if !ring.Notice() {
+			if !ring.ShouldNotify() {
 				t.Error("the first notice is missing")
 			}
 			f.Notice()
 			<-w.Output
 		case 2:
 			ring.Publish(copy(ring.Room(), "two"))
-			if ring.Notice() {
+			if ring.ShouldNotify() {
 				t.Error("nothing is tested: the owner looked meanwhile")
 			}
 		}

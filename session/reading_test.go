@@ -20,13 +20,13 @@ func TestFollowers_NotifiedOfUnannouncedBytes(t *testing.T) {
 	ctx := testContext(t)
 	_ = f.WithScreen(ctx, func(View) { // the owner is busy here
 		f.fake.ring.Publish(copy(f.fake.ring.Room(), "one"))
-		if !f.fake.ring.Notice() {
+		if !f.fake.ring.ShouldNotify() {
 			t.Error("the first notice is not due")
 		}
 		f.Notice()
 		<-w.Output
 		f.fake.ring.Publish(copy(f.fake.ring.Room(), "two"))
-		if f.fake.ring.Notice() {
+		if f.fake.ring.ShouldNotify() {
 			t.Error("the second notice is due before the owner looked")
 		}
 	})

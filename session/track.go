@@ -90,7 +90,7 @@ func (h *lineHost) resumeTracking(from uint64) {
 	}
 	t.Tracker, t.seen = shell.Resume(st.Shell), st.Offset
 	t.other, h.argv, h.image = st.Other, st.Argv, st.Image
-	h.last.Number, h.last.By = t.State().Numbers, st.By
+	h.last.Number, h.last.By = t.State().CommandCount, st.By
 	s.typing.dedup.SetLines(st.Typed)
 	if st.Kind != shell.Unknown {
 		t.kind = st.Kind // another shell replaced the first one
@@ -128,18 +128,18 @@ func (h *lineHost) track(e *vterm.Event) {
 	}
 	if ev.Kind == shell.EventMark {
 		replayed := e.At < h.shell.seen
-		taken := !replayed && h.shell.Takes(&ev.Mark)
+		taken := !replayed && h.shell.IsNewMark(&ev.Mark)
 		if taken && ev.Mark.Kind == shell.MarkPrompt { // others are printed without the builtins that this one needs
 			h.showShellAgain()
 		}
-		if (replayed || taken) && h.shell.State().Offered == shell.Full {
+		if (replayed || taken) && h.shell.State().MaxQuality == shell.Full {
 			s.typing.editor.Note(ev.Mark.Kind, e.At, e.Line, e.Col)
 		}
-		if st := h.shell.State(); taken && ev.Mark.Kind == shell.MarkPrompt && st.Offered == shell.Basic && h.machine.CanConfirmPrompt() {
+		if st := h.shell.State(); taken && ev.Mark.Kind == shell.MarkPrompt && st.MaxQuality == shell.Basic && h.machine.CanConfirmPrompt() {
 			ev.Mark.Late = true
 		}
-		if ev.Mark.Guess && !h.editorShows(&ev) {
-			ev.Mark.Text, ev.Mark.HasText, ev.Mark.Guess = "", false, false
+		if ev.Mark.IsGuess && !h.editorShows(&ev) {
+			ev.Mark.Text, ev.Mark.HasText, ev.Mark.IsGuess = "", false, false
 		}
 	}
 	h.apply(ev)
@@ -189,15 +189,15 @@ func (h *lineHost) shellChanged(c *shell.Change) {
 	case shell.ChangeStarted:
 		h.report(Command{Command: c.Command, Running: true})
 	case shell.ChangeFinished:
-		if c.Command.Quality == shell.Basic && h.shell.State().Offered == shell.Basic {
+		if c.Command.Quality == shell.Basic && h.shell.State().MaxQuality == shell.Basic {
 			c.Command.Start = h.outputStart(&c.Command, h.echoedLines())
-		} else if c.Command.Echoed && h.hasEcho(&c.Command) {
+		} else if c.Command.NeverRan && h.hasEcho(&c.Command) {
 			c.Command.Start = h.outputStart(&c.Command, 1+strings.Count(c.Command.Text, "\n"))
 		}
 		if h.shell.kind == shell.Zsh {
 			c.Command.End = h.beforeFill(&c.Command)
 		}
-		if c.Command.Echoed && h.current() != nil { // a syntax error
+		if c.Command.NeverRan && h.current() != nil { // a syntax error
 			h.machine.MarkRefused()
 		}
 		h.report(Command{Command: c.Command, Env: h.envChanges()})
@@ -207,7 +207,7 @@ func (h *lineHost) shellChanged(c *shell.Change) {
 
 // isFollowed reports whether the program is a shell with integration.
 func (h *lineHost) isFollowed() bool {
-	return h.shell != nil && h.shell.other == nil && h.shell.State().Offered != shell.None
+	return h.shell != nil && h.shell.other == nil && h.shell.State().MaxQuality != shell.None
 }
 
 // shellEnded records the shell's exit in the tracker.
@@ -263,7 +263,7 @@ func (h *lineHost) envChanges() []shell.EnvChange {
 func (h *lineHost) showShell() {
 	s := h.s
 	st := h.shell.State()
-	v := ShellStatus{Phase: st.Phase, Quality: st.Quality, Since: st.Since, Continuation: st.Continuation}
+	v := ShellStatus{Phase: st.Phase, Quality: st.Quality, Since: st.Since, Continuation: st.InContinuation}
 	if st.Running != nil && st.Phase == shell.PhaseRunning {
 		v.Command, v.Number = st.Running.Text, st.Running.Number
 	}

@@ -130,7 +130,7 @@ func (d *Daemon) OnRemoved(session string) {
 // notifyApproval notifies users of a new approval.
 func (d *Daemon) notifyApproval(a *api.Approval) {
 	how := d.conf.NotifyAsked()
-	if !how.Any() {
+	if !how.IsEnabled() {
 		return
 	}
 	what := a.Line
@@ -138,8 +138,8 @@ func (d *Daemon) notifyApproval(a *api.Approval) {
 		what = shellquote.Line(a.Argv)
 	}
 	asked := notify.ApprovalEvent{
-		Approval: a.ID, Session: a.Session, Name: a.Name, Who: a.Actor.String(), Command: cmp.Or(what, a.Path), Cwd: a.Cwd,
-		Why: strings.Join(a.Judgement.Explain(), "; "), Risk: a.Risk, Time: a.Asked,
+		Approval: a.ID, Session: a.Session, Name: a.Name, Actor: a.Actor.String(), Command: cmp.Or(what, a.Path), Cwd: a.Cwd,
+		Reason: strings.Join(a.Judgement.Explain(), "; "), Risk: a.Risk, Time: a.Asked,
 	}
 	redact.Rewrite(&asked, plaintext.Literal) // nothing of it is hidden
 	go func() {                               // bounded by its own timeout

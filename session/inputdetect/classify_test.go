@@ -317,7 +317,7 @@ func BenchmarkClassify(b *testing.B) {
 // Every shell with integration is in the set of shells.
 func TestShells_IncludeAllIntegrated(t *testing.T) {
 	for _, k := range shell.Kinds() {
-		for _, name := range shell.Names(k) {
+		for _, name := range shell.Executables(k) {
 			if !shells[name] {
 				t.Errorf("%s is missing", name)
 			}

@@ -207,7 +207,7 @@ func TestReleasedBehindAFullRing(t *testing.T) {
 		}
 		s := adopt(t, l, m.ID)
 		await(t, m.ID+" held back", func() bool {
-			return s.ring.Head()-s.ring.Tail() == uint64(s.ring.Cap()) || s.ring.LogUsed() == 99
+			return s.ring.Head()-s.ring.Tail() == uint64(s.ring.Cap()) || s.ring.LogUsagePercent() == 99
 		})
 		if err := l.Signal(ctx(t), m.ID, syscall.SIGKILL, wire.ScopeAll); err != nil {
 			t.Fatal(err)

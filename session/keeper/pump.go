@@ -75,7 +75,7 @@ func (k *Keeper) pumpUntilIdle(c *child, o *stream) (rests bool) {
 		o.idle.Store(false)
 		k.pace.NoteActivity()
 		if moved > 0 {
-			if c.ring.Notice() {
+			if c.ring.ShouldNotify() {
 				k.notify(&wire.Output{ID: c.id})
 			}
 			if c.ring.Head()-c.trimmed.Load() >= trimAfterBytes && why == endedEmpty {

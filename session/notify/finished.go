@@ -7,9 +7,11 @@ import (
 	"github.com/longterm-dev/longterm/session/notify/webhook"
 )
 
-func (f *Finished) title() string { return f.Name }
+// title implements notification.
+func (f *FinishedEvent) title() string { return f.Name }
 
-func (f *Finished) environ() []string {
+// environ implements notification.
+func (f *FinishedEvent) environ() []string {
 	exit := ""
 	if f.ExitCode != nil {
 		exit = strconv.Itoa(*f.ExitCode)
@@ -21,11 +23,12 @@ func (f *Finished) environ() []string {
 	}
 }
 
-func (f *Finished) describe(n *webhook.Notice) {
-	n.At, n.Key = f.Ended, fmt.Sprintf("finished %s %d %d", f.Session, f.N, f.Ended.UnixNano())
+// fillNotice implements notification.
+func (f *FinishedEvent) fillNotice(n *webhook.Notice) {
+	n.At, n.Key = f.Ended, fmt.Sprintf("finished %s %d %d", f.Session, f.Number, f.Ended.UnixNano())
 	n.Event, n.Title = "failed", f.Name+": "
 	switch {
-	case f.ok():
+	case f.hasSucceeded():
 		n.Event = "finished"
 		n.Title += "done"
 	case f.ExitCode != nil:
@@ -41,13 +44,15 @@ func (f *Finished) describe(n *webhook.Notice) {
 	}
 }
 
-func (f *Finished) redact(mask func(string) string) notification {
+// redact implements notification.
+func (f *FinishedEvent) redact(mask func(string) string) notification {
 	c := *f
 	c.Name, c.Command, c.Cwd, c.FirstError = mask(f.Name), mask(f.Command), mask(f.Cwd), mask(f.FirstError)
 	return &c
 }
 
-func (f *Finished) brief() any {
+// briefData implements notification.
+func (f *FinishedEvent) briefData() any {
 	return struct {
 		Session    string `json:"session"`
 		Name       string `json:"name"`

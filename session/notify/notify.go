@@ -11,38 +11,38 @@ import (
 // Options configure when and how users are notified of finished commands (R82). The zero value disables notifications.
 // Options are plain data, so that a configuration can embed them.
 type Options struct {
-	// After: only commands that ran at least so long.
+	// After excludes commands that ran for less time.
 	After time.Duration
 	// Attended also notifies while clients are attached to the session or watch it. Commands that ran for Always or
 	// longer notify in any case; 0 disables that.
 	Attended bool
 	Always   time.Duration
-	// Failed: only commands that did not end with status 0.
+	// Failed excludes commands that ended with status 0.
 	Failed bool
 
-	Bell    bool // on the terminals of attached clients
+	Bell    bool // ring the terminals of attached clients
 	Desktop bool // by the terminals of attached clients (OSC 9), else by notify-send
-	// Command runs with the facts in its environment (LONGTERM_NAME, …_COMMAND, …_CWD, …_EXIT, …_SIGNAL, …_DURATION_MS,
-	// …_ERRORS, …_WARNINGS, …_TEXT). Empty runs none.
+	// Command is run with the event in its environment (LONGTERM_NAME, …_COMMAND, …_CWD, …_EXIT, …_SIGNAL,
+	// …_DURATION_MS, …_ERRORS, …_WARNINGS, …_TEXT). Empty: none.
 	Command []string
-	// Webhook is the URL that receives the facts, in the given Format. Empty disables it.
+	// Webhook is the URL that receives the event in the given Format. Empty: none.
 	Webhook string
 	Format  webhook.Format
 	// Brief limits a webhook to the session and the kind of event, without command or output.
 	Brief bool
-	// Timeout bounds command and webhook; 0: DefaultTimeout.
+	// Timeout bounds a notification; 0: DefaultTimeout.
 	Timeout time.Duration
 }
 
-// DefaultTimeout bounds what a notification may take.
+// DefaultTimeout bounds a notification by command and webhook.
 const DefaultTimeout = 10 * time.Second
 
-// Finished reports that a command has finished.
-type Finished struct {
+// FinishedEvent reports that a command has finished.
+type FinishedEvent struct {
 	Session    string    `json:"session"` // id
 	Name       string    `json:"name"`
 	Command    string    `json:"command"`
-	N          int       `json:"n,omitempty"` // number in its session; 0: the session's program
+	Number     int       `json:"n,omitempty"` // of the command in its session; 0: the session's program
 	Cwd        string    `json:"cwd"`
 	ExitCode   *int      `json:"exit_code"`
 	Signal     string    `json:"signal,omitempty"`
@@ -51,19 +51,19 @@ type Finished struct {
 	Errors     int       `json:"errors"`
 	Warnings   int       `json:"warnings"`
 	FirstError string    `json:"first_error,omitempty"`
-	Attended   bool      `json:"attended"` // clients were attached or watched
+	Attended   bool      `json:"attended"` // clients were attached to the session or watched it
 }
 
-// Any reports if any way to notify is set.
-func (n *Options) Any() bool {
+// IsEnabled reports whether any way to notify is set.
+func (n *Options) IsEnabled() bool {
 	return n.Bell || n.Desktop || len(n.Command) > 0 || n.Webhook != ""
 }
 
-// Wants reports whether the end of command f is notified.
-func (n *Options) Wants(f *Finished) bool {
+// ShouldNotify reports whether the end of a command is notified.
+func (n *Options) ShouldNotify(f *FinishedEvent) bool {
 	took := time.Duration(f.DurationMS) * time.Millisecond
 	switch {
-	case !n.Any(), took < n.After, n.Failed && f.ok():
+	case !n.IsEnabled(), took < n.After, n.Failed && f.hasSucceeded():
 		return false
 	case f.Attended && !n.Attended:
 		return n.Always > 0 && took >= n.Always
@@ -71,13 +71,14 @@ func (n *Options) Wants(f *Finished) bool {
 	return true
 }
 
-func (f *Finished) ok() bool { return f.ExitCode != nil && *f.ExitCode == 0 }
+// hasSucceeded reports whether the command ended with status 0.
+func (f *FinishedEvent) hasSucceeded() bool { return f.ExitCode != nil && *f.ExitCode == 0 }
 
 // Text returns the event as one line.
-func (f *Finished) Text() string {
+func (f *FinishedEvent) Text() string {
 	var b strings.Builder
 	switch {
-	case f.ok():
+	case f.hasSucceeded():
 		b.WriteString("✓ ")
 	case f.ExitCode != nil:
 		fmt.Fprintf(&b, "✗ %d: ", *f.ExitCode)
@@ -94,8 +95,9 @@ func (f *Finished) Text() string {
 }
 
 // TerminalBytes returns the bytes for an attached terminal: bell and OSC 9.
-func (n *Options) TerminalBytes(f *Finished) []byte { return n.terminalBytes(f) }
+func (n *Options) TerminalBytes(f *FinishedEvent) []byte { return n.terminalBytes(f) }
 
+// terminalBytes is TerminalBytes for any event.
 func (n *Options) terminalBytes(f notification) []byte {
 	var b []byte
 	if n.Desktop {
@@ -107,8 +109,7 @@ func (n *Options) terminalBytes(f notification) []byte {
 	return b
 }
 
-// Parse reads ways as a flag gives them: bell, desktop, failed, command=LINE (run by
-// sh -c) and webhook=URL.
+// Parse parses the values of a flag: bell, desktop, failed, command=LINE (run by sh -c) and webhook=URL.
 func Parse(ways []string, after time.Duration) (Options, error) {
 	n := Options{After: after, Attended: true}
 	for _, way := range ways {

@@ -17,24 +17,25 @@ import (
 type Sender struct {
 	// Terminals writes to the attached terminals and returns how many accepted the bytes.
 	Terminals func([]byte) int
-	HTTP      *http.Client // of a webhook; nil: the usual one
-	// Post queues a notice for its webhook (webhook.Queue). If nil, send posts it once, at once.
+	HTTP      *http.Client // client for webhooks; nil: the default one
+	// Post queues a notice for its webhook (webhook.Queue). If nil, the Sender posts it once, at once.
 	Post func(webhook.Notice) error
-	// Mask redacts secrets in webhook notices; nil leaves notices unchanged.
-	Mask func(string) string
+	// Redact masks secrets in webhook notices; nil leaves notices unchanged.
+	Redact func(string) string
 }
 
-// Send reports the end of a command in every configured way. It takes at most the Timeout.
-func (s *Sender) Send(ctx context.Context, n *Options, f *Finished) error { return s.send(ctx, n, f) }
+// SendFinished notifies of the end of a command in every configured way. It takes at most Options.Timeout.
+func (s *Sender) SendFinished(ctx context.Context, n *Options, f *FinishedEvent) error {
+	return s.send(ctx, n, f)
+}
 
-// SendApproval reports an approval request like Send.
+// SendApproval notifies of an approval request.
 func (s *Sender) SendApproval(ctx context.Context, n *Options, a *ApprovalEvent) error {
 	return s.send(ctx, n, a)
 }
 
-// SendWaiting notifies like Send that a program needs input, but rings no bell: the screen shows the prompt to attached
-// users.
-func (s *Sender) SendWaiting(ctx context.Context, n *Options, w *Waiting) error {
+// SendInput notifies that a program needs input. It rings no bell: the screen shows the prompt to attached users.
+func (s *Sender) SendInput(ctx context.Context, n *Options, w *InputEvent) error {
 	quiet := *n
 	quiet.Bell = false
 	return s.send(ctx, &quiet, w)
@@ -42,15 +43,22 @@ func (s *Sender) SendWaiting(ctx context.Context, n *Options, w *Waiting) error 
 
 // notification is an event that Sender delivers. A webhook receives it as JSON.
 type notification interface {
-	Text() string      // in one line, without control characters
-	title() string     // of a notification
-	environ() []string // for a command
+	// Text returns the event as one line, without control characters.
+	Text() string
+	// title returns a short title.
+	title() string
+	// environ returns the event as environment variables, for a command.
+	environ() []string
 
-	describe(n *webhook.Notice)                   // event, title, text, key
-	redact(mask func(string) string) notification // a copy
-	brief() any                                   // whose it is and how it ended
+	// fillNotice sets event, key, title, text and time of a notice.
+	fillNotice(n *webhook.Notice)
+	// redact returns a copy with mask applied to all texts.
+	redact(mask func(string) string) notification
+	// briefData returns the JSON data without command and output (Options.Brief).
+	briefData() any
 }
 
+// send notifies of an event in every configured way. It returns the errors, joined.
 func (s *Sender) send(ctx context.Context, n *Options, f notification) error {
 	timeout := n.Timeout
 	if timeout <= 0 {
@@ -75,7 +83,7 @@ func (s *Sender) send(ctx context.Context, n *Options, f notification) error {
 	return errors.Join(errs...)
 }
 
-// notifySend shows a notification on the desktop that this process belongs to, if any.
+// notifySend shows a notification on the desktop of this process, if there is one.
 func notifySend(ctx context.Context, f notification) error {
 	path, err := exec.LookPath("notify-send")
 	if err != nil || os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
@@ -87,6 +95,7 @@ func notifySend(ctx context.Context, f notification) error {
 	return nil
 }
 
+// runCommand runs a notification command with the event in its environment.
 func runCommand(ctx context.Context, argv []string, f notification) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.WaitDelay = DefaultTimeout / 10 // a grandchild may hold the pipe
@@ -98,18 +107,18 @@ func runCommand(ctx context.Context, argv []string, f notification) error {
 	return nil
 }
 
-// post queues notification f, or posts it once if the Sender has no queue.
+// post queues the notice of an event, or posts it once if the Sender has no queue.
 func (s *Sender) post(ctx context.Context, n *Options, f notification) error {
-	if s.Mask != nil {
-		f = f.redact(s.Mask)
+	if s.Redact != nil {
+		f = f.redact(s.Redact)
 	}
 	notice := webhook.Notice{URL: n.Webhook, Format: n.Format}
-	f.describe(&notice)
-	what := any(f)
+	f.fillNotice(&notice)
+	event := any(f)
 	if n.Brief {
-		what, notice.Text = f.brief(), ""
+		event, notice.Text = f.briefData(), ""
 	}
-	data, err := json.Marshal(what)
+	data, err := json.Marshal(event)
 	if err != nil {
 		return err
 	}

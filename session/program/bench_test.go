@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// BenchmarkExpectInAFlood reads 100 MB of a log to a text at their end.
-func BenchmarkExpectInAFlood(b *testing.B) {
+// BenchmarkExpect_Flood reads 100 MB of a log up to a text at their end.
+func BenchmarkExpect_Flood(b *testing.B) {
 	var log strings.Builder
 	for i := 0; log.Len() < 1_000_000; i++ {
 		fmt.Fprintf(&log, "2026-01-02T03:04:05.678Z INFO  worker[%d]: processed batch of records without any trouble\n", i)
@@ -39,8 +39,8 @@ func BenchmarkExpectInAFlood(b *testing.B) {
 	}
 }
 
-// BenchmarkExpectPrompt asks and answers: what a question costs.
-func BenchmarkExpectPrompt(b *testing.B) {
+// BenchmarkExpect_Prompt waits for a prompt and answers it.
+func BenchmarkExpect_Prompt(b *testing.B) {
 	p, err := Start(b.Context(), Cmd{Line: "while :; do printf 'next: '; read -r a; done"})
 	if err != nil {
 		b.Fatal(err)

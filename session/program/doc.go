@@ -16,7 +16,7 @@
 //
 // # Goroutines
 //
-// The session's owner; one that pumps output; one that reaps the process, or runs the function; one that feeds Expect.
+// The session's owner; one moves output to the ring; one reaps the process, or runs the function; one feeds Expect.
 // Close ends the process tree and waits for all of them.
 //
 // Sizes are in cells; offsets count all bytes that the program has printed.

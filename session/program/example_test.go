@@ -12,7 +12,7 @@ import (
 	"github.com/longterm-dev/longterm/session/program"
 )
 
-// A program is started, asked, answered, and waited for.
+// A program is started, its prompt answered, and its end awaited.
 func ExampleStart() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -45,7 +45,7 @@ func ExampleStart() {
 	// Hello, Bob.
 }
 
-// Several patterns are waited for at once; the program's end is one of them.
+// Several patterns are awaited at once; the program's end is one of them.
 func ExampleProgram_Expect() {
 	ctx := context.Background()
 	p, err := program.Start(ctx, program.Cmd{Line: "echo working; exit 1"})
@@ -59,7 +59,7 @@ func ExampleProgram_Expect() {
 	// Output: 1 <nil>
 }
 
-// A secret is not typed where it would show.
+// A secret is not typed if it would be shown.
 func ExampleProgram_Secret() {
 	ctx := context.Background()
 	p, err := program.Start(ctx, program.Cmd{Line: "printf 'Password: '; read -r x"})
@@ -73,7 +73,7 @@ func ExampleProgram_Secret() {
 	// Output: true
 }
 
-// A shell's commands are run one by one: what they print, and how they end.
+// A shell's commands run one by one, each with its output and exit status.
 func ExampleProgram_Exec() {
 	ctx := context.Background()
 	p, err := program.Start(ctx, program.Cmd{Argv: []string{"sh"}, Shell: true, Dir: "/"})
@@ -95,8 +95,7 @@ func ExampleProgram_Exec() {
 	// "" exited with 1
 }
 
-// A function is the program: no process, no PTY. In a testing/synctest bubble its time is the
-// bubble's.
+// A function is the program: no process, no PTY. In a testing/synctest bubble it uses the bubble's time.
 func ExampleTerminal() {
 	ctx := context.Background()
 	p, err := program.Start(ctx, program.Cmd{Main: func(tty *program.Terminal) int {

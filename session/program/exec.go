@@ -10,62 +10,63 @@ import (
 	"github.com/longterm-dev/longterm/vterm/plaintext"
 )
 
-// Ran is a line that a shell ran to its end.
-type Ran struct {
+// CommandResult is the result of a line that a shell ran.
+type CommandResult struct {
 	session.Command
-	// Output is what it printed, as text: edits done, escape sequences gone. At most the
-	// newest maxRanOutput bytes of the raw output are looked at.
+	// Output is the output as text, without escape sequences, of at most the newest maxResultOutput bytes of raw
+	// output.
 	Output string
 }
 
-// maxRanOutput bounds the raw output that becomes Ran.Output.
-const maxRanOutput = 8 << 20
+// maxResultOutput bounds the raw output that is converted to CommandResult.Output, in bytes.
+const maxResultOutput = 8 << 20
 
-// stuckAfter is the time after which a line that has not started is checked: fish silently keeps an incomplete line.
-const stuckAfter = time.Second
+// incompleteAfter is the time after which a line that has not started is checked: fish silently keeps an incomplete
+// line.
+const incompleteAfter = time.Second
 
 // Exec runs a line in the shell (Cmd.Shell) and waits for its end. Concurrent lines run one after the other. The line's
 // output counts as read: Expect starts after it.
-func (p *Program) Exec(ctx context.Context, line string) (Ran, error) {
-	run, err := p.s.Exec(ctx, session.Line{Text: line, Wait: true})
+func (p *Program) Exec(ctx context.Context, line string) (CommandResult, error) {
+	run, err := p.session.Exec(ctx, session.Line{Text: line, Wait: true})
 	if err != nil {
-		return Ran{}, fmt.Errorf("exec %q: %w", line, err)
+		return CommandResult{}, fmt.Errorf("exec %q: %w", line, err)
 	}
-	stuck := time.NewTimer(stuckAfter)
-	defer stuck.Stop()
+	check := time.NewTimer(incompleteAfter)
+	defer check.Stop()
 	for done := false; !done; {
 		select {
 		case <-run.Done:
 			done = true
-		case <-stuck.C:
-			_ = p.s.DropIncomplete(ctx, run) // does nothing to one that began
+		case <-check.C:
+			_ = p.session.DropIncomplete(ctx, run) // has no effect on a line that started
 		case <-ctx.Done():
-			_ = p.s.Drop(context.WithoutCancel(ctx), run)
-			return Ran{}, fmt.Errorf("exec %q: %w", line, ctx.Err())
+			_ = p.session.Drop(context.WithoutCancel(ctx), run)
+			return CommandResult{}, fmt.Errorf("exec %q: %w", line, ctx.Err())
 		case <-p.watch.Done:
-			return Ran{}, fmt.Errorf("exec %q: %w", line, session.ErrStopped)
+			return CommandResult{}, fmt.Errorf("exec %q: %w", line, session.ErrStopped)
 		}
 	}
 	if run.Err != nil {
-		return Ran{}, fmt.Errorf("exec %q: %w", line, run.Err)
+		return CommandResult{}, fmt.Errorf("exec %q: %w", line, run.Err)
 	}
-	r := Ran{Command: run.Command}
-	if r.Output, err = p.text(run.Command.Start, run.Command.End); err != nil {
+	r := CommandResult{Command: run.Command}
+	if r.Output, err = p.plainText(run.Command.Start, run.Command.End); err != nil {
 		return r, fmt.Errorf("exec %q: %w", line, err)
 	}
-	p.skip(run.Command.End)
+	p.skipOutput(run.Command.End)
 	return r, nil
 }
 
-// text converts raw output to text.
-func (p *Program) text(from, to uint64) (string, error) {
-	if to-from > maxRanOutput {
-		from = to - maxRanOutput
+// plainText converts raw output to text.
+func (p *Program) plainText(from, to uint64) (string, error) {
+	if to-from > maxResultOutput {
+		from = to - maxResultOutput
 	}
 	var plain plaintext.Writer
 	var b strings.Builder
 	for buf := make([]byte, 64<<10); from < to; {
-		c, err := p.s.Output(from, buf[:min(uint64(len(buf)), to-from)])
+		c, err := p.session.Output(from, buf[:min(uint64(len(buf)), to-from)])
 		if err != nil {
 			return b.String(), err
 		}
@@ -85,12 +86,12 @@ func (p *Program) text(from, to uint64) (string, error) {
 	return b.String(), nil
 }
 
-// skip makes what was printed so far read.
-func (p *Program) skip(until uint64) {
-	r := &p.reading
+// skipOutput marks the output before an offset as read.
+func (p *Program) skipOutput(until uint64) {
+	r := &p.expectReader
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for buf := make([]byte, 64<<10); r.off < until && p.feedLocked(buf); {
+	for buf := make([]byte, 64<<10); r.offset < until && p.feedLocked(buf); {
 	}
-	r.x.Skip()
+	r.expecter.Skip()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/longterm-dev/longterm/session/respond"
 )
 
-// Pattern is something that Expect waits for. One field is set.
+// Pattern is a pattern for Expect. One field is set.
 type Pattern struct {
 	Text   string // literal, within one line
 	Regexp string // RE2, within one line; $ is the end of the line, or of its part so far
@@ -26,9 +26,10 @@ func Text(s string) Pattern { return Pattern{Text: s} }
 // Regexp returns a pattern in RE2's syntax.
 func Regexp(expr string) Pattern { return Pattern{Regexp: expr} }
 
-// Ended is the pattern of the program's end.
+// Ended matches the program's end.
 var Ended = Pattern{Exit: true}
 
+// String returns the pattern for messages.
 func (p Pattern) String() string {
 	switch {
 	case p.Exit:
@@ -39,38 +40,40 @@ func (p Pattern) String() string {
 	return "/" + p.Regexp + "/"
 }
 
-// Match is what Expect found.
+// Match is the result of Expect.
 type Match struct {
-	Pattern int // index of the pattern
-	Text    string
-	Groups  []string          // by number, Groups[0] being Text
-	NamedGroups   map[string]string // of (?P<name>…)
+	Pattern     int // index in the patterns
+	Text        string
+	Groups      []string          // by number, Groups[0] being Text
+	NamedGroups map[string]string // by name (?P<name>…)
 }
 
-// ExpectError holds the missing patterns, and the output and screen at the end of the wait.
+// ExpectError is the error of Expect without a match. It shows the output and screen at the end of the wait.
 type ExpectError struct {
-	Wanted []Pattern
-	Unread string // the end of the output that was not read yet, edits done
-	Screen string
-	Err    error // ErrEnded, ErrStopped or the context's
+	Patterns []Pattern // of the call
+	Unread   string    // end of the unread output, as text
+	Screen   string
+	Err      error // ErrEnded, ErrStopped or the context's
 }
 
 // Unwrap returns the reason: the program ended, or the context did.
 func (e *ExpectError) Unwrap() error { return e.Err }
 
+// Error returns the message with the unread output and the screen.
 func (e *ExpectError) Error() string {
-	var wanted []string
-	for _, p := range e.Wanted {
-		wanted = append(wanted, p.String())
+	var patterns []string
+	for _, p := range e.Patterns {
+		patterns = append(patterns, p.String())
 	}
 	why := e.Err.Error()
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		why = "time ran out"
 	}
 	return fmt.Sprintf("%s did not appear: %s\nunread output:%s\nscreen:%s",
-		strings.Join(wanted, " or "), why, indent(e.Unread), indent(e.Screen))
+		strings.Join(patterns, " or "), why, indent(e.Unread), indent(e.Screen))
 }
 
+// indent formats a text for an error.
 func indent(s string) string {
 	if s = strings.TrimRight(s, "\n"); s == "" {
 		return " (nothing)"
@@ -78,21 +81,20 @@ func indent(s string) string {
 	return "\n  | " + strings.ReplaceAll(s, "\n", "\n  | ")
 }
 
-// reading is what Expect reads: the output as far as it was taken, in order with what was
-// typed.
-type reading struct {
-	mu     sync.Mutex
-	x      *respond.Expecter
-	off    uint64        // the expecter has taken the output before it
-	over   bool          // the program ended and the expecter has all it printed
-	change chan struct{} // closed when anything of this changed
-	// waiting are the Expects under way, the oldest first. The output is searched for them as
-	// it is taken: in a flood they might come too late to what is kept of it.
-	waiting []*wanted
+// expectReader searches the output for Expect, in order with the input.
+type expectReader struct {
+	mu       sync.Mutex
+	expecter *respond.Expecter
+	offset   uint64        // the expecter has processed the output before it
+	hasEnded bool          // the program ended and the expecter has all its output
+	changed  chan struct{} // closed and replaced at each change
+	// expectations are the running calls of Expect, the oldest first. New output is searched for them at once: in a
+	// flood they could come too late for the stored part.
+	expectations []*expectation
 }
 
-// follow feeds the output to the expecter.
-func (p *Program) follow() {
+// feedOutput passes the output to the expecter until the session ends.
+func (p *Program) feedOutput() {
 	buf := make([]byte, 64<<10)
 	for {
 		select {
@@ -100,89 +102,94 @@ func (p *Program) follow() {
 		case <-p.watch.Done:
 			return
 		}
-		ended := p.s.Status().State != session.Running // before reading: then all is there to read
+		ended := p.session.Status().State != session.Running // before reading, so that all output is available
 		for p.feed(buf) {
 		}
 		if ended {
-			p.reading.end()
+			p.expectReader.markEnded()
 		}
 	}
 }
 
-// feed feeds the next piece of output. It returns false if no output is pending.
+// feed passes the next piece of output. It returns false if no output is pending.
 func (p *Program) feed(buf []byte) bool {
-	p.reading.mu.Lock()
-	defer p.reading.mu.Unlock()
+	p.expectReader.mu.Lock()
+	defer p.expectReader.mu.Unlock()
 	return p.feedLocked(buf)
 }
 
+// feedLocked is feed for callers that hold expectReader.mu.
 func (p *Program) feedLocked(buf []byte) bool {
-	r := &p.reading
-	c, err := p.s.Output(r.off, buf)
-	if err != nil || c.Next == r.off {
+	r := &p.expectReader
+	c, err := p.session.Output(r.offset, buf)
+	if err != nil || c.Next == r.offset {
 		return false
 	}
-	r.x.SetEcho(p.host.echo())
-	r.x.Output(time.Now(), c.From, c.Data)
-	r.off = c.Next
-	p.keep.release(r.off)
-	for _, w := range r.waiting {
+	r.expecter.SetEcho(p.host.echoState())
+	r.expecter.Output(time.Now(), c.From, c.Data)
+	r.offset = c.Next
+	p.retention.release(r.offset)
+	for _, w := range r.expectations {
 		r.search(w, false)
 	}
-	r.notify()
+	r.signalChange()
 	return true
 }
 
-// catchUp feeds all output so far, so that a call without time left still finds it, or shows it. A caller that waited
-// for it in another way (on the screen, for example) may be ahead of follow.
-func (p *Program) catchUp() {
-	r := &p.reading
-	_, end := p.s.OutputRange()
+// feedPending passes all output so far, so that a call with an ended context still finds it or shows it. A caller that
+// waited in another way (for the screen, for example) may be ahead of feedOutput.
+func (p *Program) feedPending() {
+	r := &p.expectReader
+	_, end := p.session.OutputRange()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.off >= end {
+	if r.offset >= end {
 		return
 	}
-	buf := make([]byte, min(end-r.off, 64<<10))
-	for r.off < end && p.feedLocked(buf) {
+	buf := make([]byte, min(end-r.offset, 64<<10))
+	for r.offset < end && p.feedLocked(buf) {
 	}
 }
 
-// search searches the patterns of an Expect, unless one was found. settled means that the unfinished line counts.
-func (r *reading) search(w *wanted, settled bool) {
+// search searches the patterns of an Expect, unless one has matched. settled means that the unfinished line matches
+// too.
+func (r *expectReader) search(w *expectation, settled bool) {
 	if w.found != nil {
 		return
 	}
-	if f, ok := r.x.Find(time.Now(), w.ready, settled); ok {
-		w.found = &Match{Pattern: w.index[f.Pattern], Text: f.Text, Groups: f.Groups, NamedGroups: f.NamedGroups}
+	if f, ok := r.expecter.Find(time.Now(), w.compiled, settled); ok {
+		w.found = &Match{Pattern: w.patternIndex[f.Pattern], Text: f.Text, Groups: f.Groups, NamedGroups: f.NamedGroups}
 	}
 }
 
-func (r *reading) join(w *wanted) {
+// add registers a running Expect.
+func (r *expectReader) add(w *expectation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting = append(r.waiting, w)
+	r.expectations = append(r.expectations, w)
 }
 
-// leave ends an Expect and returns what was found.
-func (r *reading) leave(w *wanted) *Match {
+// remove removes an Expect and returns its match, or nil.
+func (r *expectReader) remove(w *expectation) *Match {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting = slices.DeleteFunc(r.waiting, func(x *wanted) bool { return x == w })
+	r.expectations = slices.DeleteFunc(r.expectations, func(x *expectation) bool { return x == w })
 	return w.found
 }
 
-func (r *reading) notify() {
-	close(r.change)
-	r.change = make(chan struct{})
+// signalChange notifies the running calls. The caller holds mu.
+func (r *expectReader) signalChange() {
+	close(r.changed)
+	r.changed = make(chan struct{})
 }
 
-func (r *reading) end() {
+// markEnded records the end of the output.
+func (r *expectReader) markEnded() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.over {
-		r.over = true
-		r.notify()
+	if !r.hasEnded {
+		r.hasEnded = true
+		r.signalChange()
 	}
 }
 
@@ -191,34 +198,34 @@ func (r *reading) end() {
 // *ExpectError, shows the output instead. It is ErrEnded if the program has ended without a match, and no pattern
 // matches its end.
 func (p *Program) Expect(ctx context.Context, patterns ...Pattern) (Match, error) {
-	w, err := newWanted(patterns)
+	w, err := newExpectation(patterns)
 	if err != nil {
 		return Match{}, err
 	}
-	p.reading.join(w)
-	p.catchUp()
-	err = p.await(ctx, w)
-	if m := p.reading.leave(w); m != nil { // also if time ran out at that very moment
+	p.expectReader.add(w)
+	p.feedPending()
+	err = p.awaitMatch(ctx, w)
+	if m := p.expectReader.remove(w); m != nil { // even if the context ended at that moment
 		return *m, nil
 	}
-	return Match{}, p.explain(w, err)
+	return Match{}, p.newExpectError(w, err)
 }
 
-// await waits until what is wanted was found, or is not to be found.
-func (p *Program) await(ctx context.Context, w *wanted) error {
+// awaitMatch waits until an expectation has matched or cannot match. It returns the reason for no match.
+func (p *Program) awaitMatch(ctx context.Context, w *expectation) error {
 	var probes probeClock
 	for {
-		next := p.find(w, false)
-		if !next.over && next.waits && probes.due() && p.host.idle() {
-			next = p.find(w, true)
+		next := p.searchOnce(w, false)
+		if !next.isOver && next.hasUnsettledLine && probes.startIfDue() && p.host.isIdle() {
+			next = p.searchOnce(w, true)
 		}
-		if next.over {
+		if next.isOver {
 			return next.err
 		}
 		select {
-		case <-next.any:
+		case <-next.changed:
 			probes.reset()
-		case <-probes.next(next):
+		case <-probes.timer(next):
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-p.watch.Done:
@@ -227,116 +234,118 @@ func (p *Program) await(ctx context.Context, w *wanted) error {
 	}
 }
 
-// wanted is what one Expect looks for.
-type wanted struct {
-	list  []Pattern
-	ready respond.Patterns
-	index []int  // of ready in list
-	exit  int    // index of the end; -1: it is not wanted
-	found *Match // guarded by reading.mu
+// expectation has the compiled patterns of an Expect.
+type expectation struct {
+	patterns     []Pattern
+	compiled     respond.Patterns
+	patternIndex []int  // index in patterns, by index in compiled
+	exitIndex    int    // index of the pattern for the program's end; -1: none
+	found        *Match // guarded by expectReader.mu
 }
 
-func newWanted(list []Pattern) (*wanted, error) {
-	w := &wanted{list: list, exit: -1}
+// newExpectation checks and compiles patterns.
+func newExpectation(list []Pattern) (*expectation, error) {
+	w := &expectation{patterns: list, exitIndex: -1}
 	var texts []respond.Pattern
 	for i, p := range list {
 		switch {
 		case p.Exit && p.Text == "" && p.Regexp == "":
-			w.exit = i
+			w.exitIndex = i
 		case p.Exit || (p.Text == "") == (p.Regexp == ""):
 			return nil, fmt.Errorf("expect: pattern %d: one of Text, Regexp and Exit must be set", i+1)
 		default:
 			texts = append(texts, respond.Pattern{Text: p.Text, Regexp: p.Regexp})
-			w.index = append(w.index, i)
+			w.patternIndex = append(w.patternIndex, i)
 		}
 	}
 	if len(list) == 0 {
 		return nil, errors.New("expect: no pattern")
 	}
 	var err error
-	if w.ready, err = respond.Compile(texts...); err != nil {
+	if w.compiled, err = respond.Compile(texts...); err != nil {
 		return nil, fmt.Errorf("expect: %w", err)
 	}
 	return w, nil
 }
 
-// pause is what to wait for before looking again.
-type pause struct {
-	any   <-chan struct{} // more output, or the end
-	at    time.Time       // when the unfinished line will count anyway
-	waits bool            // there is such a line
-	over  bool            // the wait is over: a match was found, or err is the reason for none
-	err   error
+// searchState is the result of a search, and what to wait for before the next one.
+type searchState struct {
+	changed          <-chan struct{} // closed at more output, or the end
+	settleTime       time.Time       // when the unfinished line matches anyway
+	hasUnsettledLine bool            // settleTime is set
+	isOver           bool            // a pattern matched, or err is the reason for no match
+	err              error
 }
 
-// find searches once. settled means that the unfinished line counts, if no output came since.
-func (p *Program) find(w *wanted, settled bool) (next pause) {
-	r := &p.reading
+// searchOnce searches once. settled means that the unfinished line matches too, if no output came since.
+func (p *Program) searchOnce(w *expectation, settled bool) (next searchState) {
+	r := &p.expectReader
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, end := p.s.OutputRange()
-	r.search(w, r.over || settled && r.off == end)
-	if w.found == nil && r.over && w.exit >= 0 {
-		w.found = &Match{Pattern: w.exit}
+	_, end := p.session.OutputRange()
+	r.search(w, r.hasEnded || settled && r.offset == end)
+	if w.found == nil && r.hasEnded && w.exitIndex >= 0 {
+		w.found = &Match{Pattern: w.exitIndex}
 	}
-	next.over = w.found != nil || r.over
-	if next.over && w.found == nil {
+	next.isOver = w.found != nil || r.hasEnded
+	if next.isOver && w.found == nil {
 		next.err = session.ErrEnded
 	}
-	next.any = r.change
-	next.at, next.waits = r.x.Next()
+	next.changed = r.changed
+	next.settleTime, next.hasUnsettledLine = r.expecter.Next()
 	return next
 }
 
-// explain returns the error of an Expect without a match.
-func (p *Program) explain(w *wanted, why error) error {
-	r := &p.reading
+// newExpectError returns the error of an Expect without a match.
+func (p *Program) newExpectError(w *expectation, why error) error {
+	r := &p.expectReader
 	r.mu.Lock()
-	unread := r.x.UnreadTail(shownUnread)
+	unread := r.expecter.UnreadTail(maxShownUnread)
 	r.mu.Unlock()
 	screen := p.Screen()
-	return &ExpectError{Wanted: w.list, Unread: unread, Screen: screen.Text(), Err: why}
+	return &ExpectError{Patterns: w.patterns, Unread: unread, Screen: screen.Text(), Err: why}
 }
 
-// shownUnread bounds the unread output in an error, in bytes.
-const shownUnread = 2 << 10
+// maxShownUnread bounds the unread output in an error, in bytes.
+const maxShownUnread = 2 << 10
 
 // probeClock schedules probes for a wait for input: immediately after output, and then at increasing intervals, so that
-// probes cost a small part of the wait. In a flood of output it waits for a pause first.
+// probes take a small part of the wait. In a flood of output it waits for a pause first.
 type probeClock struct {
-	wait    time.Duration
-	at      time.Time
-	changes int // since the wait began
+	interval  time.Duration // last interval; 0: no probe yet
+	nextProbe time.Time
+	outputs   int // since the start of the wait
 }
 
 const (
-	firstProbe  = time.Millisecond // pause after the first look: no timer is finer
-	floodPieces = 4
+	minProbeInterval = time.Millisecond // no timer is finer
+	// maxEagerOutputs bounds the outputs that are each followed by a probe.
+	maxEagerOutputs = 4
 )
 
 // reset restarts the clock after output.
-func (c *probeClock) reset() { *c = probeClock{changes: c.changes + 1} }
+func (c *probeClock) reset() { *c = probeClock{outputs: c.outputs + 1} }
 
-// due reports that a look is due, and sets when the next one is.
-func (c *probeClock) due() bool {
+// startIfDue reports whether a probe is due, and schedules the next one.
+func (c *probeClock) startIfDue() bool {
 	now := time.Now()
-	if now.Before(c.at) {
+	if now.Before(c.nextProbe) {
 		return false
 	}
-	first := c.wait == 0
-	c.wait = max(2*c.wait, firstProbe)
-	c.at = now.Add(c.wait)
-	return !first || c.changes <= floodPieces
+	isFirst := c.interval == 0
+	c.interval = max(2*c.interval, minProbeInterval)
+	c.nextProbe = now.Add(c.interval)
+	return !isFirst || c.outputs <= maxEagerOutputs
 }
 
-// next fires when there is something to look at without more output.
-func (c *probeClock) next(p pause) <-chan time.Time {
-	if !p.waits {
+// timer returns a channel that receives when a search may match without more output, or nil.
+func (c *probeClock) timer(p searchState) <-chan time.Time {
+	if !p.hasUnsettledLine {
 		return nil
 	}
-	at := p.at
-	if c.wait > 0 && c.at.Before(at) {
-		at = c.at
+	at := p.settleTime
+	if c.interval > 0 && c.nextProbe.Before(at) {
+		at = c.nextProbe
 	}
 	return time.After(time.Until(at))
 }

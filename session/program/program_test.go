@@ -19,8 +19,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// begin starts a program that ends with the test.
-func begin(t *testing.T, c Cmd) *Program {
+// startProgram starts a program that ends with the test.
+func startProgram(t *testing.T, c Cmd) *Program {
 	t.Helper()
 	p, err := Start(t.Context(), c)
 	if err != nil {
@@ -51,26 +51,26 @@ func send(t *testing.T, p *Program, text string) {
 }
 
 // FEATURES: R51, R87
-func TestStartDialogue(t *testing.T) {
-	p := begin(t, Cmd{Line: `printf 'Name: '; read -r name; printf '%s, is that right? ' "$name"; read -r a
+func TestStart_Dialogue(t *testing.T) {
+	p := startProgram(t, Cmd{Line: `printf 'Name: '; read -r name; printf '%s, is that right? ' "$name"; read -r a
 		echo "You are $name ($a)."; echo last words; exit 7`})
 	expect(t, p, Text("Name: "))
 	send(t, p, "Name: bob\r") // its echo is no question
 	if m := expect(t, p, Text("Name: "), Regexp(`(?P<who>\w+), is (that|this) right\? $`)); m.Pattern != 0 {
-		t.Errorf("%+v", m) // the program's own words do count
+		t.Errorf("got match %+v", m) // output equal to the input
 	}
 	m := expect(t, p, Text("Name: "), Regexp(`(?P<who>\w+), is (that|this) right\? $`))
 	if m.Pattern != 1 || m.NamedGroups["who"] != "bob" || m.Groups[2] != "that" {
-		t.Errorf("%+v", m)
+		t.Errorf("got match %+v", m)
 	}
 	send(t, p, "yes\r")
 	expect(t, p, Text("(yes)"))
 	if m := expect(t, p, Text("not this"), Ended); m.Pattern != 1 {
-		t.Errorf("%+v", m)
+		t.Errorf("got match %+v", m)
 	}
 	e, err := p.Wait(testContext(t))
 	if err != nil || e.Code != 7 || e.Signal != "" {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("got exit %+v, error %v", e, err)
 	}
 	screen := p.Screen()
 	if s := screen.Text(); !strings.HasSuffix(s, "You are Name: bob (yes).\nlast words\n") {
@@ -82,15 +82,15 @@ func TestStartDialogue(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := p.Send("x"); !errors.Is(err, session.ErrEnded) {
-		t.Errorf("typed to a program that ended: %v", err)
+		t.Errorf("input after the program's end: got error %v", err)
 	}
 }
 
-// What is not found is explained by what was printed and not read, also to a caller without time.
+// An Expect without a match shows the unread output, even if its context had ended before.
 // FEATURES: R51, R87
 // FAULT: B18
-func TestExpectError(t *testing.T) {
-	p := begin(t, Cmd{Line: `echo one; echo two; printf 'three? '; read -r x`})
+func TestExpectError_ShowsUnreadOutput(t *testing.T) {
+	p := startProgram(t, Cmd{Line: `echo one; echo two; printf 'three? '; read -r x`})
 	expect(t, p, Text("one"))
 	expect(t, p, Text("two"))
 	p.WaitFor(testContext(t), session.Cond{Kind: session.CondText, Text: "three"})
@@ -102,17 +102,17 @@ func TestExpectError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(unmet.Unread, "one") || !strings.Contains(unmet.Unread, "three? ") {
-		t.Errorf("unread: %q", unmet.Unread)
+		t.Errorf("got unread output %q", unmet.Unread)
 	}
 	for _, s := range []string{`"four" or /fi+ve/`, "| three?", "| one"} {
 		if !strings.Contains(err.Error(), s) {
-			t.Errorf("no %q in: %v", s, err)
+			t.Errorf("got error %v, want %q in it", err, s)
 		}
 	}
 }
 
 // FEATURES: R87
-func TestStartRefusals(t *testing.T) {
+func TestStart_RejectsInvalidCmd(t *testing.T) {
 	for name, c := range map[string]Cmd{
 		"nothing":  {},
 		"two":      {Argv: []string{"true"}, Line: "true"},
@@ -123,22 +123,22 @@ func TestStartRefusals(t *testing.T) {
 		"dir":      {Line: "true", Dir: "/no/such/directory"},
 	} {
 		if p, err := Start(t.Context(), c); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: got no error", name)
 			_ = p.Close()
 		}
 	}
-	if _, err := newWanted([]Pattern{{}}); err == nil {
-		t.Error("an empty pattern")
+	if _, err := newExpectation([]Pattern{{}}); err == nil {
+		t.Error("empty pattern: got no error")
 	}
-	if _, err := newWanted([]Pattern{Regexp("(")}); err == nil {
-		t.Error("a broken pattern")
+	if _, err := newExpectation([]Pattern{Regexp("(")}); err == nil {
+		t.Error("invalid pattern: got no error")
 	}
 }
 
 // FEATURES: R53, R87
-func TestSecretOnlyUnseen(t *testing.T) {
+func TestSecret_NeedsEchoOff(t *testing.T) {
 	tier.Need(t, "stty")
-	p := begin(t, Cmd{Line: `printf 'Password: '; read -r x; echo "got <$x>"
+	p := startProgram(t, Cmd{Line: `printf 'Password: '; read -r x; echo "got <$x>"
 		stty -echo; printf 'Really: '; read -r x; stty echo; echo; [ "$x" = hunter2 ] && echo welcome`})
 	expect(t, p, Text("Password: "))
 	if err := p.Secret(testContext(t), []byte("hunter2")); !errors.Is(err, ErrEchoed) {
@@ -155,14 +155,14 @@ func TestSecretOnlyUnseen(t *testing.T) {
 	out := make([]byte, 64<<10)
 	c, err := p.Output(0, out)
 	if err != nil || strings.Contains(string(c.Data), "hunter2") {
-		t.Errorf("%q, %v", c.Data, err)
+		t.Errorf("got output %q, error %v", c.Data, err)
 	}
 }
 
 // FEATURES: R87
-func TestProgramTerminal(t *testing.T) {
+func TestProgram_Terminal(t *testing.T) {
 	tier.Need(t, "stty")
-	p := begin(t, Cmd{Cols: 100, Rows: 30, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "WORD=x y"}, Line: `
+	p := startProgram(t, Cmd{Cols: 100, Rows: 30, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "WORD=x y"}, Line: `
 		echo "$TERM $WORD $PWD"; stty size
 		trap 'stty size' WINCH; trap 'echo interrupted; exit 5' INT
 		echo ready; while :; do read -r line && echo "line $line"; done`})
@@ -174,14 +174,14 @@ func TestProgramTerminal(t *testing.T) {
 	}
 	expect(t, p, Text("20 90"))
 	if s := p.Screen(); s.Cols != 90 || s.Rows != 20 {
-		t.Errorf("%d×%d", s.Cols, s.Rows)
+		t.Errorf("got size %d×%d", s.Cols, s.Rows)
 	}
 	if err := p.Keys("abc<Enter>"); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, p, Text("line abc"))
 	if err := p.Keys("<Nonsense>"); err == nil {
-		t.Error("a key that there is not")
+		t.Error("unknown key: got no error")
 	}
 	if err := p.Paste("pasted\n"); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestProgramTerminal(t *testing.T) {
 	}
 	expect(t, p, Text("interrupted"))
 	if e, err := p.Wait(testContext(t)); err != nil || e.Code != 5 {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("got exit %+v, error %v", e, err)
 	}
 	if err := p.Signal(syscall.SIGINT); !errors.Is(err, session.ErrEnded) {
 		t.Error(err)
@@ -200,16 +200,16 @@ func TestProgramTerminal(t *testing.T) {
 }
 
 // FEATURES: R87
-func TestProgramKilledBySignal(t *testing.T) {
-	p := begin(t, Cmd{Line: "kill -TERM $$"})
+func TestWait_KilledBySignal(t *testing.T) {
+	p := startProgram(t, Cmd{Line: "kill -TERM $$"})
 	e, err := p.Wait(testContext(t))
 	if err != nil || e.Signal != "SIGTERM" || e.Code != -1 {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("got exit %+v, error %v", e, err)
 	}
 }
 
-// alive says whether a process is there, and no zombie.
-func alive(pid int) bool {
+// isAlive reports whether a process exists and is no zombie.
+func isAlive(pid int) bool {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return runtime.GOOS != "linux" && syscall.Kill(pid, 0) == nil
@@ -217,10 +217,10 @@ func alive(pid int) bool {
 	return !strings.Contains(string(b), ") Z ")
 }
 
-// Whatever a program started is gone after Close: what ignores signals, what left the process
-// group, the terminal session, and its parent.
+// Close ends all processes of a program: those that ignore signals, and those that left the process group, the terminal
+// session or their parent.
 // FEATURES: R87
-func TestCloseEndsTheTree(t *testing.T) {
+func TestClose_KillsProcessTree(t *testing.T) {
 	for _, way := range []string{"close", "context"} {
 		t.Run(way, func(t *testing.T) {
 			tier.Need(t, "setsid")
@@ -248,8 +248,8 @@ func TestCloseEndsTheTree(t *testing.T) {
 				t.Error(err)
 			}
 			for _, pid := range pids {
-				if alive(pid) {
-					t.Errorf("process %d lives on", pid)
+				if isAlive(pid) {
+					t.Errorf("process %d is alive after Close", pid)
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}
@@ -257,9 +257,9 @@ func TestCloseEndsTheTree(t *testing.T) {
 	}
 }
 
-// Nothing that Start began is left after Close, however the program ended.
+// After Close no goroutine or descriptor of Start is left, however the program ended.
 // FEATURES: R87
-func TestCloseLeavesNothing(t *testing.T) {
+func TestClose_LeaksNothing(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("descriptors are counted in /proc: ", err)
 	}
@@ -286,7 +286,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 				t.Error(err)
 			}
 			if err := p.Send("x"); err == nil {
-				t.Error("something was typed into a closed terminal")
+				t.Error("input after Close: got no error")
 			}
 		}
 	}
@@ -300,10 +300,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 	if n := runtime.NumGoroutine(); n > goroutines {
 		buf := make([]byte, 1<<20)
-		t.Errorf("%d goroutines, %d before:\n%s", n, goroutines, buf[:runtime.Stack(buf, true)])
+		t.Errorf("got %d goroutines, %d before:\n%s", n, goroutines, buf[:runtime.Stack(buf, true)])
 	}
 	if n := count(); n > fds {
-		t.Errorf("%d descriptors, %d before", n, fds)
+		t.Errorf("got %d descriptors, %d before", n, fds)
 	}
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "longterm-shell-*"))
 	for _, dir := range left {
@@ -313,27 +313,27 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-// A flood is read to its end in bounded memory; what is old is forgotten, what is new is not.
+// A flood is read to its end in bounded memory: old output is deleted, new output is not.
 // FEATURES: R51, R87
-func TestFloodIsBounded(t *testing.T) {
+func TestExpect_FloodInBoundedMemory(t *testing.T) {
 	const history = 2 << 20
-	p := begin(t, Cmd{History: history, Line: `i=0; while [ $i -lt 12 ]; do head -c 1000000 /dev/zero | tr '\0' 'x' | fold -w 79; i=$((i+1)); done; echo; echo "the end is here"; read -r x`})
+	p := startProgram(t, Cmd{History: history, Line: `i=0; while [ $i -lt 12 ]; do head -c 1000000 /dev/zero | tr '\0' 'x' | fold -w 79; i=$((i+1)); done; echo; echo "the end is here"; read -r x`})
 	expect(t, p, Text("the end is here"))
 	start, end := p.Session().OutputRange()
 	if end < 12_000_000 || start == 0 || end-start > 2*history {
-		t.Errorf("output from %d to %d is kept", start, end)
+		t.Errorf("got stored output from %d to %d", start, end)
 	}
 	buf := make([]byte, 1<<10)
 	if c, err := p.Output(end-18, buf); err != nil || !strings.Contains(string(c.Data), "the end") {
-		t.Errorf("%q, %v", c.Data, err)
+		t.Errorf("got output %q, error %v", c.Data, err)
 	}
 	if c, err := p.Output(0, buf); err != nil || c.Gap != start {
-		t.Errorf("gap of %d, not %d (%v)", c.Gap, start, err)
+		t.Errorf("got a gap of %d, want %d (%v)", c.Gap, start, err)
 	}
 }
 
 // FEATURES: R87
-func TestExecInShells(t *testing.T) {
+func TestExec_Shells(t *testing.T) {
 	for _, argv := range [][]string{{"bash", "--norc"}, {"zsh"}, {"fish", "--no-config"}, {"dash"}} {
 		t.Run(argv[0], func(t *testing.T) {
 			tier.Need(t, argv[0])
@@ -343,13 +343,13 @@ func TestExecInShells(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, ".zshrc"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := begin(t, Cmd{Argv: argv, Shell: true, Dir: dir})
+			p := startProgram(t, Cmd{Argv: argv, Shell: true, Dir: dir})
 			r, err := p.Exec(testContext(t), "echo one; echo two; sh -c 'exit 3'")
 			if err != nil || r.Output != "one\ntwo\n" || r.Exit == nil || *r.Exit != 3 {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("got %+v, error %v", r, err)
 			}
 			if r, err = p.Exec(testContext(t), "cd /"); err != nil || r.CwdAfter != "/" {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("got %+v, error %v", r, err)
 			}
 			send(t, p, "printf 'said%s\\n' again\r") // what was executed is read; what is typed now is not
 			expect(t, p, Text("saidagain"))
@@ -358,8 +358,8 @@ func TestExecInShells(t *testing.T) {
 }
 
 // FEATURES: R87
-func TestExecNeedsAShell(t *testing.T) {
-	p := begin(t, Cmd{Line: "cat"})
+func TestExec_WithoutShell_Fails(t *testing.T) {
+	p := startProgram(t, Cmd{Line: "cat"})
 	if _, err := p.Exec(testContext(t), "true"); !errors.Is(err, session.ErrNoShell) {
 		t.Error(err)
 	}

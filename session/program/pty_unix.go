@@ -28,25 +28,25 @@ import (
 
 // ptyHost is a process on a PTY of this process.
 //
-//	PTY master ─ pump ─▶ ring ─▶ Session        pump waits for room, never drops
+//	PTY master ─ pump ─▶ ring ─▶ Session        pump waits for space, never drops
 //	cmd.Wait ─▶ reaped ─▶ pump drains, reports the end
 type ptyHost struct {
-	cmd    *exec.Cmd
-	mark   string // programMark of everything it starts
-	master *os.File
-	ring   *ring.Ring
-	keep   *retention
-	log    *slog.Logger
+	cmd       *exec.Cmd
+	id        string // value of programEnvVar
+	master    *os.File
+	ring      *ring.Ring
+	retention *retention
+	log       *slog.Logger
 
-	room   chan struct{} // the session made room in the ring
-	reaped atomic.Bool   // the process has exited; exit is set
-	exit   session.Exit
-	moving atomic.Bool // bytes may have left the PTY and not reached the ring
-	gone   chan struct{}
-	tasks  sync.WaitGroup
-	found  []sys.Process // the living of the tree, as tree found them; for the goroutine of end
+	ringSpace      chan struct{} // signals free space in the ring
+	reaped         atomic.Bool   // the process has exited; exit is set
+	exit           session.Exit
+	isMoving       atomic.Bool   // bytes may have left the PTY and not reached the ring
+	exited         chan struct{} // closed when the process has exited
+	tasks          sync.WaitGroup
+	knownProcesses []sys.Process // living processes of the tree; only for the goroutine of terminate
 
-	probing sync.Mutex
+	probeMu sync.Mutex // guards prober
 	prober  inputdetect.Prober
 }
 
@@ -67,13 +67,12 @@ func newHost(c *Cmd, id string, r *ring.Ring, keep *retention) (host, int, error
 		return nil, 0, errors.Join(fmt.Errorf("start a program: %w", err), master.Close())
 	}
 	return &ptyHost{
-		cmd: cmd, mark: id, master: master, ring: r, keep: keep, log: c.Log,
-		room: make(chan struct{}, 1), gone: make(chan struct{}),
+		cmd: cmd, id: id, master: master, ring: r, retention: keep, log: c.Log,
+		ringSpace: make(chan struct{}, 1), exited: make(chan struct{}),
 	}, cmd.Process.Pid, nil
 }
 
-// openPTY opens a terminal whose master the poller can wait on: creack/pty leaves it in
-// blocking mode.
+// openPTY opens a PTY whose master Go's poller can wait for: creack/pty leaves it in blocking mode.
 func openPTY(cols, rows int) (master, slave *os.File, err error) {
 	blocking, slave, err := pty.Open()
 	if err != nil {
@@ -92,7 +91,8 @@ func openPTY(cols, rows int) (master, slave *os.File, err error) {
 	return os.NewFile(uintptr(fd), blocking.Name()), slave, nil
 }
 
-func (h *ptyHost) begin(s *session.Session) {
+// start implements host.
+func (h *ptyHost) start(s *session.Session) {
 	h.tasks.Go(func() {
 		h.pump(s)
 		s.Closed()
@@ -100,16 +100,17 @@ func (h *ptyHost) begin(s *session.Session) {
 	h.tasks.Go(h.reap)
 }
 
-// reap waits for the process's end and has pump drain what it left.
+// reap waits for the process's end and makes pump drain its remaining output.
 func (h *ptyHost) reap() {
-	_ = h.cmd.Wait() // how it ended is in ProcessState
-	h.exit = exitOf(h.cmd.ProcessState)
+	_ = h.cmd.Wait() // the result is in ProcessState
+	h.exit = newExit(h.cmd.ProcessState)
 	h.reaped.Store(true)
-	close(h.gone)
+	close(h.exited)
 	_ = h.master.SetReadDeadline(time.Unix(1, 0)) // wakes pump
 }
 
-func exitOf(ps *os.ProcessState) session.Exit {
+// newExit returns the exit status of a process.
+func newExit(ps *os.ProcessState) session.Exit {
 	e := session.Exit{Code: ps.ExitCode(), Time: time.Now(), User: ps.UserTime(), System: ps.SystemTime()}
 	if ws, ok := ps.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		e.Number, e.Signal = int(ws.Signal()), unix.SignalName(ws.Signal())
@@ -120,17 +121,17 @@ func exitOf(ps *os.ProcessState) session.Exit {
 	return e
 }
 
-// Why a move ended.
+// Results of moveOutput.
 const (
-	movedAll  = iota // nothing more to read now
-	movedSome        // there may be more
-	noRoom
-	hungUp // no process has the terminal open
+	moveDrained = iota // no more output now
+	moveMore           // there may be more
+	moveNoSpace        // the ring is full
+	moveHungUp         // no process has the terminal open
 )
 
-// reopenCheck is how often a terminal that no process has open is polled while the process
-// lives: it may open /dev/tty again.
-const reopenCheck = 50 * time.Millisecond
+// reopenInterval is how often a terminal that no process has open is polled while the process lives: it may open
+// /dev/tty again.
+const reopenInterval = 50 * time.Millisecond
 
 // pump moves output from the PTY to the ring until the terminal is closed.
 func (h *ptyHost) pump(s *session.Session) {
@@ -142,81 +143,82 @@ func (h *ptyHost) pump(s *session.Session) {
 	read := func(room []byte) (int, error) { return syscall.Read(fd, room) }
 	reported := false
 	for {
-		reaped := h.reaped.Load() // before reading: what it printed is readable by now
-		why, before := movedAll, h.ring.Head()
+		reaped := h.reaped.Load() // before reading: all its output is readable then
+		result, before := moveDrained, h.ring.Head()
 		err := raw.Read(func(d uintptr) bool {
 			fd = int(d)
-			why = h.move(s, read)
-			return reaped || why != movedAll || h.ring.Head() != before
+			result = h.moveOutput(s, read)
+			return reaped || result != moveDrained || h.ring.Head() != before
 		})
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			_ = h.master.SetReadDeadline(time.Time{})
 			continue
-		case err != nil: // closed by end
+		case err != nil: // closed by terminate
 			return
 		}
-		if h.ring.Head() != before && h.ring.Notice() {
+		if h.ring.Head() != before && h.ring.ShouldNotify() {
 			s.Notice()
 		}
-		if err := h.keep.waitForReader(int(h.ring.Head()-before), h.ring.Head()); err != nil {
+		if err := h.retention.waitForReader(int(h.ring.Head()-before), h.ring.Head()); err != nil {
 			h.log.Error("forget old output", "err", err)
 		}
-		if reaped && !reported && (why == movedAll || why == hungUp) {
+		if reaped && !reported && (result == moveDrained || result == moveHungUp) {
 			reported = true
 			s.Exited(h.exit, h.ring.Head())
 		}
-		if !h.afterMove(why, reaped) {
+		if !h.waitAfterMove(result, reaped) {
 			return
 		}
 	}
 }
 
-// maxMove bounds the bytes moved before a notice goes out.
+// maxMove bounds the bytes that are moved before the session is notified.
 const maxMove = 256 << 10
 
-func (h *ptyHost) move(s *session.Session, read func(room []byte) (int, error)) int {
-	h.moving.Store(true)
-	defer h.moving.Store(false)
+// moveOutput moves available output to the ring.
+func (h *ptyHost) moveOutput(s *session.Session, read func(room []byte) (int, error)) int {
+	h.isMoving.Store(true)
+	defer h.isMoving.Store(false)
 	for moved := 0; moved < maxMove; {
 		n, err := s.WriteRing(read)
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
-			return movedAll
+			return moveDrained
 		case errors.Is(err, session.ErrNoRoom):
-			return noRoom
+			return moveNoSpace
 		case n <= 0: // 0, EIO: the other side is closed
-			return hungUp
+			return moveHungUp
 		default:
 			moved += n
 		}
 	}
-	return movedSome
+	return moveMore
 }
 
-// afterMove waits for what a move has to wait for; false ends pump.
-func (h *ptyHost) afterMove(why int, reaped bool) bool {
-	switch why {
-	case noRoom:
+// waitAfterMove waits until moveOutput can continue. It returns false if the terminal is closed for good.
+func (h *ptyHost) waitAfterMove(result int, reaped bool) bool {
+	switch result {
+	case moveNoSpace:
 		if !h.ring.Stall() {
-			<-h.room
+			<-h.ringSpace
 		}
-	case hungUp:
+	case moveHungUp:
 		if reaped {
 			return false
 		}
-		t := time.NewTimer(reopenCheck)
+		t := time.NewTimer(reopenInterval)
 		defer t.Stop()
 		select {
 		case <-t.C:
-		case <-h.gone:
+		case <-h.exited:
 		}
 	}
 	return true
 }
 
-// control calls f with the master's descriptor and leaves it non-blocking.
+// control calls f with the master's descriptor, which stays non-blocking.
 func (h *ptyHost) control(f func(fd int) error) error {
 	raw, err := h.master.SyscallConn()
 	if err != nil {
@@ -252,25 +254,25 @@ func (h *ptyHost) Resize(cols, rows int) error {
 }
 
 // Resume implements Device.
-func (h *ptyHost) Resume() { wake(h.room) }
+func (h *ptyHost) Resume() { wake(h.ringSpace) }
 
-// Release implements Device: end closes the terminal.
+// Release implements Device. It has no effect: terminate closes the terminal.
 func (h *ptyHost) Release() {}
 
-// echo reports whether the terminal, the program or neither shows input.
-func (h *ptyHost) echo() respond.EchoState { return session.EchoOf(h) }
+// echoState returns whether the terminal, the program or neither echoes input.
+func (h *ptyHost) echoState() respond.EchoState { return session.EchoOf(h) }
 
-// idle reports whether the program waits for input, by the kernel's state. A program that is blocked in a read of the
+// isIdle reports whether the program waits for input, by the kernel's state. A program that is blocked in a read of the
 // terminal has written all its output before, and a poll of the master makes the kernel deliver it.
-func (h *ptyHost) idle() bool {
+func (h *ptyHost) isIdle() bool {
 	if !canProbe {
 		return false
 	}
-	h.probing.Lock()
-	defer h.probing.Unlock()
+	h.probeMu.Lock()
+	defer h.probeMu.Unlock()
 	head := h.ring.Head()
-	for _, wait := range probeWaits {
-		if h.idleNow() {
+	for _, wait := range probePauses {
+		if h.probeIdle() {
 			return true
 		}
 		shortSleep(wait)
@@ -278,14 +280,15 @@ func (h *ptyHost) idle() bool {
 			return false
 		}
 	}
-	return h.idleNow()
+	return h.probeIdle()
 }
 
-// probeWaits are the pauses between looks: what just printed its question mostly waits for the
-// answer within them, and timers are no finer than a millisecond.
-var probeWaits = []time.Duration{20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond}
+// probePauses are the pauses between probes. A program that has just printed a prompt mostly reads within them, and
+// timers are no finer than a millisecond.
+var probePauses = []time.Duration{20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond}
 
-func (h *ptyHost) idleNow() bool {
+// probeIdle is isIdle for this moment.
+func (h *ptyHost) probeIdle() bool {
 	idle := false
 	_ = h.control(func(fd int) error {
 		t, err := inputdetect.TargetOf(fd)
@@ -294,18 +297,19 @@ func (h *ptyHost) idleNow() bool {
 		}
 		t.Leader = h.cmd.Process.Pid
 		r := h.prober.Probe(t)
-		reads := r.State == inputdetect.Reading || r.State == inputdetect.Polling && r.Timeout < 0
-		if !reads || r.Source < inputdetect.FromWchan {
+		isWaiting := r.State == inputdetect.Reading || r.State == inputdetect.Polling && r.Timeout < 0
+		if !isWaiting || r.Source < inputdetect.FromWchan {
 			return nil
 		}
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(poll, 0)
-		idle = err == nil && n == 0 && !h.moving.Load()
+		idle = err == nil && n == 0 && !h.isMoving.Load()
 		return err
 	})
 	return idle
 }
 
+// signal implements host.
 func (h *ptyHost) signal(sig os.Signal) error {
 	s, ok := sig.(syscall.Signal)
 	if !ok {
@@ -327,54 +331,55 @@ func (h *ptyHost) signal(sig os.Signal) error {
 	return nil
 }
 
-func (h *ptyHost) end(grace time.Duration) error {
-	err := h.endTree(grace)
-	err = errors.Join(err, h.master.Close()) // wakes pump if anything still holds the terminal
-	close(h.keep.over)
-	wake(h.room)
+// terminate implements host.
+func (h *ptyHost) terminate(grace time.Duration) error {
+	err := h.killTree(grace)
+	err = errors.Join(err, h.master.Close()) // wakes pump if a process still has the terminal open
+	close(h.retention.stopped)
+	wake(h.ringSpace)
 	h.tasks.Wait()
 	return err
 }
 
-// endTree ends the remaining processes of the tree by the kill ladder.
-func (h *ptyHost) endTree(grace time.Duration) error {
-	if ended, _ := killladder.Climb(context.Background(), killladder.Tree(grace), tree{h}); ended {
+// killTree ends the remaining processes of the tree by the kill ladder.
+func (h *ptyHost) killTree(grace time.Duration) error {
+	if ended, _ := killladder.Climb(context.Background(), killladder.Tree(grace), treeTarget{h}); ended {
 		return nil
 	}
-	return fmt.Errorf("processes %v did not end by SIGKILL: they hang in the kernel", h.tree())
+	return fmt.Errorf("processes %v did not end by SIGKILL: they hang in the kernel", h.processes())
 }
 
-// tree is all that runs of the program, for the kill ladder.
-type tree struct{ h *ptyHost }
+// treeTarget is the process tree as a target of the kill ladder.
+type treeTarget struct{ host *ptyHost }
 
-// Send implements ladder.Target.
-func (t tree) Send(_ context.Context, s killladder.Step) (killladder.Sent, error) {
-	left := t.h.tree()
-	if len(left) == 0 && t.h.reaped.Load() {
+// Send implements killladder.Target.
+func (t treeTarget) Send(_ context.Context, s killladder.Step) (killladder.Sent, error) {
+	living := t.host.processes()
+	if len(living) == 0 && t.host.reaped.Load() {
 		return killladder.Ended, nil
 	}
-	for _, pid := range left {
-		_ = syscall.Kill(pid, s.Signal) // gone already is fine
+	for _, pid := range living {
+		_ = syscall.Kill(pid, s.Signal) // ignore a process that has ended
 		if s.Signal == syscall.SIGHUP {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // what is stopped hears nothing
+			_ = syscall.Kill(pid, syscall.SIGCONT) // a stopped process handles no signals
 		}
 	}
 	return killladder.Heard, nil
 }
 
-// Await implements ladder.Target: the whole tree has to end.
-func (t tree) Await(ctx context.Context, s killladder.Step) bool {
+// Await implements killladder.Target: the whole tree must end.
+func (t treeTarget) Await(ctx context.Context, s killladder.Step) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.Grace)
 	defer cancel()
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 10*time.Millisecond) {
 		select {
-		case <-t.h.gone:
-			left := t.h.tree()
-			if len(left) == 0 {
+		case <-t.host.exited:
+			living := t.host.processes()
+			if len(living) == 0 {
 				return true
 			}
 			if s.Last() { // forked during the walk
-				for _, pid := range left {
+				for _, pid := range living {
 					_ = syscall.Kill(pid, s.Signal)
 				}
 			}

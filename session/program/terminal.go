@@ -13,46 +13,47 @@ import (
 	"github.com/longterm-dev/longterm/session/ring"
 )
 
-// Terminal is the terminal of a Cmd.Main: a plain line, no PTY. Output is shown, with "\n" converted to "\r\n". Input
-// is read by lines and echoed, as in any new terminal, until Raw or Hide change that. Its goroutines wait on channels
-// only, so that in a testing/synctest bubble all waits, timeouts and pauses take the bubble's time.
+// Terminal is the terminal of a Cmd.Main, without a PTY. Output is shown, with "\n" converted to "\r\n". Input is read
+// by lines and echoed, as in any new terminal, until Raw or Hide change that. Its goroutines wait on channels only, so
+// that in a testing/synctest bubble all waits, timeouts and pauses take the bubble's time.
 type Terminal struct {
-	h *lineHost
+	host *mainHost
 }
 
-// lineHost is the host of a Main.
-type lineHost struct {
-	main func(*Terminal) int
-	ring *ring.Ring
-	keep *retention
+// mainHost is the host of a Cmd.Main.
+type mainHost struct {
+	main      func(*Terminal) int
+	ring      *ring.Ring
+	retention *retention
 
-	room  chan struct{}
-	typed chan struct{} // there is input, or the end
-	hup   chan struct{} // the terminal was closed
-	hang  sync.Once
-	tasks sync.WaitGroup
+	ringSpace  chan struct{} // signals free space in the ring
+	inputReady chan struct{} // signals input, or a change of the mode
+	hungUp     chan struct{} // closed with the terminal
+	hangUpOnce sync.Once
+	tasks      sync.WaitGroup // goroutine of Main
 
-	writing sync.Mutex // one writer to the ring: Main, or the echo
-	s       *session.Session
+	writeMu sync.Mutex // serializes the writers to the ring: Main and the echo
+	session *session.Session
 
-	mu    sync.Mutex // guards what follows
-	state respond.EchoState
-	input bytes.Buffer // ready to be read
-	line  []byte       // being typed
-	cols  int
-	rows  int
-	reads bool // Main waits for input
+	mu          sync.Mutex // guards the fields below
+	echoMode    respond.EchoState
+	input       bytes.Buffer // bytes that Main can read
+	partialLine []byte       // line that the user has not ended
+	cols        int
+	rows        int
+	isReading   bool // Main waits for input
 }
 
-func newLineHost(c *Cmd, r *ring.Ring, keep *retention) *lineHost {
-	return &lineHost{
-		main: c.Main, ring: r, keep: keep, cols: c.Cols, rows: c.Rows, state: respond.EchoOn,
-		room: make(chan struct{}, 1), typed: make(chan struct{}, 1), hup: make(chan struct{}),
+// newMainHost returns the host of c.Main.
+func newMainHost(c *Cmd, r *ring.Ring, keep *retention) *mainHost {
+	return &mainHost{
+		main: c.Main, ring: r, retention: keep, cols: c.Cols, rows: c.Rows, echoMode: respond.EchoOn,
+		ringSpace: make(chan struct{}, 1), inputReady: make(chan struct{}, 1), hungUp: make(chan struct{}),
 	}
 }
 
-func (h *lineHost) begin(s *session.Session) {
-	h.s = s
+func (h *mainHost) start(s *session.Session) {
+	h.session = s
 	h.tasks.Go(func() {
 		code := h.main(&Terminal{h})
 		s.Exited(session.Exit{Code: code, Time: time.Now()}, h.ring.Head())
@@ -60,147 +61,147 @@ func (h *lineHost) begin(s *session.Session) {
 	})
 }
 
-// Write shows p. It blocks while the session has no room for it, and fails once the terminal
-// is closed.
+// Write shows p. It blocks while the ring is full, and fails once the terminal is closed.
 func (t *Terminal) Write(p []byte) (int, error) {
-	if err := t.h.show(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))); err != nil {
+	if err := t.host.writeRing(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-func (h *lineHost) show(p []byte) error {
-	h.writing.Lock()
-	defer h.writing.Unlock()
+// writeRing writes p to the ring. It blocks while the ring is full.
+func (h *mainHost) writeRing(p []byte) error {
+	h.writeMu.Lock()
+	defer h.writeMu.Unlock()
 	for len(p) > 0 {
-		n, err := h.s.WriteRing(func(room []byte) (int, error) { return copy(room, p), nil })
-		if err != nil { // no room
+		n, err := h.session.WriteRing(func(room []byte) (int, error) { return copy(room, p), nil })
+		if err != nil { // the ring is full
 			if h.ring.Stall() {
 				continue
 			}
 			select {
-			case <-h.room:
+			case <-h.ringSpace:
 				continue
-			case <-h.hup:
+			case <-h.hungUp:
 				return os.ErrClosed
 			}
 		}
 		p = p[n:]
-		if h.ring.Notice() {
-			h.s.Notice()
+		if h.ring.ShouldNotify() {
+			h.session.Notice()
 		}
-		if err := h.keep.waitForReader(n, h.ring.Head()); err != nil {
+		if err := h.retention.waitForReader(n, h.ring.Head()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Read reads what was typed; io.EOF when the terminal is closed.
+// Read reads input. It returns io.EOF when the terminal is closed.
 func (t *Terminal) Read(p []byte) (int, error) {
-	h := t.h
+	h := t.host
 	for {
 		h.mu.Lock()
 		n, _ := h.input.Read(p)
-		h.reads = n == 0
+		h.isReading = n == 0
 		h.mu.Unlock()
 		if n > 0 || len(p) == 0 {
 			return n, nil
 		}
 		select {
-		case <-h.typed:
-		case <-h.hup:
+		case <-h.inputReady:
+		case <-h.hungUp:
 			return 0, io.EOF
 		}
 	}
 }
 
-// Raw delivers input key by key, without echo.
-func (t *Terminal) Raw() { t.h.set(respond.EchoApp) }
+// Raw selects input key by key, without echo.
+func (t *Terminal) Raw() { t.host.setEcho(respond.EchoApp) }
 
-// Hide stops the echo, as for a password; lines are still lines.
-func (t *Terminal) Hide() { t.h.set(respond.EchoOff) }
+// Hide disables echo, as for a password; input is still read by lines.
+func (t *Terminal) Hide() { t.host.setEcho(respond.EchoOff) }
 
 // Show restores the initial mode: lines, echoed.
-func (t *Terminal) Show() { t.h.set(respond.EchoOn) }
+func (t *Terminal) Show() { t.host.setEcho(respond.EchoOn) }
 
 // Size returns the terminal's current size, in cells.
 func (t *Terminal) Size() (cols, rows int) {
-	t.h.mu.Lock()
-	defer t.h.mu.Unlock()
-	return t.h.cols, t.h.rows
+	t.host.mu.Lock()
+	defer t.host.mu.Unlock()
+	return t.host.cols, t.host.rows
 }
 
-// Closed returns a channel that is closed with the terminal; Main must return then.
-func (t *Terminal) Closed() <-chan struct{} { return t.h.hup }
+// Closed returns a channel that is closed with the terminal. Main must return then.
+func (t *Terminal) Closed() <-chan struct{} { return t.host.hungUp }
 
-func (h *lineHost) set(s respond.EchoState) {
+// setEcho sets the mode of the terminal.
+func (h *mainHost) setEcho(s respond.EchoState) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.state = s
+	h.echoMode = s
 	if s == respond.EchoApp {
-		h.input.Write(h.line)
-		h.line = nil
-		wake(h.typed)
+		h.input.Write(h.partialLine)
+		h.partialLine = nil
+		wake(h.inputReady)
 	}
 }
 
-// TryWrite implements Device: nothing is taken without Write, which may have to wait for room
-// for the echo.
-func (h *lineHost) TryWrite([]byte) int { return 0 }
+// TryWrite implements Device. It accepts no bytes, because Write may have to wait for space for the echo.
+func (h *mainHost) TryWrite([]byte) int { return 0 }
 
-// Write implements Device: it types.
-func (h *lineHost) Write(p []byte) (int, error) {
+// Write implements Device: it processes input.
+func (h *mainHost) Write(p []byte) (int, error) {
 	select {
-	case <-h.hup:
+	case <-h.hungUp:
 		return 0, os.ErrClosed
 	default:
 	}
 	h.mu.Lock()
 	var echo []byte
 	for _, b := range p {
-		echo = h.key(echo, b)
+		echo = h.handleByte(echo, b)
 	}
 	h.mu.Unlock()
-	if err := h.show(echo); err != nil {
+	if err := h.writeRing(echo); err != nil {
 		return 0, err
 	}
-	wake(h.typed)
+	wake(h.inputReady)
 	return len(p), nil
 }
 
-// key does what a terminal does with a byte that is typed, and appends what it shows.
-func (h *lineHost) key(echo []byte, b byte) []byte {
-	if h.state == respond.EchoApp {
+// handleByte processes a byte of input as a terminal does, and appends its echo.
+func (h *mainHost) handleByte(echo []byte, b byte) []byte {
+	if h.echoMode == respond.EchoApp {
 		h.input.WriteByte(b)
-		h.reads = false
+		h.isReading = false
 		return echo
 	}
 	var shown []byte
 	switch {
 	case b == '\r' || b == '\n':
-		h.input.Write(append(h.line, '\n'))
-		h.line, h.reads, shown = nil, false, []byte("\r\n")
+		h.input.Write(append(h.partialLine, '\n'))
+		h.partialLine, h.isReading, shown = nil, false, []byte("\r\n")
 	case b == 0x7f || b == '\b':
-		if n := len(h.line); n > 0 {
-			h.line, shown = h.line[:n-1], []byte("\b \b")
+		if n := len(h.partialLine); n > 0 {
+			h.partialLine, shown = h.partialLine[:n-1], []byte("\b \b")
 		}
 	case b < ' ' && b != '\t':
-		h.line, shown = append(h.line, b), []byte{'^', b + '@'}
+		h.partialLine, shown = append(h.partialLine, b), []byte{'^', b + '@'}
 	default:
-		h.line, shown = append(h.line, b), []byte{b}
+		h.partialLine, shown = append(h.partialLine, b), []byte{b}
 	}
-	if h.state == respond.EchoOff {
+	if h.echoMode == respond.EchoOff {
 		return echo
 	}
 	return append(echo, shown...)
 }
 
-// SetWriteDeadline implements Device: typing waits only for a running session.
-func (h *lineHost) SetWriteDeadline(time.Time) error { return nil }
+// SetWriteDeadline implements Device. It has no effect: input waits only for the session.
+func (h *mainHost) SetWriteDeadline(time.Time) error { return nil }
 
 // Resize implements Device.
-func (h *lineHost) Resize(cols, rows int) error {
+func (h *mainHost) Resize(cols, rows int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cols, h.rows = cols, rows
@@ -208,38 +209,39 @@ func (h *lineHost) Resize(cols, rows int) error {
 }
 
 // Resume implements Device.
-func (h *lineHost) Resume() { wake(h.room) }
+func (h *mainHost) Resume() { wake(h.ringSpace) }
 
+// errNoPTY is returned by Control: a Main has no descriptor.
 var errNoPTY = errors.New("a Main has no PTY")
 
-// Control implements Device: what a Main waits for is not to be probed.
-func (h *lineHost) Control(func(fd int) error) error { return errNoPTY }
+// Control implements Device: the kernel cannot show what a Main waits for.
+func (h *mainHost) Control(func(fd int) error) error { return errNoPTY }
 
 // Release implements Device.
-func (h *lineHost) Release() {}
+func (h *mainHost) Release() {}
 
-func (h *lineHost) idle() bool {
+func (h *mainHost) isIdle() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.reads
+	return h.isReading
 }
 
-func (h *lineHost) echo() respond.EchoState {
+func (h *mainHost) echoState() respond.EchoState {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.state
+	return h.echoMode
 }
 
-// signal hangs up for any signal: a function cannot receive others.
-func (h *lineHost) signal(os.Signal) error {
-	h.hang.Do(func() { close(h.hup) })
+// signal closes the terminal for any signal: a function cannot receive others.
+func (h *mainHost) signal(os.Signal) error {
+	h.hangUpOnce.Do(func() { close(h.hungUp) })
 	return nil
 }
 
-// end waits for Main without a bound: a function cannot be killed.
-func (h *lineHost) end(time.Duration) error {
-	h.hang.Do(func() { close(h.hup) })
-	close(h.keep.over)
+// terminate closes the terminal and waits for Main without a limit: a function cannot be killed.
+func (h *mainHost) terminate(time.Duration) error {
+	h.hangUpOnce.Do(func() { close(h.hungUp) })
+	close(h.retention.stopped)
 	h.tasks.Wait()
 	return nil
 }

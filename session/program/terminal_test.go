@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// inLineBubble runs a Main in a bubble: all time is the bubble's.
-func inLineBubble(t *testing.T, main func(*Terminal) int, f func(t *testing.T, p *Program)) {
+// runInBubble runs a Main in a synctest bubble: all time is the bubble's.
+func runInBubble(t *testing.T, main func(*Terminal) int, f func(t *testing.T, p *Program)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, err := Start(t.Context(), Cmd{Main: main})
@@ -29,8 +29,8 @@ func inLineBubble(t *testing.T, main func(*Terminal) int, f func(t *testing.T, p
 	})
 }
 
-// rest lets time pass in a Main, unless its terminal is closed.
-func rest(tty *Terminal, d time.Duration) {
+// sleepUnlessClosed sleeps in a Main, until its terminal is closed.
+func sleepUnlessClosed(tty *Terminal, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-tty.Closed():
@@ -38,12 +38,12 @@ func rest(tty *Terminal, d time.Duration) {
 }
 
 // FEATURES: R87
-func TestQuietInABubble(t *testing.T) {
+func TestWaitQuiet_InBubble(t *testing.T) {
 	began := time.Now()
-	inLineBubble(t, func(tty *Terminal) int {
+	runInBubble(t, func(tty *Terminal) int {
 		for i := range 10 {
 			_, _ = fmt.Fprintln(tty, "step", i)
-			rest(tty, time.Minute)
+			sleepUnlessClosed(tty, time.Minute)
 		}
 		<-tty.Closed()
 		return 0
@@ -53,26 +53,25 @@ func TestQuietInABubble(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := time.Since(begin); d != 14*time.Minute {
-			t.Errorf("quiet after %v, not 14 minutes", d)
+			t.Errorf("got quiet after %v, want 14 minutes", d)
 		}
 	})
 	if time.Since(began) > time.Minute {
-		t.Error("minutes were really waited")
+		t.Error("the test took minutes of real time")
 	}
 }
 
-// An unfinished line counts at once when the program is known to wait, and after the pause
-// when it only says nothing.
+// An unfinished line matches at once if the program waits for input, and after the pause if it only prints nothing.
 // FEATURES: R51, R87
-func TestSettleInABubble(t *testing.T) {
-	inLineBubble(t, func(tty *Terminal) int {
+func TestExpect_Settle_InBubble(t *testing.T) {
+	runInBubble(t, func(tty *Terminal) int {
 		in := bufio.NewReader(tty)
 		_, _ = fmt.Fprint(tty, "First? ")
 		_, _ = in.ReadString('\n')
 		_, _ = fmt.Fprint(tty, "Second, but ")
-		rest(tty, 10*time.Millisecond)
+		sleepUnlessClosed(tty, 10*time.Millisecond)
 		_, _ = fmt.Fprint(tty, "not yet? ")
-		rest(tty, time.Hour)
+		sleepUnlessClosed(tty, time.Hour)
 		return 4
 	}, func(t *testing.T, p *Program) {
 		begin := time.Now()
@@ -82,7 +81,7 @@ func TestSettleInABubble(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := time.Since(begin); d < want || d > want+time.Millisecond {
-				t.Errorf("%v matched after %v, not %v", pattern, d, want)
+				t.Errorf("%v: got a match after %v, want %v", pattern, d, want)
 			}
 		}
 		at(Regexp(`^First\? $`), 0)
@@ -103,8 +102,8 @@ func TestSettleInABubble(t *testing.T) {
 }
 
 // FEATURES: R53, R87
-func TestLineTerminal(t *testing.T) {
-	inLineBubble(t, func(tty *Terminal) int {
+func TestTerminal_Modes(t *testing.T) {
+	runInBubble(t, func(tty *Terminal) int {
 		in := bufio.NewReader(tty)
 		_, _ = fmt.Fprint(tty, "Name: ")
 		name, _ := in.ReadString('\n')
@@ -146,9 +145,9 @@ func TestLineTerminal(t *testing.T) {
 	})
 }
 
-// A flood of a Main is held back, not lost, and ends with the terminal.
+// A flood of a Main is delayed, not lost, and ends with the terminal.
 // FEATURES: R87
-func TestLineFlood(t *testing.T) {
+func TestTerminal_FloodBlocks(t *testing.T) {
 	line := strings.Repeat("x", 99) + "\n"
 	p, err := Start(t.Context(), Cmd{History: 1 << 20, Main: func(tty *Terminal) int {
 		for range 50_000 {
@@ -178,11 +177,10 @@ func TestLineFlood(t *testing.T) {
 	}
 }
 
-// Keys that are a command are no text to be echoed: the same letters in what the program
-// prints are its own.
+// Keys that are a command have no echo: the same letters in the program's output match.
 // FEATURES: R51, R87
-func TestCommandKeysAreNotEchoed(t *testing.T) {
-	inLineBubble(t, func(tty *Terminal) int {
+func TestExpect_CommandKeysHaveNoEcho(t *testing.T) {
+	runInBubble(t, func(tty *Terminal) int {
 		tty.Raw()
 		_, _ = fmt.Fprint(tty, "ready")
 		key := make([]byte, 8)

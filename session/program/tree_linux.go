@@ -20,20 +20,20 @@ func shortSleep(d time.Duration) {
 	_ = unix.Nanosleep(&ts, nil)
 }
 
-// tree finds the processes that belong to the program and live: those of its terminal
-// session, its descendants, and all that carry its mark, wherever they moved themselves. A killed process loses its mark
-// and its parent before it has ended: each process that was found stays in the tree up to its end.
-func (h *ptyHost) tree() []int {
+// processes returns the living processes of the program: those of its terminal session, its descendants, and all with
+// its environment variable. A killed process loses its environment and its parent before it has ended, so each found
+// process stays in the list until its end.
+func (h *ptyHost) processes() []int {
 	leader := h.cmd.Process.Pid
-	all := sys.Look(programMark).Of(leader, h.mark)
-	for _, p := range h.found {
+	all := sys.Look(programEnvVar).Of(leader, h.id)
+	for _, p := range h.knownProcesses {
 		if !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}
-	h.found = sys.Living(all)
+	h.knownProcesses = sys.Living(all)
 	var pids []int
-	for _, p := range h.found {
+	for _, p := range h.knownProcesses {
 		if p.PID != leader || !h.reaped.Load() {
 			pids = append(pids, p.PID)
 		}

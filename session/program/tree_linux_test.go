@@ -8,12 +8,11 @@ import (
 	"github.com/longterm-dev/longterm/session/sys"
 )
 
-// A process that was found in the tree belongs to it until it has ended, though nothing shows it any more: one that is being
-// killed has no environment.
-//
+// A found process belongs to the tree until it has ended, even without its environment variable: a process that is
+// being killed has no environment.
 // FAULT: B7
 func TestTree_KeepsWhatItFound_WhenItsMarkIsLost(t *testing.T) {
-	p := begin(t, Cmd{Line: "sleep 1000"})
+	p := startProgram(t, Cmd{Line: "sleep 1000"})
 	other := exec.Command("sleep", "1000")
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
@@ -23,13 +22,13 @@ func TestTree_KeepsWhatItFound_WhenItsMarkIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := p.host.(*ptyHost)
-	h.found = []sys.Process{{PID: other.Process.Pid, Start: st.Start}}
-	if pids := h.tree(); !slices.Contains(pids, other.Process.Pid) || !slices.Contains(pids, h.cmd.Process.Pid) {
-		t.Errorf("%v without %d or %d", pids, other.Process.Pid, h.cmd.Process.Pid)
+	h.knownProcesses = []sys.Process{{PID: other.Process.Pid, Start: st.Start}}
+	if pids := h.processes(); !slices.Contains(pids, other.Process.Pid) || !slices.Contains(pids, h.cmd.Process.Pid) {
+		t.Errorf("got processes %v without %d or %d", pids, other.Process.Pid, h.cmd.Process.Pid)
 	}
 	_ = other.Process.Kill()
 	_ = other.Wait()
-	if pids := h.tree(); slices.Contains(pids, other.Process.Pid) {
-		t.Errorf("%v with %d, which has ended", pids, other.Process.Pid)
+	if pids := h.processes(); slices.Contains(pids, other.Process.Pid) {
+		t.Errorf("got processes %v with the ended %d", pids, other.Process.Pid)
 	}
 }

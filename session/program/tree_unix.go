@@ -12,10 +12,11 @@ const (
 	canProbe   = false
 )
 
+// shortSleep returns at once: this system's timers are not finer.
 func shortSleep(time.Duration) {}
 
-// tree returns the program's process group only: this system has no /proc to walk.
-func (h *ptyHost) tree() []int {
+// processes returns the program's process group only: this system has no /proc.
+func (h *ptyHost) processes() []int {
 	pid := h.cmd.Process.Pid
 	if syscall.Kill(-pid, 0) != nil {
 		return nil

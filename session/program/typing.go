@@ -13,7 +13,7 @@ import (
 
 // Send types text literally; Enter is \r.
 func (p *Program) Send(text string) error {
-	return p.typeIn(context.Background(), session.Typing{Encode: func(dst []byte, _ session.View) []byte { return append(dst, text...) }}, false)
+	return p.typeInput(context.Background(), session.Typing{Encode: func(dst []byte, _ session.View) []byte { return append(dst, text...) }}, false)
 }
 
 // Keys types keys by name: "<Enter>", "<C-c>", "<Up>", "abc<Tab>".
@@ -22,7 +22,7 @@ func (p *Program) Keys(names string) error {
 	if err != nil {
 		return err
 	}
-	return p.typeIn(context.Background(), session.Typing{Encode: func(dst []byte, v session.View) []byte {
+	return p.typeInput(context.Background(), session.Typing{Encode: func(dst []byte, v session.View) []byte {
 		for _, k := range keys {
 			dst = input.AppendKey(dst, k, &v.Modes)
 		}
@@ -32,35 +32,35 @@ func (p *Program) Keys(names string) error {
 
 // Paste types text as a terminal pastes it: bracketed if the program enabled that.
 func (p *Program) Paste(text string) error {
-	return p.typeIn(context.Background(), session.Typing{Paste: true, Encode: func(dst []byte, v session.View) []byte {
+	return p.typeInput(context.Background(), session.Typing{Paste: true, Encode: func(dst []byte, v session.View) []byte {
 		return input.AppendPaste(dst, []byte(text), &v.Modes)
 	}}, false)
 }
 
-// typeIn types input, and reports it to the expecter when the terminal's owner types it: after earlier output and
+// typeInput types input, and reports it to the expecter when the session's owner types it: after earlier output and
 // before later output.
-func (p *Program) typeIn(ctx context.Context, t session.Typing, secret bool) error {
+func (p *Program) typeInput(ctx context.Context, t session.Typing, secret bool) error {
 	encode := t.Encode
 	t.Encode = func(dst []byte, v session.View) []byte {
 		data := encode(dst, v)
-		r := &p.reading
+		r := &p.expectReader
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for buf := make([]byte, 16<<10); p.feedLocked(buf); {
 		}
-		echo := p.host.echo()
-		r.x.SetEcho(echo)
-		if echo != respond.EchoApp || mayEcho(data, p.s.Status().Alt) {
-			r.x.HandleInput(respond.Input{Data: data, Secret: secret})
+		echo := p.host.echoState()
+		r.expecter.SetEcho(echo)
+		if echo != respond.EchoApp || mayEcho(data, p.session.Status().Alt) {
+			r.expecter.HandleInput(respond.Input{Data: data, Secret: secret})
 		}
 		return data
 	}
-	_, err := p.s.Type(ctx, t)
+	_, err := p.session.Type(ctx, t)
 	return err
 }
 
-// mayEcho reports whether a program with its own echo may show data. A full-screen program draws something else. Keys
-// that are a command and no line are not shown; if their echo were expected, equal text of the program would be missed.
+// mayEcho reports whether a program with its own echo may show data. A full-screen program draws other text. Keys that
+// are a command and no line are not shown; if their echo were expected, equal text of the program would be missed.
 func mayEcho(data []byte, alt bool) bool {
 	if alt || len(data) == 0 {
 		return false
@@ -71,18 +71,18 @@ func mayEcho(data []byte, alt bool) bool {
 	return !bytes.ContainsFunc(data, func(r rune) bool { return r < ' ' && r != '\t' && r != '\b' })
 }
 
-// ErrEchoed means that a secret was not typed because the terminal would have shown it.
+// ErrEchoed is returned by Secret if the terminal would have shown the secret.
 var ErrEchoed = errors.New("the secret was not sent: the terminal shows what is typed")
 
-// secretTime is how long the echo may be on after the prompt before a secret is refused.
-const secretTime = time.Second
+// echoOffTimeout is how long the terminal may echo after the prompt until a secret is rejected.
+const echoOffTimeout = time.Second
 
-// Secret types a secret once the terminal echoes nothing, as at a password's prompt. If it still echoes after a second,
+// Secret types a secret once the terminal echoes nothing, as at a password prompt. If it still echoes after a second,
 // nothing is typed and the error is ErrEchoed. The secret is recorded nowhere. It does not include Enter.
 func (p *Program) Secret(ctx context.Context, secret []byte) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, secretTime, ErrEchoed)
+	ctx, cancel := context.WithTimeoutCause(ctx, echoOffTimeout, ErrEchoed)
 	defer cancel()
-	for p.host.echo() != respond.EchoOff {
+	for p.host.echoState() != respond.EchoOff {
 		t := time.NewTimer(time.Millisecond)
 		select {
 		case <-t.C:
@@ -94,10 +94,10 @@ func (p *Program) Secret(ctx context.Context, secret []byte) error {
 			return session.ErrStopped
 		}
 	}
-	// A terminal of this package has no descriptor, and was checked above.
-	own := p.host.Control(func(int) error { return nil }) != nil
-	err := p.typeIn(ctx, session.Typing{Secret: true, Force: own, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
-	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // the echo was turned on while it was typed
+	// A mainHost has no descriptor to check. Its echo was checked above.
+	isMain := p.host.Control(func(int) error { return nil }) != nil
+	err := p.typeInput(ctx, session.Typing{Secret: true, Force: isMain, Encode: func(dst []byte, _ session.View) []byte { return append(dst, secret...) }}, true)
+	if errors.Is(err, session.ErrEcho) || errors.Is(err, session.ErrMayEcho) { // the program enabled echo meanwhile
 		return ErrEchoed
 	}
 	return err

@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Numbered input is typed once, whichever process is killed in between: the typed part is recorded in memory that
-// outlives the reader. This memory is where rings of two streams have their log; those have no such memory.
+// Numbered input is typed once, whichever process is killed meanwhile: the typed part is recorded in memory that outlives
+// the reader. Rings of two streams have their log in this memory, and no record of input.
 //
 //	512   entry: the piece that is being typed
 //	      0 valid  8 key  16 number  24 before  32 total  40 at  48 bytes  56 exact
 //	576   64 streams of 32 bytes
 //	      0 key  8 next: number of the first input that was not fully typed  16 part: bytes typed of it  24 used
-//	2624  pieces: bytes in transit to the terminal
+//	2624  pieces: bytes on their way to the terminal
 //
 // A note before or after the write could not record the typed part of a piece: if the process is killed in between, the
 // note is wrong. So a piece is typed from the ring's file, by a call in which the kernel writes to the terminal and
@@ -28,41 +28,47 @@ const (
 	streamsOffset = 576
 	piecesOffset  = 2624
 	maxStreams    = (piecesOffset - streamsOffset) / 32
-	// MaxPiece is how many bytes are typed at a time, at most.
+	// MaxPiece bounds the bytes that are typed by one call.
 	MaxPiece = headerSize - piecesOffset
 )
 
-type entry struct {
+// pieceEntry records the piece that is being typed. valid is 1 while the other fields apply. before is the number of
+// the input's bytes typed before the piece, total its length. at is the file position of the piece, bytes its length.
+// exact is 1 if the file's position shows the typed part.
+type pieceEntry struct {
 	valid, key, number, before, total, at, bytes, exact atomic.Uint64
 }
 
-type stream struct {
+// inputStream records the input of a client. next is the number of the first input that was not fully typed, part the
+// typed bytes of it. used orders the streams by their last use.
+type inputStream struct {
 	key, next, part, used atomic.Uint64
 }
 
-// Inputs is a ring's memory of numbered input. It may be used from any goroutine; one at a time types.
+// Inputs is a ring's record of numbered input. It is safe for concurrent use, but only one goroutine at a time may
+// type.
 type Inputs struct {
-	mu      sync.Mutex // guards the rest; not held while the terminal is written to
-	page    []byte     // nil: closed
-	entry   *entry
-	streams *[maxStreams]stream
-	used    uint64   // by the stream that was used last
-	file    *os.File // the ring's file, closed with it; nil if positions are unsupported
-	at      int64    // its position; -1: not known
+	mu       sync.Mutex // guards the fields below; not held during writes to the terminal
+	page     []byte     // nil: closed
+	entry    *pieceEntry
+	streams  *[maxStreams]inputStream
+	lastUsed uint64   // greatest value of inputStream.used
+	file     *os.File // the ring's file, closed with the ring; nil if file positions are unsupported
+	filePos  int64    // position of file; -1: unknown
 }
 
-// KeepFile keeps the file that carries the ring until Close, or closes it where that is of no use: what is typed is typed
-// out of it.
-func (r *Ring) KeepFile(f *os.File) error {
-	if r.IsSeparated() || !typesFromFiles {
+// AdoptFile stores the ring's file until Close, so that input can be typed from it. It closes the file if that is
+// unsupported.
+func (r *Ring) AdoptFile(f *os.File) error {
+	if r.IsSeparated() || !canTypeFromFiles {
 		return f.Close()
 	}
 	r.file = f
 	return nil
 }
 
-// Inputs returns the record of input, with the state of an earlier reader settled. Close it before the ring. It returns
-// nil for a ring of two streams.
+// Inputs returns the record of input, after completing the input that an earlier reader was typing. Close it before the
+// ring. It returns nil for a ring of two streams.
 func (r *Ring) Inputs() *Inputs {
 	if r.IsSeparated() {
 		return nil
@@ -70,19 +76,19 @@ func (r *Ring) Inputs() *Inputs {
 	page := unsafe.Slice((*byte)(unsafe.Pointer(r.hdr)), headerSize)
 	in := &Inputs{
 		page:    page,
-		entry:   (*entry)(unsafe.Pointer(&page[entryOffset])),
-		streams: (*[maxStreams]stream)(unsafe.Pointer(&page[streamsOffset])),
-		file:    r.file, at: -1,
+		entry:   (*pieceEntry)(unsafe.Pointer(&page[entryOffset])),
+		streams: (*[maxStreams]inputStream)(unsafe.Pointer(&page[streamsOffset])),
+		file:    r.file, filePos: -1,
 	}
 	for i := range in.streams {
-		in.used = max(in.used, in.streams[i].used.Load())
+		in.lastUsed = max(in.lastUsed, in.streams[i].used.Load())
 	}
-	in.settleLocked()
+	in.finishInterruptedLocked()
 	return in
 }
 
-// settleLocked takes over what a reader was typing when it ended. Done again it comes to the same.
-func (in *Inputs) settleLocked() {
+// finishInterruptedLocked records how much a reader had typed of a piece when it ended. It is idempotent.
+func (in *Inputs) finishInterruptedLocked() {
 	if e := in.entry; e.valid.Load() == 1 {
 		typed := e.bytes.Load()
 		if e.exact.Load() == 1 {
@@ -98,7 +104,7 @@ func (in *Inputs) settleLocked() {
 
 // setTyped records how many bytes of an input were typed, of its total. A kill between the stores leaves an entry with
 // the same meaning.
-func (s *stream) setTyped(number, bytes, total uint64) {
+func (s *inputStream) setTyped(number, bytes, total uint64) {
 	if bytes >= total {
 		number, bytes = number+1, 0
 	}
@@ -107,8 +113,8 @@ func (s *stream) setTyped(number, bytes, total uint64) {
 }
 
 // streamLocked returns the record of a stream. A new one replaces the least recently used one.
-func (in *Inputs) streamLocked(key uint64) *stream {
-	s := in.knownLocked(key)
+func (in *Inputs) streamLocked(key uint64) *inputStream {
+	s := in.findLocked(key)
 	if s == nil {
 		s = &in.streams[0]
 		for i := range in.streams {
@@ -116,19 +122,20 @@ func (in *Inputs) streamLocked(key uint64) *stream {
 				s = x
 			}
 		}
-		s.used.Store(0) // unused, until it is complete
+		s.used.Store(0) // unused until the record is complete
 		s.key.Store(key)
 		s.next.Store(0)
 		s.part.Store(0)
 	}
-	if used := s.used.Load(); used == 0 || used < in.used {
-		in.used = max(in.used+1, 1) // in memory that makes no sense it may be the last there is
-		s.used.Store(in.used)
+	if used := s.used.Load(); used == 0 || used < in.lastUsed {
+		in.lastUsed = max(in.lastUsed+1, 1) // invalid memory may have the greatest number: avoid 0
+		s.used.Store(in.lastUsed)
 	}
 	return s
 }
 
-func (in *Inputs) knownLocked(key uint64) *stream {
+// findLocked returns the record of a stream, or nil.
+func (in *Inputs) findLocked(key uint64) *inputStream {
 	for i := range in.streams {
 		if s := &in.streams[i]; s.key.Load() == key && s.used.Load() > 0 {
 			return s
@@ -137,92 +144,94 @@ func (in *Inputs) knownLocked(key uint64) *stream {
 	return nil
 }
 
-// Next returns the number of a stream's first input that was not fully typed, and how many of its bytes were. known is
-// false for an unknown stream.
+// Next returns the number of a stream's first input that was not fully typed, and the number of its typed bytes. known
+// is false for an unknown stream.
 func (in *Inputs) Next(key uint64) (next, part uint64, known bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.page == nil {
 		return 0, 0, false
 	}
-	s := in.knownLocked(key)
+	s := in.findLocked(key)
 	if s == nil {
 		return 0, 0, false
 	}
 	return s.next.Load(), s.part.Load(), true
 }
 
-// File is what carries a ring.
+// File is the file of a ring.
 type File = os.File
 
-// Device is what is typed into.
+// Device is the terminal that input is typed into.
 type Device interface {
 	// TypePiece types p, which is also at the position of f, and returns how many bytes were accepted. With wait it
-	// waits for the terminal to accept some. It returns ErrNoPiece if it cannot type from files; nothing was typed
-	// then.
+	// waits until the terminal accepts some. It returns ErrNoSendFile, without having typed, if it cannot type from
+	// files.
 	TypePiece(f *File, p []byte, wait bool) (int, error)
 }
 
-// ErrNoPiece is of a device that cannot type out of a file.
-var ErrNoPiece = errors.New("the terminal takes nothing out of files")
+// ErrNoSendFile is returned by a Device that cannot type from a file.
+var ErrNoSendFile = errors.New("the terminal takes nothing out of files")
 
-// Input is one that is being typed.
+// Input is an input that is being typed.
 type Input struct {
-	in                         *Inputs
+	inputs                     *Inputs
 	key, number, before, total uint64
 }
 
-// Begin returns the handle for typing a stream's input with a number and a total length, with before bytes typed
-// already.
-func (in *Inputs) Begin(key, number, before, total uint64) *Input {
-	if before >= total { // it makes no bytes, under the modes that are in force now
+// StartInput returns the handle for typing a stream's input with a number and a total length, of which before bytes are
+// already typed.
+func (in *Inputs) StartInput(key, number, before, total uint64) *Input {
+	if before >= total { // the input has no bytes under the current terminal modes
 		in.mu.Lock()
 		defer in.mu.Unlock()
 		if in.page != nil {
 			in.streamLocked(key).setTyped(number, before, total)
 		}
 	}
-	return &Input{in: in, key: key, number: number, before: before, total: total}
+	return &Input{inputs: in, key: key, number: number, before: before, total: total}
 }
 
 // Type types p, the next bytes of an input, and returns how many were accepted: all, unless there is an error, or wait
 // is false.
 func (i *Input) Type(d Device, p []byte, wait bool) (n int, err error) {
 	for n < len(p) && err == nil {
-		piece, took := p[n:min(len(p), n+MaxPiece)], 0
-		took, err = i.piece(d, piece, wait)
-		if n += took; took < len(piece) && !wait {
+		piece, accepted := p[n:min(len(p), n+MaxPiece)], 0
+		accepted, err = i.typePiece(d, piece, wait)
+		if n += accepted; accepted < len(piece) && !wait {
 			break
 		}
 	}
 	return n, err
 }
 
-func (i *Input) piece(d Device, p []byte, wait bool) (n int, err error) {
-	f := i.lay(p)
-	if n, err = d.TypePiece(f, p, wait); errors.Is(err, ErrNoPiece) && f != nil {
-		i.in.giveUp()
-		i.lay(p)
+// typePiece types a piece, from the file if the device supports that.
+func (i *Input) typePiece(d Device, p []byte, wait bool) (n int, err error) {
+	f := i.recordPiece(p)
+	if n, err = d.TypePiece(f, p, wait); errors.Is(err, ErrNoSendFile) && f != nil {
+		i.inputs.stopUsingFile()
+		i.recordPiece(p)
 		n, err = d.TypePiece(nil, p, wait)
 	}
-	i.took(n, len(p))
+	i.finishPiece(n, len(p))
 	return n, err
 }
 
-// lay notes a piece that is about to be typed, and puts it where the position of the file is that it is typed out of.
-func (i *Input) lay(p []byte) (f *os.File) {
-	in := i.in
+// recordPiece records a piece that is about to be typed, and writes it to the position of the returned file. The file
+// is nil if it must not be used.
+func (i *Input) recordPiece(p []byte) (f *os.File) {
+	in := i.inputs
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.page == nil {
 		return nil
 	}
-	// What was typed before is in its stream by now: its entry may go, and the position be another.
+	// The piece before is recorded in its stream: its entry can be dropped, and the position changed.
 	in.entry.valid.Store(0)
-	in.roomLocked(len(p))
+	in.seekForPieceLocked(len(p))
 	at, exact := uint64(0), uint64(0)
 	if in.file != nil {
-		at, exact = uint64(in.at), 1
+		at, exact = uint64(in.filePos), 1
 		copy(in.page[at:], p)
 	}
 	e := in.entry
@@ -237,21 +246,21 @@ func (i *Input) lay(p []byte) (f *os.File) {
 	return in.file
 }
 
-// roomLocked moves the file's position to where a piece fits, or stops using the file.
-func (in *Inputs) roomLocked(n int) {
-	if in.file == nil || in.at >= piecesOffset && in.at+int64(n) <= headerSize {
+// seekForPieceLocked sets the file's position to where a piece of n bytes fits, or stops using the file.
+func (in *Inputs) seekForPieceLocked(n int) {
+	if in.file == nil || in.filePos >= piecesOffset && in.filePos+int64(n) <= headerSize {
 		return
 	}
 	clear(in.page[piecesOffset:])
 	var err error
-	if in.at, err = in.seekLocked(piecesOffset, io.SeekStart); err != nil {
+	if in.filePos, err = in.seekLocked(piecesOffset, io.SeekStart); err != nil {
 		in.file = nil
 	}
 }
 
-// took notes how much of the piece that was laid was typed.
-func (i *Input) took(n, of int) {
-	in := i.in
+// finishPiece records how many bytes of the piece were typed.
+func (i *Input) finishPiece(n, size int) {
+	in := i.inputs
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	i.before += uint64(n)
@@ -259,13 +268,14 @@ func (i *Input) took(n, of int) {
 		return
 	}
 	if in.file != nil {
-		clear(in.page[in.at : in.at+int64(of)]) // it may be a password
-		in.at += int64(n)
+		clear(in.page[in.filePos : in.filePos+int64(size)]) // may be a password
+		in.filePos += int64(n)
 	}
 	in.streamLocked(i.key).setTyped(i.number, i.before, i.total)
 	in.entry.valid.Store(0)
 }
 
+// seekLocked sets or returns the position of the file.
 func (in *Inputs) seekLocked(off int64, whence int) (int64, error) {
 	if in.file == nil {
 		return 0, os.ErrInvalid
@@ -273,7 +283,8 @@ func (in *Inputs) seekLocked(off int64, whence int) (int64, error) {
 	return in.file.Seek(off, whence)
 }
 
-func (in *Inputs) giveUp() {
+// stopUsingFile makes later pieces be typed without the file.
+func (in *Inputs) stopUsingFile() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.file = nil

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// terminal is what is typed into, as the kernel does it: out of a file, whose position it moves.
-type terminal struct {
+// testDevice is a terminal that is typed into as by the kernel: from a file, whose position moves.
+type testDevice struct {
 	t      *testing.T
 	typed  []byte
 	room   int  // bytes it takes at a time
@@ -20,19 +20,19 @@ type terminal struct {
 	killed string
 }
 
-// kill is the end of the process that types.
-type kill struct{}
+// killPanic simulates the kill of the process that types.
+type killPanic struct{}
 
-func (k *terminal) at(point string) {
+func (k *testDevice) at(point string) {
 	if k.killed == point {
 		k.killed = ""
-		panic(kill{})
+		panic(killPanic{})
 	}
 }
 
-func (k *terminal) TypePiece(f *os.File, p []byte, _ bool) (int, error) {
+func (k *testDevice) TypePiece(f *os.File, p []byte, _ bool) (int, error) {
 	if k.noFile && f != nil {
-		return 0, ErrNoPiece
+		return 0, ErrNoSendFile
 	}
 	k.at("before")
 	n := min(k.room, len(p))
@@ -40,7 +40,7 @@ func (k *terminal) TypePiece(f *os.File, p []byte, _ bool) (int, error) {
 		at, err := f.Seek(int64(n), io.SeekCurrent)
 		b := make([]byte, n)
 		if _, rerr := f.ReadAt(b, at-int64(n)); err != nil || rerr != nil || !bytes.Equal(b, p[:n]) {
-			k.t.Fatalf("the file has %q, not %q: %v", b, p[:n], errors.Join(err, rerr))
+			k.t.Fatalf("file: got %q, want %q: %v", b, p[:n], errors.Join(err, rerr))
 		}
 	}
 	k.typed = append(k.typed, p[:n]...)
@@ -48,8 +48,8 @@ func (k *terminal) TypePiece(f *os.File, p []byte, _ bool) (int, error) {
 	return n, nil
 }
 
-// heir is the next reader of a ring.
-func heir(t testing.TB, f *os.File, keep bool) *Inputs {
+// nextReader returns the inputs of the next reader of a ring.
+func nextReader(t testing.TB, f *os.File, keep bool) *Inputs {
 	t.Helper()
 	r, err := Map(f)
 	if err != nil {
@@ -62,12 +62,12 @@ func heir(t testing.TB, f *os.File, keep bool) *Inputs {
 	return r.Inputs()
 }
 
-// mayDie types, and says whether it was killed in it.
-func mayDie(f func()) (killed bool) {
+// runUntilKilled runs f and reports whether it was killed.
+func runUntilKilled(f func()) (killed bool) {
 	defer func() {
 		switch p := recover(); p.(type) {
 		case nil:
-		case kill:
+		case killPanic:
 			killed = true
 		default:
 			panic(p)
@@ -87,22 +87,22 @@ func sharedRing(t testing.TB) *os.File {
 	return f
 }
 
-// Input is typed once and whole, wherever who types it is killed, and its heirs after it: what was typed is known to the byte.
-//
+// Input is typed once and completely, wherever its reader and later readers are killed: the typed part is known
+// exactly.
 // FEATURES: R90
-func TestInputsOverKills(t *testing.T) {
-	if !typesFromFiles {
+func TestInputs_SurviveKills(t *testing.T) {
+	if !canTypeFromFiles {
 		t.Skip("terminals are not typed into out of files here")
 	}
 	data := bytes.Repeat([]byte("0123456789abcdef"), MaxPiece/6) // two pieces and some
 	for _, room := range []int{1 << 20, MaxPiece, 1000, 7} {
 		for _, kills := range [][]string{{"before"}, {"after"}, {"before", "before"}, {"after", "after"}, {"after", "before", "after"}} {
 			f := sharedRing(t)
-			k := &terminal{t: t, room: room}
+			k := &testDevice{t: t, room: room}
 			for n := range uint64(5) { // input number n, asked for until it is done
 				left := slices.Clone(kills)
 				for {
-					in := heir(t, f, true)
+					in := nextReader(t, f, true)
 					next, part, _ := in.Next(7)
 					if next > n {
 						break
@@ -110,106 +110,106 @@ func TestInputsOverKills(t *testing.T) {
 					if k.killed == "" && len(left) > 0 {
 						k.killed, left = left[0], left[1:]
 					}
-					mayDie(func() {
-						_, _ = in.Begin(7, n, part, uint64(len(data))).Type(k, data[part:], true)
+					runUntilKilled(func() {
+						_, _ = in.StartInput(7, n, part, uint64(len(data))).Type(k, data[part:], true)
 					})
 				}
 			}
 			if want := bytes.Repeat(data, 5); !bytes.Equal(k.typed, want) {
-				t.Errorf("room %d, %v: typed %d bytes, want %d", room, kills, len(k.typed), len(want))
+				t.Errorf("space %d, %v: got %d typed bytes, want %d", room, kills, len(k.typed), len(want))
 			}
 		}
 	}
 }
 
-// Where nothing tells how much was typed, a piece that was begun counts: nothing is typed twice.
-func TestInputsWithoutPositions(t *testing.T) {
+// Without sendfile a started piece counts as typed: no byte is typed twice.
+func TestInputs_WithoutSendFile(t *testing.T) {
 	for what, c := range map[string]struct {
 		killed, want string
 	}{"killed before": {"before", "later"}, "killed after": {"after", "onelater"}} {
 		f := sharedRing(t)
-		k := &terminal{t: t, room: 100, noFile: true, killed: c.killed}
-		in := heir(t, f, true)
-		if !mayDie(func() { _, _ = in.Begin(1, 5, 0, 3).Type(k, []byte("one"), false) }) {
-			t.Fatal("it lives")
+		k := &testDevice{t: t, room: 100, noFile: true, killed: c.killed}
+		in := nextReader(t, f, true)
+		if !runUntilKilled(func() { _, _ = in.StartInput(1, 5, 0, 3).Type(k, []byte("one"), false) }) {
+			t.Fatal("the reader was not killed")
 		}
-		in = heir(t, f, false)
+		in = nextReader(t, f, false)
 		if next, part, known := in.Next(1); next != 6 || part != 0 || !known {
 			t.Errorf("%s: %d and %d bytes", what, next, part)
 		}
-		if n, err := in.Begin(1, 6, 0, 5).Type(k, []byte("later"), false); n != 5 || err != nil {
+		if n, err := in.StartInput(1, 6, 0, 5).Type(k, []byte("later"), false); n != 5 || err != nil {
 			t.Errorf("%s: %d, %v", what, n, err)
 		}
 		if string(k.typed) != c.want {
 			t.Errorf("%s: typed %q", what, k.typed)
 		}
 		k.room = 2 // the rest waits, and is not taken to be typed
-		if n, _ := in.Begin(1, 7, 0, 5).Type(k, []byte("abcde"), false); n != 2 {
+		if n, _ := in.StartInput(1, 7, 0, 5).Type(k, []byte("abcde"), false); n != 2 {
 			t.Errorf("%d taken", n)
 		}
-		if next, part, _ := heir(t, f, false).Next(1); next != 7 || part != 2 {
+		if next, part, _ := nextReader(t, f, false).Next(1); next != 7 || part != 2 {
 			t.Errorf("%s: then %d and %d bytes", what, next, part)
 		}
 	}
 }
 
-// What one client typed is remembered whatever others type, as long as not too many came after it.
-func TestInputsOfManyClients(t *testing.T) {
-	in := heir(t, sharedRing(t), true)
-	k := &terminal{t: t, room: 100}
+// The input of a client is remembered until too many other clients have typed after it.
+func TestInputs_ManyClients(t *testing.T) {
+	in := nextReader(t, sharedRing(t), true)
+	k := &testDevice{t: t, room: 100}
 	for key := range uint64(maxStreams) {
-		_, _ = in.Begin(key, key, 0, 1).Type(k, []byte("x"), false)
+		_, _ = in.StartInput(key, key, 0, 1).Type(k, []byte("x"), false)
 	}
 	for range 3 * maxStreams { // one that goes on takes nobody's place
-		_, _ = in.Begin(0, 9, 0, 1).Type(k, []byte("x"), false)
+		_, _ = in.StartInput(0, 9, 0, 1).Type(k, []byte("x"), false)
 	}
 	for key := range uint64(maxStreams) {
 		if next, _, known := in.Next(key); !known || key > 0 && next != key+1 {
 			t.Errorf("of client %d: %d, %v", key, next, known)
 		}
 	}
-	_, _ = in.Begin(1<<40, 0, 0, 1).Type(k, []byte("x"), false)
+	_, _ = in.StartInput(1<<40, 0, 0, 1).Type(k, []byte("x"), false)
 	for key, want := range map[uint64]bool{0: true, 1: false, 2: true, 1 << 40: true} {
 		if _, _, known := in.Next(key); known != want {
-			t.Errorf("client %d is known: %v", key, known)
+			t.Errorf("client %d: got known %v", key, known)
 		}
 	}
-	if in.Begin(2, 50, 3, 3); in.file == nil {
-		t.Error("the file was given up")
+	if in.StartInput(2, 50, 3, 3); in.file == nil {
+		t.Error("the file is no longer used")
 	}
 	if next, part, _ := in.Next(2); next != 51 || part != 0 {
 		t.Errorf("input that makes no bytes: %d, %d", next, part)
 	}
 }
 
-// What was typed does not stay in memory, and after the end nothing is touched there.
-func TestInputsEnd(t *testing.T) {
+// Typed input does not stay in memory, and after Close the memory is not used.
+func TestInputs_Close(t *testing.T) {
 	f := sharedRing(t)
-	in := heir(t, f, true)
-	k := &terminal{t: t, room: 100}
+	in := nextReader(t, f, true)
+	k := &testDevice{t: t, room: 100}
 	page := in.page
-	i := in.Begin(1, 0, 0, 6)
+	i := in.StartInput(1, 0, 0, 6)
 	_, _ = i.Type(k, []byte("secret"), false)
 	if bytes.Contains(page, []byte("secret")) {
-		t.Error("what was typed lies about")
+		t.Error("typed bytes are still in memory")
 	}
 	in.Close()
 	in.Close()
 	(*Inputs)(nil).Close()
-	if n, err := in.Begin(1, 1, 0, 3).Type(k, []byte("end"), false); n != 3 || err != nil || string(k.typed) != "secretend" {
+	if n, err := in.StartInput(1, 1, 0, 3).Type(k, []byte("end"), false); n != 3 || err != nil || string(k.typed) != "secretend" {
 		t.Errorf("%d, %v: %q", n, err, k.typed)
 	}
 	if _, _, known := in.Next(1); known {
-		t.Error("known after the end")
+		t.Error("got a known stream after Close")
 	}
 	r := Local(MinSize)
 	r.Separate()
 	if r.Inputs() != nil {
-		t.Error("a ring of two streams has its log there")
+		t.Error("got inputs of a ring of two streams")
 	}
 }
 
-// Whatever stands in the memory, nothing is read or written beyond it, and what is typed is what was asked for.
+// FuzzInputs checks that invalid memory causes no access beyond it, and that exactly the given input is typed.
 func FuzzInputs(f *testing.F) {
 	f.Add([]byte{}, int64(0), uint16(3))
 	f.Add(bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 400), int64(3000), uint16(5000))
@@ -229,10 +229,10 @@ func FuzzInputs(f *testing.F) {
 			_, _ = shared.Seek(0, io.SeekStart)
 		}
 		in = r.Inputs()
-		k := &terminal{t: t, room: 1 << 20}
+		k := &testDevice{t: t, room: 1 << 20}
 		data := bytes.Repeat([]byte{'a'}, int(n))
 		next, part, _ := in.Next(1)
-		_, _ = in.Begin(1, next, min(part, uint64(n)), uint64(n)).Type(k, data, false)
+		_, _ = in.StartInput(1, next, min(part, uint64(n)), uint64(n)).Type(k, data, false)
 		if !bytes.Equal(k.typed, data) {
 			t.Errorf("typed %d of %d bytes", len(k.typed), n)
 		}
@@ -242,16 +242,16 @@ func FuzzInputs(f *testing.F) {
 	})
 }
 
-// A random walk: clients that type and ask again, readers that are killed anywhere.
-func TestInputsRandomly(t *testing.T) {
-	if !typesFromFiles {
+// A random sequence of clients that type and retry, with readers that are killed anywhere.
+func TestInputs_RandomKills(t *testing.T) {
+	if !canTypeFromFiles {
 		t.Skip("terminals are not typed into out of files here")
 	}
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := sharedRing(t)
-	k := &terminal{t: t, room: 5}
-	in, want, sent := heir(t, f, true), map[uint64]string{}, map[uint64]uint64{}
+	k := &testDevice{t: t, room: 5}
+	in, want, sent := nextReader(t, f, true), map[uint64]string{}, map[uint64]uint64{}
 	got := map[uint64]string{}
 	for range 3000 {
 		key := r.Uint64N(3)
@@ -265,10 +265,10 @@ func TestInputsRandomly(t *testing.T) {
 				break
 			}
 			k.typed = nil
-			died := mayDie(func() { _, _ = in.Begin(key, n, part, uint64(len(data))).Type(k, []byte(data)[part:], false) })
+			died := runUntilKilled(func() { _, _ = in.StartInput(key, n, part, uint64(len(data))).Type(k, []byte(data)[part:], false) })
 			got[key] += string(k.typed)
 			if died {
-				in = heir(t, f, true)
+				in = nextReader(t, f, true)
 			}
 		}
 		sent[key]++

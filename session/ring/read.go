@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// BytesAt returns the next contiguous run of bytes from off to head, at most limit bytes. It stays valid until Ack
-// passes it. It returns nil outside [tail, head]: bytes before the tail were released to the writer, and the caller has
-// missed them (Missed).
+// BytesAt returns the next contiguous bytes from off to head, at most limit. They stay valid until Ack passes them. It
+// returns nil outside [tail, head]: bytes before the tail were released to the writer, and the caller has missed them
+// (MissedBytes).
 func (r *Ring) BytesAt(off uint64, limit int) []byte {
 	tail, head := r.hdr.tail.Load(), r.hdr.head.Load()
 	if off < tail || off >= head || head-tail > uint64(len(r.data)) || limit <= 0 {
@@ -27,7 +27,7 @@ func (r *Ring) MissedBytes(off uint64) uint64 {
 	return 0
 }
 
-// Ack releases all bytes before off to the writer. It reports whether the writer waits for room and must be woken. It
+// Ack releases all bytes before off to the writer. It reports whether the writer waits for space and must be woken. It
 // ignores an offset past the head.
 func (r *Ring) Ack(off uint64) (wake bool) {
 	if off > r.hdr.tail.Load() && off <= r.hdr.head.Load() {
@@ -36,33 +36,33 @@ func (r *Ring) Ack(off uint64) (wake bool) {
 	return r.hdr.stalled.Load() == 1 && r.hdr.stalled.Swap(0) == 1
 }
 
-// ArmNotice must be called before reading: from here on the writer sends a new notice.
+// ArmNotice must be called before reading: after it the writer sends a new notice.
 func (r *Ring) ArmNotice() { r.hdr.noticed.Store(0) }
 
 // CopyAt copies bytes from off into dst, including acknowledged ones that were not overwritten. ok is false if they
 // were overwritten (read the journal) or are not written yet; n is 0 if off is the head.
 func (r *Ring) CopyAt(off uint64, dst []byte) (n int, ok bool) {
 	head := r.hdr.head.Load()
-	if off > head || !r.intact(off, head) {
+	if off > head || !r.isIntact(off, head) {
 		return 0, false
 	}
 	want := min(uint64(len(dst)), head-off)
 	for uint64(n) < want {
-		n += r.load(dst[n:want], r.slot(off+uint64(n)))
+		n += r.copyAtomic(dst[n:want], r.slot(off+uint64(n)))
 	}
-	return n, r.intact(off, r.hdr.head.Load())
+	return n, r.isIntact(off, r.hdr.head.Load())
 }
 
-// Oldest returns the offset from which on CopyAt has all bytes, until more is written.
-func (r *Ring) Oldest() uint64 {
+// OldestOffset returns the offset from which on CopyAt has all bytes, until more is written.
+func (r *Ring) OldestOffset() uint64 {
 	tail, head := r.hdr.tail.Load(), r.hdr.head.Load()
 	reach := max(uint64(len(r.data)), 2*MaxWrite) - 2*MaxWrite
 	return min(tail, max(r.hdr.floor.Load(), head-min(head, reach)))
 }
 
-// load copies data from a slot on, up to its end at most. It reads whole words atomically: on machines that reorder
-// reads (arm64), plain reads could come after the read of the head that validates them.
-func (r *Ring) load(dst []byte, at int) int {
+// copyAtomic copies data from a slot on, at most up to the end of data. It reads whole words atomically: on machines
+// that reorder reads (arm64), plain reads could come after the read of the head that validates them.
+func (r *Ring) copyAtomic(dst []byte, at int) int {
 	const word = 8
 	n := min(len(dst), len(r.data)-at)
 	for done := 0; done < n; {
@@ -74,9 +74,9 @@ func (r *Ring) load(dst []byte, at int) int {
 	return n
 }
 
-// intact reports whether no byte at or after off can have been overwritten at the given head. It allows for unpublished
-// bytes of the writer, and for a write that started before the newest head is visible here.
-func (r *Ring) intact(off, head uint64) bool {
+// isIntact reports whether no byte at or after off can have been overwritten at the given head. It allows for
+// unpublished bytes of the writer, and for a write that started before the newest head is visible here.
+func (r *Ring) isIntact(off, head uint64) bool {
 	if off >= r.hdr.tail.Load() {
 		return true
 	}

@@ -11,7 +11,7 @@
 //	200  floor: acknowledged bytes before it were released (Trim)
 //	256  separate: 1 if the writer keeps two streams separate (streams.go)
 //	264  switches: switches ever logged (writer stores, after the entry)
-//	320  typing: the reader's note of the input it types (typing.go); unused by the writer
+//	320  typing: the reader's note of the input that it types (typing.go); unused by the writer
 //	512  log: 448 switches of 8 bytes, offset << 1 | stream; number k at k mod 448.
 //	     In rings of one stream: the reader's record of input (inputs.go)
 //
@@ -38,31 +38,33 @@ const (
 	DefaultSize = 1 << 20
 	MinSize     = 64 << 10
 	MaxSize     = 1 << 30
-	// MaxWrite bounds what a writer holds written and unpublished.
+	// MaxWrite bounds the written bytes that the writer has not yet published.
 	MaxWrite = 16 << 10
 )
 
+// magic is the start of each ring.
 var magic = [8]byte{'L', 'T', 'R', 'I', 'N', 'G', '1', '\n'}
 
 // ErrFormat is returned for memory that is not a ring.
 var ErrFormat = errors.New("not a longterm ring")
 
+// header is the layout of page 0, as in the package comment.
 type header struct {
-	magic    [8]byte
-	capacity uint64
-	_        [48]byte
-	head     atomic.Uint64
-	_        [56]byte
-	tail     atomic.Uint64
-	_        [56]byte
-	noticed  atomic.Uint32
-	stalled  atomic.Uint32
-	floor    atomic.Uint64
-	_        [48]byte
-	separate atomic.Uint32
-	switches atomic.Uint64
-	_        [48]byte
-	typing   struct {
+	magic       [8]byte
+	capacity    uint64
+	_           [48]byte
+	head        atomic.Uint64
+	_           [56]byte
+	tail        atomic.Uint64
+	_           [56]byte
+	noticed     atomic.Uint32
+	stalled     atomic.Uint32
+	floor       atomic.Uint64
+	_           [48]byte
+	isSeparated atomic.Uint32
+	switches    atomic.Uint64
+	_           [48]byte
+	typing      struct {
 		noted, at, kind atomic.Uint64
 		id              [2]atomic.Uint64
 	}
@@ -70,17 +72,16 @@ type header struct {
 	log [logEntries]atomic.Uint64
 }
 
-// Ring is one side's mapping of a ring.
+// Ring is the mapping of a ring by one of its sides.
 type Ring struct {
 	hdr      *header
 	data     []byte
 	mem      []byte   // the whole mapping; nil for a Local ring
-	file     *os.File // the ring's file (KeepFile), if kept
-	lastTail uint64   // writer's: the newest tail it believed
+	file     *os.File // the ring's file (AdoptFile), or nil
+	lastTail uint64   // newest valid tail that the writer has read
 }
 
-// Create makes a ring of at least size bytes in memory that can be passed to another
-// process, and returns the file that carries it.
+// Create returns a ring of at least size bytes in shared memory, and the file to pass to another process.
 func Create(size int) (*Ring, *os.File, error) {
 	size = roundSize(size)
 	f, err := sharedFile(int64(headerSize + size))
@@ -91,15 +92,15 @@ func Create(size int) (*Ring, *os.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("map ring: %w", err), f.Close())
 	}
-	r := overlay(mem)
+	r := ringInMemory(mem)
 	r.mem = mem
 	r.hdr.capacity = uint64(size)
 	r.hdr.magic = magic
 	return r, f, nil
 }
 
-// SetBase makes the next byte written number off of the stream. It may be called only before
-// anything was written or the ring was passed on.
+// SetBase sets the offset of the next written byte. It may be called only before any write and before the ring is
+// passed on.
 func (r *Ring) SetBase(off uint64) {
 	r.hdr.floor.Store(off)
 	r.hdr.tail.Store(off)
@@ -107,7 +108,7 @@ func (r *Ring) SetBase(off uint64) {
 	r.lastTail = off
 }
 
-// Map maps a ring that another process created.
+// Map maps a ring that another process created. It checks its format.
 func Map(f *os.File) (*Ring, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -121,9 +122,9 @@ func Map(f *os.File) (*Ring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("map ring: %w", err)
 	}
-	r := overlay(mem)
+	r := ringInMemory(mem)
 	r.mem = mem
-	if r.hdr.magic != magic || r.hdr.capacity != uint64(len(r.data)) || !powerOfTwo(len(r.data)) {
+	if r.hdr.magic != magic || r.hdr.capacity != uint64(len(r.data)) || !isPowerOfTwo(len(r.data)) {
 		return nil, errors.Join(ErrFormat, unmap(mem))
 	}
 	r.lastTail = r.Tail()
@@ -134,16 +135,18 @@ func Map(f *os.File) (*Ring, error) {
 func Local(size int) *Ring {
 	size = roundSize(size)
 	words := make([]uint64, (headerSize+size)/8) // aligned for the atomics
-	r := overlay(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), headerSize+size))
+	r := ringInMemory(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), headerSize+size))
 	r.hdr.capacity = uint64(size)
 	r.hdr.magic = magic
 	return r
 }
 
-func overlay(mem []byte) *Ring {
+// ringInMemory returns the ring whose header is at the start of mem.
+func ringInMemory(mem []byte) *Ring {
 	return &Ring{hdr: (*header)(unsafe.Pointer(&mem[0])), data: mem[headerSize:]}
 }
 
+// roundSize returns the smallest capacity of at least n bytes, within the limits.
 func roundSize(n int) int {
 	size := MinSize
 	for size < n && size < MaxSize {
@@ -152,9 +155,10 @@ func roundSize(n int) int {
 	return size
 }
 
-func powerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }
+// isPowerOfTwo reports whether n is a power of two.
+func isPowerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }
 
-// Close unmaps the ring. Slices into it are invalid then.
+// Close unmaps the ring. Slices into it become invalid.
 func (r *Ring) Close() error {
 	if r.mem == nil {
 		return nil
@@ -176,4 +180,5 @@ func (r *Ring) Head() uint64 { return r.hdr.head.Load() }
 // Tail returns the number of bytes acknowledged.
 func (r *Ring) Tail() uint64 { return r.hdr.tail.Load() }
 
+// slot returns the index in data of an offset.
 func (r *Ring) slot(off uint64) int { return int(off & uint64(len(r.data)-1)) }

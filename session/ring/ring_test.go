@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// newPair is a ring and a second mapping of it, as keeper and daemon have them.
+// newPair returns a ring and a second mapping of it, as keeper and daemon have them.
 func newPair(t *testing.T) (w, r *Ring) {
 	t.Helper()
 	w, f, err := Create(MinSize)
@@ -33,13 +33,13 @@ func newPair(t *testing.T) (w, r *Ring) {
 	return w, r
 }
 
-// write puts all of p into the ring, which must have room.
-func write(t *testing.T, w *Ring, p []byte) {
+// writeAll writes all of p into the ring, which must have space.
+func writeAll(t *testing.T, w *Ring, p []byte) {
 	t.Helper()
 	for len(p) > 0 {
 		room := w.Room()
 		if room == nil {
-			t.Fatal("no room")
+			t.Fatal("the ring is full")
 		}
 		n := copy(room, p)
 		w.Publish(n)
@@ -47,7 +47,7 @@ func write(t *testing.T, w *Ring, p []byte) {
 	}
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestRing_WriteAndRead(t *testing.T) {
 	w, r := newPair(t)
 	var want, got bytes.Buffer
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -57,7 +57,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		for i := range p {
 			p[i] = byte(rng.Uint32())
 		}
-		write(t, w, p)
+		writeAll(t, w, p)
 		want.Write(p)
 		for limit := rng.IntN(4000); limit > 0; {
 			u := r.BytesAt(off, limit)
@@ -87,115 +87,114 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 }
 
 // FEATURES: R90
-func TestNothingUnacknowledgedIsOverwritten(t *testing.T) {
+func TestRing_KeepsUnacknowledgedBytes(t *testing.T) {
 	w, r := newPair(t)
-	write(t, w, bytes.Repeat([]byte{7}, MinSize))
+	writeAll(t, w, bytes.Repeat([]byte{7}, MinSize))
 	if room := w.Room(); room != nil {
-		t.Fatalf("a full ring has room for %d bytes", len(room))
+		t.Fatalf("full ring: got space for %d bytes", len(room))
 	}
 	if w.Stall() {
-		t.Error("room appeared from nowhere")
+		t.Error("full ring: Stall reports free space")
 	}
 	if !r.Ack(100) {
-		t.Error("the reader is not told to wake the writer")
+		t.Error("Ack does not request to wake the writer")
 	}
 	if r.Ack(200) {
-		t.Error("woken twice")
+		t.Error("a second Ack requests to wake the writer")
 	}
 	if room := w.Room(); len(room) != 200 {
-		t.Errorf("room for %d bytes after 200 were acknowledged", len(room))
+		t.Errorf("got space for %d bytes after 200 were acknowledged", len(room))
 	}
 }
 
 func TestStall_NoticesFreedSpace(t *testing.T) {
 	w, r := newPair(t)
-	write(t, w, make([]byte, MinSize))
+	writeAll(t, w, make([]byte, MinSize))
 	r.Ack(10)
 	if !w.Stall() {
-		t.Error("the writer would wait for ever")
+		t.Error("Stall does not report the free space")
 	}
 	if r.Ack(20) {
-		t.Error("woken without having stalled")
+		t.Error("Ack requests to wake a writer that did not stall")
 	}
 }
 
-// A reader gone mad cannot make the writer overwrite what was not acknowledged.
-//
+// An invalid tail of the reader cannot make the writer overwrite unacknowledged bytes.
 // FEATURES: R93
-func TestUnbelievableTails(t *testing.T) {
+func TestRing_IgnoresInvalidTail(t *testing.T) {
 	w, r := newPair(t)
-	write(t, w, make([]byte, 1000))
+	writeAll(t, w, make([]byte, 1000))
 	r.Ack(500)
 	w.Room()
 	for _, tail := range []uint64{0, 499, 1001, 1 << 60} {
 		r.hdr.tail.Store(tail)
 		w.Room()
 		if got := w.validTail(w.Head()); got != 500 {
-			t.Errorf("tail %d was believed: %d", tail, got)
+			t.Errorf("tail %d was accepted: got %d", tail, got)
 		}
 	}
 	r.hdr.tail.Store(500)
 	if r.Ack(5000); r.Tail() != 500 {
-		t.Error("an acknowledgement past the head was taken")
+		t.Error("an acknowledgement past the head was accepted")
 	}
 }
 
-func TestNotices(t *testing.T) {
+func TestShouldNotify_Coalesces(t *testing.T) {
 	w, r := newPair(t)
-	if !w.Notice() || w.Notice() || w.Notice() {
+	if !w.ShouldNotify() || w.ShouldNotify() || w.ShouldNotify() {
 		t.Error("notices are not coalesced")
 	}
 	r.ArmNotice()
-	if !w.Notice() {
-		t.Error("no notice after the reader looked")
+	if !w.ShouldNotify() {
+		t.Error("no notice after ArmNotice")
 	}
 }
 
 func TestCopyAt(t *testing.T) {
 	w, r := newPair(t)
-	write(t, w, []byte("0123456789"))
+	writeAll(t, w, []byte("0123456789"))
 	r.Ack(10)
 	buf := make([]byte, 4)
 	if n, ok := r.CopyAt(3, buf); !ok || string(buf[:n]) != "3456" {
-		t.Errorf("acknowledged bytes: %q, %v", buf[:n], ok)
+		t.Errorf("acknowledged bytes: got %q, %v", buf[:n], ok)
 	}
 	if n, ok := r.CopyAt(10, buf); !ok || n != 0 {
-		t.Errorf("at the head: %d, %v", n, ok)
+		t.Errorf("at the head: got %d, %v", n, ok)
 	}
 	if _, ok := r.CopyAt(11, buf); ok {
-		t.Error("past the head")
+		t.Error("past the head: got ok")
 	}
-	write(t, w, make([]byte, MinSize-MaxWrite))
+	writeAll(t, w, make([]byte, MinSize-MaxWrite))
 	r.Ack(w.Head())
 	if _, ok := r.CopyAt(3, buf); ok {
-		t.Error("bytes that may be overwritten were handed out")
+		t.Error("got bytes that may be overwritten")
 	}
 }
 
-// An idle ring gives its memory back, and says that old bytes are gone.
+// An idle ring releases its memory, and reports old bytes as overwritten.
 func TestTrim(t *testing.T) {
 	w, r := newPair(t)
-	write(t, w, []byte("abc"))
+	writeAll(t, w, []byte("abc"))
 	if err := w.Trim(); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.BytesAt(0, 10); string(got) != "abc" {
-		t.Fatalf("trimmed what was not acknowledged: %q", got)
+		t.Fatalf("Trim released unacknowledged bytes: got %q", got)
 	}
 	r.Ack(3)
 	if err := w.Trim(); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := r.CopyAt(0, make([]byte, 3)); ok {
-		t.Error("released bytes were handed out")
+		t.Error("got released bytes")
 	}
-	write(t, w, []byte("def"))
+	writeAll(t, w, []byte("def"))
 	if got := r.BytesAt(3, 10); string(got) != "def" {
-		t.Errorf("after a trim: %q", got)
+		t.Errorf("after Trim: got %q", got)
 	}
 }
 
-func TestMapRefusesWhatIsNoRing(t *testing.T) {
+func TestMap_RejectsInvalidMemory(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -206,13 +205,13 @@ func TestMapRefusesWhatIsNoRing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Map(f); err == nil {
-			t.Errorf("%d zero bytes passed as a ring", size)
+			t.Errorf("%d zero bytes: got a ring", size)
 		}
 	}
 }
 
 // Writer and reader at full speed, as two goroutines with a mapping each.
-func TestConcurrent(t *testing.T) {
+func TestRing_Concurrent(t *testing.T) {
 	w, r := newPair(t)
 	const total = 8 << 20
 	woken := make(chan struct{}, 1)
@@ -239,7 +238,7 @@ func TestConcurrent(t *testing.T) {
 			}
 			w.Publish(len(room))
 			n += len(room)
-			if w.Notice() {
+			if w.ShouldNotify() {
 				wake(noticed)
 			}
 		}
@@ -264,7 +263,7 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-func BenchmarkThrough(b *testing.B) {
+func BenchmarkRing(b *testing.B) {
 	r := Local(DefaultSize)
 	b.SetBytes(4096)
 	off := uint64(0)
@@ -275,13 +274,11 @@ func BenchmarkThrough(b *testing.B) {
 	}
 }
 
-// Outside what is unread there is nothing to be had: an offset that was given back, or that
-// was never reached, must not have a reader go round the ring for ever.
-//
+// Outside of the unread bytes BytesAt returns nothing: a released or future offset must not make a reader loop forever.
 // FAULT: A12
-func TestUnreadEndsAtTailAndHead(t *testing.T) {
+func TestBytesAt_OutsideUnread(t *testing.T) {
 	w, r := newPair(t)
-	write(t, w, bytes.Repeat([]byte("0123456789"), 100))
+	writeAll(t, w, bytes.Repeat([]byte("0123456789"), 100))
 	r.Ack(300)
 	for _, c := range []struct {
 		off          uint64
@@ -301,17 +298,17 @@ func TestUnreadEndsAtTailAndHead(t *testing.T) {
 	} {
 		r.hdr.tail.Store(c.tail)
 		if got, missed := r.BytesAt(c.off, 1<<30), r.MissedBytes(c.off); len(got) != c.bytes || missed != c.missed {
-			t.Errorf("at %d with the tail at %d: %d bytes, %d missed, want %d and %d", c.off, c.tail, len(got), missed, c.bytes, c.missed)
+			t.Errorf("at %d with the tail at %d: got %d bytes, %d missed, want %d and %d", c.off, c.tail, len(got), missed, c.bytes, c.missed)
 		}
 	}
 	r.hdr.tail.Store(300)
 	if got := r.BytesAt(300, -1); len(got) != 0 {
-		t.Errorf("%d bytes, none were asked for", len(got))
+		t.Errorf("limit 0: got %d bytes", len(got))
 	}
 }
 
-// Oldest is where CopyAt begins to have something: not a byte before.
-func TestOldest(t *testing.T) {
+// CopyAt has bytes from OldestOffset on, and none before.
+func TestOldestOffset(t *testing.T) {
 	r := Local(MinSize)
 	r.SetBase(5)
 	piece, one := make([]byte, 1000), make([]byte, 1)
@@ -322,32 +319,32 @@ func TestOldest(t *testing.T) {
 		if head%3 > 0 { // some of it is not given back
 			r.Ack(head - uint64(n)/2)
 		}
-		at := r.Oldest()
+		at := r.OldestOffset()
 		if _, ok := r.CopyAt(at, one); !ok || at > r.Tail() {
-			t.Fatalf("nothing at %d, with the head at %d", at, head)
+			t.Fatalf("got no bytes at %d, with the head at %d", at, head)
 		}
 		if _, ok := r.CopyAt(at-1, one); ok {
-			t.Fatalf("there is something before %d, with the head at %d", at, head)
+			t.Fatalf("got bytes before %d, with the head at %d", at, head)
 		}
 	}
 }
 
-// CopyAt reads any piece, however it lies in the ring and in words.
-func TestCopyAtEveryPlace(t *testing.T) {
+// CopyAt reads any part, whatever its alignment in the ring and in words.
+func TestCopyAt_AnyAlignment(t *testing.T) {
 	w, r := newPair(t)
 	b := make([]byte, MinSize-10)
-	write(t, w, b)
+	writeAll(t, w, b)
 	r.Ack(w.Head())
 	want := make([]byte, 40)
 	for i := range want {
 		want[i] = byte(i + 1)
 	}
-	write(t, w, want)
+	writeAll(t, w, want)
 	for from := range want {
 		for to := from; to <= len(want); to++ {
 			got := make([]byte, to-from)
 			if n, ok := r.CopyAt(uint64(len(b)+from), got); !ok || n != len(got) || !bytes.Equal(got, want[from:to]) {
-				t.Fatalf("[%d:%d] is %v, %v", from, to, got, ok)
+				t.Fatalf("[%d:%d]: got %v, %v", from, to, got, ok)
 			}
 		}
 	}

@@ -26,5 +26,5 @@ func sharedFile(size int64) (*os.File, error) {
 	return f, nil
 }
 
-// release drops the pages behind b; they read as zeros until written again.
-func release(b []byte) error { return unix.Madvise(b, unix.MADV_REMOVE) }
+// releasePages drops the pages behind b; they read as zeros until written again.
+func releasePages(b []byte) error { return unix.Madvise(b, unix.MADV_REMOVE) }

@@ -8,11 +8,9 @@ import (
 	"testing"
 )
 
-// Nobody changes the size of what keeper and daemon have mapped, by whatever way the file is opened; pages are given back
-// all the same.
-//
+// The size of the mapped file cannot be changed, however it is opened. Its pages can still be released.
 // FEATURES: R93
-func TestSizeIsSealed(t *testing.T) {
+func TestSharedFile_SizeIsSealed(t *testing.T) {
 	w, f, err := Create(MinSize)
 	if err != nil {
 		t.Fatal(err)
@@ -29,13 +27,13 @@ func TestSizeIsSealed(t *testing.T) {
 	defer other.Close()
 	for _, size := range []int64{0, headerSize, headerSize + 2*MinSize} {
 		if err := other.Truncate(size); !errors.Is(err, syscall.EPERM) {
-			t.Errorf("truncated to %d: %v", size, err)
+			t.Errorf("truncation to %d: got error %v", size, err)
 		}
 	}
 	if _, err := os.OpenFile(other.Name(), os.O_RDWR|os.O_TRUNC, 0); !errors.Is(err, syscall.EPERM) {
-		t.Errorf("opened and truncated: %v", err)
+		t.Errorf("open with truncation: got error %v", err)
 	}
-	write(t, w, []byte("abc"))
+	writeAll(t, w, []byte("abc"))
 	w.Ack(3)
 	if err := w.Trim(); err != nil {
 		t.Error(err)

@@ -22,5 +22,5 @@ func sharedFile(size int64) (*os.File, error) {
 	return f, nil
 }
 
-// release does nothing: these systems keep the pages of a file.
-func release([]byte) error { return nil }
+// releasePages does nothing: these systems keep the pages of a file.
+func releasePages([]byte) error { return nil }

@@ -10,4 +10,4 @@ import (
 func sharedFile(int64) (*os.File, error)    { return nil, errors.ErrUnsupported }
 func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 func unmap([]byte) error                    { return errors.ErrUnsupported }
-func release([]byte) error                  { return nil }
+func releasePages([]byte) error             { return nil }

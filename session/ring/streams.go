@@ -9,10 +9,10 @@ package ring
 // after it. So the newest switch at or before the tail is always present, and a reader that starts there, for example
 // after a crash, knows its stream. A writer that needs a switch while the log is full waits as if the ring were full.
 
-// logEntries fill the header's page from offset 512 on.
+// logEntries is the number of entries that fill the header's page from offset 512 on.
 const logEntries = (headerSize - 512) / 8
 
-// Stream is where bytes came from.
+// Stream is the source of bytes: stdout or stderr.
 type Stream uint8
 
 // Streams.
@@ -21,18 +21,18 @@ const (
 	Stderr Stream = 1
 )
 
-// Run is a number of bytes of one stream.
+// Run is a number of consecutive bytes of one stream.
 type Run struct {
 	Stream Stream
 	Bytes  int
 }
 
-// Separate makes the ring one of two streams. It may be called only after SetBase and
-// before anything was written or the ring was passed on.
-func (r *Ring) Separate() { r.hdr.separate.Store(1) }
+// Separate makes the ring one of two streams. It may be called only after SetBase, before any write and before the ring
+// is passed on.
+func (r *Ring) Separate() { r.hdr.isSeparated.Store(1) }
 
 // IsSeparated reports whether the ring keeps two streams separate.
-func (r *Ring) IsSeparated() bool { return r.hdr.separate.Load() == 1 }
+func (r *Ring) IsSeparated() bool { return r.hdr.isSeparated.Load() == 1 }
 
 // RoomFor works like Room for bytes of a stream. It also returns nil if they need a switch and the log is full. Publish
 // the bytes by PublishAs.
@@ -43,7 +43,7 @@ func (r *Ring) RoomFor(s Stream) []byte {
 	return r.Room()
 }
 
-// PublishAs makes n bytes written into RoomFor(s) visible.
+// PublishAs makes n bytes written into RoomFor(s) visible to the reader.
 func (r *Ring) PublishAs(s Stream, n int) {
 	if r.needsSwitch(s) {
 		k := r.hdr.switches.Load()
@@ -63,6 +63,7 @@ func (r *Ring) StallFor(s Stream) (room bool) {
 	return true
 }
 
+// needsSwitch reports whether bytes of s need a switch in the log.
 func (r *Ring) needsSwitch(s Stream) bool {
 	if !r.IsSeparated() {
 		return false
@@ -71,6 +72,7 @@ func (r *Ring) needsSwitch(s Stream) bool {
 	return k == 0 || Stream(r.hdr.log[(k-1)%logEntries].Load()&1) != s
 }
 
+// canSwitch reports whether bytes of s need no switch, or the log has space for one.
 func (r *Ring) canSwitch(s Stream) bool {
 	k := r.hdr.switches.Load()
 	if k < logEntries || !r.needsSwitch(s) {
@@ -80,9 +82,9 @@ func (r *Ring) canSwitch(s Stream) bool {
 	return r.hdr.log[(k+1)%logEntries].Load()>>1 <= r.validTail(r.hdr.head.Load())
 }
 
-// LogUsed returns how much of the log holds unacknowledged switches, in percent. A reader that cannot acknowledge must
-// drop output before the log is full.
-func (r *Ring) LogUsed() int {
+// LogUsagePercent returns how much of the log has unacknowledged switches, in percent. A reader that cannot acknowledge
+// must drop output before the log is full.
+func (r *Ring) LogUsagePercent() int {
 	k := r.hdr.switches.Load()
 	used := uint64(0)
 	for used < min(k, logEntries) && r.hdr.log[(k-1-used)%logEntries].Load()>>1 > r.hdr.tail.Load() {
@@ -91,18 +93,18 @@ func (r *Ring) LogUsed() int {
 	return int(used * 100 / logEntries)
 }
 
-// Runs appends what the bytes in [from, to) are, in order; they must not be acknowledged
-// yet. ok is false when the ring keeps no streams separate, or its log makes no sense.
+// Runs appends the streams of the bytes in [from, to), in order; the bytes must not be acknowledged yet. ok is false if
+// the ring has one stream, or its log is invalid.
 func (r *Ring) Runs(dst []Run, from, to uint64) (runs []Run, ok bool) {
 	k := r.hdr.switches.Load()
 	if !r.IsSeparated() || k == 0 || from >= to {
 		return dst, false
 	}
-	// Backwards to the switch that from stands after, then forwards.
+	// Search backwards for the switch before from, then continue forwards.
 	first := k
 	for above := uint64(1<<63 - 1); ; {
 		if first == 0 || k-first >= logEntries {
-			return dst, false // nothing covers from
+			return dst, false // no switch before from
 		}
 		first--
 		off := r.hdr.log[first%logEntries].Load() >> 1

@@ -13,7 +13,7 @@ func (r *Ring) Room() []byte {
 	return r.data[at : at+int(n)]
 }
 
-// validTail guards the writer against a reader gone mad: a tail that runs
+// validTail returns the newest valid tail. It protects the writer from an invalid one of the reader: a tail that moves
 // backwards or past head would let unread bytes be overwritten.
 func (r *Ring) validTail(head uint64) uint64 {
 	if t := r.hdr.tail.Load(); t >= r.lastTail && t <= head {
@@ -25,11 +25,11 @@ func (r *Ring) validTail(head uint64) uint64 {
 // Publish makes n bytes written into Room visible to the reader.
 func (r *Ring) Publish(n int) { r.hdr.head.Add(uint64(n)) }
 
-// Notice reports whether a notice must be sent: false while an earlier one has not
-// been looked at, so that a flood costs one notice per look.
-func (r *Ring) Notice() bool { return r.hdr.noticed.Swap(1) == 0 }
+// ShouldNotify reports whether the writer must send a notice. It returns false while the reader has not handled the
+// last one (ArmNotice), so that a flood causes one notice per read.
+func (r *Ring) ShouldNotify() bool { return r.hdr.noticed.Swap(1) == 0 }
 
-// Stall must be called by a writer that found no Room. It returns true if room became free since, so that the writer
+// Stall must be called by a writer that found no Room. It returns true if space became free since, so that the writer
 // can continue. Otherwise the writer must wait for a wake-up by the reader, which sees the flag.
 func (r *Ring) Stall() (room bool) {
 	r.hdr.stalled.Store(1)
@@ -40,12 +40,12 @@ func (r *Ring) Stall() (room bool) {
 	return true
 }
 
-// Trim gives the memory of a ring with nothing unread back to the system, so that an
-// idle session costs a page, not its busiest moment. Only the writer may call it.
+// Trim releases the memory of a ring without unread bytes to the system, so that an idle session uses a page. Only the
+// writer may call it.
 func (r *Ring) Trim() error {
 	if r.mem == nil || r.hdr.head.Load() != r.hdr.tail.Load() {
 		return nil
 	}
 	r.hdr.floor.Store(r.hdr.head.Load())
-	return release(r.data)
+	return releasePages(r.data)
 }

@@ -220,7 +220,7 @@ func (p *Program) WaitQuiet(d time.Duration) {
 }
 
 // Exec runs a line in a shell that was started by Shell, and waits for its end.
-func (p *Program) Exec(line string) program.Ran {
+func (p *Program) Exec(line string) program.CommandResult {
 	p.t.Helper()
 	ctx, cancel := p.wait()
 	defer cancel()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// configs are users' configurations. What they show must be the same with and without
-// the integration, and what they see of the shell's state too.
-var configs = []struct {
+// userConfigs are configurations of users. Their screens, and their view of the shell's state, must be the same with
+// and without the integration.
+var userConfigs = []struct {
 	name  string
 	shell string
 	args  []string
@@ -67,51 +67,50 @@ var configs = []struct {
 	{"dash", "dash", nil, []string{"ENV=$HOME/my.rc"}, map[string]string{"my.rc": "PS1='[$?] '\n"}, []string{"true", "false", "echo $?", "set -u; true"}},
 }
 
-// unalike are parts of a screen that differ between two homes and runs.
-var unalike = regexp.MustCompile(`/tmp/[A-Za-z]+[^ :>\n]*/00[0-9]`)
+// homePath matches the parts of a screen that differ between two homes and runs.
+var homePath = regexp.MustCompile(`/tmp/[A-Za-z]+[^ :>\n]*/00[0-9]`)
 
 // FEATURES: R6 R7
-func TestNothingToSee(t *testing.T) {
-	for _, c := range configs {
+func TestIntegration_IsInvisible(t *testing.T) {
+	for _, c := range userConfigs {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			o := rigOptions{argv: append([]string{shellPath(t, c.shell)}, c.args...), files: c.files, env: c.env}
-			with := newRig(t, o)
-			with.promptShows()
-			seen := []string{with.seen()}
+			o := testShellOptions{argv: append([]string{shellPath(t, c.shell)}, c.args...), files: c.files, env: c.env}
+			with := newTestShellSession(t, o)
+			with.waitForPromptText()
+			seen := []string{with.comparableScreen()}
 			for _, line := range c.lines {
 				with.run(line)
-				with.promptShows()
-				seen = append(seen, with.seen())
+				with.waitForPromptText()
+				seen = append(seen, with.comparableScreen())
 			}
 			o.plain = true
-			without := newRig(t, o)
+			without := newTestShellSession(t, o)
 			for i, s := range seen {
-				without.rests()
-				without.until("the same screen, with the integration:\n"+s+"\n", func() bool { return without.seen() == s })
+				without.waitForRead()
+				without.readUntil("the same screen, with the integration:\n"+s+"\n", func() bool { return without.comparableScreen() == s })
 				if i < len(c.lines) {
-					without.keys(c.lines[i] + "\r")
+					without.sendKeys(c.lines[i] + "\r")
 				}
 			}
 		})
 	}
 }
 
-// seen is the screen without what differs between two homes.
-func (r *rig) seen() string {
-	s := unalike.ReplaceAllString(r.screen(), "~")
+// comparableScreen returns the screen without the parts that differ between two homes.
+func (r *testShellSession) comparableScreen() string {
+	s := homePath.ReplaceAllString(r.screen(), "~")
 	// Of a DEBUG trap that prints there is one line more: see longterm.bash.
 	return strings.TrimPrefix(s, "+ __longterm_begin 0\n")
 }
 
-// promptShows waits until the prompt can be seen, which the marks of basic quality do
-// not tell.
-func (r *rig) promptShows() {
+// waitForPromptText waits until the prompt is on the screen, which the marks of basic quality do not show.
+func (r *testShellSession) waitForPromptText() {
 	r.t.Helper()
-	r.prompt()
+	r.waitForPrompt()
 	if r.tracker.State().InputAt == 0 {
-		r.until("visible prompt", func() bool { return promptEnd.MatchString(r.cursorLine()) })
-		r.rests()
+		r.readUntil("visible prompt", func() bool { return promptEnd.MatchString(r.cursorLine()) })
+		r.waitForRead()
 	}
 }
 

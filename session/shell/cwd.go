@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Cwd is a directory that a program reported as its own. Host is empty if not reported. It is not checked here: a shell
-// on another machine reports directories of that machine.
+// Cwd is a directory that a program reported as its own. Host is empty if not reported. The directory is not checked: a
+// shell on another machine reports directories of that machine.
 type Cwd struct{ Host, Path string }
 
-// ParseCwd decodes the payload of OSC 7 (name "7": a file or kitty-shell-cwd URL) or of
-// its relatives 9;9, 633 and 1337 (a path). Path is empty when it is neither.
+// ParseCwd decodes the payload of OSC 7 (name "7": a file or kitty-shell-cwd URL) or of the similar 9;9, 633 and 1337
+// (a path). Path is empty for other payloads.
 func ParseCwd(name, text string) Cwd {
 	scheme, rest, isURL := strings.Cut(text, "://")
 	if !isURL || name == "9;9" {
@@ -31,21 +31,21 @@ func ParseCwd(name, text string) Cwd {
 	return Cwd{Host: host, Path: cleanPath(p)}
 }
 
-// cleanPath returns an absolute path of either system, or "".
+// cleanPath returns a clean absolute path of Unix or Windows, or "".
 func cleanPath(p string) string {
 	switch {
 	case strings.ContainsRune(p, 0):
 		return ""
 	case strings.HasPrefix(p, "/"):
 		return path.Clean(p)
-	case isDrive(p):
+	case hasDrive(p):
 		return p
 	}
 	return ""
 }
 
-// isDrive reports whether p starts with C:\ or C:/.
-func isDrive(p string) bool {
+// hasDrive reports whether p starts with C:\ or C:/.
+func hasDrive(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') &&
 		(p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }

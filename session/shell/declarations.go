@@ -9,12 +9,13 @@ import (
 
 // SyntaxError is an error in a shell's declarations.
 type SyntaxError struct {
-	Offset int
-	What   string
+	Offset  int
+	Message string
 }
 
+// Error returns the message with the offset.
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("declarations, byte %d: %s", e.Offset, e.What)
+	return fmt.Sprintf("declarations, byte %d: %s", e.Offset, e.Message)
 }
 
 // ParseDeclarations parses the output of "export -p" of bash, ksh, mksh, dash and zsh:
@@ -23,14 +24,14 @@ func (e *SyntaxError) Error() string {
 //
 // It omits names without a value, which are exported but not set, and arrays, which no shell exports.
 func ParseDeclarations(s string) (Env, error) {
-	p := declarations{s: s}
+	p := declarationParser{text: s}
 	env := Env{}
 	for {
 		p.skip(" \t\n")
-		if p.end() {
+		if p.atEnd() {
 			return env, nil
 		}
-		name, value, set, err := p.declaration()
+		name, value, set, err := p.parseDeclaration()
 		if err != nil {
 			return nil, err
 		}
@@ -40,128 +41,132 @@ func ParseDeclarations(s string) (Env, error) {
 	}
 }
 
-// declarations reads s from i on.
-type declarations struct {
-	s string
-	i int
+// declarationParser parses text from pos on.
+type declarationParser struct {
+	text string
+	pos  int
 }
 
-func (p *declarations) end() bool { return p.i >= len(p.s) }
+// atEnd reports whether the whole text is parsed.
+func (p *declarationParser) atEnd() bool { return p.pos >= len(p.text) }
 
-func (p *declarations) skip(set string) {
-	for !p.end() && strings.IndexByte(set, p.s[p.i]) >= 0 {
-		p.i++
+// skip skips bytes in set.
+func (p *declarationParser) skip(set string) {
+	for !p.atEnd() && strings.IndexByte(set, p.text[p.pos]) >= 0 {
+		p.pos++
 	}
 }
 
-func (p *declarations) fail(what string) error { return &SyntaxError{p.i, what} }
+// syntaxError returns an error at the current position.
+func (p *declarationParser) syntaxError(what string) error { return &SyntaxError{p.pos, what} }
 
-// declaration parses a command word, options, and one NAME or NAME=value.
-func (p *declarations) declaration() (name, value string, set bool, err error) {
-	switch word := p.bare(); word {
+// parseDeclaration parses a command word, options, and one NAME or NAME=value. set is false without a value.
+func (p *declarationParser) parseDeclaration() (name, value string, set bool, err error) {
+	switch word := p.bareWord(); word {
 	case "export", "declare", "typeset":
 	default:
-		return "", "", false, p.fail("no declaration: " + strconv.Quote(clip(word, 40)))
+		return "", "", false, p.syntaxError("no declaration: " + strconv.Quote(truncate(word, 40)))
 	}
 	array := false
 	for {
 		p.skip(" \t")
-		if p.end() || p.s[p.i] != '-' && p.s[p.i] != '+' {
+		if p.atEnd() || p.text[p.pos] != '-' && p.text[p.pos] != '+' {
 			break
 		}
-		array = strings.ContainsAny(p.bare(), "aA") || array
+		array = strings.ContainsAny(p.bareWord(), "aA") || array
 	}
-	from := p.i
-	for !p.end() && isNameByte(p.s[p.i], p.i > from) {
-		p.i++
+	from := p.pos
+	for !p.atEnd() && isNameByte(p.text[p.pos], p.pos > from) {
+		p.pos++
 	}
-	if name = p.s[from:p.i]; name == "" {
-		return "", "", false, p.fail("no name")
+	if name = p.text[from:p.pos]; name == "" {
+		return "", "", false, p.syntaxError("no name")
 	}
-	if p.end() || p.s[p.i] != '=' {
-		return name, "", false, p.line()
+	if p.atEnd() || p.text[p.pos] != '=' {
+		return name, "", false, p.endLine()
 	}
-	p.i++
-	if array || !p.end() && p.s[p.i] == '(' {
-		return name, "", false, p.array()
+	p.pos++
+	if array || !p.atEnd() && p.text[p.pos] == '(' {
+		return name, "", false, p.skipArray()
 	}
-	value, err = p.word()
+	value, err = p.parseWord()
 	if err == nil {
-		err = p.line()
+		err = p.endLine()
 	}
 	return name, value, err == nil, err
 }
 
-// array skips a list of words in parentheses.
-func (p *declarations) array() error {
-	if p.end() || p.s[p.i] != '(' {
-		if _, err := p.word(); err != nil {
+// skipArray skips a list of words in parentheses.
+func (p *declarationParser) skipArray() error {
+	if p.atEnd() || p.text[p.pos] != '(' {
+		if _, err := p.parseWord(); err != nil {
 			return err
 		}
-		return p.line()
+		return p.endLine()
 	}
-	p.i++
+	p.pos++
 	for {
 		p.skip(" \t\n")
 		switch {
-		case p.end():
-			return p.fail("a list does not end")
-		case p.s[p.i] == ')':
-			p.i++
-			return p.line()
+		case p.atEnd():
+			return p.syntaxError("a list does not end")
+		case p.text[p.pos] == ')':
+			p.pos++
+			return p.endLine()
 		}
-		from := p.i
-		if _, err := p.word(); err != nil {
+		from := p.pos
+		if _, err := p.parseWord(); err != nil {
 			return err
 		}
-		if p.i == from { // what ends a word elsewhere
-			return p.fail("a character that must be quoted")
+		if p.pos == from { // a byte that ends words
+			return p.syntaxError("a character that must be quoted")
 		}
 	}
 }
 
-// line wants the end of the line.
-func (p *declarations) line() error {
+// endLine skips blanks and returns an error unless the line ends.
+func (p *declarationParser) endLine() error {
 	p.skip(" \t;")
-	if p.end() || p.s[p.i] == '\n' {
+	if p.atEnd() || p.text[p.pos] == '\n' {
 		return nil
 	}
-	return p.fail("more than one declaration in a line")
+	return p.syntaxError("more than one declaration in a line")
 }
 
+// isNameByte reports whether c may be in a variable's name; digits only inside.
 func isNameByte(c byte, inside bool) bool {
 	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || inside && c >= '0' && c <= '9'
 }
 
-// bare parses a run of bytes up to white space.
-func (p *declarations) bare() string {
-	from := p.i
-	for !p.end() && strings.IndexByte(" \t\n", p.s[p.i]) < 0 {
-		p.i++
+// bareWord parses bytes up to white space.
+func (p *declarationParser) bareWord() string {
+	from := p.pos
+	for !p.atEnd() && strings.IndexByte(" \t\n", p.text[p.pos]) < 0 {
+		p.pos++
 	}
-	return p.s[from:p.i]
+	return p.text[from:p.pos]
 }
 
-// word parses a shell word of quoted and bare pieces, without expansions.
-func (p *declarations) word() (string, error) {
+// parseWord parses a shell word of quoted and bare pieces, without expansions.
+func (p *declarationParser) parseWord() (string, error) {
 	var b strings.Builder
-	for !p.end() {
-		rest := p.s[p.i:]
+	for !p.atEnd() {
+		rest := p.text[p.pos:]
 		var err error
 		switch {
 		case rest[0] == '\'':
-			err = p.single(&b)
+			err = p.singleQuoted(&b)
 		case rest[0] == '"':
-			err = p.double(&b)
+			err = p.doubleQuoted(&b)
 		case strings.HasPrefix(rest, "$'"):
-			err = p.ansi(&b)
+			err = p.ansiQuoted(&b)
 		case rest[0] == '\\':
-			err = p.backslash(&b)
+			err = p.escapedByte(&b)
 		case strings.IndexByte(" \t\n;()", rest[0]) >= 0:
 			return b.String(), nil
 		default:
 			b.WriteByte(rest[0])
-			p.i++
+			p.pos++
 		}
 		if err != nil {
 			return "", err
@@ -170,44 +175,46 @@ func (p *declarations) word() (string, error) {
 	return b.String(), nil
 }
 
-func (p *declarations) single(b *strings.Builder) error {
-	text, _, ok := strings.Cut(p.s[p.i+1:], "'")
+// singleQuoted parses '…' and appends the text to b.
+func (p *declarationParser) singleQuoted(b *strings.Builder) error {
+	text, _, ok := strings.Cut(p.text[p.pos+1:], "'")
 	if !ok {
-		return p.fail("' is not closed")
+		return p.syntaxError("' is not closed")
 	}
 	b.WriteString(text)
-	p.i += len(text) + 2
+	p.pos += len(text) + 2
 	return nil
 }
 
-// backslash parses a backslash outside of quotes; with a newline it joins lines.
-func (p *declarations) backslash(b *strings.Builder) error {
-	if p.i+1 >= len(p.s) {
-		return p.fail("nothing after \\")
+// escapedByte parses a backslash outside of quotes; with a newline it joins lines.
+func (p *declarationParser) escapedByte(b *strings.Builder) error {
+	if p.pos+1 >= len(p.text) {
+		return p.syntaxError("nothing after \\")
 	}
-	if c := p.s[p.i+1]; c != '\n' {
+	if c := p.text[p.pos+1]; c != '\n' {
 		b.WriteByte(c)
 	}
-	p.i += 2
+	p.pos += 2
 	return nil
 }
 
-func (p *declarations) double(b *strings.Builder) error {
-	for i := p.i + 1; i < len(p.s); i++ {
-		c := p.s[i]
+// doubleQuoted parses "…" and appends the text to b.
+func (p *declarationParser) doubleQuoted(b *strings.Builder) error {
+	for i := p.pos + 1; i < len(p.text); i++ {
+		c := p.text[i]
 		switch {
 		case c == '"':
-			p.i = i + 1
+			p.pos = i + 1
 			return nil
-		case c == '\\' && i+1 < len(p.s) && strings.IndexByte("$`\"\\\n", p.s[i+1]) >= 0:
-			if i++; p.s[i] != '\n' {
-				b.WriteByte(p.s[i])
+		case c == '\\' && i+1 < len(p.text) && strings.IndexByte("$`\"\\\n", p.text[i+1]) >= 0:
+			if i++; p.text[i] != '\n' {
+				b.WriteByte(p.text[i])
 			}
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return p.fail(`" is not closed`)
+	return p.syntaxError(`" is not closed`)
 }
 
 // ansiEscapes are the one-letter escapes of $'…'.
@@ -216,32 +223,33 @@ var ansiEscapes = map[byte]byte{
 	'\\': '\\', '\'': '\'', '"': '"', '?': '?',
 }
 
-func (p *declarations) ansi(b *strings.Builder) error {
-	for i := p.i + 2; i < len(p.s); {
-		c := p.s[i]
+// ansiQuoted parses $'…' and appends the text to b.
+func (p *declarationParser) ansiQuoted(b *strings.Builder) error {
+	for i := p.pos + 2; i < len(p.text); {
+		c := p.text[i]
 		switch {
 		case c == '\'':
-			p.i = i + 1
+			p.pos = i + 1
 			return nil
-		case c == '\\' && i+1 < len(p.s):
-			i += ansiEscape(b, p.s[i:])
+		case c == '\\' && i+1 < len(p.text):
+			i += ansiEscape(b, p.text[i:])
 		default:
 			b.WriteByte(c)
 			i++
 		}
 	}
-	return p.fail("$' is not closed")
+	return p.syntaxError("$' is not closed")
 }
 
 // ansiEscape decodes the escape at the start of s and returns its length. It copies an unknown escape unchanged.
 func ansiEscape(b *strings.Builder, s string) int {
 	switch c := s[1]; {
 	case c >= '0' && c <= '7':
-		n, size := digits(s[1:], 8, 3)
+		n, size := parseDigits(s[1:], 8, 3)
 		b.WriteByte(byte(n))
 		return 1 + size
 	case c == 'x':
-		if n, size := digits(s[2:], 16, 2); size > 0 {
+		if n, size := parseDigits(s[2:], 16, 2); size > 0 {
 			b.WriteByte(byte(n))
 			return 2 + size
 		}
@@ -250,7 +258,7 @@ func ansiEscape(b *strings.Builder, s string) int {
 		if c == 'U' {
 			most = 8
 		}
-		if n, size := digits(s[2:], 16, most); size > 0 {
+		if n, size := parseDigits(s[2:], 16, most); size > 0 {
 			b.WriteString(string(utf8.AppendRune(nil, rune(n&0x7fffffff))))
 			return 2 + size
 		}
@@ -265,8 +273,8 @@ func ansiEscape(b *strings.Builder, s string) int {
 	return 2
 }
 
-// digits reads up to most digits of a base.
-func digits(s string, base, most int) (n, size int) {
+// parseDigits parses up to most digits of a base.
+func parseDigits(s string, base, most int) (n, size int) {
 	for size < most && size < len(s) {
 		d, err := strconv.ParseUint(s[size:size+1], base, 8)
 		if err != nil {
@@ -278,4 +286,5 @@ func digits(s string, base, most int) (n, size int) {
 	return n, size
 }
 
-func clip(s string, most int) string { return s[:min(len(s), most)] }
+// truncate returns at most the first most bytes of s.
+func truncate(s string, most int) string { return s[:min(len(s), most)] }

@@ -7,15 +7,15 @@
 //
 // The scripts print marks (OSC 133) around each command. A mark has the session's nonce in its parameter "lt". The
 // shell reads it from a file that it empties, and keeps it in a variable that no child inherits: neither output nor a
-// nested shell can forge a mark. Marks without the nonce are foreign and change nothing. A mark also has its place
-// among all marks, "m". Each place is accepted once and only in order, so that the session's own output, shown a second
-// time, changes nothing either.
+// nested shell can forge a mark. Marks without the nonce are foreign and change nothing. A mark also has its number
+// among all marks, "m". Each number is accepted once and only in order, so that repeated output of the session changes
+// nothing either.
 //
 //	133;A;lt=N;m=25;n=7;exit=0;cwd=/tmp  start of the prompt, the seventh; status of the last
 //	                                     command; with b=1, mark B will follow; with kept=1,
-//	                                     the line was refused and stays in the editor; with
-//	                                     g=1, the editor supports GivenKey
-//	133;A;k=s;lt=N;m=27                  the shell waits for the rest of a line
+//	                                     the line was not run and stays in the editor; with
+//	                                     g=1, the editor supports LiteralKey
+//	133;A;k=s;lt=N;m=27                  the shell waits for the rest of a line (PS2)
 //	133;B;lt=N;m=26[;exit=0]             end of the prompt, start of input
 //	133;C;lt=N;m=28;cmdline_url=ls%0A    start of a command's output
 //	133;D;1;lt=N;m=29                    its end, with status 1
@@ -27,6 +27,6 @@
 //
 // # Ownership and units
 //
-// Tracker is a pure machine owned by the session's goroutine: no clock, no I/O. Offsets count the session's output
+// Tracker is a state machine owned by the session's goroutine: no clock, no I/O. Offsets count the session's output
 // bytes. Prepare and ReadEnv access only the private directory that they are given.
 package shell

@@ -13,25 +13,24 @@ import (
 	"strings"
 )
 
-// Env is the exported variables of a shell.
+// Env has the exported variables of a shell.
 type Env map[string]string
 
-// ErrTorn is returned for an environment that is just being written: read it again
-// after the next prompt.
-var ErrTorn = errors.New("the environment is just being written")
+// ErrIncompleteEnv is returned for an environment that is being written: read it again after the next prompt.
+var ErrIncompleteEnv = errors.New("the environment is just being written")
 
-// environMax bounds what is read: a shell cannot pass more than this to a program.
-const environMax = 16 << 20
+// maxEnvironBytes bounds the file that ReadEnv reads: a shell cannot pass more than this to a program.
+const maxEnvironBytes = 16 << 20
 
-// ReadEnv reads the environment that the shell wrote to its state directory before its newest prompt, and that prompt's
-// number. It omits the shell's own bookkeeping.
+// ReadEnv returns the environment that the shell wrote to its state directory before its newest prompt, and that
+// prompt's number. It omits the shell's internal variables.
 func ReadEnv(dir string) (env Env, prompt uint64, err error) {
 	f, err := os.Open(filepath.Join(dir, "environ"))
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, environMax))
+	b, err := io.ReadAll(io.LimitReader(f, maxEnvironBytes))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -50,15 +49,15 @@ func ParseEnviron(b []byte) (Env, uint64, error) {
 	if fields := strings.Fields(string(head)); len(fields) == 4 && fields[0] == "longterm-env" && fields[1] == "1" {
 		format, number = fields[2], fields[3]
 	} else {
-		return nil, 0, ErrTorn
+		return nil, 0, ErrIncompleteEnv
 	}
 	prompt, err := strconv.ParseUint(number, 10, 63)
 	if err != nil {
-		return nil, 0, fmt.Errorf("environment of prompt %q: %w", number, ErrTorn)
+		return nil, 0, fmt.Errorf("environment of prompt %q: %w", number, ErrIncompleteEnv)
 	}
 	body, whole := bytes.CutSuffix(body, []byte("# end "+number+"\n"))
 	if !whole {
-		return nil, 0, ErrTorn
+		return nil, 0, ErrIncompleteEnv
 	}
 	var env Env
 	switch format {
@@ -71,19 +70,19 @@ func ParseEnviron(b []byte) (Env, uint64, error) {
 	default:
 		return nil, 0, fmt.Errorf("environment in the unknown format %q", format)
 	}
-	maps.DeleteFunc(env, func(name, _ string) bool { return bookkeeping(name) })
+	maps.DeleteFunc(env, func(name, _ string) bool { return isBookkeeping(name) })
 	return env.compact(), prompt, nil
 }
 
-// compact returns the same environment in one piece of memory. It is kept as long as its shell waits, and its strings
-// would retain the whole file and the unused capacity of their buffers.
+// compact returns the same environment in one piece of memory. An environment is stored as long as its shell waits, and
+// its strings would retain the whole file and the unused capacity of their buffers.
 func (e Env) compact() Env {
 	size := 0
 	for name, value := range e {
 		size += len(name) + len(value)
 	}
 	var all strings.Builder
-	all.Grow(size) // it does not move from here on
+	all.Grow(size) // so that it is never reallocated
 	packed := make(Env, len(e))
 	for name, value := range e {
 		from := all.Len()
@@ -95,6 +94,7 @@ func (e Env) compact() Env {
 	return packed
 }
 
+// parseNul parses NAME=value pairs, each ended by a zero byte.
 func parseNul(s string) Env {
 	env := Env{}
 	for kv := range strings.SplitSeq(s, "\x00") {
@@ -105,8 +105,8 @@ func parseNul(s string) Env {
 	return env
 }
 
-// bookkeeping reports whether a variable changes with every command, or holds our marks.
-func bookkeeping(name string) bool {
+// isBookkeeping reports whether a variable changes with every command, or belongs to the integration.
+func isBookkeeping(name string) bool {
 	switch name {
 	case "_", "PS0", "PS1", "PS2", "PROMPT", "PROMPT2", "PROMPT_COMMAND", "SHLVL", "OLDPWD", "PWD", "_AST_FEATURES":
 		return true
@@ -114,17 +114,17 @@ func bookkeeping(name string) bool {
 	return strings.HasPrefix(name, "__longterm_") || strings.HasPrefix(name, "_longterm_") || strings.HasPrefix(name, "LONGTERM_SHELL_")
 }
 
-// EnvChangeKind is the kind of a variable's change.
+// EnvChangeKind is the kind of a change of a variable.
 type EnvChangeKind string
 
-// Kinds.
+// Kinds of changes.
 const (
 	EnvSet     EnvChangeKind = "set"
 	EnvChanged EnvChangeKind = "changed"
 	EnvUnset   EnvChangeKind = "unset"
 )
 
-// EnvChange is one variable's change. It omits the value of a secret.
+// EnvChange is the change of a variable. It omits the value of a secret.
 type EnvChange struct {
 	Name     string        `json:"name"`
 	Kind     EnvChangeKind `json:"kind"`
@@ -132,16 +132,16 @@ type EnvChange struct {
 	Redacted bool          `json:"redacted,omitempty"`
 }
 
-// DiffEnv lists what changed, by name.
+// DiffEnv returns the changes from one environment to another, sorted by name.
 func DiffEnv(before, after Env) []EnvChange {
 	var changes []EnvChange
 	for name, value := range after {
 		was, had := before[name]
 		switch {
 		case !had:
-			changes = append(changes, envChange(name, EnvSet, value))
+			changes = append(changes, newEnvChange(name, EnvSet, value))
 		case was != value:
-			changes = append(changes, envChange(name, EnvChanged, value))
+			changes = append(changes, newEnvChange(name, EnvChanged, value))
 		}
 	}
 	for name := range before {
@@ -153,7 +153,8 @@ func DiffEnv(before, after Env) []EnvChange {
 	return changes
 }
 
-func envChange(name string, kind EnvChangeKind, value string) EnvChange {
+// newEnvChange returns a change, redacted for a secret.
+func newEnvChange(name string, kind EnvChangeKind, value string) EnvChange {
 	if IsSecret(name, value) {
 		return EnvChange{Name: name, Kind: kind, Redacted: true}
 	}

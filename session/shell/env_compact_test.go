@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// An environment that was read says what its file says, and holds nothing of it: its texts lie behind each other.
-func TestPackedEnvironment(t *testing.T) {
+// A read environment equals its file, and holds no memory of it: its texts are adjacent.
+func TestEnv_Compact(t *testing.T) {
 	for name, want := range map[string]Env{
 		"longterm-env 1 nul 7\nA=one\x00EMPTY=\x00LONG=a=b\nc\x00# end 7\n":                             {"A": "one", "EMPTY": "", "LONG": "a=b\nc"},
 		"longterm-env 1 sh 7\ndeclare -x A=\"one\"\ndeclare -x EMPTY=\"\"\nexport B='t w o'\n# end 7\n": {"A": "one", "EMPTY": "", "B": "t w o"},

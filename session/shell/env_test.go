@@ -32,13 +32,13 @@ func TestParseDeclarations(t *testing.T) {
 	} {
 		got, err := ParseDeclarations(c.in)
 		if err != nil || !maps.Equal(got, c.want) {
-			t.Errorf("%s: %q, %v; want %q", c.in, got, err, c.want)
+			t.Errorf("%s: got %q, %v; want %q", c.in, got, err, c.want)
 		}
 	}
 	for _, in := range []string{`declare -x A="`, `export A='`, `export A=$'`, "rm -rf /", `export =x`, `export A=b C=d`, `export A=\`, `declare -ax A=(`, `declare -ax A=(;)`} {
 		_, err := ParseDeclarations(in)
 		if se := (*SyntaxError)(nil); !errors.As(err, &se) {
-			t.Errorf("%s: error %v", in, err)
+			t.Errorf("%s: got error %v", in, err)
 		}
 	}
 }
@@ -52,14 +52,14 @@ func TestParseEnviron(t *testing.T) {
 	}{
 		{"longterm-env 1 nul 7\nA=1\x00B=x\ny\x00PWD=/\x00_=x\x00# end 7\n", Env{"A": "1", "B": "x\ny"}, 7, nil},
 		{"longterm-env 1 sh 2\nexport A='1'\nexport PS1='x'\n# end 2\n", Env{"A": "1"}, 2, nil},
-		{"longterm-env 1 nul 7\nA=1\x00# end 6\n", nil, 0, ErrTorn},
-		{"longterm-env 1 nul 7\nA=1\x00", nil, 0, ErrTorn},
-		{"", nil, 0, ErrTorn},
-		{"longterm-env 1 nul x\n# end x\n", nil, 0, ErrTorn},
+		{"longterm-env 1 nul 7\nA=1\x00# end 6\n", nil, 0, ErrIncompleteEnv},
+		{"longterm-env 1 nul 7\nA=1\x00", nil, 0, ErrIncompleteEnv},
+		{"", nil, 0, ErrIncompleteEnv},
+		{"longterm-env 1 nul x\n# end x\n", nil, 0, ErrIncompleteEnv},
 	} {
 		got, n, err := ParseEnviron([]byte(c.in))
 		if !maps.Equal(got, c.want) || n != c.n || !errors.Is(err, c.err) {
-			t.Errorf("%q: %q, %d, %v", c.in, got, n, err)
+			t.Errorf("%q: got %q, %d, %v", c.in, got, n, err)
 		}
 	}
 }
@@ -93,12 +93,12 @@ func TestIsSecret(t *testing.T) {
 		{"X", "Bearer abcdefghijklmnopqrst", true}, {"X", "Server=x;Password=abc", true}, {"X", "task-force-one-two", false},
 	} {
 		if got := IsSecret(c.name, c.value); got != c.want {
-			t.Errorf("%s=%s: %v", c.name, c.value, got)
+			t.Errorf("%s=%s: got %v", c.name, c.value, got)
 		}
 	}
 }
 
-// FuzzParseDeclarations: quoted as the shells do, any value comes back.
+// FuzzParseDeclarations checks that any value survives the quoting of shells.
 func FuzzParseDeclarations(f *testing.F) {
 	for _, s := range []string{"", "a b", "it's", "\n", "\\", "$x`y`\"", "\xff\x00"} {
 		f.Add(s)
@@ -127,7 +127,7 @@ func FuzzParseEnviron(f *testing.F) {
 			t.Errorf("%q, %v", env, err)
 		}
 		for name := range env {
-			if name == "" || bookkeeping(name) {
+			if name == "" || isBookkeeping(name) {
 				t.Errorf("variable %q", name)
 			}
 		}

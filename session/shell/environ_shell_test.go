@@ -8,51 +8,51 @@ import (
 	"testing"
 )
 
-// change is an expected change of the environment.
-type change struct {
+// wantChange is an expected change of the environment.
+type wantChange struct {
 	name  string
 	kind  EnvChangeKind
 	value string
 }
 
-var environs = []struct {
+var environCases = []struct {
 	name string
 	line string
 	fish string
 	not  []string
-	want []change
+	want []wantChange
 }{
 	{"nothing", "true", "", nil, nil},
 	{"not exported", "plain=1", "set plain 1", nil, nil},
-	{"export", "export A=1", "set -gx A 1", nil, []change{{"A", EnvSet, "1"}}},
-	{"changed", "A=2", "set A 2", nil, []change{{"A", EnvChanged, "2"}}},
+	{"export", "export A=1", "set -gx A 1", nil, []wantChange{{"A", EnvSet, "1"}}},
+	{"changed", "A=2", "set A 2", nil, []wantChange{{"A", EnvChanged, "2"}}},
 	{"several", "export B='x y' C=\"q'q\"", "set -gx B 'x y'; set -gx C \"q'q\"", nil,
-		[]change{{"B", EnvSet, "x y"}, {"C", EnvSet, "q'q"}}},
-	{"lines", "export D='one\ntwo'", "", nil, []change{{"D", EnvSet, "one\ntwo"}}},
-	{"shell characters", `export E='$x "y" \z ` + "`w`" + ` !#~*;=()'`, "", nil, []change{{"E", EnvSet, "$x \"y\" \\z `w` !#~*;=()"}}},
-	{"control characters", `export F="$(printf 'a\tb\033c')"`, `set -gx F (printf 'a\tb\033c')`, nil, []change{{"F", EnvSet, "a\tb\x1bc"}}},
-	{"not ASCII", "export G='žluť 日本'", "", []string{"mksh", "ksh"}, []change{{"G", EnvSet, "žluť 日本"}}},
-	{"empty", "export H=", "set -gx H ''", nil, []change{{"H", EnvSet, ""}}},
-	{"unset", "unset A B", "set -e A; set -e B", nil, []change{{"A", EnvUnset, ""}, {"B", EnvUnset, ""}}},
-	{"unset by export -n", "export -n C", nofish, []string{"mksh", "dash", "ksh", "zsh"}, []change{{"C", EnvUnset, ""}}},
-	{"sourced", ". ./vars.sh", "source vars.fish", nil, []change{{"S1", EnvSet, "one"}, {"S2", EnvSet, "two"}}},
-	{"in a subshell", "(export NO=1)", nofish, nil, nil},
+		[]wantChange{{"B", EnvSet, "x y"}, {"C", EnvSet, "q'q"}}},
+	{"lines", "export D='one\ntwo'", "", nil, []wantChange{{"D", EnvSet, "one\ntwo"}}},
+	{"shell characters", `export E='$x "y" \z ` + "`w`" + ` !#~*;=()'`, "", nil, []wantChange{{"E", EnvSet, "$x \"y\" \\z `w` !#~*;=()"}}},
+	{"control characters", `export F="$(printf 'a\tb\033c')"`, `set -gx F (printf 'a\tb\033c')`, nil, []wantChange{{"F", EnvSet, "a\tb\x1bc"}}},
+	{"not ASCII", "export G='žluť 日本'", "", []string{"mksh", "ksh"}, []wantChange{{"G", EnvSet, "žluť 日本"}}},
+	{"empty", "export H=", "set -gx H ''", nil, []wantChange{{"H", EnvSet, ""}}},
+	{"unset", "unset A B", "set -e A; set -e B", nil, []wantChange{{"A", EnvUnset, ""}, {"B", EnvUnset, ""}}},
+	{"unset by export -n", "export -n C", skipFish, []string{"mksh", "dash", "ksh", "zsh"}, []wantChange{{"C", EnvUnset, ""}}},
+	{"sourced", ". ./vars.sh", "source vars.fish", nil, []wantChange{{"S1", EnvSet, "one"}, {"S2", EnvSet, "two"}}},
+	{"in a subshell", "(export NO=1)", skipFish, nil, nil},
 	{"for one command", "NO=1 true", "", nil, nil},
-	{"array", "arr=(1 2); export arr", nofish, []string{"dash", "zsh", "ksh", "mksh"}, nil},
-	{"integer", "declare -ix I=5", nofish, []string{"dash", "mksh", "ksh", "fish"}, []change{{"I", EnvSet, "5"}}},
-	{"path", "export PATH=\"$PATH:/nowhere\"", "set PATH $PATH /nowhere", nil, []change{{"PATH", EnvChanged, "*"}}},
-	{"secret by name", "export MY_API_TOKEN=abc", "", nil, []change{{"MY_API_TOKEN", EnvSet, "REDACTED"}}},
-	{"secret by looks", "export INNOCENT=ghp_0123456789abcdefghij0123", "", nil, []change{{"INNOCENT", EnvSet, "REDACTED"}}},
-	{"in a function", "f() { export FN=1; }; f", "function f; set -gx FN 1; end; f", nil, []change{{"FN", EnvSet, "1"}}},
-	{"after a failure", "export Z=1; false", "", nil, []change{{"Z", EnvSet, "1"}}},
+	{"array", "arr=(1 2); export arr", skipFish, []string{"dash", "zsh", "ksh", "mksh"}, nil},
+	{"integer", "declare -ix I=5", skipFish, []string{"dash", "mksh", "ksh", "fish"}, []wantChange{{"I", EnvSet, "5"}}},
+	{"path", "export PATH=\"$PATH:/nowhere\"", "set PATH $PATH /nowhere", nil, []wantChange{{"PATH", EnvChanged, "*"}}},
+	{"secret by name", "export MY_API_TOKEN=abc", "", nil, []wantChange{{"MY_API_TOKEN", EnvSet, "REDACTED"}}},
+	{"secret by looks", "export INNOCENT=ghp_0123456789abcdefghij0123", "", nil, []wantChange{{"INNOCENT", EnvSet, "REDACTED"}}},
+	{"in a function", "f() { export FN=1; }; f", "function f; set -gx FN 1; end; f", nil, []wantChange{{"FN", EnvSet, "1"}}},
+	{"after a failure", "export Z=1; false", "", nil, []wantChange{{"Z", EnvSet, "1"}}},
 }
 
 // FEATURES: R46
-func TestEnvironment(t *testing.T) {
+func TestReadEnv_OfShells(t *testing.T) {
 	for _, sh := range shells {
 		t.Run(sh.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, rigOptions{
+			r := newTestShellSession(t, testShellOptions{
 				argv: append([]string{shellPath(t, sh.name)}, sh.argv[1:]...),
 				env:  []string{"OUTER=was here", "QUOTED=it's \"so\"\nor $not"},
 				files: map[string]string{
@@ -60,10 +60,10 @@ func TestEnvironment(t *testing.T) {
 					"vars.fish": "set -gx S1 one\nset -gx S2 two\n",
 				},
 			})
-			r.prompt()
-			for _, e := range environs {
+			r.waitForPrompt()
+			for _, e := range environCases {
 				line := e.line
-				if slices.Contains(e.not, sh.name) || sh.name == "fish" && e.fish == nofish {
+				if slices.Contains(e.not, sh.name) || sh.name == "fish" && e.fish == skipFish {
 					continue
 				}
 				if sh.name == "fish" && e.fish != "" {
@@ -93,7 +93,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func (r *rig) environ() Env {
+func (r *testShellSession) environ() Env {
 	r.t.Helper()
 	env, n, err := ReadEnv(r.launch.StateDir)
 	if err != nil {
@@ -105,11 +105,11 @@ func (r *rig) environ() Env {
 	return env
 }
 
-func (r *rig) expect(name string, got []EnvChange, want []change) {
+func (r *testShellSession) expect(name string, got []EnvChange, want []wantChange) {
 	r.t.Helper()
-	var is []change
+	var is []wantChange
 	for _, c := range got {
-		ch := change{c.Name, c.Kind, c.Value}
+		ch := wantChange{c.Name, c.Kind, c.Value}
 		if c.Redacted {
 			ch.value = "REDACTED"
 		}

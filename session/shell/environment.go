@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// environment is a list of NAME=value. Of a name that occurs twice the last counts, as
-// in os/exec.
+// environment is a list of NAME=value. For a name that occurs twice the last value counts, as in os/exec.
 type environment []string
 
+// get returns the value of a variable.
 func (e environment) get(name string) (string, bool) {
 	for _, kv := range slices.Backward(e) {
 		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
@@ -18,18 +18,19 @@ func (e environment) get(name string) (string, bool) {
 	return "", false
 }
 
+// unset removes a variable.
 func (e *environment) unset(name string) {
 	*e = slices.DeleteFunc(*e, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }
 
+// set sets a variable.
 func (e *environment) set(name, value string) {
 	e.unset(name)
 	*e = append(*e, name+"="+value)
 }
 
-// shim sets name to value and leaves what it was in another variable, from which the
-// script puts it back.
-func (e *environment) shim(name, saved, value string) {
+// replaceSaving sets name to value and its former value in the variable saved, from which the script restores it.
+func (e *environment) replaceSaving(name, saved, value string) {
 	was, ok := e.get(name)
 	e.unset(saved)
 	if ok {

@@ -12,22 +12,20 @@ import (
 	"testing"
 )
 
-// Output that is shown again, in the session it came from, ends no line and begins none,
-// asks for nothing and moves nothing: each mark is good once.
-//
+// Repeated output in its own session starts and ends no command: each mark is accepted once.
 // FAULT: E9
 // FEATURES: R7
-func TestOutputShownAgain(t *testing.T) {
-	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+func TestTracker_IgnoresRepeatedOutput(t *testing.T) {
+	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, shell string) {
 		r.run("cd /")
 		if shell != "fish" {
 			r.typeLine("echo 'a")
-			r.next(ChangeInput)
-			r.keys("b'\r")
-			r.next(ChangeFinished)
+			r.nextChange(ChangeInput)
+			r.sendKeys("b'\r")
+			r.nextChange(ChangeFinished)
 		}
 		r.run("cd ~")
-		r.prompt()
+		r.waitForPrompt()
 		raw := bytes.Clone(r.bytes)
 		for _, guess := range []string{"", "lt=", "lt=;m=99999", "lt=" + strings.Repeat("0", 32) + ";m=100000", "m=100000"} {
 			raw = fmt.Appendf(raw, "\x1b]133;D;0;%s\a\x1b]133;A;n=99;exit=0;%s\a\x1b]133;B;%s\a\x1b]133;C;%s\a", guess, guess, guess, guess)
@@ -38,45 +36,43 @@ func TestOutputShownAgain(t *testing.T) {
 		before := len(r.bytes)
 		line := "cat raw; sh -c 'read x; exit 7'"
 		r.typeLine(line)
-		r.until("what was shown", func() bool { return bytes.Contains(r.bytes[before:], []byte("shown again")) })
-		r.running("read x")
-		if st := r.tracker.State(); st.Running.Text != line || st.Done || st.Continuation || st.Doubt != nil || st.Cwd.Path != r.home {
+		r.readUntil("what was shown", func() bool { return bytes.Contains(r.bytes[before:], []byte("shown again")) })
+		r.waitForRunning("read x")
+		if st := r.tracker.State(); st.Running.Text != line || st.HasEnded || st.InContinuation || st.PossibleEnd != nil || st.Cwd.Path != r.home {
 			t.Errorf("state %+v, command %+v", st, st.Running)
 		}
 		r.taken = len(r.changes)
-		r.keys("\r")
-		if c := r.next(ChangeFinished).Command; exitOf(c) != 7 || c.Text != line {
+		r.sendKeys("\r")
+		if c := r.nextChange(ChangeFinished).Command; exitOf(c) != 7 || c.Text != line {
 			t.Errorf("command %+v", c)
 		}
 		if c := r.run("sh -c 'exit 3'"); exitOf(c) != 3 {
-			t.Errorf("the next one: %+v", c)
+			t.Errorf("got next command %+v", c)
 		}
 	})
 }
 
-// What makes a mark ours is in no environment, and no longer in the file it was handed over
-// in.
-//
+// The nonce is in no environment, and no longer in the file from which the shell read it.
 // FAULT: A25
-func TestNonceIsNowhere(t *testing.T) {
+func TestNonce_IsNotExposed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
-	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, shell string) {
 		r.run("true")
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", r.cmd.Process.Pid))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(r.launch.Nonce) != 32 || bytes.Contains(b, []byte(r.launch.Nonce)) {
-			t.Errorf("the shell's environment has it")
+			t.Errorf("the shell's environment has the nonce")
 		}
 		err = filepath.WalkDir(r.home, func(path string, d os.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
 			if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(r.launch.Nonce)) {
-				t.Errorf("%s has it", path)
+				t.Errorf("%s has the nonce", path)
 			}
 			return nil
 		})
@@ -84,20 +80,19 @@ func TestNonceIsNowhere(t *testing.T) {
 			t.Error(err)
 		}
 		r.typeLine("tr '\\0' '\\n' </proc/$PPID/environ; sh -c 'env; cat /proc/$PPID/environ'; echo en''d")
-		r.shows("end")
+		r.waitForText("end")
 		if strings.Contains(r.screen(), r.launch.Nonce) {
-			t.Error("a program sees it")
+			t.Error("a program's environment has the nonce")
 		}
-		r.next(ChangeFinished)
-		r.prompt()
+		r.nextChange(ChangeFinished)
+		r.waitForPrompt()
 	})
 }
 
-// The directory that a plain sh tells of is a URL: its slashes stay slashes.
-//
+// The directory that a plain sh reports is a URL, whose slashes stay slashes.
 // FAULT: E8
-func TestDirectoriesWithBlanks(t *testing.T) {
-	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+func TestCwd_WithSpecialCharacters(t *testing.T) {
+	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, shell string) {
 		for _, name := range []string{"two words", "a%b;c", "žluť 日本", "it's"} {
 			dir := filepath.Join(r.home, "d", name)
 			if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -115,7 +110,6 @@ func TestDirectoriesWithBlanks(t *testing.T) {
 }
 
 // A line that expands the shell's prompt, or runs its hooks, ends at the shell's next prompt and with its own status.
-//
 // FAULT: H26
 func TestLine_EndsAtThePrompt_WhenItRunsHooks(t *testing.T) {
 	lines := map[string][]string{
@@ -129,10 +123,10 @@ func TestLine_EndsAtThePrompt_WhenItRunsHooks(t *testing.T) {
 	for shell, lines := range lines {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, rigOptions{argv: []string{shellPath(t, shell)}})
+			r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, shell)}})
 			for _, line := range lines {
-				r.give(line, false)
-				c := r.give("echo next", false)
+				r.submitLine(line, false)
+				c := r.submitLine("echo next", false)
 				if exitOf(c) != 0 || !strings.HasSuffix(strings.TrimSpace(r.text(c)), "next") {
 					t.Errorf("%q: then %+v %q", line, c, r.text(c))
 				}

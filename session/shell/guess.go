@@ -10,38 +10,39 @@ import (
 // Guess is the probable state of a shell without marks (on another machine, for example), derived from the lines that
 // were typed into it.
 type Guess struct {
-	Cwd string `json:"cwd,omitempty"` // empty if unknown
-	// Env are variables that lines exported; nil: unset.
+	Cwd string `json:"cwd,omitempty"` // empty: unknown
+	// Env has variables that lines exported; nil: unset.
 	Env map[string]*string `json:"env,omitempty"`
-	// Sure reports that the newest line was fully understood, except for its success.
-	Sure bool `json:"sure"`
+	// IsCertain reports that the newest line was fully understood, except for its success.
+	IsCertain bool `json:"sure"`
 
-	old  string   // for cd -
-	dirs []string // for popd
-	base Env      // what it printed of its environment; nil: nothing
+	previousDir string   // for cd -
+	dirStack    []string // for popd
+	printedEnv  Env      // environment that the shell printed; nil: none
 }
 
-// After returns the guess after a line was typed. Commands in another process (subshells, pipes, the background) change
-// nothing; conditional commands make the guess unsure.
-func (g Guess) After(line string) Guess {
+// AfterLine returns the guess after a line was typed. Commands in another process (subshells, pipes, the background)
+// change nothing; conditional commands make the guess uncertain.
+func (g Guess) AfterLine(line string) Guess {
 	f, err := sh.NewParser(sh.Variant(sh.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
-		g.Sure = false
+		g.IsCertain = false
 		return g
 	}
 	env := map[string]*string{}
 	for name, value := range g.Env {
 		env[name] = value
 	}
-	g.Env, g.Sure = env, true
-	g.stmts(f.Stmts)
+	g.Env, g.IsCertain = env, true
+	g.applyStatements(f.Stmts)
 	if len(g.Env) == 0 {
 		g.Env = nil
 	}
 	return g
 }
 
-func (g *Guess) stmts(list []*sh.Stmt) {
+// applyStatements updates the guess with the effects of statements.
+func (g *Guess) applyStatements(list []*sh.Stmt) {
 	for _, s := range list {
 		if !s.Background && !s.Coprocess {
 			g.apply(s.Cmd)
@@ -53,44 +54,45 @@ func (g *Guess) stmts(list []*sh.Stmt) {
 func (g *Guess) apply(c sh.Command) {
 	switch x := c.(type) {
 	case *sh.CallExpr:
-		g.call(x)
+		g.applyCall(x)
 	case *sh.DeclClause:
 		if x.Variant.Value == "export" {
-			g.assign(x.Args)
+			g.applyAssignments(x.Args)
 		}
 	case *sh.Block:
-		g.stmts(x.Stmts)
+		g.applyStatements(x.Stmts)
 	case *sh.TimeClause:
 		if x.Stmt != nil {
-			g.stmts([]*sh.Stmt{x.Stmt})
+			g.applyStatements([]*sh.Stmt{x.Stmt})
 		}
 	case *sh.BinaryCmd:
 		if x.Op == sh.AndStmt || x.Op == sh.OrStmt {
-			g.stmts([]*sh.Stmt{x.X})
-			g.doubtful(func() { g.stmts([]*sh.Stmt{x.Y}) })
+			g.applyStatements([]*sh.Stmt{x.X})
+			g.applyConditional(func() { g.applyStatements([]*sh.Stmt{x.Y}) })
 		}
 	case *sh.IfClause:
-		g.doubtful(func() { g.stmts(x.Then) })
+		g.applyConditional(func() { g.applyStatements(x.Then) })
 	case *sh.WhileClause:
-		g.doubtful(func() { g.stmts(x.Do) })
+		g.applyConditional(func() { g.applyStatements(x.Do) })
 	case *sh.ForClause:
-		g.doubtful(func() { g.stmts(x.Do) })
+		g.applyConditional(func() { g.applyStatements(x.Do) })
 	}
 }
 
-// doubtful applies what may not happen.
-func (g *Guess) doubtful(apply func()) {
+// applyConditional calls apply for commands that may not run. A change of directory makes the guess uncertain.
+func (g *Guess) applyConditional(apply func()) {
 	before := g.Cwd
 	apply()
 	if g.Cwd != before {
-		g.Sure = false
+		g.IsCertain = false
 	}
 }
 
-func (g *Guess) call(x *sh.CallExpr) {
+// applyCall updates the guess with the effects of a simple command.
+func (g *Guess) applyCall(x *sh.CallExpr) {
 	var words []string
 	for _, w := range x.Args {
-		word, known := literal(w)
+		word, known := literalWord(w)
 		if !known {
 			word = unknownWord
 		}
@@ -105,60 +107,65 @@ func (g *Guess) call(x *sh.CallExpr) {
 	}
 	switch words[0] {
 	case "cd", "pushd":
-		g.cd(words[0], args)
+		g.changeDir(words[0], args)
 	case "popd":
-		if n := len(g.dirs); n > 0 {
-			g.move(g.dirs[n-1])
-			g.dirs = g.dirs[:n-1]
+		if n := len(g.dirStack); n > 0 {
+			g.setDir(g.dirStack[n-1])
+			g.dirStack = g.dirStack[:n-1]
 		} else {
-			g.lose()
+			g.forgetDir()
 		}
 	case "unset":
 		for _, name := range args {
 			g.Env[name] = nil
 		}
 	case "eval", "source", ".", "exec", "ssh", "su", "exit", "logout", unknownWord:
-		g.Sure = false
+		g.IsCertain = false
 	}
 }
 
+// unknownWord stands for a word whose expansion is unknown.
 const unknownWord = "\x00"
 
-func (g *Guess) cd(verb string, args []string) {
+// changeDir updates the directory for cd or pushd.
+func (g *Guess) changeDir(verb string, args []string) {
 	if verb == "pushd" {
-		g.dirs = append(g.dirs[:len(g.dirs):len(g.dirs)], g.Cwd)
+		g.dirStack = append(g.dirStack[:len(g.dirStack):len(g.dirStack)], g.Cwd)
 	}
 	switch {
 	case len(args) == 0, strings.HasPrefix(args[0], "~"), args[0] == unknownWord:
-		g.lose() // where home is, only the shell knows
-	case args[0] == "-" && g.old != "":
-		g.move(g.old)
+		g.forgetDir() // only the shell knows the home directory
+	case args[0] == "-" && g.previousDir != "":
+		g.setDir(g.previousDir)
 	case args[0] == "-":
-		g.lose()
+		g.forgetDir()
 	case path.IsAbs(args[0]):
-		g.move(path.Clean(args[0]))
+		g.setDir(path.Clean(args[0]))
 	case g.Cwd == "":
-		g.Sure = false
+		g.IsCertain = false
 	default:
-		g.move(path.Join(g.Cwd, args[0]))
+		g.setDir(path.Join(g.Cwd, args[0]))
 	}
 }
 
-func (g *Guess) move(dir string) {
-	g.old, g.Cwd = g.Cwd, dir
-	g.Sure = g.Sure && dir != ""
+// setDir sets the directory; "" if unknown.
+func (g *Guess) setDir(dir string) {
+	g.previousDir, g.Cwd = g.Cwd, dir
+	g.IsCertain = g.IsCertain && dir != ""
 }
 
-func (g *Guess) lose() { g.old, g.Cwd, g.Sure = g.Cwd, "", false }
+// forgetDir makes the directory unknown.
+func (g *Guess) forgetDir() { g.previousDir, g.Cwd, g.IsCertain = g.Cwd, "", false }
 
-func (g *Guess) assign(list []*sh.Assign) {
+// applyAssignments records exported variables, except for secrets.
+func (g *Guess) applyAssignments(list []*sh.Assign) {
 	for _, a := range list {
 		if a.Name == nil || a.Naked {
 			continue
 		}
 		value, known := "", true
 		if a.Value != nil {
-			value, known = literal(a.Value)
+			value, known = literalWord(a.Value)
 		}
 		if known && !IsSecret(a.Name.Value, value) {
 			g.Env[a.Name.Value] = &value
@@ -166,8 +173,8 @@ func (g *Guess) assign(list []*sh.Assign) {
 	}
 }
 
-// literal returns a word's text if it needs no expansion.
-func literal(w *sh.Word) (string, bool) {
+// literalWord returns a word's text. ok is false if it needs an expansion.
+func literalWord(w *sh.Word) (string, bool) {
 	var b strings.Builder
 	for _, p := range w.Parts {
 		switch x := p.(type) {
@@ -176,7 +183,7 @@ func literal(w *sh.Word) (string, bool) {
 		case *sh.SglQuoted:
 			b.WriteString(x.Value)
 		case *sh.DblQuoted:
-			text, ok := literal(&sh.Word{Parts: x.Parts})
+			text, ok := literalWord(&sh.Word{Parts: x.Parts})
 			if !ok {
 				return "", false
 			}

@@ -3,7 +3,7 @@ package shell
 import "testing"
 
 // FEATURES: R47
-func TestGuess(t *testing.T) {
+func TestGuess_AfterLine(t *testing.T) {
 	for _, c := range []struct {
 		lines []string
 		cwd   string
@@ -31,22 +31,22 @@ func TestGuess(t *testing.T) {
 	} {
 		var g Guess
 		for _, line := range c.lines {
-			g = g.After(line)
+			g = g.AfterLine(line)
 		}
-		if g.Cwd != c.cwd || g.Sure != c.sure {
-			t.Errorf("%q: %q, sure %v; want %q, %v", c.lines, g.Cwd, g.Sure, c.cwd, c.sure)
+		if g.Cwd != c.cwd || g.IsCertain != c.sure {
+			t.Errorf("%q: got %q, certain %v; want %q, %v", c.lines, g.Cwd, g.IsCertain, c.cwd, c.sure)
 		}
 	}
 }
 
 // FEATURES: R47
-func TestGuessEnv(t *testing.T) {
-	g := Guess{}.After("export A=1 B='two words' C=$X API_TOKEN=abc").After("unset A; D=4")
+func TestGuess_Env(t *testing.T) {
+	g := Guess{}.AfterLine("export A=1 B='two words' C=$X API_TOKEN=abc").AfterLine("unset A; D=4")
 	if len(g.Env) != 2 || g.Env["A"] != nil || g.Env["B"] == nil || *g.Env["B"] != "two words" {
 		t.Errorf("%+v", g.Env)
 	}
-	if before := (Guess{}).After("export A=1"); len(before.After("unset A").Env) != 1 || before.Env["A"] == nil {
-		t.Error("a guess changes those before it")
+	if before := (Guess{}).AfterLine("export A=1"); len(before.AfterLine("unset A").Env) != 1 || before.Env["A"] == nil {
+		t.Error("AfterLine changed the guess before")
 	}
 }
 
@@ -55,7 +55,7 @@ func FuzzGuess(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		if g := (Guess{Cwd: "/a"}).After(line); g.Cwd != "" && g.Cwd[0] != '/' {
+		if g := (Guess{Cwd: "/a"}).AfterLine(line); g.Cwd != "" && g.Cwd[0] != '/' {
 			t.Errorf("%q: %q", line, g.Cwd)
 		}
 	})

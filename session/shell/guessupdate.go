@@ -39,35 +39,35 @@ func (g Guess) Update(line, output string) Guess {
 	return g
 }
 
-// setCwd takes a directory that the shell itself printed.
+// setCwd sets a directory that the shell itself printed.
 func (g *Guess) setCwd(dir string) {
 	if !path.IsAbs(dir) {
 		return
 	}
 	if dir = path.Clean(dir); dir != g.Cwd {
-		g.move(dir)
+		g.setDir(dir)
 	}
-	g.Sure = true
+	g.IsCertain = true
 }
 
-// setVariables records the printed variables of the shell.
+// setVariables records variables that the shell printed. exported is set if they are all of its exported ones.
 func (g *Guess) setVariables(env Env, exported bool) {
 	if len(env) == 0 {
 		return
 	}
 	g.setCwd(strings.Trim(env["PWD"], `'"`))
 	if exported {
-		g.base, g.Env = env, nil
+		g.printedEnv, g.Env = env, nil
 	}
 }
 
 // Environ returns the variables that the shell probably exports: those that it printed, with later changes. It returns
 // nil if it has printed none.
 func (g Guess) Environ() Env {
-	if g.base == nil {
+	if g.printedEnv == nil {
 		return nil
 	}
-	env := maps.Clone(g.base)
+	env := maps.Clone(g.printedEnv)
 	for name, value := range g.Env {
 		if value == nil {
 			delete(env, name)
@@ -78,24 +78,15 @@ func (g Guess) Environ() Env {
 	return env
 }
 
-// parseLines parses lines of NAME=value. It omits the further lines of a value, which are not distinct from other
-// variables.
+// parseLines parses lines of NAME=value. It omits the further lines of a value, which cannot be distinguished from
+// other variables.
 func parseLines(s string) Env {
 	env := Env{}
 	for line := range strings.Lines(s) {
 		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "=")
-		if ok && isName(name) {
+		if ok && IsName(name) {
 			env[name] = value
 		}
 	}
 	return env
-}
-
-func isName(s string) bool {
-	for i := range len(s) {
-		if !isNameByte(s[i], i > 0) {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -2,8 +2,7 @@ package shell
 
 import "testing"
 
-// What a shell that tells nothing of itself prints of itself is taken for what it is like.
-//
+// A shell without marks prints its state, which updates the guess.
 // FAULT: B14
 // FEATURES: R45 R46
 func TestGuessUpdate(t *testing.T) {
@@ -23,14 +22,14 @@ func TestGuessUpdate(t *testing.T) {
 		{"set", "BASH=/bin/bash\nCOLOR=no\nPWD='/two words'\n", "/two words", ""},
 		{"env", "command not found\n", "/start", ""},
 	} {
-		g := Guess{}.After("cd /start").Update(c.line, c.output)
-		if g.Cwd != c.cwd || !g.Sure || g.Environ()["COLOR"] != c.color {
-			t.Errorf("%q printed %q: %+v, environment %v", c.line, c.output, g, g.Environ())
+		g := Guess{}.AfterLine("cd /start").Update(c.line, c.output)
+		if g.Cwd != c.cwd || !g.IsCertain || g.Environ()["COLOR"] != c.color {
+			t.Errorf("%q printed %q: got %+v, environment %v", c.line, c.output, g, g.Environ())
 		}
 	}
-	g := Guess{}.Update("env", "A=1\nB=2\n").After("export A=3; unset B")
+	g := Guess{}.Update("env", "A=1\nB=2\n").AfterLine("export A=3; unset B")
 	if env := g.Environ(); len(env) != 1 || env["A"] != "3" {
-		t.Errorf("after more lines: %v", env)
+		t.Errorf("after more lines: got %v", env)
 	}
 }
 
@@ -44,7 +43,7 @@ func FuzzGuessUpdate(f *testing.F) {
 			t.Errorf("directory %q", g.Cwd)
 		}
 		for name := range g.Environ() {
-			if !isName(name) {
+			if !IsName(name) {
 				t.Errorf("name %q", name)
 			}
 		}

@@ -19,11 +19,11 @@ import (
 	"github.com/longterm-dev/longterm/vterm"
 )
 
-// failsafe bounds how long a shell may take for one step before the test gives up.
-const failsafe = time.Minute
+// testTimeout bounds one step of a shell in a test.
+const testTimeout = time.Minute
 
-// rig is a shell on a PTY with an emulator and a tracker behind it.
-type rig struct {
+// testShellSession is a shell on a PTY with an emulator and a tracker.
+type testShellSession struct {
 	t       *testing.T
 	home    string
 	launch  Launch
@@ -38,21 +38,21 @@ type rig struct {
 	eof     bool
 }
 
-// rigOptions are what differs between shells in tests.
-type rigOptions struct {
+// testShellOptions are the differences between shells in tests.
+type testShellOptions struct {
 	argv  []string
 	files map[string]string // in the home directory
 	env   []string
 	plain bool // without the integration
 }
 
-// shellPath finds a shell or skips the test.
+// shellPath returns the path of a shell, or skips the test.
 func shellPath(t *testing.T, name string) string {
 	t.Helper()
 	return tier.Path(t, name)
 }
 
-func newRig(t *testing.T, o rigOptions) *rig {
+func newTestShellSession(t *testing.T, o testShellOptions) *testShellSession {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -85,7 +85,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8",
 		"SHELL=" + o.argv[0], "USER=tester", "LOGNAME=tester",
 	}, o.env...)
-	r := &rig{t: t, home: home, engine: vterm.New(vterm.Options{Cols: 100, Rows: 40})}
+	r := &testShellSession{t: t, home: home, engine: vterm.New(vterm.Options{Cols: 100, Rows: 40})}
 	r.launch = Launch{Argv: o.argv, Env: env, Quality: None}
 	if !o.plain {
 		if r.launch, err = Prepare(Setup{Argv: o.argv, Env: env, Cwd: home, Host: "testhost", Dir: dir}); err != nil {
@@ -97,7 +97,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	return r
 }
 
-func (r *rig) start() {
+func (r *testShellSession) start() {
 	r.t.Helper()
 	r.cmd = exec.Command(r.launch.Argv[0], r.launch.Argv[1:]...)
 	r.cmd.Env, r.cmd.Dir = r.launch.Env, r.home
@@ -133,7 +133,7 @@ func (r *rig) start() {
 	})
 }
 
-// pollable makes f one whose Close ends a Read.
+// pollable returns f in a mode in which Close ends a Read.
 func pollable(f *os.File) (*os.File, error) {
 	defer func() { _ = f.Close() }()
 	fd, err := unix.Dup(int(f.Fd()))
@@ -147,8 +147,8 @@ func pollable(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "pty"), nil
 }
 
-// killForeground ends what runs in a shell that is about to be killed.
-func (r *rig) killForeground() {
+// killForeground kills the programs in a shell that is about to be killed.
+func (r *testShellSession) killForeground() {
 	raw, err := r.pty.SyscallConn()
 	if err != nil {
 		return
@@ -160,21 +160,21 @@ func (r *rig) killForeground() {
 	})
 }
 
-// until takes output until ok says so.
-func (r *rig) until(what string, ok func() bool) {
+// readUntil processes output until ok returns true.
+func (r *testShellSession) readUntil(what string, ok func() bool) {
 	r.t.Helper()
-	deadline := time.NewTimer(failsafe)
+	deadline := time.NewTimer(testTimeout)
 	defer deadline.Stop()
 	for polls := 0; !ok(); {
 		if r.eof {
 			r.t.Fatalf("the shell ended while waiting for %s\n%s", what, r.describe())
 		}
 		var poll <-chan time.Time
-		if d := r.tracker.State().Doubt; d != nil && d.Prompt != nil {
-			if !r.edits() {
+		if d := r.tracker.State().PossibleEnd; d != nil && d.LatePrompt != nil {
+			if !r.isEditorReading() {
 				polls = 0
 			} else if polls++; polls > 100 { // what it printed before may be on its way
-				r.apply(Event{Kind: EventReads, At: uint64(len(r.bytes)), Time: time.Now()})
+				r.apply(Event{Kind: EventShellReads, At: uint64(len(r.bytes)), Time: time.Now()})
 				continue
 			}
 			poll = time.After(time.Millisecond)
@@ -189,13 +189,13 @@ func (r *rig) until(what string, ok func() bool) {
 			}
 			r.feed(b)
 		case <-deadline.C:
-			r.t.Fatalf("no %s after %v\n%s", what, failsafe, r.describe())
+			r.t.Fatalf("no %s after %v\n%s", what, testTimeout, r.describe())
 		}
 	}
 }
 
-// edits reports whether the shell's line editor reads the terminal, as the session asks the kernel.
-func (r *rig) edits() bool {
+// isEditorReading reports whether the shell's line editor reads the terminal, by the kernel's state.
+func (r *testShellSession) isEditorReading() bool {
 	raw, err := r.pty.SyscallConn()
 	if err != nil {
 		return false
@@ -209,7 +209,7 @@ func (r *rig) edits() bool {
 	return edits
 }
 
-func (r *rig) feed(b []byte) {
+func (r *testShellSession) feed(b []byte) {
 	r.bytes = append(r.bytes, b...)
 	_, _ = r.engine.Write(b)
 	if reply := r.engine.Replies(nil); len(reply) > 0 {
@@ -223,36 +223,36 @@ func (r *rig) feed(b []byte) {
 	}
 }
 
-func (r *rig) apply(e Event) { r.changes = append(r.changes, r.tracker.Apply(e)...) }
+func (r *testShellSession) apply(e Event) { r.changes = append(r.changes, r.tracker.Apply(e)...) }
 
-func (r *rig) describe() string {
+func (r *testShellSession) describe() string {
 	return fmt.Sprintf("screen:\n%s\nlast bytes: %q", r.screen(), r.bytes[max(0, len(r.bytes)-400):])
 }
 
-// prompt waits until the shell waits for a line.
-func (r *rig) prompt() {
+// waitForPrompt waits until the shell is at its prompt.
+func (r *testShellSession) waitForPrompt() {
 	r.t.Helper()
-	r.until("prompt", func() bool { return r.tracker.Phase() == PhasePrompt })
+	r.readUntil("prompt", func() bool { return r.tracker.Phase() == PhasePrompt })
 }
 
-// typeLine types a line with Enter and says so to the tracker.
-func (r *rig) typeLine(line string) {
+// typeLine types a line with Enter and reports it to the tracker.
+func (r *testShellSession) typeLine(line string) {
 	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Time: time.Now(), Text: line})
-	r.keys(strings.ReplaceAll(line, "\n", "\r") + "\r")
+	r.sendKeys(strings.ReplaceAll(line, "\n", "\r") + "\r")
 }
 
-func (r *rig) keys(s string) {
+func (r *testShellSession) sendKeys(s string) {
 	r.t.Helper()
 	if _, err := r.pty.WriteString(s); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-// next waits for the next change of a kind.
-func (r *rig) next(kind ChangeKind) Change {
+// nextChange waits for the next change of a kind.
+func (r *testShellSession) nextChange(kind ChangeKind) Change {
 	r.t.Helper()
 	var found Change
-	r.until("change", func() bool {
+	r.readUntil("change", func() bool {
 		for r.taken < len(r.changes) {
 			c := r.changes[r.taken]
 			r.taken++
@@ -267,27 +267,27 @@ func (r *rig) next(kind ChangeKind) Change {
 }
 
 // run runs a line from prompt to prompt.
-func (r *rig) run(line string) Command {
+func (r *testShellSession) run(line string) Command {
 	r.t.Helper()
-	r.prompt()
+	r.waitForPrompt()
 	r.taken = len(r.changes)
 	r.typeLine(line)
-	c := r.next(ChangeFinished).Command
-	r.prompt()
+	c := r.nextChange(ChangeFinished).Command
+	r.waitForPrompt()
 	return c
 }
 
-// output is what a command printed, as the terminal got it.
-func (r *rig) output(c Command) string { return string(r.bytes[c.Start:c.End]) }
+// output returns the raw output of a command.
+func (r *testShellSession) output(c Command) string { return string(r.bytes[c.Start:c.End]) }
 
-// text is what a command printed, as lines on a terminal.
-func (r *rig) text(c Command) string {
+// text returns the output of a command as lines on a terminal.
+func (r *testShellSession) text(c Command) string {
 	e := vterm.New(vterm.Options{Cols: 100, Rows: 40})
 	_, _ = e.Write(r.bytes[c.Start:c.End])
 	return screenText(e)
 }
 
-func (r *rig) screen() string { return screenText(r.engine) }
+func (r *testShellSession) screen() string { return screenText(r.engine) }
 
 func screenText(e *vterm.Terminal) string {
 	var f vterm.Frame
@@ -310,8 +310,8 @@ func exitOf(c Command) int {
 	return *c.Exit
 }
 
-// cursorLine is the text of the row that the cursor is on.
-func (r *rig) cursorLine() string {
+// cursorLine returns the text of the cursor's row.
+func (r *testShellSession) cursorLine() string {
 	var f vterm.Frame
 	r.engine.Frame(&f, vterm.Query{})
 	lines := strings.Split(r.screen(), "\n")

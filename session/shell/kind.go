@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is a shell's syntax and way of being integrated.
+// Kind is a kind of shell: its syntax and how it is integrated.
 type Kind string
 
 // Kinds of shells. Dash represents every plain sh.
@@ -20,13 +20,13 @@ const (
 	Pwsh    Kind = "pwsh"
 )
 
-// Quality is the extent of the known state of a shell.
+// Quality is the extent to which a shell's state is known.
 type Quality string
 
 // Qualities, from most to least.
 const (
 	Full  Quality = "full"  // start, end, text and status of each command
-	Basic Quality = "basic" // prompts and statuses; starts from what was typed
+	Basic Quality = "basic" // prompts and statuses; a command's start is the time of its input
 	None  Quality = "none"  // nothing: a foreign shell, or one that was replaced
 )
 

@@ -14,45 +14,45 @@ type MarkKind uint8
 const (
 	MarkNone         MarkKind = iota
 	MarkPrompt                // A: start of the prompt
-	MarkContinuation          // A;k=s: the prompt for the rest of a line
+	MarkContinuation          // A;k=s: the prompt for the rest of a line (PS2)
 	MarkInput                 // B: start of input
 	MarkOutput                // C: start of output
 	MarkDone                  // D: output ends
-	MarkText                  // 633;E: the text of the command that follows
+	MarkText                  // 633;E: the text of the next command
 )
 
-// Mark is one OSC 133 or 633 sequence, decoded.
+// Mark is a decoded OSC 133 or 633 sequence.
 type Mark struct {
 	Kind  MarkKind
-	Nonce string // the lt parameter: whose mark it is
-	// Count is the mark's place among all marks of its shell, from 1; 0 if unknown. A tracker accepts each place once
-	// and only in order, so that repeated output changes nothing.
-	Count  uint64
-	Prompt uint64 // number of the prompt, 0 if unknown
-	Exit   *int   // status, nil if unknown
-	Cwd    string
-	Text   string // command line, if HasText
-	// Guess: the shell is not sure that Text is this command's. Cut: it is its beginning.
-	HasText, Guess, Cut bool
-	Kept                bool // kept=1: the line was not run and is still in the shell's editor
-	// Late is late=1: of a prompt that was expanded without the shell's hooks, perhaps by a line that runs. It counts once the shell
-	// reads its terminal. The session sets it for shells without such hooks.
-	Late  bool
-	Input bool // b=1: MarkInput will follow at the end of this prompt
-	// Given is g=1: of a prompt, the editor knows GivenKey and HiddenKey; of output, the
-	// statement is part of the line behind such a key.
-	Given bool
-	// Bytes is the length of the sequence as our scripts write it (7-bit, ended by
-	// BEL): where output ended before the mark.
-	Bytes uint64
+	Nonce string // lt: identifies the shell
+	// Sequence is the mark's number among all marks of its shell, from 1; 0 if unknown. A tracker accepts each number
+	// once and only in order, so that repeated output changes nothing.
+	Sequence uint64
+	Prompt   uint64 // number of the prompt, 0 if unknown
+	Exit     *int   // status, nil if unknown
+	Cwd      string
+	Text     string // command line, if HasText
+	// IsGuess is set if Text may be another command's, IsCut if it is only the start of the line.
+	HasText, IsGuess, IsCut bool
+	Kept                    bool // kept=1: the line was not run and is still in the shell's editor
+	// Late (late=1) marks a prompt that was expanded without the shell's hooks, perhaps by a running line. It counts
+	// once the shell reads its terminal. The session sets it for shells without such hooks.
+	Late         bool
+	InputFollows bool // b=1: MarkInput will follow at the end of this prompt
+	// Literal (g=1) means for a prompt that the editor supports LiteralKey and UnrecordedLiteralKey. For output it
+	// means that the statement is part of a line submitted with such a key.
+	Literal bool
+	// Length is the length of the sequence as the scripts write it (7-bit, ended by BEL). Output ended that many bytes
+	// before the mark.
+	Length uint64
 }
 
 // ParseMark decodes the event of OSC 133 or 633 (vterm.EventMark: osc is its Num, name its Name, text its Text). It
 // ignores malformed parameters and returns MarkNone for an unknown mark.
 func ParseMark(osc int, name, text string) Mark {
-	m := Mark{Bytes: uint64(len("\x1b]133;\a") + len(name))}
+	m := Mark{Length: uint64(len("\x1b]133;\a") + len(name))}
 	if text != "" {
-		m.Bytes += uint64(1 + len(text))
+		m.Length += uint64(1 + len(text))
 	}
 	switch {
 	case osc != 133 && osc != 633:
@@ -60,7 +60,7 @@ func ParseMark(osc int, name, text string) Mark {
 	case osc == 633 && name == "E":
 		m.Kind, m.HasText = MarkText, true
 		line, _, _ := strings.Cut(text, ";")
-		m.Text = unescape633(line)
+		m.Text = unescapeVSCode(line)
 		return m
 	}
 	kinds := map[string]MarkKind{"A": MarkPrompt, "B": MarkInput, "C": MarkOutput, "D": MarkDone}
@@ -72,7 +72,7 @@ func ParseMark(osc int, name, text string) Mark {
 		key, value, ok := strings.Cut(field, "=")
 		switch {
 		case ok:
-			m.set(key, value)
+			m.setParam(key, value)
 		case i == 0 && m.Kind == MarkDone:
 			m.Exit = parseExit(field)
 		}
@@ -80,12 +80,13 @@ func ParseMark(osc int, name, text string) Mark {
 	return m
 }
 
-func (m *Mark) set(key, value string) {
+// setParam sets the field of a parameter. It ignores unknown parameters.
+func (m *Mark) setParam(key, value string) {
 	switch key {
 	case "lt":
 		m.Nonce = value
 	case "m":
-		m.Count, _ = strconv.ParseUint(value, 10, 63)
+		m.Sequence, _ = strconv.ParseUint(value, 10, 63)
 	case "n":
 		m.Prompt, _ = strconv.ParseUint(value, 10, 63)
 	case "k":
@@ -99,21 +100,21 @@ func (m *Mark) set(key, value string) {
 	case "cmdline_url":
 		m.Text, m.HasText = decodePercent(value), true
 	case "guess":
-		m.Guess = value == "1"
+		m.IsGuess = value == "1"
 	case "kept":
 		m.Kept = value == "1"
 	case "g":
-		m.Given = value == "1"
+		m.Literal = value == "1"
 	case "b":
-		m.Input = value == "1"
+		m.InputFollows = value == "1"
 	case "late":
 		m.Late = value == "1"
 	case "cut":
-		m.Cut = value == "1"
+		m.IsCut = value == "1"
 	}
 }
 
-// parseExit reads a status: what a wait status or Windows can hold.
+// parseExit parses an exit status, in the range of wait statuses and of Windows. It returns nil for an invalid one.
 func parseExit(s string) *int {
 	n, err := strconv.ParseInt(s, 10, 33)
 	if err != nil {
@@ -143,8 +144,8 @@ func decodePercent(s string) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// unescape633 undoes VS Code's escapes: \\ and \xNN.
-func unescape633(s string) string {
+// unescapeVSCode replaces VS Code's escapes: \\ and \xNN.
+func unescapeVSCode(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -168,8 +169,8 @@ func unescape633(s string) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// FromVterm converts an emulator's event to a tracker's, without its time. It returns false for events that do not
-// concern the shell.
+// FromVterm converts an emulator's event to a tracker's, without its time. ok is false for events that do not concern
+// the shell.
 func FromVterm(e *vterm.Event) (Event, bool) {
 	switch e.Kind {
 	case vterm.EventMark:
@@ -181,7 +182,7 @@ func FromVterm(e *vterm.Event) (Event, bool) {
 	case vterm.EventAltScreen:
 		return Event{Kind: EventAltScreen, At: e.At, On: e.Num == 1}, true
 	case vterm.EventLost:
-		if e.Name != "" { // a string that is too long to be a mark
+		if e.Name != "" { // an overlong string, which is no mark
 			return Event{}, false
 		}
 		return Event{Kind: EventLost, At: e.At}, true

@@ -20,11 +20,11 @@ func TestParseMark(t *testing.T) {
 		want       Mark
 	}{
 		{133, "A", "", Mark{Kind: MarkPrompt}},
-		{133, "A", "lt=ab;n=7;exit=1;cwd=/a%20b;b=1", Mark{Kind: MarkPrompt, Nonce: "ab", Prompt: 7, Exit: ptr(1), Cwd: "/a b", Input: true}},
+		{133, "A", "lt=ab;n=7;exit=1;cwd=/a%20b;b=1", Mark{Kind: MarkPrompt, Nonce: "ab", Prompt: 7, Exit: ptr(1), Cwd: "/a b", InputFollows: true}},
 		{133, "A", "k=s;lt=ab", Mark{Kind: MarkContinuation, Nonce: "ab"}},
 		{133, "B", "", Mark{Kind: MarkInput}},
 		{133, "C", "lt=ab;cmdline_url=ls%0A%3B%", Mark{Kind: MarkOutput, Nonce: "ab", Text: "ls\n;%", HasText: true}},
-		{133, "C", "guess=1;cut=1;cmdline_url=", Mark{Kind: MarkOutput, HasText: true, Guess: true, Cut: true}},
+		{133, "C", "guess=1;cut=1;cmdline_url=", Mark{Kind: MarkOutput, HasText: true, IsGuess: true, IsCut: true}},
 		{133, "D", "", Mark{Kind: MarkDone}},
 		{133, "D", "0", Mark{Kind: MarkDone, Exit: ptr(0)}},
 		{133, "D", "130;aid=1;lt=ab", Mark{Kind: MarkDone, Exit: ptr(130), Nonce: "ab"}},
@@ -37,21 +37,21 @@ func TestParseMark(t *testing.T) {
 		{1337, "A", "", Mark{}},
 	} {
 		got := ParseMark(c.osc, c.name, c.text)
-		got.Bytes = 0
+		got.Length = 0
 		if !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%d;%s;%s: %+v, want %+v", c.osc, c.name, c.text, got, c.want)
+			t.Errorf("%d;%s;%s: got %+v, want %+v", c.osc, c.name, c.text, got, c.want)
 		}
 	}
 }
 
-// Bytes is the length of the sequence as it came.
-func TestMarkBytes(t *testing.T) {
+// Length is the length of the whole sequence.
+func TestMark_Length(t *testing.T) {
 	for _, s := range []string{"\x1b]133;A\a", "\x1b]133;D;0;lt=abc\a", "\x1b]133;C;lt=a;cmdline_url=žluť\a"} {
 		e := vterm.New(vterm.Options{})
 		_, _ = e.Write([]byte(s))
 		event, ok := FromVterm(&e.Events(nil)[0])
-		if !ok || event.Mark.Bytes != uint64(len(s)) || event.At != uint64(len(s)) {
-			t.Errorf("%q: %+v", s, event)
+		if !ok || event.Mark.Length != uint64(len(s)) || event.At != uint64(len(s)) {
+			t.Errorf("%q: got %+v", s, event)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestParseCwd(t *testing.T) {
 		{"633", "", Cwd{}},
 	} {
 		if got := ParseCwd(c.name, c.text); got != c.want {
-			t.Errorf("%s %q: %+v, want %+v", c.name, c.text, got, c.want)
+			t.Errorf("%s %q: got %+v, want %+v", c.name, c.text, got, c.want)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func FuzzParseCwd(f *testing.F) {
 	f.Add("9;9", `C:\Users`)
 	f.Fuzz(func(t *testing.T, name, text string) {
 		c := ParseCwd(name, text)
-		if c.Path != "" && c.Path[0] != '/' && !isDrive(c.Path) || strings.ContainsRune(c.Path, 0) {
+		if c.Path != "" && c.Path[0] != '/' && !hasDrive(c.Path) || strings.ContainsRune(c.Path, 0) {
 			t.Errorf("%q: %+v", text, c)
 		}
 	})

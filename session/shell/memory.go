@@ -10,8 +10,8 @@ import (
 )
 
 // MemoryDir creates the directory for a session's shell state, in memory and unreadable for other users: an environment
-// holds secrets, which must not be on a disk. session is the session's own directory; the name is derived from it, so
-// that a later daemon finds it. It returns "" if the system has no such place.
+// has secrets, which must not be on a disk. session is the session's own directory; the name is derived from it, so
+// that a later daemon finds it. It returns "" if the system has no file system in memory.
 func MemoryDir(session string) (string, error) {
 	root := memoryRoot()
 	if root == "" {
@@ -19,7 +19,7 @@ func MemoryDir(session string) (string, error) {
 	}
 	dir := filepath.Join(root, memoryPrefix()+fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:16])
 	if err := errors.Join(RemoveMemoryDir(dir), os.Mkdir(dir, 0o700)); err != nil {
-		// Another user's, in a place where all may make names.
+		// Another user created it: any user may create names here.
 		if dir, err = os.MkdirTemp(root, memoryPrefix()); err != nil {
 			return "", fmt.Errorf("make a directory in memory: %w", err)
 		}
@@ -39,8 +39,8 @@ func RemoveMemoryDir(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// SweepMemory removes directories whose sessions no longer exist: a daemon was killed, or its data deleted.
-func SweepMemory() error {
+// RemoveStaleMemoryDirs removes directories whose sessions no longer exist: a daemon was killed, or its data deleted.
+func RemoveStaleMemoryDirs() error {
 	var err error
 	root := memoryRoot()
 	if root == "" {
@@ -50,7 +50,7 @@ func SweepMemory() error {
 	for _, dir := range dirs {
 		session, readErr := os.ReadFile(filepath.Join(dir, "session"))
 		if readErr != nil || len(session) == 0 {
-			continue // just being made, or of no session
+			continue // being created, or of no session
 		}
 		if _, statErr := os.Lstat(string(session)); errors.Is(statErr, os.ErrNotExist) {
 			err = errors.Join(err, os.RemoveAll(dir))

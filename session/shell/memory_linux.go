@@ -2,7 +2,7 @@ package shell
 
 import "golang.org/x/sys/unix"
 
-// memoryRoot returns the directory for files in memory: glibc's place for shared memory, if it is a tmpfs (FHS 3.0
+// memoryRoot returns the directory for files in memory: glibc's directory for shared memory, if it is a tmpfs (FHS 3.0
 // leaves it to the system).
 func memoryRoot() string {
 	const root = "/dev/shm"

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What a shell leaves is readable by no other user, and goes with its session.
-//
+// A shell's state is unreadable for other users, and removed with its session.
 // FAULT: A7
 func TestMemoryDir(t *testing.T) {
 	session := filepath.Join(t.TempDir(), "session")
@@ -30,25 +29,25 @@ func TestMemoryDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := MemoryDir(session); again != dir || err != nil {
-		t.Errorf("made again: %s, %v", again, err)
+		t.Errorf("created again: got %s, %v", again, err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "environ")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it has what was left before: %v", err)
+		t.Errorf("the directory has former files: %v", err)
 	}
-	if err := SweepMemory(); err != nil {
+	if err := RemoveStaleMemoryDirs(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(dir); err != nil {
-		t.Errorf("swept while its session is there: %v", err)
+		t.Errorf("removed while its session exists: %v", err)
 	}
 	if err := os.Remove(session); err != nil {
 		t.Fatal(err)
 	}
-	if err := SweepMemory(); err != nil {
+	if err := RemoveStaleMemoryDirs(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("left when its session is gone: %v", err)
+		t.Errorf("not removed after its session: %v", err)
 	}
 	other := t.TempDir()
 	if err := RemoveMemoryDir(other); err != nil {

@@ -2,10 +2,10 @@ package shell
 
 import "github.com/longterm-dev/longterm/session/pattern"
 
-// promptVars are assigned to at the end of lines that give the shell another prompt, in which no marks
-// are until the integration has put them back.
-var promptVars = pattern.Lazy(`(?:^|[;&|({\s])(?:PS1|PROMPT|PROMPT_COMMAND)\+?=(?:'[^']*'|"[^"]*"|[^\s;&|'"])*[\s;]*$|` +
+// promptAssignment matches the end of a line that gives the shell another prompt. That prompt has no marks until the
+// integration restores them.
+var promptAssignment = pattern.Lazy(`(?:^|[;&|({\s])(?:PS1|PROMPT|PROMPT_COMMAND)\+?=(?:'[^']*'|"[^"]*"|[^\s;&|'"])*[\s;]*$|` +
 	`\bunset\b[^;&|]*\bPROMPT_COMMAND[\s;]*$`)
 
-// SetsPrompt reports if a line seems to give the shell another prompt.
-func SetsPrompt(line string) bool { return promptVars.MatchString(line) }
+// SetsPrompt reports whether a line seems to give the shell another prompt.
+func SetsPrompt(line string) bool { return promptAssignment.MatchString(line) }

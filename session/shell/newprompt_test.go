@@ -17,7 +17,7 @@ func TestSetsPrompt(t *testing.T) {
 		"read -p 'PS1=what? ' x":      false,
 	} {
 		if got := SetsPrompt(line); got != want {
-			t.Errorf("%q: %v", line, got)
+			t.Errorf("%q: got %v", line, got)
 		}
 	}
 }

@@ -2,25 +2,25 @@ package shell
 
 import "strings"
 
-// options holds the shell options that determine how the integration is loaded.
-type options struct {
-	interactive bool // false for a script or a command
-	reason      string
-	login       bool
-	posix       bool   // bash --posix
-	noRC        bool   // bash --norc, zsh -f
-	noProfile   bool   // bash --noprofile
-	rcFile      string // bash --rcfile
-	// rest are the arguments less those that are expressed otherwise.
-	rest []string
+// shellOptions are the parsed options of a shell that determine how the integration is loaded.
+type shellOptions struct {
+	isInteractive bool   // false for a script or a command
+	rejection     string // why the shell cannot be integrated
+	isLogin       bool
+	isPOSIX       bool   // bash --posix
+	noRC          bool   // bash --norc, zsh -f
+	noProfile     bool   // bash --noprofile
+	rcFile        string // bash --rcfile
+	// otherArgs are the arguments that no other field has.
+	otherArgs []string
 }
 
-// syntax describes the options of a shell.
-type syntax struct {
-	withValue string          // short options that take the next argument
-	long      map[string]bool // long options, true if they take the next argument
-	command   string          // short options after which nothing is interactive
-	reasons   map[string]string
+// optionSyntax describes the options of a shell.
+type optionSyntax struct {
+	withValue     string            // short options that take the next argument
+	longOptions   map[string]bool   // true if they take the next argument
+	commandFlags  string            // short options of non-interactive shells
+	rejectedFlags map[string]string // short options that prevent the integration, with the reason
 }
 
 const (
@@ -33,66 +33,68 @@ const (
 )
 
 // shOptions are understood by all shells of the Bourne family.
-var shOptions = syntax{
-	withValue: "oO",
-	command:   "c",
-	reasons:   map[string]string{"r": reasonRestricted, "p": reasonNoFiles},
-	long: map[string]bool{
+var shOptions = optionSyntax{
+	withValue:     "oO",
+	commandFlags:  "c",
+	rejectedFlags: map[string]string{"r": reasonRestricted, "p": reasonNoFiles},
+	longOptions: map[string]bool{
 		"login": false, "posix": false, "norc": false, "noprofile": false, "rcfile": true, "init-file": true,
 		"noediting": false, "verbose": false, "interactive": false, "emacs": false, "vi": false,
 	},
 }
 
-var fishOptions = syntax{
-	withValue: "CdoDf",
-	command:   "cnvh",
-	long: map[string]bool{
+// fishOptions are the options of fish.
+var fishOptions = optionSyntax{
+	withValue:    "CdoDf",
+	commandFlags: "cnvh",
+	longOptions: map[string]bool{
 		"init-command": true, "debug": true, "debug-output": true, "features": true, "profile": true,
 		"profile-startup": true, "interactive": false, "login": false, "no-config": false, "private": false,
 	},
 }
 
-// parse reads args, without the program's name.
-func (y syntax) parse(args []string) options {
-	o := options{interactive: true}
+// parse parses arguments without the program's name.
+func (y optionSyntax) parse(args []string) shellOptions {
+	o := shellOptions{isInteractive: true}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
 		case arg == "--" || arg == "-":
-			o.rest = append(o.rest, arg)
-			return o.operands(args[i+1:])
+			o.otherArgs = append(o.otherArgs, arg)
+			return o.parseOperands(args[i+1:])
 		case strings.HasPrefix(arg, "--"):
-			i = y.longOption(&o, args, i)
+			i = y.parseLong(&o, args, i)
 		case len(arg) > 1 && (arg[0] == '-' || arg[0] == '+'):
-			i = y.shortOptions(&o, args, i)
+			i = y.parseShort(&o, args, i)
 		default:
-			return o.operands(args[i:])
+			return o.parseOperands(args[i:])
 		}
-		if !o.interactive {
+		if !o.isInteractive {
 			return o
 		}
 	}
 	return o
 }
 
-// operands parses the arguments after the options: a script, except with -s.
-func (o options) operands(args []string) options {
+// parseOperands parses the arguments after the options: a script, except with -s.
+func (o shellOptions) parseOperands(args []string) shellOptions {
 	stdin := false
-	for _, a := range o.rest {
+	for _, a := range o.otherArgs {
 		stdin = stdin || len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a, "s")
 	}
 	if len(args) > 0 && !stdin {
-		o.interactive, o.reason = false, reasonScript
+		o.isInteractive, o.rejection = false, reasonScript
 	}
-	o.rest = append(o.rest, args...)
+	o.otherArgs = append(o.otherArgs, args...)
 	return o
 }
 
-func (y syntax) longOption(o *options, args []string, i int) int {
+// parseLong parses the long option at args[i]. It returns the index of its last argument.
+func (y optionSyntax) parseLong(o *shellOptions, args []string, i int) int {
 	name, value, joined := strings.Cut(args[i][2:], "=")
-	takes, known := y.long[name]
+	takes, known := y.longOptions[name]
 	if !known {
-		o.interactive, o.reason = false, reasonOption+args[i]
+		o.isInteractive, o.rejection = false, reasonOption+args[i]
 		return i
 	}
 	first := i
@@ -102,9 +104,9 @@ func (y syntax) longOption(o *options, args []string, i int) int {
 	}
 	switch name {
 	case "login":
-		o.login = true
+		o.isLogin = true
 	case "posix":
-		o.posix = true
+		o.isPOSIX = true
 	case "norc":
 		o.noRC = true
 	case "noprofile":
@@ -112,35 +114,36 @@ func (y syntax) longOption(o *options, args []string, i int) int {
 	case "rcfile", "init-file":
 		o.rcFile = value
 	default:
-		o.rest = append(o.rest, args[first:i+1]...)
+		o.otherArgs = append(o.otherArgs, args[first:i+1]...)
 	}
 	return i
 }
 
-func (y syntax) shortOptions(o *options, args []string, i int) int {
+// parseShort parses the group of short options at args[i]. It returns the index of its last argument.
+func (y optionSyntax) parseShort(o *shellOptions, args []string, i int) int {
 	arg := args[i]
 	first := i
 	for j, c := range arg[1:] {
 		flag := string(c)
 		switch {
-		case arg[0] == '-' && strings.Contains(y.command, flag):
-			o.interactive, o.reason = false, reasonCommand
+		case arg[0] == '-' && strings.Contains(y.commandFlags, flag):
+			o.isInteractive, o.rejection = false, reasonCommand
 			return i
-		case arg[0] == '-' && y.reasons[flag] != "":
-			o.interactive, o.reason = false, y.reasons[flag]
+		case arg[0] == '-' && y.rejectedFlags[flag] != "":
+			o.isInteractive, o.rejection = false, y.rejectedFlags[flag]
 			return i
 		case c == 'l' && arg[0] == '-':
-			o.login = true
+			o.isLogin = true
 		case strings.Contains(y.withValue, flag):
 			if j+2 == len(arg) && i+1 < len(args) {
 				i++
 			} else if j+2 < len(arg) {
-				o.rest = append(o.rest, arg)
+				o.otherArgs = append(o.otherArgs, arg)
 				return i
 			}
 		}
 	}
-	o.posix = o.posix || i > first && arg == "-o" && args[i] == "posix"
-	o.rest = append(o.rest, args[first:i+1]...)
+	o.isPOSIX = o.isPOSIX || i > first && arg == "-o" && args[i] == "posix"
+	o.otherArgs = append(o.otherArgs, args[first:i+1]...)
 	return i
 }

@@ -16,60 +16,60 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// StateVariable is the environment variable with the directory of a shell's integration. A shell is started with it, but does not
-// pass it to child processes or to a program that replaces it (exec).
+// StateVariable is the environment variable with the directory of a shell's integration. A shell is started with it,
+// but does not pass it to child processes or to a program that replaces it (exec).
 const StateVariable = "LONGTERM_STATE"
 
-// Setup is a shell that is about to be started.
+// Setup describes a shell to be started.
 type Setup struct {
-	Argv []string // the shell and its arguments; Argv[0] is not looked up
+	Argv []string // the shell and its arguments; Argv[0] is not searched in PATH
 	Env  []string // its environment, as in os/exec
-	Cwd  string   // where it starts; informational
+	Cwd  string   // start directory, for the state only
 	Host string   // name of this machine; if empty, the system's
-	// Dir is a directory for this session alone, absolute, 0700, that lives as long
-	// as the session. The scripts are put there.
+	// Dir is an absolute directory of this session alone, mode 0700, that exists as long as the session. Prepare writes
+	// the scripts there.
 	Dir string
-	// State is a similar directory that should be in memory (StateHome): the shell writes its environment and its
-	// newest history entry there. If empty, Dir is used.
+	// State is a similar directory, preferably in memory (MemoryDir). The shell writes its environment and newest
+	// history entry there. If empty, Dir is used.
 	State string
-	// Nonce is the nonce of this session's marks. If empty, a new one is made.
+	// Nonce is the nonce of this session's marks. If empty, Prepare creates one.
 	Nonce string
 }
 
-// Launch is how to start it.
+// Launch describes how to start a prepared shell.
 type Launch struct {
-	Argv, Env []string
-	Kind      Kind
-	Quality   Quality
-	Reason    string // reason for a Quality of None
-	Nonce     string // set for any other Quality
-	StateDir  string // for ReadEnv; set for any other Quality
-	Cwd       string
-	Numbers   uint64 // that commands of the session's shells before this one have
+	Argv, Env    []string
+	Kind         Kind
+	Quality      Quality
+	Reason       string // why Quality is None
+	Nonce        string // set unless Quality is None
+	StateDir     string // for ReadEnv; set unless Quality is None
+	Cwd          string
+	CommandCount uint64 // number of the newest command of the session's earlier shells
 }
 
-// ShadowedFile is the name of the file, in the state directory, that IsShadowed checks for.
+// ShadowedFile is the name of the file, in the state directory, that IsShadowed checks.
 const ShadowedFile = "shadowed"
 
-// IsShadowed reports whether the user's functions or settings took builtins away that the integration calls, so that no mark will
-// come.
+// IsShadowed reports whether the user's functions or settings replaced builtins that the integration calls, so that no
+// mark will come.
 func (l *Launch) IsShadowed() bool {
 	_, err := os.Stat(filepath.Join(l.StateDir, ShadowedFile))
 	return l.StateDir != "" && err == nil
 }
 
-// Prepare returns how to start the shell so that it loads the integration after the
-// user's own configuration, which stays untouched. What cannot be integrated is returned as it
-// came, with Quality None and the reason: that is no error.
+// Prepare returns how to start the shell so that it loads the integration after the user's own configuration, which
+// stays unchanged. A shell that cannot be integrated is returned unchanged, with Quality None and the reason, without
+// an error.
 func Prepare(s Setup) (Launch, error) {
 	l := Launch{Argv: slices.Clone(s.Argv), Env: slices.Clone(s.Env), Kind: Detect(s.Argv), Quality: None, Cwd: s.Cwd}
 	spec := l.Kind.Spec()
-	if spec.plan == nil {
+	if spec.buildArgv == nil {
 		l.Reason = reasonUnknown
 		return l, nil
 	}
-	opts := spec.parse(s.Argv[1:])
-	if reason := spec.refuse(opts); reason != "" {
+	opts := spec.parseOptions(s.Argv[1:])
+	if reason := spec.rejectionReason(opts); reason != "" {
 		l.Reason = reason
 		return l, nil
 	}
@@ -82,16 +82,16 @@ func Prepare(s Setup) (Launch, error) {
 	if s.Nonce == "" {
 		s.Nonce = NewNonce()
 	}
-	if err := errors.Join(install(s.Dir, spec.files), writeNonce(s.State, s.Nonce)); err != nil {
+	if err := errors.Join(writeScripts(s.Dir, spec.scriptFiles), writeNonce(s.State, s.Nonce)); err != nil {
 		return l, fmt.Errorf("shell integration: %w", err)
 	}
 	if s.Host == "" {
 		s.Host, _ = os.Hostname()
 	}
-	p := &plan{argv0: s.Argv[0], dir: s.Dir, opts: opts, env: environment(l.Env)}
+	p := &launchPlan{argv0: s.Argv[0], dir: s.Dir, opts: opts, env: environment(l.Env)}
 	p.env.set(StateVariable, s.State)
 	p.env.set("LONGTERM_HOST", s.Host)
-	l.Argv = spec.plan(p)
+	l.Argv = spec.buildArgv(p)
 	l.Env, l.Nonce, l.Quality, l.StateDir = p.env, s.Nonce, spec.quality, s.State
 	return l, nil
 }
@@ -113,21 +113,21 @@ func writeNonce(dir, nonce string) error {
 	return err
 }
 
-// NewNonce makes a nonce of 128 bits.
+// NewNonce returns a random nonce of 128 bits.
 func NewNonce() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// IsNonce reports whether a text has the form of a nonce.
+// IsNonce reports whether s has the form of a nonce.
 func IsNonce(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == 16
 }
 
-// install puts scripts into dir: files are pairs of the name there and the embedded one.
-func install(dir string, files [][2]string) error {
+// writeScripts writes scripts to dir. files are pairs of a path in dir and an embedded script.
+func writeScripts(dir string, files [][2]string) error {
 	for _, f := range files {
 		b, err := scripts.ReadFile("scripts/" + f[1])
 		if err != nil {
@@ -144,64 +144,68 @@ func install(dir string, files [][2]string) error {
 	return nil
 }
 
-// plan is a launch in the making.
-type plan struct {
+// launchPlan is the state of Prepare.
+type launchPlan struct {
 	argv0 string
 	dir   string
-	opts  options
+	opts  shellOptions
 	env   environment
 }
 
-func (p *plan) file(name string) string { return filepath.Join(p.dir, name) }
+// file returns the path of a script.
+func (p *launchPlan) file(name string) string { return filepath.Join(p.dir, name) }
 
-func (p *plan) argv(args ...string) []string {
-	return append(append([]string{p.argv0}, args...), p.opts.rest...)
+// withArgs returns the shell's argument vector with args before the other arguments.
+func (p *launchPlan) withArgs(args ...string) []string {
+	return append(append([]string{p.argv0}, args...), p.opts.otherArgs...)
 }
 
-func (s *Spec) refuse(o options) string {
-	if !o.interactive {
-		return o.reason
+// rejectionReason returns why a shell with options cannot be integrated, or "".
+func (s *Spec) rejectionReason(o shellOptions) string {
+	if !o.isInteractive {
+		return o.rejection
 	}
-	if s.refusal != nil {
-		return s.refusal(o)
+	if s.rejectOptions != nil {
+		return s.rejectOptions(o)
 	}
 	return ""
 }
 
-// bash reads our file as its init file. A login shell reads no init file, and --norc
-// would keep ours out too: those start in POSIX mode, in which bash reads $ENV and
-// nothing else, and the script leaves that mode before it reads the user's files.
-func (p *plan) bash() []string {
+// bash returns the argument vector of bash, which reads the script as its init file. A login shell reads no init file,
+// and --norc disables it. Those start in POSIX mode, in which bash reads $ENV and nothing else; the script leaves that
+// mode before it reads the user's files.
+func (p *launchPlan) bash() []string {
 	o := &p.opts
-	login := o.login || strings.HasPrefix(p.argv0, "-")
+	login := o.isLogin || strings.HasPrefix(p.argv0, "-")
 	var start []string
 	if login && !o.noProfile {
 		start = append(start, "login")
 	}
-	if !(login || o.noRC || o.posix) || isSystemBash(runtime.GOOS, p.argv0) && !o.posix {
+	if !(login || o.noRC || o.isPOSIX) || isSystemBash(runtime.GOOS, p.argv0) && !o.isPOSIX {
 		if !login && !o.noRC {
 			p.env.set("LONGTERM_RC", p.rcFile())
 		}
-		o.rest = withoutFlag(o.rest, 'l')
+		o.otherArgs = removeFlag(o.otherArgs, 'l')
 		p.env.set("LONGTERM_START", strings.Join(start, ","))
-		return p.argv("--init-file", p.file("longterm.bash"))
+		return p.withArgs("--init-file", p.file("longterm.bash"))
 	}
 	start = append(start, "posix")
-	if o.posix {
+	if o.isPOSIX {
 		start = append(start, "keep-posix", "env")
 	} else if _, ok := p.env.get("HISTFILE"); !ok {
 		start = append(start, "histfile")
 	}
 	p.env.set("LONGTERM_START", strings.Join(start, ","))
-	p.env.shim("ENV", "LONGTERM_ENV", p.file("longterm.bash"))
+	p.env.replaceSaving("ENV", "LONGTERM_ENV", p.file("longterm.bash"))
 	args := []string{"--posix"}
-	if o.login && !slices.ContainsFunc(o.rest, func(a string) bool { return withoutFlagIn(a, 'l') != a }) {
+	if o.isLogin && !slices.ContainsFunc(o.otherArgs, func(a string) bool { return removeFlagFrom(a, 'l') != a }) {
 		args = append(args, "--login")
 	}
-	return p.argv(args...)
+	return p.withArgs(args...)
 }
 
-func (p *plan) rcFile() string {
+// rcFile returns the init file that the user's bash would read.
+func (p *launchPlan) rcFile() string {
 	if p.opts.rcFile != "" {
 		return p.opts.rcFile
 	}
@@ -209,14 +213,15 @@ func (p *plan) rcFile() string {
 	return filepath.Join(home, ".bashrc")
 }
 
-// zsh reads its files from ZDOTDIR; our file restores the variable first.
-func (p *plan) zsh() []string {
-	p.env.shim("ZDOTDIR", "LONGTERM_ZDOTDIR", p.file("zsh"))
+// zsh returns the argument vector of zsh, which reads its files from ZDOTDIR. The script restores the variable first.
+func (p *launchPlan) zsh() []string {
+	p.env.replaceSaving("ZDOTDIR", "LONGTERM_ZDOTDIR", p.file("zsh"))
 	return append([]string{p.argv0}, p.withLogin()...)
 }
 
-func zshRefusal(o options) string {
-	for _, a := range o.rest {
+// zshRefusal rejects a zsh that reads no startup files.
+func zshRefusal(o shellOptions) string {
+	for _, a := range o.otherArgs {
 		if len(a) > 1 && a[0] == '-' && strings.Contains(a, "f") {
 			return reasonNoFiles
 		}
@@ -224,35 +229,35 @@ func zshRefusal(o options) string {
 	return ""
 }
 
-// withLogin returns rest with the login option that parse removed from it.
-func (p *plan) withLogin() []string {
-	has := slices.ContainsFunc(p.opts.rest, func(a string) bool { return withoutFlagIn(a, 'l') != a })
-	if p.opts.login && !has {
-		return append([]string{"--login"}, p.opts.rest...)
+// withLogin returns otherArgs with the login option that parse removed.
+func (p *launchPlan) withLogin() []string {
+	has := slices.ContainsFunc(p.opts.otherArgs, func(a string) bool { return removeFlagFrom(a, 'l') != a })
+	if p.opts.isLogin && !has {
+		return append([]string{"--login"}, p.opts.otherArgs...)
 	}
-	return p.opts.rest
+	return p.opts.otherArgs
 }
 
-// fish runs init commands after the configuration.
-func (p *plan) fish() []string {
-	p.opts.rest = p.withLogin()
-	return p.argv("-C", "source '"+p.file("longterm.fish")+"'")
+// fish returns the argument vector of fish, which runs init commands after the configuration.
+func (p *launchPlan) fish() []string {
+	p.opts.otherArgs = p.withLogin()
+	return p.withArgs("-C", "source '"+p.file("longterm.fish")+"'")
 }
 
-// sh reads the file that ENV names, if it is interactive.
-func (p *plan) sh() []string {
-	p.env.shim("ENV", "LONGTERM_ENV", p.file("longterm.sh"))
+// sh returns the argument vector of a plain sh, which reads the file in ENV if it is interactive.
+func (p *launchPlan) sh() []string {
+	p.env.replaceSaving("ENV", "LONGTERM_ENV", p.file("longterm.sh"))
 	return append([]string{p.argv0}, p.withLogin()...)
 }
 
-// pwsh reads the profiles, then the file, and stays.
-func (p *plan) pwsh() []string {
-	return append(append([]string{p.argv0}, p.opts.rest...), "-NoExit", "-File", p.file("longterm.ps1"))
+// pwsh returns the argument vector of PowerShell, which reads the profiles, then the file, and stays.
+func (p *launchPlan) pwsh() []string {
+	return append(append([]string{p.argv0}, p.opts.otherArgs...), "-NoExit", "-File", p.file("longterm.ps1"))
 }
 
-// pwshOptions takes only arguments that leave the shell interactive.
-func pwshOptions(args []string) options {
-	o := options{interactive: true, rest: args}
+// pwshOptions parses the options of PowerShell. It accepts only arguments with which the shell stays interactive.
+func pwshOptions(args []string) shellOptions {
+	o := shellOptions{isInteractive: true, otherArgs: args}
 	for i := 0; i < len(args); i++ {
 		switch strings.ToLower(strings.TrimLeft(args[i], "-/")) {
 		case "noexit", "noe", "nologo", "nol", "noprofile", "nop", "login", "l", "interactive", "i", "mta", "sta":
@@ -260,24 +265,25 @@ func pwshOptions(args []string) options {
 			"config", "settingsfile", "settings", "windowstyle", "w", "version", "v":
 			i++
 		default:
-			return options{reason: reasonCommand}
+			return shellOptions{rejection: reasonCommand}
 		}
 	}
 	return o
 }
 
-func withoutFlag(args []string, flag byte) []string {
+// removeFlag removes a short option from arguments.
+func removeFlag(args []string, flag byte) []string {
 	var kept []string
 	for _, a := range args {
-		if a = withoutFlagIn(a, flag); a != "-" {
+		if a = removeFlagFrom(a, flag); a != "-" {
 			kept = append(kept, a)
 		}
 	}
 	return kept
 }
 
-// withoutFlagIn takes a letter out of a group of short options.
-func withoutFlagIn(arg string, flag byte) string {
+// removeFlagFrom removes a letter from a group of short options.
+func removeFlagFrom(arg string, flag byte) string {
 	if len(arg) < 2 || arg[0] != '-' || arg[1] == '-' {
 		return arg
 	}

@@ -17,11 +17,11 @@ func TestDetect(t *testing.T) {
 		"": Unknown, "vim": Unknown, "bash-completion": Unknown, "python3": Unknown, "nu": Unknown,
 	} {
 		if got := Detect([]string{argv0}); got != want {
-			t.Errorf("%q: %q, want %q", argv0, got, want)
+			t.Errorf("%q: got %q, want %q", argv0, got, want)
 		}
 	}
 	if got := Detect(nil); got != Unknown {
-		t.Errorf("nothing: %q", got)
+		t.Errorf("no arguments: got %q", got)
 	}
 }
 
@@ -78,12 +78,12 @@ func TestPrepare(t *testing.T) {
 			}
 			if reason, ok := strings.CutPrefix(c.want, ": "); ok {
 				if l.Quality != None || !strings.Contains(l.Reason, reason) || !slices.Equal(l.Argv, argv) || !slices.Equal(l.Env, env) || l.Nonce != "" {
-					t.Errorf("%+v, want none and untouched because %q", l, reason)
+					t.Errorf("got %+v, want an unchanged launch, reason %q", l, reason)
 				}
 				return
 			}
 			if got := strings.Join(l.Argv, " "); got != d(c.want) {
-				t.Errorf("argv %q, want %q", got, d(c.want))
+				t.Errorf("got argv %q, want %q", got, d(c.want))
 			}
 			for _, kv := range append(c.env, "LONGTERM_HOST=h", "LONGTERM_STATE=@D") {
 				if !slices.Contains(l.Env, d(kv)) {
@@ -97,28 +97,28 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-func TestPrepareFilesArePrivate(t *testing.T) {
+func TestPrepare_FilesArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Prepare(Setup{Argv: []string{"zsh"}, Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]os.FileMode{"zsh": 0o700, "zsh/.zshenv": 0o600, "zsh/longterm.zsh": 0o600} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", name, info, err)
+			t.Errorf("%s: got %v, %v", name, info, err)
 		}
 	}
 }
 
-func TestPrepareRefusesOddDirectories(t *testing.T) {
+func TestPrepare_RejectsInvalidDirectories(t *testing.T) {
 	for _, dir := range []string{"", "relative", "/a'b", "/a$b", "/a`b", "/a\nb"} {
 		if _, err := Prepare(Setup{Argv: []string{"fish"}, Dir: dir}); err == nil {
-			t.Errorf("%q was taken", dir)
+			t.Errorf("%q: got no error", dir)
 		}
 	}
 }
 
-// FuzzOptions: whatever the arguments, a shell that is not integrated starts as asked
-// for, and one that is keeps its operands.
+// FuzzOptions checks that a shell without integration starts with unchanged arguments, and one with integration keeps
+// its operands.
 func FuzzOptions(f *testing.F) {
 	f.Add("bash -lc x")
 	f.Add("zsh -o a -- b")

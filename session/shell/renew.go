@@ -10,28 +10,28 @@ import (
 	"github.com/longterm-dev/longterm/session/shellquote"
 )
 
-// Renewal returns a file for a shell of a kind, and its name in the shell's state directory. Before its next prompt the
-// shell exports the variables, unsets those that are nil, and empties the file.
-func Renewal(kind Kind, env map[string]*string) (name string, text []byte, err error) {
+// RenewalFile returns the name and content of a file for a shell's state directory. Before its next prompt the shell
+// exports the variables, unsets those that are nil, and empties the file.
+func RenewalFile(kind Kind, env map[string]*string) (name string, text []byte, err error) {
 	name, unset, export, quote := "renew.sh", "builtin unset %s\n", "builtin export %s=%s\n", shellquote.Word
 	if kind == Fish {
 		name, unset, export, quote = "renew.fish", "set -eg %s\n", "set -gx %s %s\n", quoteFish
 	}
 	var b bytes.Buffer
-	for _, of := range slices.Sorted(maps.Keys(env)) {
-		if !IsName(of) {
-			return "", nil, fmt.Errorf("renew the environment: %q is no variable's name", of)
+	for _, variable := range slices.Sorted(maps.Keys(env)) {
+		if !IsName(variable) {
+			return "", nil, fmt.Errorf("renew the environment: %q is no variable's name", variable)
 		}
-		if value := env[of]; value == nil {
-			fmt.Fprintf(&b, unset, of)
+		if value := env[variable]; value == nil {
+			fmt.Fprintf(&b, unset, variable)
 		} else {
-			fmt.Fprintf(&b, export, of, quote(*value))
+			fmt.Fprintf(&b, export, variable, quote(*value))
 		}
 	}
 	return name, b.Bytes(), nil
 }
 
-// IsName reports whether a text is a variable's name in any shell.
+// IsName reports whether a text is valid as a variable's name in any shell.
 func IsName(name string) bool {
 	for i := range len(name) {
 		switch c := name[i]; {
@@ -43,6 +43,7 @@ func IsName(name string) bool {
 	return name != ""
 }
 
+// quoteFish quotes a text for fish.
 func quoteFish(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }

@@ -8,24 +8,23 @@ import (
 	"testing"
 )
 
-// What is left for a shell it exports before its next prompt, once, whatever is in it; what is nil it unsets. The command
-// before has its status all the same, and what the user sets afterwards stays.
-//
+// A shell applies a renewal file before its next prompt, once: it exports the values, whatever they contain, and unsets
+// nil ones. The command before keeps its status, and later changes by the user stay.
 // FEATURES: R119
-func TestRenewal(t *testing.T) {
+func TestRenewalFile_AppliedOnce(t *testing.T) {
 	for _, sh := range shells {
-		if !Detect([]string{sh.name}).Spec().Renews {
+		if !Detect([]string{sh.name}).Spec().ReadsRenewal {
 			continue
 		}
 		t.Run(sh.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, rigOptions{
+			r := newTestShellSession(t, testShellOptions{
 				argv: append([]string{shellPath(t, sh.name)}, sh.argv[1:]...),
 				env:  []string{"DISPLAY=:1", "GONE=there"},
 			})
-			r.prompt()
+			r.waitForPrompt()
 			display, odd := ":7", "it's \\ \"so\"\nor $not `x` %s é"
-			name, text, err := Renewal(r.launch.Kind, map[string]*string{"DISPLAY": &display, "ODD": &odd, "GONE": nil, "NEVER": nil})
+			name, text, err := RenewalFile(r.launch.Kind, map[string]*string{"DISPLAY": &display, "ODD": &odd, "GONE": nil, "NEVER": nil})
 			if err == nil {
 				err = os.WriteFile(filepath.Join(r.launch.StateDir, name), text, 0o600)
 			}
@@ -33,14 +32,14 @@ func TestRenewal(t *testing.T) {
 				t.Fatal(err)
 			}
 			if code := exitOf(r.run("false")); code != 1 {
-				t.Errorf("the status before it was taken over: %d", code)
+				t.Errorf("got status %d of the command before", code)
 			}
 			env := r.environ()
 			if gone, ok := env["GONE"]; env["DISPLAY"] != display || env["ODD"] != odd || ok {
 				t.Errorf("DISPLAY=%q ODD=%q GONE=%q", env["DISPLAY"], env["ODD"], gone)
 			}
 			if c := r.run(`test "$DISPLAY" = :7`); exitOf(c) != 0 {
-				t.Errorf("the shell itself: %d\n%s", exitOf(c), r.describe())
+				t.Errorf("the shell's own variables: got status %d\n%s", exitOf(c), r.describe())
 			}
 			own := "export DISPLAY=:9"
 			if sh.name == "fish" {
@@ -49,16 +48,16 @@ func TestRenewal(t *testing.T) {
 			r.run(own)
 			r.run("true")
 			if got := r.environ()["DISPLAY"]; got != ":9" {
-				t.Errorf("it was taken over again: %s", got)
+				t.Errorf("the file was applied again: got %s", got)
 			}
 		})
 	}
 }
 
-func TestRenewalIsOfNames(t *testing.T) {
+func TestRenewalFile_RejectsInvalidNames(t *testing.T) {
 	for _, name := range []string{"", "A B", "1A", "A=B", "A;x", "é"} {
-		if _, _, err := Renewal(Bash, map[string]*string{name: nil}); err == nil {
-			t.Errorf("%q is taken for a name", name)
+		if _, _, err := RenewalFile(Bash, map[string]*string{name: nil}); err == nil {
+			t.Errorf("%q: got no error", name)
 		}
 	}
 }

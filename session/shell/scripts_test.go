@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Where no pwsh is at hand, its script is at least whole: brackets and quotes close, and
-// it prints the marks that the tracker knows.
-func TestPwshScriptText(t *testing.T) {
+// Without a pwsh its script is at least well-formed: brackets and quotes are balanced, and it prints the known marks.
+func TestPwshScript_IsWellFormed(t *testing.T) {
 	b, err := scripts.ReadFile("scripts/longterm.ps1")
 	if err != nil {
 		t.Fatal(err)
@@ -16,7 +15,7 @@ func TestPwshScriptText(t *testing.T) {
 	code := strings.NewReplacer("']'", "", `"]133`, "133").Replace(text) // brackets in strings
 	for _, pair := range []string{"{}", "()", "[]"} {
 		if strings.Count(code, pair[:1]) != strings.Count(code, pair[1:]) {
-			t.Errorf("%s do not pair up", pair)
+			t.Errorf("got unbalanced %s", pair)
 		}
 	}
 	for _, mark := range []string{"133;A;$(__Longterm-Ours)", "133;B;$(__Longterm-Ours)", "133;C;$(", "133;D;", ";m=$Global:", "7;file://", "longterm-env 1 nul", "# end "} {

@@ -12,12 +12,12 @@ var secretWords = []string{
 	"AUTH", "AUTHORIZATION", "COOKIE", "SIGNATURE", "PRIVATE", "DSN", "PIN", "OTP", "JWT", "BEARER", "NONCE", "WEBHOOK",
 }
 
-// publicNames contain such a word and hold none.
+// publicNames have such a word, although their values are no secrets.
 var publicNames = map[string]bool{
 	"PWD": true, "OLDPWD": true, "SSH_AUTH_SOCK": true, "XAUTHORITY": true, "GPG_KEY": true, "KEYTIMEOUT": true,
 }
 
-// secretValues are shapes that only secrets have.
+// secretValues matches forms that only secrets have.
 var secretValues = pattern.Lazy(strings.Join([]string{
 	`\b(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{12,}`,                     // AWS
 	`\bgh[pousr]_[A-Za-z0-9]{16,}`,                                    // GitHub
@@ -40,8 +40,7 @@ var secretValues = pattern.Lazy(strings.Join([]string{
 	`(?i)(?:password|passwd|secret|token|api_?key)["']?\s*[=:]\s*\S+`, // connection strings
 }, "|"))
 
-// IsSecret reports whether a variable's value must not be shown: by its name or by its
-// looks. It errs towards yes.
+// IsSecret reports whether a variable's value must not be shown, by its name or its form. In doubt it returns true.
 func IsSecret(name, value string) bool {
 	if value == "" {
 		return false
@@ -49,6 +48,7 @@ func IsSecret(name, value string) bool {
 	return isSecretName(name) || secretValues.MatchString(value)
 }
 
+// isSecretName reports whether a variable's name marks its value as secret.
 func isSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if publicNames[name] {

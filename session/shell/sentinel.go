@@ -7,7 +7,7 @@ import (
 )
 
 // Wrap returns the line to type for running line in a shell without integration. It prints a mark, runs the line
-// unchanged in the same shell, prints a mark with its status and preserves $?. The tracker must have got the token by
+// unchanged in the same shell, prints a mark with its status and preserves $?. The tracker must have received the token by
 // EventSentinel; a token (NewNonce) is valid for one line.
 //
 // The line is quoted and evaluated: comments, here-documents, a backslash at its end and open quotes end with it. The
@@ -43,7 +43,7 @@ func wrapDash(line, first, second string) string {
 	return wrapPosix(`\command`, shellquote.Word(line), first, second)
 }
 
-// wrapMksh wraps a line for mksh, in which "command" does not help: the line is first parsed without running it. In mksh printf
+// wrapMksh wraps a line for mksh, in which "command" does not help: the line is first parsed without running it. There printf
 // is a program, which PATH need not have, and a trace is dropped by "set +x" only. The history leaves out lines that begin with a
 // blank: the rows after the first one do not, so there is one, unless the shell could not read it.
 func wrapMksh(line, first, second string) string {
@@ -66,19 +66,20 @@ func wrapZsh(line, first, second string) string {
 	return wrapPosix(`\builtin`, quoteLine(line), first, second)
 }
 
-// The subshells keep $?: of the line before for line, and line's for the next. A trace of them is dropped.
-// builtin is the word before a builtin that the user's functions and aliases may shadow.
+// wrapPosix wraps a quoted line. builtin is the word before a builtin that the user's functions and aliases may shadow. The
+// subshells keep $? of the line before it for the line, and the line's $? for the next. A trace of them is dropped.
 func wrapPosix(builtin, quoted, first, second string) string {
 	return ` (s=$?; ` + builtin + ` printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; exit $s) 2>/dev/null; ` +
 		builtin + " eval " + quoted + `; ` +
 		`(s=$?; ` + builtin + ` printf '\033]133;D;%d;lt=%s%s\007' $((s>256?s-128:s)) ` + first + " " + second + `; exit $s) 2>/dev/null` // as in longterm.sh
 }
 
-// quoteLine quotes a line, without the tabs that line editors take for keys.
+// quoteLine quotes a line, without the tabs that line editors treat as keys.
 func quoteLine(s string) string {
 	return strings.ReplaceAll(shellquote.Word(s), "\t", `'$'\t''`)
 }
 
+// wrapFish wraps a line for fish.
 func wrapFish(line, first, second string) string {
 	quoted := "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\t", `'\t'`).Replace(line) + "'"
 	return ` begin; set -l s $status; builtin printf '\033]133;C;lt=%s%s\007' ` + first + " " + second + `; ` +

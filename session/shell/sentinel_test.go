@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var wrapped = []struct {
+var wrapCases = []struct {
 	name string
 	line string
 	fish string
@@ -22,17 +22,17 @@ var wrapped = []struct {
 	{"and are there", `echo "$x"`, "", 0, "a  b"},
 	{"comment", "echo a # b 'c", "", 0, "a"},
 	{"only a comment", "# b 'c", "", 0, ""},
-	{"here-document", "cat <<E\none 'two\n$x\nE", nofish, 0, "one 'two\na  b"},
+	{"here-document", "cat <<E\none 'two\n$x\nE", skipFish, 0, "one 'two\na  b"},
 	{"lines", "echo 1\necho 2\nfalse", "", 1, "1\n2"},
 	{"open quote", "echo 'open", "", -1, "*"},
 	{"open parenthesis", "(echo x", "", -1, "*"},
-	{"backslash at the end", `echo x\`, nofish, 0, "*"},
+	{"backslash at the end", `echo x\`, skipFish, 0, "*"},
 	{"and again", "echo on", "", 0, "on"},
 	{"quotes", `echo "it's" 'so'\''s'`, `echo "it's" 'so'"'"'s'`, 0, "it's so's"},
 	{"background", "sleep 0 & wait", "", 0, "*"},
 	{"not found", "nosuchcommand-xyz", "", 127, "*"},
 	{"function", "f() { return 3; }; f", "function f; return 3; end; f", 3, ""},
-	{"subshell", "(exit 4)", nofish, 4, ""},
+	{"subshell", "(exit 4)", skipFish, 4, ""},
 	{"cd", "cd /; pwd", "", 0, "/"},
 	{"directory stays", "pwd", "", 0, "/"},
 	{"forged end", `printf '\033]133;D;9;lt=\007'; false`, "", 1, ""},
@@ -46,18 +46,18 @@ func TestWrap(t *testing.T) {
 		t.Run(sh.name, func(t *testing.T) {
 			t.Parallel()
 			path := shellPath(t, sh.name)
-			r := newRig(t, rigOptions{argv: []string{path}, plain: true, env: []string{"PS1=$ ", "PS2=> "}})
+			r := newTestShellSession(t, testShellOptions{argv: []string{path}, plain: true, env: []string{"PS1=$ ", "PS2=> "}})
 			kind := Detect([]string{path})
-			r.until("prompt", func() bool { return len(r.screen()) > 0 })
-			for _, w := range wrapped {
+			r.readUntil("prompt", func() bool { return len(r.screen()) > 0 })
+			for _, w := range wrapCases {
 				line := w.line
 				if sh.name == "fish" && w.fish != "" {
 					line = w.fish
 				}
-				if line == nofish {
+				if line == skipFish {
 					continue
 				}
-				c := r.wrap(kind, line)
+				c := r.runWrapped(kind, line)
 				if got := exitOf(c); got != w.exit && !(w.exit == -1 && got > 0) {
 					t.Errorf("%s: %q ended with %d, want %d; printed %q", w.name, line, got, w.exit, r.text(c))
 				}
@@ -72,8 +72,8 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// wrap runs a line between sentinels.
-func (r *rig) wrap(k Kind, line string) Command {
+// runWrapped runs a line by Wrap.
+func (r *testShellSession) runWrapped(k Kind, line string) Command {
 	r.t.Helper()
 	token := NewNonce()
 	typed := Wrap(k, line, token)
@@ -83,11 +83,11 @@ func (r *rig) wrap(k Kind, line string) Command {
 	r.taken = len(r.changes)
 	r.apply(Event{Kind: EventSentinel, Text: token})
 	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Time: time.Now(), Text: line})
-	r.keys(strings.ReplaceAll(typed, "\n", "\r") + "\r")
-	return r.next(ChangeFinished).Command
+	r.sendKeys(strings.ReplaceAll(typed, "\n", "\r") + "\r")
+	return r.nextChange(ChangeFinished).Command
 }
 
-// FuzzWrap: whatever the line, its quotes contain it.
+// FuzzWrap checks that quoting contains any line.
 func FuzzWrap(f *testing.F) {
 	f.Add("it's")
 	f.Add("a\\")
@@ -98,8 +98,8 @@ func FuzzWrap(f *testing.F) {
 		if !ok {
 			t.Fatal(w)
 		}
-		p := declarations{s: quoted}
-		if got, err := p.word(); err != nil || got != line || !p.end() {
+		p := declarationParser{text: quoted}
+		if got, err := p.parseWord(); err != nil || got != line || !p.atEnd() {
 			t.Errorf("%q became %q: %v", line, got, err)
 		}
 	})

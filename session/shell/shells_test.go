@@ -4,13 +4,13 @@ package shell
 
 import "github.com/longterm-dev/longterm/session/sessiontest/tier"
 
-// testShell is a shell that tests run in: its name in tests, and its command.
+// testShell is a shell for tests: its name in tests, and its command.
 type testShell struct {
 	name string
 	argv []string
 }
 
-// shells are those that real-shell tests run in. The default tier has bash and dash only.
+// shells are the shells of tests with real shells. The default tier has bash and dash only.
 var shells = func() []testShell {
 	list := []testShell{{"bash", []string{"bash"}}, {"dash", []string{"dash"}}}
 	if tier.IsFull() {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// situation is a line and what must be known of it afterwards.
+// situation is a line and its expected record.
 type situation struct {
 	name string
 	line string
@@ -22,7 +22,8 @@ type situation struct {
 	out  string // what is printed, "*": anything
 }
 
-const nofish = "-"
+// skipFish marks a situation that fish does not support.
+const skipFish = "-"
 
 // situations run one after the other in each shell, each from the home directory.
 var situations = []situation{
@@ -48,7 +49,7 @@ var situations = []situation{
 	{name: "alias used", line: "five", exit: 5},
 	{name: "loop", line: "for i in 1 2 3; do echo $i; done", fish: "for i in 1 2 3; echo $i; end", out: "1\n2\n3"},
 	{name: "lines", line: "for i in 1 2\ndo echo n$i\ndone", fish: "for i in 1 2\necho n$i\nend", out: "n1\nn2"},
-	{name: "here-document", line: "cat <<EOF\none $HOME_NOT\ntwo\nEOF", fish: nofish, out: "one\ntwo", not: []string{"bash-3.2"}},
+	{name: "here-document", line: "cat <<EOF\none $HOME_NOT\ntwo\nEOF", fish: skipFish, out: "one\ntwo", not: []string{"bash-3.2"}},
 	{name: "quoted lines", line: "printf '%s\\n' 'a\nb'", out: "a\nb"},
 	{name: "continued line", line: "echo a \\\nb", out: "a b"},
 	{name: "comment", line: "echo x # not y", out: "x", not: []string{"zsh"}},
@@ -66,13 +67,13 @@ var situations = []situation{
 	{name: "failed cd", line: "cd nosuchdir", exit: 1, out: "*"},
 	{name: "failed and cd", line: "false && cd a", exit: 1},
 	{name: "and cd", line: "true && cd a", cwd: "a"},
-	{name: "cd in a subshell", line: "(cd a; pwd)", fish: nofish, out: "*", not: []string{"bash-3.2"}},
-	{name: "cd in a pipeline", line: "cd a | cat", fish: nofish, not: []string{"zsh", "ksh"}},
+	{name: "cd in a subshell", line: "(cd a; pwd)", fish: skipFish, out: "*", not: []string{"bash-3.2"}},
+	{name: "cd in a pipeline", line: "cd a | cat", fish: skipFish, not: []string{"zsh", "ksh"}},
 	{name: "pushd", line: "pushd a >/dev/null", cwd: "a", not: []string{"mksh", "dash", "ksh"}},
 	{name: "popd", line: "pushd a >/dev/null; popd >/dev/null", not: []string{"mksh", "dash", "ksh"}},
 	{name: "cd in a function", line: "g() { cd a/b; }; g", fish: "function g; cd a/b; end; g", cwd: "a/b"},
 	{name: "deleted directory", line: "mkdir gone; cd gone; rmdir ../gone", cwd: "gone", out: "*"},
-	{name: "long line", line: "echo " + long + " | wc -c", out: "1201"},
+	{name: "long line", line: "echo " + longLine + " | wc -c", out: "1201"},
 	{name: "eval", line: "eval 'false'", exit: 1},
 	{name: "test", line: "test 1 = 2", exit: 1},
 	{name: "nested shell runs and ends", line: "sh -c 'echo in; exit 4'", exit: 4, out: "in"},
@@ -81,7 +82,7 @@ var situations = []situation{
 	{name: "empty output and status 255", line: "sh -c 'exit 255'", exit: 255},
 }
 
-var long = func() string {
+var longLine = func() string {
 	b := make([]byte, 1200)
 	for i := range b {
 		b[i] = 'x'
@@ -91,7 +92,7 @@ var long = func() string {
 
 func (s *situation) lineFor(shell string) string {
 	switch {
-	case slices.Contains(s.not, shell), shell == "fish" && s.fish == nofish:
+	case slices.Contains(s.not, shell), shell == "fish" && s.fish == skipFish:
 		return ""
 	case shell == "fish" && s.fish != "":
 		return s.fish
@@ -100,7 +101,7 @@ func (s *situation) lineFor(shell string) string {
 }
 
 // FEATURES: R6 R7 R8 R9 R45 R48
-func TestSituations(t *testing.T) {
+func TestTracker_Situations(t *testing.T) {
 	for _, sh := range shells {
 		t.Run(sh.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,8 +110,8 @@ func TestSituations(t *testing.T) {
 	}
 }
 
-// Older and newer versions, where they are installed under such names.
-func TestSituationsInOtherVersions(t *testing.T) {
+// Older and newer versions of shells, if they are installed under such names.
+func TestTracker_Situations_OtherVersions(t *testing.T) {
 	for _, name := range []string{"bash-3.2", "bash-4.4", "bash-5.0", "bash-5.3", "fish-4.0"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
@@ -127,7 +128,7 @@ func TestSituationsInOtherVersions(t *testing.T) {
 }
 
 func testSituations(t *testing.T, name string, argv []string) {
-	r := newRig(t, rigOptions{argv: argv, files: map[string]string{
+	r := newTestShellSession(t, testShellOptions{argv: argv, files: map[string]string{
 		"a/b/file": "", "s p%;é/file": "", "plain": "no program",
 	}})
 	if err := os.Symlink("a/b", filepath.Join(r.home, "link")); err != nil {

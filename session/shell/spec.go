@@ -5,113 +5,115 @@ import (
 	"slices"
 )
 
-// Spec is what is special about one kind of shell: its names, how its editor behaves, and how it is
-// integrated. A shell is a row of specs, and its script.
+// Spec describes a kind of shell: its names, how its editor behaves, and how it is integrated. A shell consists of a
+// row of specs and its script.
 type Spec struct {
-	names    []string   // of the executable
-	profiles [][]string // profile names, each followed by its executables, best first
+	executables []string   // names of the executable
+	profiles    [][]string // profile names, each followed by its executables in order of preference
 
-	// Pastes is set if the shell's editor supports bracketed paste. A plain sh and the Korn shells take the brackets
-	// for text.
-	Pastes bool
+	// SupportsPaste is set if the shell's editor supports bracketed paste. A plain sh and the Korn shells read the
+	// brackets as text.
+	SupportsPaste bool
 	// DropsTabs is set if the editor drops tabs, pasted ones too.
 	DropsTabs bool
-	// Edits is set if the shell has a line editor, which sets the terminal as needed. A plain sh uses the terminal's
-	// line mode.
-	Edits bool
-	// NeedsSane is set if a program's changes of the terminal must be undone before a line is typed: the shell has no
-	// editor, or uses it only if echo is on.
-	NeedsSane bool
-	// RawAtPrompt is set if a shell that reads keys reads a command line, although it has not enabled pastes.
-	RawAtPrompt bool
-	// KeepsIncomplete is set if the editor silently keeps an incomplete line.
-	KeepsIncomplete bool
-	// MuteInterrupt is set if Ctrl-C in an empty editor prints no new prompt.
-	MuteInterrupt bool
+	// HasEditor is set if the shell has a line editor, which sets the terminal as needed. A plain sh uses the
+	// terminal's line mode.
+	HasEditor bool
+	// NeedsSaneTerminal is set if a program's changes of the terminal must be undone before a line is typed: the shell
+	// has no editor, or uses it only if echo is on.
+	NeedsSaneTerminal bool
+	// ReadsKeysAtPrompt is set if a shell that reads keys is at its prompt even if it has not enabled bracketed paste.
+	ReadsKeysAtPrompt bool
+	// KeepsIncompleteLine is set if the editor silently keeps an incomplete line.
+	KeepsIncompleteLine bool
+	// InterruptIsSilent is set if Ctrl-C in an empty editor prints no new prompt.
+	InterruptIsSilent bool
 	// EscSearches is set if ESC P starts a search in the editor.
 	EscSearches bool
-	// RingsWhenEmpty is set if the editor rings if it has no text to kill.
-	RingsWhenEmpty bool
-	// KillDraws is set if killing an empty line draws the prompt on another row.
-	KillDraws bool
-	// ReadsBriefly is set if the kernel does not show which of the shell's waits are for a moment only: the limit of a
-	// read is an alarm.
-	ReadsBriefly bool
+	// KillRingsBell is set if the editor rings the bell when it has no text to kill.
+	KillRingsBell bool
+	// KillRedrawsPrompt is set if killing an empty line draws the prompt on another row.
+	KillRedrawsPrompt bool
+	// HidesBriefReads is set if the kernel does not show which of the shell's reads have a short timeout: the limit is
+	// an alarm.
+	HidesBriefReads bool
 
-	// Renews is set if the shell reads variables from the file of Renewal.
-	Renews bool
+	// ReadsRenewal is set if the shell reads the file of RenewalFile before a prompt.
+	ReadsRenewal bool
 
-	expands bool   // exclamation marks, in lines that are typed
-	unsaved string // what keeps a line out of the history where no key does
+	expandsHistory   bool   // the editor expands exclamation marks in typed lines
+	unrecordedPrefix string // prefix that keeps a line out of the history, for shells without UnrecordedLiteralKey
 
-	quality Quality
-	files   [][2]string // of the integration: where they are put, and the script
-	parse   func(args []string) options
-	refusal func(options) string // nil: only what is not interactive
-	plan    func(*plan) []string
-	source  string                                  // the command that reads a file
-	again   string                                  // see PrepareAtPrompt; empty if it cannot be prepared at its prompt
-	repair  string                                  // see Repair; empty if unsupported
-	wrap    func(line, first, second string) string // see Wrap; nil if unsupported
+	quality       Quality
+	scriptFiles   [][2]string // pairs of a path in the state directory and an embedded script
+	parseOptions  func(args []string) shellOptions
+	rejectOptions func(shellOptions) string               // reason not to integrate a shell with options; nil: only for non-interactive shells
+	buildArgv     func(*launchPlan) []string              // command line that loads the integration
+	sourceCommand string                                  // command that reads a file
+	resumeText    string                                  // format of the file of PrepareAtPrompt; empty: unsupported
+	repair        string                                  // see RepairLine; empty: unsupported
+	wrap          func(line, first, second string) string // see Wrap; nil: unsupported
 }
 
+// specs has the properties of each kind of shell.
 var specs = map[Kind]*Spec{
-	// What is not known is taken for a shell with an editor.
-	Unknown: {Pastes: true, Edits: true},
+	// An unknown shell is treated as one with an editor.
+	Unknown: {SupportsPaste: true, HasEditor: true},
 	Bash: {
-		names:    []string{"bash", "rbash"},
-		profiles: [][]string{{"bash"}},
-		Pastes:   true, Edits: true, EscSearches: true, RingsWhenEmpty: true, expands: true, Renews: true,
-		quality: Full, files: [][2]string{{"longterm.bash", "longterm.bash"}}, parse: shOptions.parse, plan: (*plan).bash,
-		source: ".", again: againBash, repair: "__longterm_keep 2>/dev/null; __longterm_prompts 2>/dev/null", wrap: wrapSh,
+		executables:   []string{"bash", "rbash"},
+		profiles:      [][]string{{"bash"}},
+		SupportsPaste: true, HasEditor: true, EscSearches: true, KillRingsBell: true, expandsHistory: true, ReadsRenewal: true,
+		quality: Full, scriptFiles: [][2]string{{"longterm.bash", "longterm.bash"}}, parseOptions: shOptions.parse, buildArgv: (*launchPlan).bash,
+		sourceCommand: ".", resumeText: resumeBash, repair: "__longterm_keep 2>/dev/null; __longterm_prompts 2>/dev/null", wrap: wrapSh,
 	},
 	Zsh: {
-		names:    []string{"zsh", "rzsh"},
-		profiles: [][]string{{"zsh"}},
-		Pastes:   true, Edits: true, expands: true, Renews: true,
-		quality: Full, files: [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}, {"zsh/options.zsh", "options.zsh"}},
-		parse: shOptions.parse, refusal: zshRefusal, plan: (*plan).zsh,
-		source: ".", again: againZsh, repair: "_longterm_hooks 2>/dev/null", wrap: wrapZsh,
+		executables:   []string{"zsh", "rzsh"},
+		profiles:      [][]string{{"zsh"}},
+		SupportsPaste: true, HasEditor: true, expandsHistory: true, ReadsRenewal: true,
+		quality: Full, scriptFiles: [][2]string{{"zsh/.zshenv", "zshenv"}, {"zsh/longterm.zsh", "longterm.zsh"}, {"zsh/options.zsh", "options.zsh"}},
+		parseOptions: shOptions.parse, rejectOptions: zshRefusal, buildArgv: (*launchPlan).zsh,
+		sourceCommand: ".", resumeText: resumeZsh, repair: "_longterm_hooks 2>/dev/null", wrap: wrapZsh,
 	},
 	Fish: {
-		names:    []string{"fish"},
-		profiles: [][]string{{"fish"}},
-		Pastes:   true, Edits: true, DropsTabs: true, RawAtPrompt: true, KeepsIncomplete: true, MuteInterrupt: true, unsaved: " ", Renews: true,
-		quality: Full, files: [][2]string{{"longterm.fish", "longterm.fish"}}, parse: fishOptions.parse, plan: (*plan).fish,
-		source: "source", again: againFish, wrap: wrapFish,
+		executables:   []string{"fish"},
+		profiles:      [][]string{{"fish"}},
+		SupportsPaste: true, HasEditor: true, DropsTabs: true, ReadsKeysAtPrompt: true, KeepsIncompleteLine: true, InterruptIsSilent: true, unrecordedPrefix: " ", ReadsRenewal: true,
+		quality: Full, scriptFiles: [][2]string{{"longterm.fish", "longterm.fish"}}, parseOptions: fishOptions.parse, buildArgv: (*launchPlan).fish,
+		sourceCommand: "source", resumeText: resumeFish, wrap: wrapFish,
 	},
 	Ksh: {
-		names:    []string{"ksh", "ksh93", "rksh", "ksh93u+m"},
-		profiles: [][]string{{"ksh", "ksh93", "mksh"}},
-		Edits:    true, NeedsSane: true, RawAtPrompt: true, KillDraws: true, ReadsBriefly: true,
-		quality: Basic, files: shFiles, parse: shOptions.parse, plan: (*plan).sh,
-		source: ".", again: againSh, repair: forgetKsh + repairSh, wrap: wrapKsh,
+		executables: []string{"ksh", "ksh93", "rksh", "ksh93u+m"},
+		profiles:    [][]string{{"ksh", "ksh93", "mksh"}},
+		HasEditor:   true, NeedsSaneTerminal: true, ReadsKeysAtPrompt: true, KillRedrawsPrompt: true, HidesBriefReads: true,
+		quality: Basic, scriptFiles: shFiles, parseOptions: shOptions.parse, buildArgv: (*launchPlan).sh,
+		sourceCommand: ".", resumeText: resumeSh, repair: forgetKsh + repairSh, wrap: wrapKsh,
 	},
 	Mksh: {
-		names:    []string{"mksh", "lksh"},
-		profiles: [][]string{{"mksh"}},
-		Edits:    true, RawAtPrompt: true, unsaved: " ",
-		quality: Basic, files: shFiles, parse: shOptions.parse, plan: (*plan).sh,
-		source: ".", again: againSh, repair: repairSh, wrap: wrapMksh,
+		executables: []string{"mksh", "lksh"},
+		profiles:    [][]string{{"mksh"}},
+		HasEditor:   true, ReadsKeysAtPrompt: true, unsaved: " ",
+		quality: Basic, scriptFiles: shFiles, parseOptions: shOptions.parse, buildArgv: (*launchPlan).sh,
+		sourceCommand: ".", resumeText: resumeSh, repair: repairSh, wrap: wrapMksh,
 	},
 	Dash: {
-		names:     []string{"sh", "dash", "ash"},
-		profiles:  [][]string{{"sh"}, {"dash"}},
-		NeedsSane: true,
-		quality:   Basic, files: shFiles, parse: shOptions.parse, plan: (*plan).sh,
-		source: ".", again: againSh, repair: repairSh, wrap: wrapDash,
+		executables:       []string{"sh", "dash", "ash"},
+		profiles:          [][]string{{"sh"}, {"dash"}},
+		NeedsSaneTerminal: true,
+		quality:           Basic, scriptFiles: shFiles, parseOptions: shOptions.parse, buildArgv: (*launchPlan).sh,
+		sourceCommand: ".", resumeText: resumeSh, repair: repairSh, wrap: wrapDash,
 	},
 	Pwsh: {
-		names:    []string{"pwsh", "pwsh-preview", "powershell"},
-		profiles: [][]string{{"pwsh", "powershell"}, {"powershell", "pwsh"}},
-		Pastes:   true, Edits: true,
-		quality: Full, files: [][2]string{{"longterm.ps1", "longterm.ps1"}}, parse: pwshOptions, plan: (*plan).pwsh,
+		executables:   []string{"pwsh", "pwsh-preview", "powershell"},
+		profiles:      [][]string{{"pwsh", "powershell"}, {"powershell", "pwsh"}},
+		SupportsPaste: true, HasEditor: true,
+		quality: Full, scriptFiles: [][2]string{{"longterm.ps1", "longterm.ps1"}}, parseOptions: pwshOptions, buildArgv: (*launchPlan).pwsh,
 	},
 }
 
 // shFiles are common to the Korn shells and a plain sh.
 var shFiles = [][2]string{{"longterm.sh", "longterm.sh"}}
 
+// repairSh is Spec.repair of the Korn shells and a plain sh.
 const repairSh = "PS1=$__longterm_mark${PS1-}"
 
 // Spec returns the properties of a kind; unlisted kinds have those of Unknown.
@@ -125,15 +127,15 @@ func (k Kind) Spec() *Spec {
 // kindOf returns the kind of an executable.
 func kindOf(name string) Kind {
 	for k, s := range specs {
-		if slices.Contains(s.names, name) {
+		if slices.Contains(s.executables, name) {
 			return k
 		}
 	}
 	return Unknown
 }
 
-// Programs returns the executables of a profile, best first, or nil for an unknown profile.
-func Programs(profile string) []string {
+// ProfileExecutables returns the executables of a profile in order of preference, or nil for an unknown profile.
+func ProfileExecutables(profile string) []string {
 	for _, s := range specs {
 		for _, p := range s.profiles {
 			if p[0] == profile {
@@ -144,8 +146,8 @@ func Programs(profile string) []string {
 	return nil
 }
 
-// Names returns the executables of a kind of shell; none for Unknown.
-func Names(k Kind) []string { return slices.Clone(specs[k].names) }
+// Executables returns the names of the executables of a kind of shell; none for Unknown.
+func Executables(k Kind) []string { return slices.Clone(specs[k].executables) }
 
 // Kinds returns the supported kinds of shells, without Unknown.
 func Kinds() []Kind {

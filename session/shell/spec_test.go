@@ -6,18 +6,17 @@ import (
 	"testing"
 )
 
-// A shell is a whole row: names by which it is known, how it is asked for, a script, and how its lines
-// are typed.
-func TestSpecs(t *testing.T) {
+// Each row of specs is complete: names, options, a script, and the properties of its lines.
+func TestSpecs_AreComplete(t *testing.T) {
 	seen := map[string]Kind{}
 	for k, s := range specs {
 		if k == Unknown {
 			continue
 		}
-		if len(s.names) == 0 || len(s.profiles) == 0 || s.quality == "" || len(s.files) == 0 || s.parse == nil || s.plan == nil {
-			t.Errorf("%s: a part is missing: %+v", k, s)
+		if len(s.executables) == 0 || len(s.profiles) == 0 || s.quality == "" || len(s.scriptFiles) == 0 || s.parseOptions == nil || s.buildArgv == nil {
+			t.Errorf("%s: got an incomplete spec %+v", k, s)
 		}
-		for _, n := range s.names {
+		for _, n := range s.executables {
 			if other, twice := seen[n]; twice {
 				t.Errorf("%s is %s and %s", n, k, other)
 			}
@@ -27,41 +26,41 @@ func TestSpecs(t *testing.T) {
 			}
 		}
 		for _, p := range s.profiles {
-			if got := Programs(p[0]); !slices.Equal(got, p) || Detect(got[:1]) == Unknown {
-				t.Errorf("%s stands for %q, want %q", p[0], got, p)
+			if got := ProfileExecutables(p[0]); !slices.Equal(got, p) || Detect(got[:1]) == Unknown {
+				t.Errorf("profile %s: got %q, want %q", p[0], got, p)
 			}
 		}
-		if (s.again == "") != (s.source == "") {
-			t.Errorf("%s: its file is read by nothing, or there is none", k)
+		if (s.resumeText == "") != (s.sourceCommand == "") {
+			t.Errorf("%s: got no command that reads a file, or no file", k)
 		}
-		if s.repair != "" && !strings.HasPrefix(Repair(k), " __longterm_was=$?; ") {
-			t.Errorf("%s: %q", k, Repair(k))
+		if s.repair != "" && !strings.HasPrefix(RepairLine(k), " __longterm_was=$?; ") {
+			t.Errorf("%s: %q", k, RepairLine(k))
 		}
 	}
-	if s := Kind("another").Spec(); s != Unknown.Spec() || s.plan != nil || !s.Edits || !s.Pastes {
+	if s := Kind("another").Spec(); s != Unknown.Spec() || s.buildArgv != nil || !s.HasEditor || !s.SupportsPaste {
 		t.Errorf("%+v", s)
 	}
-	if Programs("none") != nil {
-		t.Error("a name that is none")
+	if ProfileExecutables("none") != nil {
+		t.Error("invalid name: got a kind")
 	}
 }
 
-// What is special about lines in each shell.
-func TestSpecOfLines(t *testing.T) {
+// The properties of lines in each shell.
+func TestSpecs_LineProperties(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		is   func(*Spec) bool
 		want []Kind
 	}{
-		{"pastes", func(s *Spec) bool { return s.Pastes }, []Kind{Unknown, Bash, Fish, Pwsh, Zsh}},
-		{"edits", func(s *Spec) bool { return s.Edits }, []Kind{Unknown, Bash, Fish, Ksh, Mksh, Pwsh, Zsh}},
-		{"needs a sane terminal", func(s *Spec) bool { return s.NeedsSane }, []Kind{Ksh, Dash}},
-		{"reads keys at its prompt", func(s *Spec) bool { return s.RawAtPrompt }, []Kind{Fish, Ksh, Mksh}},
-		{"expands", func(s *Spec) bool { return s.expands }, []Kind{Bash, Zsh}},
+		{"pastes", func(s *Spec) bool { return s.SupportsPaste }, []Kind{Unknown, Bash, Fish, Pwsh, Zsh}},
+		{"edits", func(s *Spec) bool { return s.HasEditor }, []Kind{Unknown, Bash, Fish, Ksh, Mksh, Pwsh, Zsh}},
+		{"needs a sane terminal", func(s *Spec) bool { return s.NeedsSaneTerminal }, []Kind{Ksh, Dash}},
+		{"reads keys at its prompt", func(s *Spec) bool { return s.ReadsKeysAtPrompt }, []Kind{Fish, Ksh, Mksh}},
+		{"expands", func(s *Spec) bool { return s.expandsHistory }, []Kind{Bash, Zsh}},
 		{"drops tabs", func(s *Spec) bool { return s.DropsTabs }, []Kind{Fish}},
-		{"keeps what is incomplete", func(s *Spec) bool { return s.KeepsIncomplete }, []Kind{Fish}},
-		{"says nothing of an interrupt", func(s *Spec) bool { return s.MuteInterrupt }, []Kind{Fish}},
-		{"reads briefly", func(s *Spec) bool { return s.ReadsBriefly }, []Kind{Ksh}},
+		{"keeps what is incomplete", func(s *Spec) bool { return s.KeepsIncompleteLine }, []Kind{Fish}},
+		{"says nothing of an interrupt", func(s *Spec) bool { return s.InterruptIsSilent }, []Kind{Fish}},
+		{"reads briefly", func(s *Spec) bool { return s.HidesBriefReads }, []Kind{Ksh}},
 	} {
 		var got []Kind
 		for k, s := range specs {

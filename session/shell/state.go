@@ -2,7 +2,7 @@ package shell
 
 import "time"
 
-// Phase is what a shell is doing.
+// Phase is what a shell does.
 type Phase string
 
 // Phases.
@@ -13,56 +13,56 @@ const (
 	PhaseEnded   Phase = "ended" // the shell's process has exited
 )
 
-// State is the complete state of a Tracker. It survives a restart as JSON: a tracker made from it continues with later
-// events. It holds the nonce: keep it private.
+// State is the complete state of a Tracker. It survives a restart as JSON: a tracker resumed from it continues with
+// later events. It has the nonce, which must stay private.
 type State struct {
-	Nonce   string    `json:"nonce"`
-	Offered Quality   `json:"offered"` // what the shell's integration gives
-	Quality Quality   `json:"quality"` // what is known at this moment
-	Phase   Phase     `json:"phase"`
-	Since   time.Time `json:"since"` // when Phase began
+	Nonce      string    `json:"nonce"`
+	MaxQuality Quality   `json:"offered"` // quality of the shell's integration
+	Quality    Quality   `json:"quality"` // quality at this moment
+	Phase      Phase     `json:"phase"`
+	Since      time.Time `json:"since"` // when Phase began
 	// Running is the command under way; also after its end until the next prompt.
-	Running *Command `json:"running,omitempty"`
-	Done    bool     `json:"done,omitempty"` // Running has ended
-	Numbers uint64   `json:"numbers"`        // of commands given out
+	Running      *Command `json:"running,omitempty"` // running command; after its end, until the next prompt
+	HasEnded     bool     `json:"done,omitempty"`    // Running has ended
+	CommandCount uint64   `json:"numbers"`           // number of the newest command
 
-	// Mark is the place of the newest mark that was taken, 0 for a shell that does not count
-	// its marks (started by an older version).
-	Mark     uint64 `json:"mark,omitempty"`
-	Prompt   uint64 `json:"prompt"`            // number of the newest prompt
-	PromptAt uint64 `json:"prompt_at"`         // where it began
-	InputAt  uint64 `json:"input_at"`          // where it ended; 0 if unknown
-	Drawing  bool   `json:"drawing,omitempty"` // the prompt is being printed: mark B is to come
-	// Kept: the shell's editor still holds a line that it refused; Ctrl-U clears it.
-	Kept bool `json:"kept,omitempty"`
-	// Given: at this prompt the editor knows GivenKey.
-	Given        bool `json:"given,omitempty"`
-	Continuation bool `json:"continuation,omitempty"`
+	// LastMark is the sequence number of the newest accepted mark, 0 for a shell that does not count its marks (started
+	// by an older version).
+	LastMark        uint64 `json:"mark,omitempty"`
+	Prompt          uint64 `json:"prompt"`            // number of the newest prompt
+	PromptAt        uint64 `json:"prompt_at"`         // offset of its start
+	InputAt         uint64 `json:"input_at"`          // offset of its end; 0 if unknown
+	IsDrawingPrompt bool   `json:"drawing,omitempty"` // the prompt is being printed: mark B will follow
+	// HasKeptLine is set while the shell's editor holds a line that it did not run; Ctrl-U clears it.
+	HasKeptLine bool `json:"kept,omitempty"`
+	// SupportsLiteralKey is set if the editor at this prompt supports LiteralKey.
+	SupportsLiteralKey bool `json:"given,omitempty"`
+	InContinuation     bool `json:"continuation,omitempty"` // the shell waits for the rest of a line (PS2)
 
-	Cwd  Cwd  `json:"cwd"`           // at the newest prompt
-	Hint Cwd  `json:"hint"`          // directory reported by a program since then, perhaps on another machine
-	Alt  bool `json:"alt,omitempty"` // the alternate screen is shown
+	Cwd         Cwd  `json:"cwd"`           // at the newest prompt
+	ReportedCwd Cwd  `json:"hint"`          // directory that a program reported since then, perhaps on another machine
+	AltScreen   bool `json:"alt,omitempty"` // the alternate screen is shown
 
-	Typed    *typedLine `json:"typed,omitempty"`
-	Doubt    *doubt     `json:"doubt,omitempty"`
-	Sentinel string     `json:"sentinel,omitempty"`
-	Shell    string     `json:"shell,omitempty"` // its executable
+	PendingLine *pendingLine `json:"typed,omitempty"` // typed line that has not started
+	PossibleEnd *possibleEnd `json:"doubt,omitempty"`
+	Sentinel    string       `json:"sentinel,omitempty"` // token of the wrapped line (Wrap)
+	Executable  string       `json:"shell,omitempty"`    // of the shell, if known
 }
 
-// typedLine waits for its prompt and the mark that it runs.
-type typedLine struct {
+// pendingLine is a typed line whose start the shell has not reported yet.
+type pendingLine struct {
 	Text   string    `json:"text"`
-	At     uint64    `json:"at"`
+	At     uint64    `json:"at"` // output offset at which it was typed
 	Time   time.Time `json:"time"`
-	Prompt uint64    `json:"prompt"` // the one that will read it
+	Prompt uint64    `json:"prompt"` // number of the prompt that will read it
 }
 
-// doubt is the end of a prompt seen while a command ran: either the shell's hooks are
-// gone and the command has ended, or the command itself expanded the prompt.
-type doubt struct {
+// possibleEnd is the end of a prompt while a command runs. Either the shell lost its hooks and the command has ended,
+// or the command itself expanded the prompt.
+type possibleEnd struct {
 	At   uint64    `json:"at"`
 	Time time.Time `json:"time"`
 	Exit *int      `json:"exit,omitempty"`
-	// Prompt is the mark of a late prompt. It counts once the shell reads its terminal.
-	Prompt *Mark `json:"prompt,omitempty"`
+	// LatePrompt is the mark of a late prompt. It counts once the shell reads its terminal.
+	LatePrompt *Mark `json:"prompt,omitempty"`
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Users change what the hooks hang on while the shell runs.
-func TestHooksSurvive(t *testing.T) {
+// Users change what the hooks depend on while the shell runs.
+func TestHooks_SurviveUserChanges(t *testing.T) {
 	for _, c := range []struct {
 		shell string
 		files map[string]string
@@ -25,7 +25,7 @@ func TestHooksSurvive(t *testing.T) {
 	} {
 		t.Run(c.shell, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, rigOptions{argv: []string{shellPath(t, c.shell)}, files: c.files})
+			r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, c.shell)}, files: c.files})
 			for _, line := range c.lines {
 				r.run(line)
 				if got := r.run("sh -c 'exit 5'"); exitOf(got) != 5 || got.Quality == None || got.Text != "sh -c 'exit 5'" {
@@ -39,9 +39,9 @@ func TestHooksSurvive(t *testing.T) {
 	}
 }
 
-// An exported prompt, as a virtual environment leaves it, shows a nested shell nothing of the marks.
-func TestExportedPromptInNestedShells(t *testing.T) {
-	r := newRig(t, rigOptions{argv: []string{shellPath(t, "bash")}})
+// An exported prompt, as of a virtual environment, shows no marks in a nested shell.
+func TestExportedPrompt_ShowsNoMarks(t *testing.T) {
+	r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "bash")}})
 	for _, line := range []string{"export PS1='(venv) $ ' PS2='more> '", "true"} {
 		r.run(line)
 	}
@@ -55,15 +55,14 @@ func TestExportedPromptInNestedShells(t *testing.T) {
 		}
 		got := r.text(r.run("printf '%s\\n' " + lines + " | " + nested + " 2>&1 | grep -v tty"))
 		if !strings.Contains(got, "(venv) $") || !strings.Contains(got, want) || strings.ContainsAny(got, "\\[]{}=;\a\x1b") {
-			t.Errorf("%s shows %q", nested, got)
+			t.Errorf("%s: got screen %q", nested, got)
 		}
 	}
 }
 
-// A shell without its hooks sends its prompt's mark from PS1, and puts them back.
-//
+// A shell without its hooks sends its prompt's mark from PS1, and restores them.
 // FAULT: E5
-func TestHooksTakenAway(t *testing.T) {
+func TestHooks_Restored(t *testing.T) {
 	for _, c := range []struct {
 		shell string
 		lines []string
@@ -77,7 +76,7 @@ func TestHooksTakenAway(t *testing.T) {
 	} {
 		t.Run(c.shell, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, rigOptions{argv: []string{shellPath(t, c.shell)}})
+			r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, c.shell)}})
 			for _, line := range c.lines {
 				if got := r.run(line); exitOf(got) != 0 || got.Quality == Full && r.text(got) != "" && !strings.Contains(line, "PS0") {
 					t.Errorf("%s: %+v printed %q", line, got, r.text(got))

@@ -1,38 +1,41 @@
 package shell
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"strings"
 	"unicode"
 )
 
-// Tracker follows one shell. It is a pure machine: Apply takes an event and returns what
-// it changed; State may be read at any time.
-type Tracker struct{ s State }
+// Tracker follows one shell. Apply processes an event and returns the changes of the state. It has no clock and does no
+// I/O.
+type Tracker struct{ state State }
 
-// NewTracker makes the tracker of a shell that was started by l.
+// NewTracker returns the tracker of a shell that was started by l.
 func NewTracker(l Launch) *Tracker {
-	return &Tracker{State{Nonce: l.Nonce, Offered: l.Quality, Quality: l.Quality, Phase: PhaseUnknown, Cwd: Cwd{Path: l.Cwd}, Numbers: l.Numbers}}
+	return &Tracker{State{Nonce: l.Nonce, MaxQuality: l.Quality, Quality: l.Quality, Phase: PhaseUnknown, Cwd: Cwd{Path: l.Cwd}, CommandCount: l.CommandCount}}
 }
 
-// Resume continues from a state.
+// Resume returns a tracker that continues from a state.
 func Resume(s State) *Tracker { return &Tracker{s.clone()} }
 
 // State returns a copy of the state.
-func (t *Tracker) State() State { return t.s.clone() }
+func (t *Tracker) State() State { return t.state.clone() }
 
 // Phase returns State().Phase without the copy.
-func (t *Tracker) Phase() Phase { return t.s.Phase }
+func (t *Tracker) Phase() Phase { return t.state.Phase }
 
+// clone returns a deep copy.
 func (s *State) clone() State {
 	c := *s
-	c.Running, c.Typed, c.Doubt = clonePtr(s.Running), clonePtr(s.Typed), clonePtr(s.Doubt)
+	c.Running, c.PendingLine, c.PossibleEnd = clonePtr(s.Running), clonePtr(s.PendingLine), clonePtr(s.PossibleEnd)
 	if c.Running != nil {
 		c.Running.Exit = clonePtr(c.Running.Exit)
 	}
 	return c
 }
 
+// clonePtr returns a pointer to a copy of *p, or nil.
 func clonePtr[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -41,158 +44,159 @@ func clonePtr[T any](p *T) *T {
 	return &v
 }
 
-// Apply takes the next event. Events come in the order of their offsets.
+// Apply processes the next event. Events must come in the order of their offsets.
 func (t *Tracker) Apply(e Event) []Change {
-	if t.s.Phase == PhaseEnded {
+	if t.state.Phase == PhaseEnded {
 		return nil
 	}
 	switch e.Kind {
 	case EventMark:
-		return t.mark(e)
+		return t.handleMark(e)
 	case EventTyped:
 		return t.handleTyped(e)
 	case EventSentinel:
-		t.s.Sentinel = e.Text
+		t.state.Sentinel = e.Text
 	case EventCwd:
-		t.s.Hint = e.Cwd
+		t.state.ReportedCwd = e.Cwd
 	case EventAltScreen:
-		t.s.Alt = e.On
+		t.state.AltScreen = e.On
 	case EventLost:
 		return t.handleLost(e)
 	case EventForeground:
-		return t.foreground(e)
-	case EventReads:
-		return t.reads(e)
+		return t.handleForeground(e)
+	case EventShellReads:
+		return t.handleShellReads(e)
 	case EventExit:
-		return t.exited(e)
+		return t.handleExit(e)
 	}
 	return nil
 }
 
-// mark handles a mark with the session's nonce or sentinel. Others are of another shell, or forged. A mark whose place
-// was accepted before is a copy: repeated output, or a redrawn prompt.
-func (t *Tracker) mark(e Event) []Change {
-	if same(e.Mark.Nonce, t.s.Sentinel) {
-		return t.sentinel(e)
+// handleMark handles a mark with the session's nonce or sentinel. Others belong to another shell, or are forged. A mark
+// whose sequence number was accepted before is a copy: repeated output, or a redrawn prompt.
+func (t *Tracker) handleMark(e Event) []Change {
+	if equalNonce(e.Mark.Nonce, t.state.Sentinel) {
+		return t.handleSentinel(e)
 	}
-	if !same(e.Mark.Nonce, t.s.Nonce) {
+	if !equalNonce(e.Mark.Nonce, t.state.Nonce) {
 		return nil
 	}
-	if !t.inOrder(&e.Mark) {
+	if !t.acceptSequence(&e.Mark) {
 		return nil
 	}
 	switch e.Mark.Kind {
 	case MarkPrompt:
-		return t.prompt(e)
+		return t.handlePrompt(e)
 	case MarkContinuation:
-		return t.continuation()
+		return t.handleContinuation()
 	case MarkInput:
-		return t.input(e)
+		return t.handleInput(e)
 	case MarkOutput:
-		return t.output(e)
+		return t.handleOutput(e)
 	case MarkDone:
-		return t.done(e)
+		return t.handleDone(e)
 	}
 	return nil
 }
 
-// inOrder accepts a mark's place. A shell that counts its marks counts all of them: a mark without a place is not its
-// own then.
-func (t *Tracker) inOrder(m *Mark) bool {
-	if m.Count <= t.s.Mark {
-		return m.Count == 0 && t.s.Mark == 0
+// acceptSequence reports whether a mark is new, and records its sequence number. A shell that numbers its marks numbers
+// all of them: a mark without a number is not its own then.
+func (t *Tracker) acceptSequence(m *Mark) bool {
+	if m.Sequence <= t.state.LastMark {
+		return m.Sequence == 0 && t.state.LastMark == 0
 	}
-	t.s.Mark = m.Count
+	t.state.LastMark = m.Sequence
 	return true
 }
 
-// Takes reports whether a mark is the shell's own and new.
-func (t *Tracker) Takes(m *Mark) bool {
-	return same(m.Nonce, t.s.Nonce) && (m.Count > t.s.Mark || m.Count == 0 && t.s.Mark == 0)
+// IsNewMark reports whether a mark is the shell's own and new.
+func (t *Tracker) IsNewMark(m *Mark) bool {
+	return equalNonce(m.Nonce, t.state.Nonce) && (m.Sequence > t.state.LastMark || m.Sequence == 0 && t.state.LastMark == 0)
 }
 
-func same(nonce, ours string) bool {
-	return ours != "" && subtle.ConstantTimeCompare([]byte(nonce), []byte(ours)) == 1
+// equalNonce compares a nonce with the expected one in constant time. An empty expected nonce equals none.
+func equalNonce(nonce, want string) bool {
+	return want != "" && subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) == 1
 }
 
-// prompt handles mark A. It ignores a number that it saw before.
-func (t *Tracker) prompt(e Event) []Change {
+// handlePrompt handles mark A. It ignores a prompt's number that is not new.
+func (t *Tracker) handlePrompt(e Event) []Change {
 	m := &e.Mark
-	if m.Prompt != 0 && m.Prompt <= t.s.Prompt {
+	if m.Prompt != 0 && m.Prompt <= t.state.Prompt {
 		return nil
 	}
-	if m.Late && t.s.Running != nil && !t.s.Done {
-		t.s.Doubt = &doubt{At: e.At, Time: e.Time, Exit: clonePtr(m.Exit), Prompt: clonePtr(m)}
-		if t.s.Offered == Basic { // all of its prompts are late
+	if m.Late && t.state.Running != nil && !t.state.HasEnded {
+		t.state.PossibleEnd = &possibleEnd{At: e.At, Time: e.Time, Exit: clonePtr(m.Exit), LatePrompt: clonePtr(m)}
+		if t.state.MaxQuality == Basic { // all of its prompts are late marks
 			return []Change{{Kind: ChangePhase}}
 		}
-		return t.doubtful(e)
+		return t.setUncertain(e)
 	}
-	moved := m.Cwd != "" && m.Cwd != t.s.Cwd.Path
-	t.s.Cwd.Path = orElse(m.Cwd, t.s.Cwd.Path)
-	t.s.Hint = Cwd{}
-	changes := t.back(e)
-	if moved {
+	cwdChanged := m.Cwd != "" && m.Cwd != t.state.Cwd.Path
+	t.state.Cwd.Path = cmp.Or(m.Cwd, t.state.Cwd.Path)
+	t.state.ReportedCwd = Cwd{}
+	changes := t.endLineAtPrompt(e)
+	if cwdChanged {
 		changes = append(changes, Change{Kind: ChangeCwd})
 	}
-	t.s.Prompt = max(m.Prompt, t.s.Prompt+1)
-	t.s.PromptAt, t.s.InputAt, t.s.Continuation = e.At-min(m.Bytes, e.At), 0, false
-	t.s.Quality, t.s.Kept, t.s.Given = t.s.Offered, m.Kept, m.Given
-	t.s.Doubt, t.s.Sentinel = nil, ""
-	if t.s.Drawing = m.Input; t.s.Drawing {
+	t.state.Prompt = max(m.Prompt, t.state.Prompt+1)
+	t.state.PromptAt, t.state.InputAt, t.state.InContinuation = e.At-min(m.Length, e.At), 0, false
+	t.state.Quality, t.state.HasKeptLine, t.state.SupportsLiteralKey = t.state.MaxQuality, m.Kept, m.Literal
+	t.state.PossibleEnd, t.state.Sentinel = nil, ""
+	if t.state.IsDrawingPrompt = m.InputFollows; t.state.IsDrawingPrompt {
 		return changes
 	}
-	t.phase(PhasePrompt, e)
+	t.setPhase(PhasePrompt, e)
 	changes = append(changes, Change{Kind: ChangePrompt})
-	if t.s.Offered == Basic && t.s.Typed != nil { // typed ahead
-		changes = append(changes, t.begin(e, t.takeTyped())...)
+	if t.state.MaxQuality == Basic && t.state.PendingLine != nil { // typed ahead
+		changes = append(changes, t.startCommand(e, t.takePendingLine())...)
 	}
 	return changes
 }
 
-// back accounts for what ran, now that the prompt is back.
-func (t *Tracker) back(e Event) []Change {
+// endLineAtPrompt ends the command or line before a prompt.
+func (t *Tracker) endLineAtPrompt(e Event) []Change {
 	m := &e.Mark
 	switch {
-	case t.s.Running != nil:
+	case t.state.Running != nil:
 		switch {
-		case !t.s.Done && t.s.Offered == Basic && hasNoCommand(t.s.Running.Text): // the mark has the status of the line before
+		case !t.state.HasEnded && t.state.MaxQuality == Basic && hasNoCommand(t.state.Running.Text): // the mark has the status of the line before
 			zero := 0
-			t.end(e, &zero, Basic)
-		case !t.s.Done, t.s.Drawing: // Drawing: the hooks ran before, and not for a prompt
-			t.end(e, m.Exit, t.basicIfFull())
+			t.endCommand(e, &zero, Basic)
+		case !t.state.HasEnded, t.state.IsDrawingPrompt: // Drawing: the hooks ran before, and not for a prompt
+			t.endCommand(e, m.Exit, t.reducedQuality())
 		case m.Exit != nil:
-			t.s.Running.Exit = clonePtr(m.Exit)
+			t.state.Running.Exit = clonePtr(m.Exit)
 		}
-		if m.Input { // the prompt itself is still to come
+		if m.InputFollows { // the rest of the prompt follows
 			return nil
 		}
-		return t.finish()
-	case t.s.Typed != nil && t.s.Typed.Prompt <= t.s.Prompt:
-		// Read, but never run: a syntax error, most likely.
-		line := t.takeTyped()
+		return t.finishCommand()
+	case t.state.PendingLine != nil && t.state.PendingLine.Prompt <= t.state.Prompt:
+		// The shell read it but did not run it: most likely a syntax error.
+		line := t.takePendingLine()
 		if strings.TrimSpace(line.Text) == "" {
 			return nil
 		}
 		if hasNoCommand(line.Text) { // the mark has the status of the line before
 			zero := 0
 			line.At = e.At // it has no output
-			changes := t.begin(e, line)
-			t.end(e, &zero, Basic)
-			return append(changes, t.finish()...)
+			changes := t.startCommand(e, line)
+			t.endCommand(e, &zero, Basic)
+			return append(changes, t.finishCommand()...)
 		}
-		changes := t.begin(e, line)
-		t.s.Running.Echoed = true
-		t.end(e, m.Exit, Basic)
-		return append(changes, t.finish()...)
-	case m.HasText && t.s.Prompt > 0:
+		changes := t.startCommand(e, line)
+		t.state.Running.NeverRan = true
+		t.endCommand(e, m.Exit, Basic)
+		return append(changes, t.finishCommand()...)
+	case m.HasText && t.state.Prompt > 0:
 		// The shell reports the line only now.
-		line := typedLine{Text: m.Text, At: max(t.s.InputAt, t.s.PromptAt), Time: t.s.Since}
-		changes := t.begin(e, line)
-		t.s.Running.TextSource = TextShell
+		line := pendingLine{Text: m.Text, At: max(t.state.InputAt, t.state.PromptAt), Time: t.state.Since}
+		changes := t.startCommand(e, line)
+		t.state.Running.TextSource = TextShell
 		changes[0].Command.TextSource = TextShell
-		t.end(e, m.Exit, Basic)
-		return append(changes, t.finish()...)
+		t.endCommand(e, m.Exit, Basic)
+		return append(changes, t.finishCommand()...)
 	}
 	return nil
 }
@@ -207,93 +211,95 @@ func hasNoCommand(text string) bool {
 	return true
 }
 
-func (t *Tracker) basicIfFull() Quality {
-	if t.s.Running.Quality == Full {
+// reducedQuality returns the running command's quality, at most Basic.
+func (t *Tracker) reducedQuality() Quality {
+	if t.state.Running.Quality == Full {
 		return Basic
 	}
-	return t.s.Running.Quality
+	return t.state.Running.Quality
 }
 
-func (t *Tracker) continuation() []Change {
-	// While a command runs it is the next of several lines that is not complete.
-	if t.s.Phase != PhasePrompt && t.s.Offered == Full && t.s.Running == nil || t.s.Continuation {
+// handleContinuation handles mark A;k=s.
+func (t *Tracker) handleContinuation() []Change {
+	// While a command runs, a later one of several typed lines is incomplete.
+	if t.state.Phase != PhasePrompt && t.state.MaxQuality == Full && t.state.Running == nil || t.state.InContinuation {
 		return nil
 	}
-	t.s.Continuation = true
+	t.state.InContinuation = true
 	return []Change{{Kind: ChangeInput}}
 }
 
-// input handles mark B.
-func (t *Tracker) input(e Event) []Change {
+// handleInput handles mark B.
+func (t *Tracker) handleInput(e Event) []Change {
 	switch {
-	case t.s.Running == nil:
-		another := t.s.Drawing // behind one at which nothing ran: after Ctrl-C, or an empty line
-		t.s.InputAt, t.s.Drawing = e.At, false
-		if another || t.s.Phase != PhasePrompt {
-			t.s.Quality = t.s.Offered
-			t.phase(PhasePrompt, e)
+	case t.state.Running == nil:
+		isNewPrompt := t.state.IsDrawingPrompt // after a prompt without a command: Ctrl-C, or an empty line
+		t.state.InputAt, t.state.IsDrawingPrompt = e.At, false
+		if isNewPrompt || t.state.Phase != PhasePrompt {
+			t.state.Quality = t.state.MaxQuality
+			t.setPhase(PhasePrompt, e)
 			return []Change{{Kind: ChangePrompt}}
 		}
-	case t.s.Done:
-		changes := t.finish()
-		if !t.s.Drawing { // the prompt's start is missing
+	case t.state.HasEnded:
+		changes := t.finishCommand()
+		if !t.state.IsDrawingPrompt { // the prompt's start is missing
 			changes[0].Command.CwdAfter = ""
 		}
-		t.s.InputAt, t.s.Drawing, t.s.Quality = e.At, false, t.s.Offered
-		t.phase(PhasePrompt, e)
+		t.state.InputAt, t.state.IsDrawingPrompt, t.state.Quality = e.At, false, t.state.MaxQuality
+		t.setPhase(PhasePrompt, e)
 		return append(changes, Change{Kind: ChangePrompt})
-	case t.s.Offered == Full:
-		if t.s.Doubt == nil {
-			t.s.Doubt = &doubt{At: e.At, Time: e.Time, Exit: clonePtr(e.Mark.Exit)}
+	case t.state.MaxQuality == Full:
+		if t.state.PossibleEnd == nil {
+			t.state.PossibleEnd = &possibleEnd{At: e.At, Time: e.Time, Exit: clonePtr(e.Mark.Exit)}
 		}
-		return t.doubtful(e)
+		return t.setUncertain(e)
 	}
 	return nil
 }
 
-// output handles mark C.
-func (t *Tracker) output(e Event) []Change {
+// handleOutput handles mark C.
+func (t *Tracker) handleOutput(e Event) []Change {
 	m := &e.Mark
-	if t.continues(m) {
-		t.s.Continuation, t.s.Doubt = false, nil
-		t.phase(PhaseRunning, e)
+	if t.continuesCommand(m) {
+		t.state.InContinuation, t.state.PossibleEnd = false, nil
+		t.setPhase(PhaseRunning, e)
 		return nil
 	}
-	changes := t.abandon(e)
-	line := typedLine{Text: m.Text, At: e.At, Time: e.Time}
+	changes := t.abandonCommand(e)
+	line := pendingLine{Text: m.Text, At: e.At, Time: e.Time}
 	source := TextShell
-	switch typed := t.s.Typed; {
-	case typed != nil && (m.Given || !m.HasText || m.Guess || t.s.Sentinel != "" || sameText(typed.Text, m.Text)): // a wrapped line has other text
+	switch typed := t.state.PendingLine; {
+	case typed != nil && (m.Literal || !m.HasText || m.IsGuess || t.state.Sentinel != "" || isSameCommand(typed.Text, m.Text)): // a wrapped line has a different text
 		line.Text, source = typed.Text, TextTyped
-	case m.Guess:
+	case m.IsGuess:
 		source = TextGuess
 	case !m.HasText:
 		source = TextNone
 	}
-	t.s.Typed = nil
-	started := t.begin(e, line)
-	t.s.Running.TextSource = source
-	t.s.Running.TextCut = m.Cut && source != TextTyped
-	started[0].Command = *t.s.Running
+	t.state.PendingLine = nil
+	started := t.startCommand(e, line)
+	t.state.Running.TextSource = source
+	t.state.Running.TextCut = m.IsCut && source != TextTyped
+	started[0].Command = *t.state.Running
 	changes = append(changes, started...)
-	if replaces(line.Text) {
-		changes = append(changes, t.doubtful(e)...)
+	if replacesShell(line.Text) {
+		changes = append(changes, t.setUncertain(e)...)
 	}
 	return changes
 }
 
-// continues reports whether a mark belongs to a further statement of the submitted line that runs.
-// Bash sends a mark for each of its statements, and no prompt between them. All statements are
-// one command, with the text that was submitted. A line that runs the hook itself, or expands PS0, sends a mark too.
-func (t *Tracker) continues(m *Mark) bool {
-	r := t.s.Running
-	return r != nil && !t.s.Done && t.s.Typed == nil && r.TextSource == TextTyped &&
-		(t.s.Doubt == nil || strings.Contains(r.Text, "\n") && (m.Given || m.Guess || !m.HasText))
+// continuesCommand reports whether a mark belongs to a further statement of the submitted line that runs. Bash sends a
+// mark for each of its statements, and no prompt between them. All statements are one command, with the submitted text.
+// A line that runs the hook itself, or expands PS0, sends a mark too.
+func (t *Tracker) continuesCommand(m *Mark) bool {
+	r := t.state.Running
+	return r != nil && !t.state.HasEnded && t.state.PendingLine == nil && r.TextSource == TextTyped &&
+		(t.state.PossibleEnd == nil || strings.Contains(r.Text, "\n") && (m.Literal || m.IsGuess || !m.HasText))
 }
 
-// sameText compares typed text with the shell's report of its command. Bash reports "; " for line ends, and joins lines
-// that end in a backslash.
-func sameText(typed, said string) bool {
+// isSameCommand reports whether typed text equals the shell's report of its command. Bash reports "; " for line ends,
+// and joins lines that end in a backslash.
+func isSameCommand(typed, reported string) bool {
 	squeeze := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			if r == ';' || r == '\\' || unicode.IsSpace(r) {
@@ -302,187 +308,184 @@ func sameText(typed, said string) bool {
 			return r
 		}, s)
 	}
-	return typed == said || squeeze(typed) == squeeze(said)
+	return typed == reported || squeeze(typed) == squeeze(reported)
 }
 
-// replaces reports whether a line replaces the shell by another program. "exec" with redirections only does not; a
+// replacesShell reports whether a line replaces the shell by another program. "exec" with redirections only does not; a
 // prompt will follow.
-func replaces(text string) bool {
+func replacesShell(text string) bool {
 	fields := strings.Fields(text)
 	return len(fields) > 1 && fields[0] == "exec" && !strings.ContainsAny(fields[1][:1], "<>&0123456789{")
 }
 
-// done handles mark D.
-func (t *Tracker) done(e Event) []Change {
-	if t.s.Running == nil || t.s.Done {
+// handleDone handles mark D.
+func (t *Tracker) handleDone(e Event) []Change {
+	if t.state.Running == nil || t.state.HasEnded {
 		return nil
 	}
-	t.end(e, e.Mark.Exit, t.s.Running.Quality)
-	t.s.Doubt = nil
-	if t.s.Quality != t.s.Offered || t.s.Phase != PhaseRunning {
-		t.s.Quality = t.s.Offered
-		t.phase(PhaseRunning, e)
+	t.endCommand(e, e.Mark.Exit, t.state.Running.Quality)
+	t.state.PossibleEnd = nil
+	if t.state.Quality != t.state.MaxQuality || t.state.Phase != PhaseRunning {
+		t.state.Quality = t.state.MaxQuality
+		t.setPhase(PhaseRunning, e)
 	}
-	return []Change{{Kind: ChangeDone, Command: *t.s.Running}}
+	return []Change{{Kind: ChangeDone, Command: *t.state.Running}}
 }
 
 // handleTyped handles a line that was typed into the shell.
 func (t *Tracker) handleTyped(e Event) []Change {
-	line := typedLine{Text: e.Text, At: e.At, Time: e.Time, Prompt: t.s.Prompt}
-	if !t.s.Drawing && (t.s.Running != nil || t.s.Phase != PhasePrompt) {
+	line := pendingLine{Text: e.Text, At: e.At, Time: e.Time, Prompt: t.state.Prompt}
+	if !t.state.IsDrawingPrompt && (t.state.Running != nil || t.state.Phase != PhasePrompt) {
 		line.Prompt++
 	}
-	t.s.Typed = &line
-	t.s.Continuation = false
-	if t.s.Offered == Basic && t.s.Phase == PhasePrompt && t.s.Sentinel == "" { // otherwise its mark follows
-		return t.begin(e, t.takeTyped())
+	t.state.PendingLine = &line
+	t.state.InContinuation = false
+	if t.state.MaxQuality == Basic && t.state.Phase == PhasePrompt && t.state.Sentinel == "" { // otherwise its mark follows
+		return t.startCommand(e, t.takePendingLine())
 	}
 	return nil
 }
 
-func (t *Tracker) takeTyped() typedLine {
-	line := *t.s.Typed
-	t.s.Typed = nil
+// takePendingLine removes and returns the pending line.
+func (t *Tracker) takePendingLine() pendingLine {
+	line := *t.state.PendingLine
+	t.state.PendingLine = nil
 	return line
 }
 
-// begin starts a command with the given line.
-func (t *Tracker) begin(e Event, line typedLine) []Change {
-	t.s.Numbers++
-	t.s.Running = &Command{
-		Number: t.s.Numbers, Text: line.Text, TextSource: TextTyped,
-		Start: line.At, Began: line.Time, CwdBefore: t.s.Cwd.Path, Quality: t.s.Offered,
+// startCommand starts a command with the given line.
+func (t *Tracker) startCommand(e Event, line pendingLine) []Change {
+	t.state.CommandCount++
+	t.state.Running = &Command{
+		Number: t.state.CommandCount, Text: line.Text, TextSource: TextTyped,
+		Start: line.At, Began: line.Time, CwdBefore: t.state.Cwd.Path, Quality: t.state.MaxQuality,
 	}
-	t.s.Done, t.s.Doubt, t.s.Continuation, t.s.Drawing, t.s.Kept = false, nil, false, false, false
-	t.s.Quality = t.s.Offered
-	t.phase(PhaseRunning, e)
-	return []Change{{Kind: ChangeStarted, Command: *t.s.Running}}
+	t.state.HasEnded, t.state.PossibleEnd, t.state.InContinuation, t.state.IsDrawingPrompt, t.state.HasKeptLine = false, nil, false, false, false
+	t.state.Quality = t.state.MaxQuality
+	t.setPhase(PhaseRunning, e)
+	return []Change{{Kind: ChangeStarted, Command: *t.state.Running}}
 }
 
-// end records how the running command ended.
-func (t *Tracker) end(e Event, exit *int, q Quality) {
-	r := t.s.Running
+// endCommand records how the running command ended.
+func (t *Tracker) endCommand(e Event, exit *int, q Quality) {
+	r := t.state.Running
 	r.Ended, r.Exit, r.Quality = e.Time, clonePtr(exit), q
-	r.End = max(e.At-min(e.Mark.Bytes, e.At), r.Start)
-	t.s.Done = true
+	r.End = max(e.At-min(e.Mark.Length, e.At), r.Start)
+	t.state.HasEnded = true
 }
 
-// finish gives the record out. CwdAfter is that of the prompt, if there is one.
-func (t *Tracker) finish() []Change {
-	r := *t.s.Running
-	r.CwdAfter = t.s.Cwd.Path
-	t.s.Running, t.s.Done = nil, false
+// finishCommand removes the running command and returns its record, with the directory of the prompt.
+func (t *Tracker) finishCommand() []Change {
+	r := *t.state.Running
+	r.CwdAfter = t.state.Cwd.Path
+	t.state.Running, t.state.HasEnded = nil, false
 	return []Change{{Kind: ChangeFinished, Command: r}}
 }
 
-// abandon ends a command of whose end nothing was seen.
-func (t *Tracker) abandon(e Event) []Change {
-	if t.s.Running == nil {
+// abandonCommand ends a running command whose end no mark reported.
+func (t *Tracker) abandonCommand(e Event) []Change {
+	if t.state.Running == nil {
 		return nil
 	}
-	if !t.s.Done {
+	if !t.state.HasEnded {
 		var exit *int
-		if d := t.s.Doubt; d != nil {
+		if d := t.state.PossibleEnd; d != nil {
 			e.At, e.Time, e.Mark, exit = d.At, d.Time, Mark{}, d.Exit
 		}
-		t.end(e, exit, t.basicIfFull())
+		t.endCommand(e, exit, t.reducedQuality())
 	}
-	changes := t.finish()
-	if !t.s.Drawing { // no prompt reported it
+	changes := t.finishCommand()
+	if !t.state.IsDrawingPrompt { // no prompt reported it
 		changes[0].Command.CwdAfter = ""
 	}
 	return changes
 }
 
-// doubtful sets the state in which the shell may have been replaced or lost its hooks.
-func (t *Tracker) doubtful(e Event) []Change {
-	t.s.Quality = None
-	t.phase(PhaseUnknown, e)
+// setUncertain sets the unknown phase: the shell may have been replaced or lost its hooks.
+func (t *Tracker) setUncertain(e Event) []Change {
+	t.state.Quality = None
+	t.setPhase(PhaseUnknown, e)
 	return []Change{{Kind: ChangePhase}}
 }
 
+// handleLost handles dropped events.
 func (t *Tracker) handleLost(e Event) []Change {
-	t.s.Typed, t.s.Continuation, t.s.Drawing = nil, false, false
-	return append(t.abandon(e), t.doubtful(e)...)
+	t.state.PendingLine, t.state.InContinuation, t.state.IsDrawingPrompt = nil, false, false
+	return append(t.abandonCommand(e), t.setUncertain(e)...)
 }
 
-// foreground handles a change of the terminal's foreground program. An executable other than the shell's has replaced
-// it. Without marks this is the only evidence.
-func (t *Tracker) foreground(e Event) []Change {
+// handleForeground handles a change of the terminal's foreground program. An executable other than the shell's has
+// replaced it. Without marks this is the only evidence.
+func (t *Tracker) handleForeground(e Event) []Change {
 	if e.On && e.Text != "" {
-		if t.s.Shell == "" {
-			t.s.Shell = e.Text
+		if t.state.Executable == "" {
+			t.state.Executable = e.Text
 		}
-		if t.s.Shell != e.Text && t.s.Phase != PhaseUnknown {
-			return t.doubtful(e)
+		if t.state.Executable != e.Text && t.state.Phase != PhaseUnknown {
+			return t.setUncertain(e)
 		}
 	}
-	if t.s.Offered != None {
+	if t.state.MaxQuality != None {
 		return nil
 	}
 	phase := PhaseRunning
-	if e.On && t.s.Running == nil {
+	if e.On && t.state.Running == nil {
 		phase = PhaseUnknown
 	}
-	if phase == t.s.Phase {
+	if phase == t.state.Phase {
 		return nil
 	}
-	t.phase(phase, e)
+	t.setPhase(phase, e)
 	return []Change{{Kind: ChangePhase}}
 }
 
-func (t *Tracker) exited(e Event) []Change {
+// handleExit handles the end of the shell's process.
+func (t *Tracker) handleExit(e Event) []Change {
 	var changes []Change
-	if t.s.Running != nil {
-		if !t.s.Done {
-			t.end(e, e.Exit, t.basicIfFull())
+	if t.state.Running != nil {
+		if !t.state.HasEnded {
+			t.endCommand(e, e.Exit, t.reducedQuality())
 		}
-		changes = t.finish()
+		changes = t.finishCommand()
 		changes[0].Command.CwdAfter = ""
 	}
-	t.s.Typed = nil
-	t.phase(PhaseEnded, e)
+	t.state.PendingLine = nil
+	t.setPhase(PhaseEnded, e)
 	return append(changes, Change{Kind: ChangePhase})
 }
 
-// sentinel takes the marks of a line made by Wrap; the token is good for one line.
-func (t *Tracker) sentinel(e Event) []Change {
+// handleSentinel handles the marks of a wrapped line (Wrap). The token is valid for one line.
+func (t *Tracker) handleSentinel(e Event) []Change {
 	switch e.Mark.Kind {
 	case MarkOutput:
-		if r := t.s.Running; r != nil && !t.s.Done && r.TextSource == TextTyped { // the shell has marked the wrapped line as its own
+		if r := t.state.Running; r != nil && !t.state.HasEnded && r.TextSource == TextTyped { // the shell has marked the wrapped line as its own
 			r.Start, r.Began, r.Quality = e.At, e.Time, Basic
 			return nil
 		}
-		changes := t.output(e)
-		t.s.Running.Quality = Basic
+		changes := t.handleOutput(e)
+		t.state.Running.Quality = Basic
 		return changes
 	case MarkDone:
-		t.s.Sentinel = ""
-		if t.s.Running == nil {
+		t.state.Sentinel = ""
+		if t.state.Running == nil {
 			return nil
 		}
-		t.end(e, e.Mark.Exit, Basic)
-		done := Change{Kind: ChangeDone, Command: *t.s.Running}
-		if t.s.Offered != None { // the prompt that follows reports the directory and the environment
+		t.endCommand(e, e.Mark.Exit, Basic)
+		done := Change{Kind: ChangeDone, Command: *t.state.Running}
+		if t.state.MaxQuality != None { // the prompt that follows reports the directory and the environment
 			return []Change{done}
 		}
-		changes := append([]Change{done}, t.finish()...)
-		t.s.Quality = t.s.Offered
-		t.phase(PhaseUnknown, e)
+		changes := append([]Change{done}, t.finishCommand()...)
+		t.state.Quality = t.state.MaxQuality
+		t.setPhase(PhaseUnknown, e)
 		return append(changes, Change{Kind: ChangePhase})
 	}
 	return nil
 }
 
-func (t *Tracker) phase(p Phase, e Event) {
-	if t.s.Phase != p {
-		t.s.Phase, t.s.Since = p, e.Time
+// setPhase sets the phase and the time of its change.
+func (t *Tracker) setPhase(p Phase, e Event) {
+	if t.state.Phase != p {
+		t.state.Phase, t.state.Since = p, e.Time
 	}
-}
-
-func orElse(s, otherwise string) string {
-	if s != "" {
-		return s
-	}
-	return otherwise
 }

@@ -14,18 +14,17 @@ import (
 
 const testNonce = "00112233445566778899aabbccddeeff"
 
-func tracker(q Quality) *Tracker {
+func newTestTracker(q Quality) *Tracker {
 	return NewTracker(Launch{Quality: q, Nonce: testNonce, Cwd: "/home"})
 }
 
-// script is a session's output and events in short: each word is a mark of ours
-// ("A1" with a prompt number, "A1b" where B follows, "A1=2" with a status, "C:text", "D0"), a foreign one in
-// parentheses, ">line" typed, "!" lost events, "exit", "+prog" and "-prog" the
-// foreground (the shell's or not), anything else output.
-type script string
+// trackerScript is a session's output and events in short. Each word is a mark with the session's nonce ("A1" with a
+// prompt number, "A1b" where B follows, "A1=2" with a status, "C:text", "D0"), a foreign one in parentheses, ">line"
+// typed, "!" lost events, "exit", "+prog" and "-prog" the foreground (the shell's or not), or output.
+type trackerScript string
 
-// events turns a script into events; offsets count as if all of it had been printed.
-func (s script) events() []Event {
+// events converts a script to events. Offsets count as if all of it had been printed.
+func (s trackerScript) events() []Event {
 	var events []Event
 	var at uint64
 	now := time.Unix(1000, 0)
@@ -93,8 +92,8 @@ func markWord(word string) (name, text string, ok bool) {
 	return "", "", false
 }
 
-// told is what a tracker said about a script: its changes and last state.
-func told(t *Tracker, events []Event) string {
+// describeRun returns the changes and last state of a tracker for events.
+func describeRun(t *Tracker, events []Event) string {
 	var words []string
 	for _, e := range events {
 		for _, c := range t.Apply(e) {
@@ -126,7 +125,7 @@ func TestTracker(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		offers Quality
-		script script
+		script trackerScript
 		want   string
 	}{
 		{"before the first prompt", Full, "motd", "unknown full"},
@@ -173,23 +172,23 @@ func TestTracker(t *testing.T) {
 		{"none, at the prompt perhaps", None, "-vim +sh", "unknown none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := told(tracker(c.offers), c.script.events()); got != c.want {
-				t.Errorf("%s\n  says  %s\n  wants %s", c.script, got, c.want)
+			if got := describeRun(newTestTracker(c.offers), c.script.events()); got != c.want {
+				t.Errorf("%s\n  got  %s\n  want %s", c.script, got, c.want)
 			}
 		})
 	}
 }
 
-// A command's output lies between its marks, without them.
-func TestOffsets(t *testing.T) {
+// A command's output is between its marks, without them.
+func TestCommand_OutputOffsets(t *testing.T) {
 	out := "$ \x1b]133;A;lt=" + testNonce + ";n=1\a\x1b]133;C;lt=" + testNonce + ";cmdline_url=ls\aone\r\ntwo\r\n" +
 		"\x1b]133;D;0;lt=" + testNonce + "\atitle\x1b]133;A;lt=" + testNonce + ";n=2;exit=0;cwd=/tmp%3b\a$ "
 	for _, size := range []int{1, 2, 3, 7, 1 << 20} {
-		tr := tracker(Full)
+		tr := newTestTracker(Full)
 		changes := feedOutput(tr, out, size)
 		c := changes[len(changes)-3].Command
 		if got := out[c.Start:c.End]; got != "one\r\ntwo\r\n" || c.CwdAfter != "/tmp;" || c.CwdBefore != "/home" {
-			t.Errorf("by %d: output %q, command %+v", size, got, c)
+			t.Errorf("chunks of %d: got output %q, command %+v", size, got, c)
 		}
 	}
 }
@@ -211,13 +210,13 @@ func feedOutput(tr *Tracker, out string, size int) []Change {
 	return changes
 }
 
-// randomScript is any sequence of words, likely and unlikely ones.
-func randomScript(r *rand.Rand, words []string) script {
+// randomScript returns a random sequence of words.
+func randomScript(r *rand.Rand, words []string) trackerScript {
 	var b strings.Builder
 	for n := r.IntN(30); n >= 0; n-- {
 		fmt.Fprintf(&b, "%s ", strings.Replace(words[r.IntN(len(words))], "#", fmt.Sprint(r.IntN(12)), 1))
 	}
-	return script(b.String())
+	return trackerScript(b.String())
 }
 
 var (
@@ -225,8 +224,8 @@ var (
 	foreignWords = []string{"(A#)", "(B)", "(C:evil)", "(D0)", "(As)"}
 )
 
-// Forged marks change nothing, wherever they stand.
-func TestForgedMarksChangeNothing(t *testing.T) {
+// Forged marks change nothing, at any position.
+func TestTracker_IgnoresForgedMarks(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		quality := []Quality{Full, Basic, None}[seed%3]
@@ -238,19 +237,18 @@ func TestForgedMarksChangeNothing(t *testing.T) {
 				own = append(own, e)
 			}
 		}
-		a, b := tracker(quality), tracker(quality)
-		if told(a, events) != told(b, own) || !reflect.DeepEqual(a.State(), b.State()) {
+		a, b := newTestTracker(quality), newTestTracker(quality)
+		if describeRun(a, events) != describeRun(b, own) || !reflect.DeepEqual(a.State(), b.State()) {
 			t.Fatalf("%s: with forged marks %+v, without %+v", s, a.State(), b.State())
 		}
 	}
 }
 
-// Whatever comes, each command starts once and finishes once, in order, and offsets
-// and numbers grow.
-func TestTrackerInvariants(t *testing.T) {
+// In any sequence of events each command starts once and finishes once, in order, and offsets and numbers increase.
+func TestTracker_Invariants(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		tr := tracker([]Quality{Full, Basic, None}[seed%3])
+		tr := newTestTracker([]Quality{Full, Basic, None}[seed%3])
 		s := randomScript(r, append(ownWords, foreignWords...)) + " exit"
 		var open, last uint64
 		for _, e := range s.events() {
@@ -278,16 +276,16 @@ func TestTrackerInvariants(t *testing.T) {
 	}
 }
 
-// A tracker that was stopped and resumed anywhere goes on as if it had not been.
-func TestResume(t *testing.T) {
+// A tracker that was stopped and resumed at any event continues identically.
+func TestTracker_Resume(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := randomScript(r, ownWords)
 		events := s.events()
 		cut := r.IntN(len(events) + 1)
-		whole, first := tracker(Full), tracker(Full)
-		told(whole, events)
-		told(first, events[:cut])
+		whole, first := newTestTracker(Full), newTestTracker(Full)
+		describeRun(whole, events)
+		describeRun(first, events[:cut])
 		b, err := json.Marshal(first.State())
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +295,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := Resume(state)
-		told(second, events[cut:])
+		describeRun(second, events[cut:])
 		if w, g := jsonOf(t, whole.State()), jsonOf(t, second.State()); w != g {
 			t.Fatalf("%s cut at %d:\n got %s\nwant %s", s, cut, g, w)
 		}
@@ -313,8 +311,7 @@ func jsonOf(t *testing.T, v any) string {
 	return string(b)
 }
 
-// FuzzTracker: output in any chunks gives the same state, and what is not ours gives
-// none at all.
+// FuzzTracker checks that the sizes of reads do not change the state, and that foreign marks have no effect.
 func FuzzTracker(f *testing.F) {
 	f.Add("\x1b]133;A;lt=NONCE;n=1\a$ \x1b]133;C;lt=NONCE;cmdline_url=ls\aout\x1b]133;D;0;lt=NONCE\a", 3)
 	f.Add("\x1b]133;A\a\x1b]133;C\a\x1b]7;file://h/x\a\x1b[?1049h", 1)
@@ -322,29 +319,28 @@ func FuzzTracker(f *testing.F) {
 	f.Fuzz(func(t *testing.T, out string, size int) {
 		forged := strings.ReplaceAll(out, testNonce, "")
 		own := strings.ReplaceAll(out, "NONCE", testNonce)
-		a, b, c := tracker(Full), tracker(Full), tracker(Full)
+		a, b, c := newTestTracker(Full), newTestTracker(Full), newTestTracker(Full)
 		feedOutput(a, own, 1<<20)
 		feedOutput(b, own, max(1, size))
 		if x, y := jsonOf(t, a.State()), jsonOf(t, b.State()); x != y {
 			t.Errorf("in one piece %s\nin pieces %s", x, y)
 		}
 		feedOutput(c, forged, 1<<20)
-		s, fresh := c.State(), tracker(Full).State()
-		s.Hint, s.Alt, s.Since = fresh.Hint, fresh.Alt, fresh.Since
-		if x, y := jsonOf(t, s), jsonOf(t, fresh); x != y && !lost(forged) {
+		s, fresh := c.State(), newTestTracker(Full).State()
+		s.ReportedCwd, s.AltScreen, s.Since = fresh.ReportedCwd, fresh.AltScreen, fresh.Since
+		if x, y := jsonOf(t, s), jsonOf(t, fresh); x != y && !losesEvents(forged) {
 			t.Errorf("forged %q: %s", forged, x)
 		}
 	})
 }
 
-// lost reports whether output holds more events than the emulator keeps.
-func lost(out string) bool {
+// losesEvents reports whether output has more events than the emulator stores.
+func losesEvents(out string) bool {
 	return strings.Count(out, "\a")+strings.Count(out, "\x1b") > vterm.EventQueueMax/2
 }
 
-// TestWrappedLine_IsOneCommand_WhenTheShellMarksItToo follows a line in fish that was wrapped for its tab: the shell's own mark begins
-// the command, and the wrapper's marks set where its output is and how it ended.
-//
+// A line in fish, wrapped for its tab, is one command: the shell's own mark starts it, and the wrapper's marks set the
+// offsets of its output and its status.
 // FAULT: G1
 func TestWrappedLine_IsOneCommand_WhenTheShellMarksItToo(t *testing.T) {
 	const nonce, token = "00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100"
@@ -358,15 +354,15 @@ func TestWrappedLine_IsOneCommand_WhenTheShellMarksItToo(t *testing.T) {
 			}
 		}
 	}
-	apply(Event{Kind: EventMark, At: 1, Mark: Mark{Kind: MarkPrompt, Nonce: nonce, Count: 1, Prompt: 1}})
+	apply(Event{Kind: EventMark, At: 1, Mark: Mark{Kind: MarkPrompt, Nonce: nonce, Sequence: 1, Prompt: 1}})
 	apply(Event{Kind: EventSentinel, At: 2, Text: token})
 	apply(Event{Kind: EventTyped, At: 2, Text: "echo 'a\tb'"})
-	apply(Event{Kind: EventMark, At: 10, Mark: Mark{Kind: MarkOutput, Nonce: nonce, Count: 2, HasText: true, Text: "begin; eval …"}})
+	apply(Event{Kind: EventMark, At: 10, Mark: Mark{Kind: MarkOutput, Nonce: nonce, Sequence: 2, HasText: true, Text: "begin; eval …"}})
 	apply(Event{Kind: EventMark, At: 20, Mark: Mark{Kind: MarkOutput, Nonce: token}})
 	apply(Event{Kind: EventMark, At: 30, Mark: Mark{Kind: MarkDone, Nonce: token, Exit: &zero}})
-	apply(Event{Kind: EventMark, At: 31, Mark: Mark{Kind: MarkDone, Nonce: nonce, Count: 3, Exit: &zero}})
-	apply(Event{Kind: EventMark, At: 40, Mark: Mark{Kind: MarkPrompt, Nonce: nonce, Count: 4, Prompt: 2, Exit: &zero}})
+	apply(Event{Kind: EventMark, At: 31, Mark: Mark{Kind: MarkDone, Nonce: nonce, Sequence: 3, Exit: &zero}})
+	apply(Event{Kind: EventMark, At: 40, Mark: Mark{Kind: MarkPrompt, Nonce: nonce, Sequence: 4, Prompt: 2, Exit: &zero}})
 	if len(finished) != 1 || finished[0].Text != "echo 'a\tb'" || finished[0].Exit == nil || finished[0].Start != 20 || finished[0].End != 30 {
-		t.Errorf("%+v", finished)
+		t.Errorf("got commands %+v", finished)
 	}
 }

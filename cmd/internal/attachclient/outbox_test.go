@@ -88,7 +88,7 @@ func (k *keyed) converse(ws *websocket.Conn, r *http.Request) {
 		return
 	}
 	defer memory.Close()
-	if err := memory.KeepFile(dup(k.t, k.file)); err != nil {
+	if err := memory.AdoptFile(dup(k.t, k.file)); err != nil {
 		k.t.Error(err)
 	}
 	in := memory.Inputs()
@@ -114,7 +114,7 @@ func (k *keyed) converse(ws *websocket.Conn, r *http.Request) {
 			if dies == "after it is read" {
 				return
 			}
-			if _, err := in.Begin(1, n, part, uint64(len(b))).Type(deviceAt{k, dies}, b[part:], true); err != nil {
+			if _, err := in.StartInput(1, n, part, uint64(len(b))).Type(deviceAt{k, dies}, b[part:], true); err != nil {
 				k.t.Error(err)
 			}
 		}

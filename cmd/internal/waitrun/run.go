@@ -364,7 +364,7 @@ func (r *running) notifyFinished(ctx context.Context) {
 		return
 	}
 	s := r.ended
-	done := notify.Finished{
+	done := notify.FinishedEvent{
 		Session: s.ID, Name: s.Name, Command: s.Command, Cwd: s.Cwd, ExitCode: s.ExitCode, Signal: s.Signal,
 		Ended: time.Now(), DurationMS: s.Duration, Attended: true,
 	}

@@ -219,7 +219,7 @@ func (r *run) compare(ctx context.Context, info *api.Session) {
 
 // notifyUser sends the desktop notifications that the user has configured.
 func (w *watching) notifyUser(ctx context.Context, info *api.Session, rep *report) {
-	done := notify.Finished{
+	done := notify.FinishedEvent{
 		Session: info.ID, Name: info.Name, Command: w.Command, Cwd: w.Request.Cwd, ExitCode: info.ExitCode, Signal: info.Signal,
 		Ended: time.Now(), DurationMS: info.Duration, Errors: rep.state.Errors, Warnings: rep.state.Warnings, Attended: true,
 	}

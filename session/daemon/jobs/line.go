@@ -301,7 +301,7 @@ func guessOf(guess shell.Guess) *api.Guess {
 		return nil
 	}
 	g := &api.Guess{Cwd: guess.Cwd, Env: guess.Env, Confidence: "doubtful"}
-	if guess.Sure {
+	if guess.IsCertain {
 		g.Confidence = "likely"
 	}
 	return g

@@ -103,7 +103,7 @@ func (j *Job) fillDirectory(r *api.Result, st *session.Status, view *api.Session
 	if r.CwdAfter = st.Cwd; r.CwdAfter != "" || r.ExitCode == nil || *r.ExitCode != 0 {
 		return
 	}
-	if g := (shell.Guess{Cwd: r.CwdBefore}).After(j.line); g.Cwd != "" && g.Cwd != r.CwdBefore {
+	if g := (shell.Guess{Cwd: r.CwdBefore}).AfterLine(j.line); g.Cwd != "" && g.Cwd != r.CwdBefore {
 		r.Guess = guessOf(g)
 		r.Guess.Env = nil // gone with the process
 	}

@@ -132,7 +132,7 @@ func TestStoredEnvironments_SurviveSweep(t *testing.T) {
 			case <-over:
 				return
 			default:
-				_ = shell.SweepMemory() // another user's, or removed since
+				_ = shell.RemoveStaleMemoryDirs() // another user's, or removed since
 			}
 		}
 	}()

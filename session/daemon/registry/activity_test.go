@@ -94,9 +94,9 @@ func TestNoEstimateForWhatAPersonWorksWith(t *testing.T) {
 
 // FEATURES: R82
 func TestFollowerNotifies(t *testing.T) {
-	told := make(chan notify.Finished, 1)
+	told := make(chan notify.FinishedEvent, 1)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var f notify.Finished
+		var f notify.FinishedEvent
 		if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
 			t.Error(err)
 		}
@@ -111,7 +111,7 @@ func TestFollowerNotifies(t *testing.T) {
 	f := &watcher{reg: h, e: e, task: task{n: 4, command: "make", began: begun}}
 	one := 1
 	f.notify(t.Context(), &progress.State{Errors: 3, First: &progress.Problem{Message: "bad"}}, &outcome{at: begun.Add(2 * time.Second), exit: &one})
-	if got := <-told; got.Name != "b" || got.N != 4 || got.Errors != 3 || *got.ExitCode != 1 || got.DurationMS != 2000 || got.FirstError != "bad" || got.Attended {
+	if got := <-told; got.Name != "b" || got.Number != 4 || got.Errors != 3 || *got.ExitCode != 1 || got.DurationMS != 2000 || got.FirstError != "bad" || got.Attended {
 		t.Errorf("%+v", got)
 	}
 	if b := <-news; string(b) != "\x1b]9;✗ 1: make (2s), 3 errors\x1b\\\a" {

@@ -65,7 +65,7 @@ func adoptOutcomeOf(r *store.Session, silent bool, since, now time.Time) adoptOu
 // to have their process.
 func (h *Registry) Load(ctx context.Context) error {
 	h.writes.Go(func() {
-		if err := shell.SweepMemory(); err != nil {
+		if err := shell.RemoveStaleMemoryDirs(); err != nil {
 			h.log.Warn("remove what shells of removed sessions left", "err", err)
 		}
 	})
@@ -253,7 +253,7 @@ func (h *Registry) mapAdopted(e *Handle, k Keeper, s *link.Adopted, j openedJour
 		j.drop()
 		return nil, err
 	}
-	if err := r.KeepFile(s.Ring); err != nil {
+	if err := r.AdoptFile(s.Ring); err != nil {
 		h.log.Warn("close a ring's file", "session", s.ID, "err", err)
 	}
 	e.mu.Lock() // what it executes is judged by its record already

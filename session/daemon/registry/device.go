@@ -92,7 +92,7 @@ func (d *device) TypePiece(f *ring.File, p []byte, wait bool) (n int, err error)
 	}); outer != nil {
 		return 0, outer
 	}
-	if !wait && err != nil && !errors.Is(err, ring.ErrNoPiece) { // it is Write's to find
+	if !wait && err != nil && !errors.Is(err, ring.ErrNoSendFile) { // it is Write's to find
 		return 0, nil
 	}
 	return n, err

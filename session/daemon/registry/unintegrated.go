@@ -58,7 +58,7 @@ func (u *Unintegrated) Give() { <-u.turnC() }
 func (u *Unintegrated) Ran(line string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.guess = u.guess.After(line)
+	u.guess = u.guess.AfterLine(line)
 }
 
 // ObserveOutput updates the guess with the output of a line.

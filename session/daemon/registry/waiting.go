@@ -20,7 +20,7 @@ import (
 func (h *Registry) Sender() notify.Sender {
 	s := notify.Sender{Terminals: h.Terminals.Send, Post: h.post}
 	if h.known != nil {
-		s.Mask = h.known.Line
+		s.Redact = h.known.Line
 	}
 	return s
 }
@@ -31,7 +31,7 @@ func (h *Registry) notifyInput(e *Handle, st *session.Status) {
 		e.inputTimer.Stop()
 	}
 	n := h.conf.NotifyWaiting()
-	if !n.Any() || st.State != session.Running || !needsUser(&st.Needs) {
+	if !n.IsEnabled() || st.State != session.Running || !needsUser(&st.Needs) {
 		return
 	}
 	asked, offset := st.Needs, st.Offset
@@ -57,16 +57,16 @@ func needsUser(n *session.Needs) bool {
 // across daemons.
 func (h *Registry) notifyIfStillWaiting(ctx context.Context, e *Handle, needs session.Needs, offset uint64) {
 	st, n := e.Session.Status(), h.conf.NotifyWaiting()
-	if !n.Any() || st.State != session.Running || st.Needs != needs || st.Offset != offset || e.Clients.Count() > 0 && !n.Attended {
+	if !n.IsEnabled() || st.State != session.Running || st.Needs != needs || st.Offset != offset || e.Clients.Count() > 0 && !n.Attended {
 		return
 	}
 	r := e.Record()
-	w := notify.Waiting{
-		Session: r.ID, Name: r.Name, Needs: string(needs.Kind), Command: st.Shell.Command, Cwd: e.CurrentDir(st), Since: needs.Since, Offset: offset,
-		Question: h.question(ctx, e),
+	w := notify.InputEvent{
+		Session: r.ID, Name: r.Name, Kind: string(needs.Kind), Command: st.Shell.Command, Cwd: e.CurrentDir(st), Since: needs.Since, Offset: offset,
+		Prompt: h.question(ctx, e),
 	}
 	sender := h.Sender()
-	if err := sender.SendWaiting(ctx, n, &w); err != nil && ctx.Err() == nil {
+	if err := sender.SendInput(ctx, n, &w); err != nil && ctx.Err() == nil {
 		h.log.Warn("notify about input", "session", r.ID, "err", err)
 	}
 }
@@ -148,7 +148,7 @@ func (h *Registry) notifyBell(e *Handle, st *session.Status) {
 		return
 	}
 	n := h.conf.NotifyBell()
-	if !n.Any() || e.Clients.Count() > 0 && !n.Attended {
+	if !n.IsEnabled() || e.Clients.Count() > 0 && !n.Attended {
 		return
 	}
 	e.lastBell = now

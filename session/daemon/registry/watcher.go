@@ -330,18 +330,18 @@ func (f *watcher) publishTaskEnd(s progress.State, at time.Time) {
 func (f *watcher) notify(ctx context.Context, s *progress.State, how *outcome) {
 	n := f.reg.conf.Notify()
 	r := f.e.Record()
-	done := notify.Finished{
-		Session: r.ID, Name: r.Name, Command: f.task.command, N: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
+	done := notify.FinishedEvent{
+		Session: r.ID, Name: r.Name, Command: f.task.command, Number: f.task.n, Cwd: f.task.cwd, ExitCode: how.exit, Signal: how.signal,
 		Ended: how.at, DurationMS: how.at.Sub(f.task.began).Milliseconds(), Errors: s.Errors, Warnings: s.Warnings, Attended: f.e.Clients.Count() > 0,
 	}
 	if s.First != nil {
 		done.FirstError = s.First.Message
 	}
-	if !n.Wants(&done) {
+	if !n.ShouldNotify(&done) {
 		return
 	}
 	sender := f.reg.Sender()
-	if err := sender.Send(ctx, n, &done); err != nil && ctx.Err() == nil {
+	if err := sender.SendFinished(ctx, n, &done); err != nil && ctx.Err() == nil {
 		f.reg.log.Warn("notify about a finished command", "session", r.ID, "err", err)
 	}
 }

@@ -141,5 +141,5 @@ func (s *Spawner) LaunchOf(id string) *shell.Launch {
 		s.Log.Warn("shell launch record not readable", "session", id, "err", err)
 		return nil
 	}
-	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd, Numbers: r.Numbers, Argv: r.Argv}
+	return &shell.Launch{Kind: r.Kind, Quality: r.Quality, Reason: r.Reason, Nonce: r.Nonce, StateDir: r.StateDir, Cwd: r.Cwd, CommandCount: r.Numbers, Argv: r.Argv}
 }

@@ -111,7 +111,7 @@ func (r *Recorder) Retry(off uint64) (gap uint64, ok bool) {
 // MakeRoom keeps the program running while the journal fails, as on a full disk: no backpressure; once the output up to
 // off that could not be journaled fills three quarters of the ring, it is dropped and counted as a gap.
 func (r *Recorder) MakeRoom(off uint64) {
-	if off-r.done > uint64(r.ring.Cap())/4*3 || off > r.done && r.ring.LogUsed() > 75 {
+	if off-r.done > uint64(r.ring.Cap())/4*3 || off > r.done && r.ring.LogUsagePercent() > 75 {
 		r.done = off
 	}
 }

@@ -37,7 +37,7 @@ func (t *RingReader) OldestOffset() (off uint64, ok bool) {
 	if t.ring == nil {
 		return 0, false
 	}
-	return t.ring.Oldest(), true
+	return t.ring.OldestOffset(), true
 }
 
 // Close lets the ring go.

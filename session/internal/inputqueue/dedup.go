@@ -46,7 +46,7 @@ type Dedup struct {
 	inputs     []input  // newest last
 	saved      bool     // inputs are in their file
 	lines      []string // ids of lines that were given to the shell, newest last
-	unfinished *ring.Typing
+	unfinished *ring.TypingNote
 }
 
 // input is input that was typed, as its file has it, too.
@@ -79,7 +79,7 @@ func splitNumbered(id string) (key string, n uint64) {
 const inOrder = 1
 
 // SetUnfinished takes the note in the ring: what the owner before this one was typing when it ended.
-func (d *Dedup) SetUnfinished(t ring.Typing) { d.unfinished = &t }
+func (d *Dedup) SetUnfinished(t ring.TypingNote) { d.unfinished = &t }
 
 // Same reports whether input may be the one that was typed before with its id.
 func (t Typed) Same(of uint64) bool { return t.Of == 0 || of == 0 || t.Of == of }
@@ -114,7 +114,7 @@ func (d *Dedup) Before(id string) (t Typed, was bool, mark []byte) {
 }
 
 // unfinishedTyped returns a note's description of input.
-func unfinishedTyped(n *ring.Typing) Typed {
+func unfinishedTyped(n *ring.TypingNote) Typed {
 	t := Typed{Cursor: n.At}
 	if n.Kind < uint64(len(noteEchoes)) {
 		t.Echo = noteEchoes[n.Kind]
@@ -225,8 +225,8 @@ func hash(id string) [2]uint64 {
 
 // InputNote returns the note for the ring while input is being typed. The journal records the input after it was typed;
 // the note covers a daemon that is killed in between, or during the write.
-func InputNote(id string, t Typed) ring.Typing {
-	return ring.Typing{ID: hash(id), At: t.Cursor, Kind: uint64(max(0, slices.Index(noteEchoes[:], t.Echo)))}
+func InputNote(id string, t Typed) ring.TypingNote {
+	return ring.TypingNote{ID: hash(id), At: t.Cursor, Kind: uint64(max(0, slices.Index(noteEchoes[:], t.Echo)))}
 }
 
 // Notes of a shell's lines: the journal records a line before it is typed. A line that is recorded, and not typed
@@ -237,13 +237,13 @@ const (
 )
 
 // LineMarked returns the note for a line whose mark is about to be written.
-func LineMarked(id string, at uint64) ring.Typing { return lineNote(id, at, lineMarked) }
+func LineMarked(id string, at uint64) ring.TypingNote { return lineNote(id, at, lineMarked) }
 
 // LineTyping returns the note for a marked line that is being typed.
-func LineTyping(id string, at uint64) ring.Typing { return lineNote(id, at, lineTyping) }
+func LineTyping(id string, at uint64) ring.TypingNote { return lineNote(id, at, lineTyping) }
 
-func lineNote(id string, at, kind uint64) ring.Typing {
-	return ring.Typing{ID: lineHash(id), At: at, Kind: kind}
+func lineNote(id string, at, kind uint64) ring.TypingNote {
+	return ring.TypingNote{ID: lineHash(id), At: at, Kind: kind}
 }
 
 // lineHash names a line in a note, apart from input of the same id.

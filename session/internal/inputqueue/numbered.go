@@ -94,7 +94,7 @@ func (o *InOrder) Add(ctx context.Context, q *Queue, data []byte) (*Pending, err
 	if next, part, known := o.of.inputs.Next(o.key); known && next == o.number {
 		before = min(part, total)
 	}
-	done, err := q.AddNumbered(ctx, data[before:], o.of.inputs.Begin(o.key, o.number, before, total))
+	done, err := q.AddNumbered(ctx, data[before:], o.of.inputs.StartInput(o.key, o.number, before, total))
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (d pieces) TypePiece(f *ring.File, p []byte, wait bool) (int, error) {
 	case ok && f != nil:
 		return out.TypePiece(f, p, wait)
 	case f != nil:
-		return 0, ring.ErrNoPiece
+		return 0, ring.ErrNoSendFile
 	case wait:
 		return d.Write(p)
 	}

@@ -44,7 +44,7 @@ type View struct {
 
 // atPrompt reports whether the followed shell waits for a command, or draws its prompt.
 func (v *View) atPrompt() bool {
-	return v.Followed && (v.Shell.Phase == shell.PhasePrompt || v.Shell.Drawing || v.Shell.Done)
+	return v.Followed && (v.Shell.Phase == shell.PhasePrompt || v.Shell.IsDrawingPrompt || v.Shell.HasEnded)
 }
 
 // Probe is the kernel's state.

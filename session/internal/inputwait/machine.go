@@ -69,7 +69,7 @@ func (m *Machine) OnInput() time.Time {
 	v := m.host.View()
 	first := m.onActivity(v.Now)
 	m.spent = spentWait{m.reader.tid, m.reader.waits, v.Now.Add(spentFor)}
-	if v.atPrompt() && v.Shell.Offered == shell.Basic { // such a shell does not mark a command's start
+	if v.atPrompt() && v.Shell.MaxQuality == shell.Basic { // such a shell does not mark a command's start
 		m.spent = m.probeShellWait(&v)
 	}
 	m.answered, m.wait = true, readWait{}
@@ -166,7 +166,7 @@ func (m *Machine) judge(v *View) (verdict inputdetect.Verdict, pid int) {
 	f := inputdetect.Facts{AltScreen: v.Alt, Silence: v.Now.Sub(v.LastOutput), UsualSilence: m.rhythm.Usual(), Answered: m.answered, Leader: v.PID, Redact: m.host.RedactLine}
 	if v.Followed {
 		switch sh := &v.Shell; {
-		case sh.Phase == shell.PhaseRunning && sh.Offered == shell.Basic && m.spent.waits <= 0 && v.Now.Sub(sh.Since) < basicStart:
+		case sh.Phase == shell.PhaseRunning && sh.MaxQuality == shell.Basic && m.spent.waits <= 0 && v.Now.Sub(sh.Since) < basicStart:
 			return inputdetect.Verdict{}, 0 // it may not have read its line yet, and its wait at the prompt is not known
 		case sh.Phase == shell.PhaseRunning:
 			f.Shell = inputdetect.ShellRunning

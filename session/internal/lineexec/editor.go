@@ -111,7 +111,7 @@ func (e *editor) enterTimeLeft(v *View) time.Duration {
 // input again. A line that was submitted now would be input of the command that the user's line starts.
 func (m *Machine) isReadingEntered(v *View) bool {
 	e := &m.editor
-	if e.at.IsZero() || v.Offered != shell.Full || v.Phase != shell.PhasePrompt || v.Prompt != e.prompt {
+	if e.at.IsZero() || v.MaxQuality != shell.Full || v.Phase != shell.PhasePrompt || v.Prompt != e.prompt {
 		return false
 	}
 	since := e.at
@@ -161,9 +161,9 @@ func (e *editor) clear(k shell.Kind) (clearing, []byte) {
 		return clearByInterrupt, nil
 	case e.leaked && k.Spec().EscSearches:
 		return clearByKeys, []byte{abort, killLine}
-	case e.unsubmitted == leftAhead && k.Spec().RingsWhenEmpty && !ended:
+	case e.unsubmitted == leftAhead && k.Spec().KillRingsBell && !ended:
 		return clearByKeys, []byte{' ', killLine}
-	case e.leaked && !k.Spec().KillDraws: // the first one may end a sequence that was cut
+	case e.leaked && !k.Spec().KillRedrawsPrompt: // the first one may end a sequence that was cut
 		return clearByKeys, []byte{killLine, killLine}
 	case e.unsubmitted != leftNothing || e.leaked || ended:
 		return clearByKeys, []byte{killLine}

@@ -54,7 +54,7 @@ func (m *Machine) interruptEditor(v *View) {
 	m.editor = editor{}
 	p := m.host.Probe()
 	m.interrupt(v)
-	if m.after.mute = v.Kind.Spec().MuteInterrupt && p.Known && p.Shell && p.Reads; m.after.mute {
+	if m.after.mute = v.Kind.Spec().InterruptIsSilent && p.Known && p.Shell && p.Reads; m.after.mute {
 		m.wake(muteTime)
 	}
 }
@@ -99,14 +99,14 @@ func (m *Machine) awaitPrompt(v *View) {
 		return // Interrupted wakes
 	case h.repair && !h.back && v.Now.Sub(h.at) < holdTime:
 		m.wake(holdTime - v.Now.Sub(h.at))
-	case v.atPrompt() && (h.back || !h.typed || h.mute && v.Now.Sub(h.at) >= muteTime), v.Offered == shell.None, h.tries > maxAgain:
+	case v.atPrompt() && (h.back || !h.typed || h.mute && v.Now.Sub(h.at) >= muteTime), v.MaxQuality == shell.None, h.tries > maxAgain:
 		if h.looks++; !m.isSettled(v) && h.looks < maxSettle {
 			m.wake(settleTime)
 			return
 		}
 		*h = hold{}
 		m.wake(0)
-	case h.typed && (v.Phase == shell.PhasePrompt || v.Phase == shell.PhaseUnknown || v.Continuation || m.isDropped()):
+	case h.typed && (v.Phase == shell.PhasePrompt || v.Phase == shell.PhaseUnknown || v.InContinuation || m.isDropped()):
 		if wait := againTime - v.Now.Sub(h.at); wait > 0 {
 			m.wake(wait)
 			return

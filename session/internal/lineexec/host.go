@@ -27,7 +27,7 @@ type View struct {
 }
 
 // atPrompt reports whether the shell accepts a line.
-func (v *View) atPrompt() bool { return v.Phase == shell.PhasePrompt && !v.Continuation }
+func (v *View) atPrompt() bool { return v.Phase == shell.PhasePrompt && !v.InContinuation }
 
 // sinceOutput returns the time since the last output.
 func (v *View) sinceOutput() time.Duration { return v.Now.Sub(v.LastOutput) }

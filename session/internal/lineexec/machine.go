@@ -59,9 +59,9 @@ func (m *Machine) Give(l *Line, busy func() string) error {
 }
 
 func (m *Machine) busy(l *Line, v *View, with func() string) error {
-	runs := v.Running != nil && !v.Done && !m.hasEndedUnmarked(v) // else the prompt is on its way
+	runs := v.Running != nil && !v.HasEnded && !m.hasEndedUnmarked(v) // else the prompt is on its way
 	unknown := v.Phase == shell.PhaseUnknown && v.Prompt > 0 && v.Quality == shell.None
-	if !l.Wait && !m.after.on && (runs || v.Continuation || len(m.queue) > 0 || unknown || m.runsUnmarkedLine(v)) {
+	if !l.Wait && !m.after.on && (runs || v.InContinuation || len(m.queue) > 0 || unknown || m.runsUnmarkedLine(v)) {
 		return fmt.Errorf("%w: %s", ErrBusy, with())
 	}
 	return nil
@@ -109,7 +109,7 @@ func (m *Machine) wake(after time.Duration) { _ = m.host.Do(Action{Kind: ActWake
 func (m *Machine) next(v *View) {
 	if len(m.queue) == 0 {
 		switch {
-		case v.Drawing:
+		case v.IsDrawingPrompt:
 			m.doubtPrompt(v)
 		case v.atPrompt() && len(m.stacks) == 0 && !m.editor.hasEnteredLine():
 			if wait := m.timeUntilReady(v); wait > 0 {
@@ -144,7 +144,7 @@ func (m *Machine) next(v *View) {
 	if m.editor.replied {
 		_ = m.host.Do(Action{Kind: ActFlush})
 	}
-	if v.Kind.Spec().NeedsSane {
+	if v.Kind.Spec().NeedsSaneTerminal {
 		_ = m.host.Do(Action{Kind: ActSane})
 	}
 	if len(keys) > 0 {
@@ -163,7 +163,7 @@ func (m *Machine) timeUntilReady(v *View) time.Duration {
 	if m.isReadingEntered(v) {
 		return promptTime
 	}
-	full := v.Offered == shell.Full
+	full := v.MaxQuality == shell.Full
 	if full && len(m.stacks) > 0 {
 		return 0
 	}
@@ -186,7 +186,7 @@ func (m *Machine) timeUntilReady(v *View) time.Duration {
 }
 
 func (m *Machine) typeLine(l *Line, v *View) {
-	l.step, l.prompt, l.typed, l.basic = Typed, v.Prompt, v.Now, v.Offered != shell.Full
+	l.step, l.prompt, l.typed, l.basic = Typed, v.Prompt, v.Now, v.MaxQuality != shell.Full
 	if err := m.host.Do(Action{Kind: ActType, Line: l}); err != nil {
 		var later *RetryAfterError
 		if errors.As(err, &later) {
@@ -220,7 +220,7 @@ func (e *RetryAfterError) Error() string { return fmt.Sprintf("not before %s", e
 // MarkRefused records that the current line, which ends next, was read and refused. An editor that keeps such a line
 // must drop it first: any later input would be appended to it.
 func (m *Machine) MarkRefused() {
-	if l := m.Current(); l != nil && m.host.View().Kind.Spec().KeepsIncomplete {
+	if l := m.Current(); l != nil && m.host.View().Kind.Spec().KeepsIncompleteLine {
 		l.refused = true
 	}
 }
@@ -287,7 +287,7 @@ func (m *Machine) drop(l *Line, cause error) {
 // DropIncomplete drops a line that was typed and has not started. It handles shells whose editor silently keeps
 // incomplete lines (fish).
 func (m *Machine) DropIncomplete(l *Line) {
-	if l.step == Typed && m.host.View().Kind.Spec().KeepsIncomplete {
+	if l.step == Typed && m.host.View().Kind.Spec().KeepsIncompleteLine {
 		m.drop(l, ErrIncomplete)
 	}
 }

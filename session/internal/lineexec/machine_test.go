@@ -24,7 +24,7 @@ type stage struct {
 
 func newStage() *stage {
 	s := &stage{errs: map[*Line]error{}}
-	s.view = View{Now: time.Unix(1000, 0), Kind: shell.Bash, State: shell.State{Offered: shell.Full, Quality: shell.Full, Phase: shell.PhasePrompt, Prompt: 1}}
+	s.view = View{Now: time.Unix(1000, 0), Kind: shell.Bash, State: shell.State{MaxQuality: shell.Full, Quality: shell.Full, Phase: shell.PhasePrompt, Prompt: 1}}
 	s.view.LastOutput, s.view.Since = s.view.Now.Add(-time.Second), s.view.Now.Add(-time.Second)
 	s.m = New(s)
 	return s
@@ -48,7 +48,7 @@ func (s *stage) Do(a Action) error {
 		s.log = append(s.log, "over")
 	case ActReads, ActLost:
 		s.log = append(s.log, "reads")
-		s.view.Phase, s.view.Running, s.view.Drawing, s.view.Doubt = shell.PhasePrompt, nil, false, nil
+		s.view.Phase, s.view.Running, s.view.IsDrawingPrompt, s.view.PossibleEnd = shell.PhasePrompt, nil, false, nil
 		s.m.HandleChange(shell.ChangeFinished)
 		s.m.HandleChange(shell.ChangePrompt)
 	case ActRepair:
@@ -81,12 +81,12 @@ func (s *stage) pass(d time.Duration) {
 }
 
 func (s *stage) begins() {
-	s.view.Phase, s.view.Running, s.view.Done, s.view.Since = shell.PhaseRunning, &shell.Command{Number: 1}, false, s.view.Now
+	s.view.Phase, s.view.Running, s.view.HasEnded, s.view.Since = shell.PhaseRunning, &shell.Command{Number: 1}, false, s.view.Now
 	s.m.HandleChange(shell.ChangeStarted)
 }
 
 func (s *stage) prompts() {
-	s.view.Phase, s.view.Running, s.view.Since, s.view.Continuation = shell.PhasePrompt, nil, s.view.Now, false
+	s.view.Phase, s.view.Running, s.view.Since, s.view.InContinuation = shell.PhasePrompt, nil, s.view.Now, false
 	s.view.Prompt++
 	s.m.HandleChange(shell.ChangePrompt)
 }
@@ -356,7 +356,7 @@ func TestLine_EndNotReported(t *testing.T) {
 func TestQuestionOfTheShell_IsNotAnsweredByARepairLine(t *testing.T) {
 	for name, state := range map[string]func(*View){
 		"it runs":   func(*View) {},
-		"hooks run": func(v *View) { v.Done = true },
+		"hooks run": func(v *View) { v.HasEnded = true },
 	} {
 		for _, kind := range []shell.Kind{shell.Bash, shell.Zsh, shell.Fish, shell.Ksh, shell.Mksh} {
 			s := newStage()
@@ -392,13 +392,13 @@ func TestPromptMarkInALine_EndsNothing(t *testing.T) {
 	builtin := atPrompt
 	builtin.Stack = 2
 	s := newStage()
-	s.view.Kind, s.view.Offered, s.view.Quality, s.probe = shell.Dash, shell.Basic, shell.Basic, atPrompt
+	s.view.Kind, s.view.MaxQuality, s.view.Quality, s.probe = shell.Dash, shell.Basic, shell.Basic, atPrompt
 	s.give(t, &Line{})
 	s.begins()
 	if !s.m.CanConfirmPrompt() {
 		t.Fatal("the prompt cannot be confirmed")
 	}
-	s.view.Doubt = tracker.State().Doubt
+	s.view.PossibleEnd = tracker.State().PossibleEnd
 	for _, s.probe = range []Probe{{Known: true, Program: "sleep"}, {Prints: true}, builtin} {
 		s.view.LastOutput = s.view.Now
 		s.m.HandleChange(shell.ChangePhase)
@@ -460,7 +460,7 @@ func TestNothingIsTypedIntoWhatAPersonStarted(t *testing.T) {
 	} {
 		for _, wait := range []bool{true, false} {
 			s := newStage()
-			s.view.Kind, s.view.Offered, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
+			s.view.Kind, s.view.MaxQuality, s.view.Quality = shell.Dash, shell.Basic, shell.Basic
 			s.fails = true
 			s.m.NoteTyped([]byte(tt.typed))
 			s.probe = tt.p
@@ -549,7 +549,7 @@ func FuzzMachine(f *testing.F) {
 			case 4:
 				s.prompts()
 			case 5:
-				s.view.Continuation = true
+				s.view.InContinuation = true
 				s.m.HandleChange(shell.ChangeInput)
 			case 6:
 				s.m.NoteTyped([]byte{e})
@@ -592,7 +592,7 @@ func FuzzMachine(f *testing.F) {
 // FAULT: E10
 func TestAPromptThatIsNotPrinted(t *testing.T) {
 	s := newStage()
-	s.view.Phase, s.view.Drawing, s.probe = shell.PhaseUnknown, true, reading
+	s.view.Phase, s.view.IsDrawingPrompt, s.probe = shell.PhaseUnknown, true, reading
 	s.probe.Reads = false
 	s.m.CheckDrawnPrompt()
 	s.pass(time.Second)
@@ -615,7 +615,7 @@ func TestInterruptThatCostsThePromptsMark(t *testing.T) {
 	first := s.give(t, &Line{})
 	s.m.Drop(first)
 	s.begins()
-	s.view.Done, s.view.LastOutput = true, s.view.Now // its end was told, and nothing after that
+	s.view.HasEnded, s.view.LastOutput = true, s.view.Now // its end was told, and nothing after that
 	s.give(t, &Line{Wait: true})
 	s.pass(holdTime + 5*time.Second)
 	if log := strings.Join(s.log, ", "); !strings.HasPrefix(log, `line, keys "\x03", over, reads, line`) {

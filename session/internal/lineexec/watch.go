@@ -120,7 +120,7 @@ func (m *Machine) CanConfirmPrompt() bool {
 // confirmPrompt ends a line of a shell that marks only its prompts, once it is proven that it reads at one: a line that expands the
 // prompt prints the mark too. It reports whether the next step is due.
 func (m *Machine) confirmPrompt(l *Line, v *View) bool {
-	if v.Offered != shell.Basic || v.Doubt == nil || v.Doubt.Prompt == nil || v.sinceOutput() >= confirmTime {
+	if v.MaxQuality != shell.Basic || v.PossibleEnd == nil || v.PossibleEnd.LatePrompt == nil || v.sinceOutput() >= confirmTime {
 		return false
 	}
 	p := m.host.Probe()
@@ -151,7 +151,7 @@ func (m *Machine) judge(l *Line, v *View, p *Probe) finding {
 		return nothing
 	case p.Shell && m.readsElsewhere(p):
 		return nothing
-	case p.Shell && (v.Drawing || v.Done || v.Doubt != nil):
+	case p.Shell && (v.IsDrawingPrompt || v.HasEnded || v.PossibleEnd != nil):
 		return atPromptAgain
 	case p.Shell && !readsCommand(v.Kind, p):
 		return nothing
@@ -171,9 +171,9 @@ func (m *Machine) judge(l *Line, v *View, p *Probe) finding {
 // the terminal's mode, or by the size of the read ("read" must not consume more than its line).
 func readsCommand(k shell.Kind, p *Probe) bool {
 	if !p.Canonical {
-		return k.Spec().RawAtPrompt || p.Pastes
+		return k.Spec().ReadsKeysAtPrompt || p.Pastes
 	}
-	return !k.Spec().Pastes && p.Bytes > 1
+	return !k.Spec().SupportsPaste && p.Bytes > 1
 }
 
 // Interactive reports whether a shell was started without a command or script.
@@ -197,7 +197,7 @@ func (m *Machine) act(l *Line, f finding, p *Probe) {
 		_ = m.host.Do(Action{Kind: ActReads, AtPrompt: m.readsAtPrompt(m.host.View().Kind, p)})
 	case lineKept:
 		err := ErrRefused
-		if m.host.View().Kind.Spec().KeepsIncomplete {
+		if m.host.View().Kind.Spec().KeepsIncompleteLine {
 			err = ErrIncomplete
 		}
 		m.drop(l, err)
@@ -223,13 +223,13 @@ func (m *Machine) act(l *Line, f finding, p *Probe) {
 // doubtPrompt checks whether a shell without a mark for its prompt is at its prompt.
 func (m *Machine) doubtPrompt(v *View) {
 	switch {
-	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.Done && v.Doubt == nil && !m.hasEndedUnmarked(v):
+	case v.Phase == shell.PhaseEnded, v.Running != nil && !v.HasEnded && v.PossibleEnd == nil && !m.hasEndedUnmarked(v):
 		return
 	case v.Prompt == 0 && !m.prepared.IsZero() && v.Now.Sub(m.prepared) > preparedTime:
 		p := m.host.Probe()
 		m.followTo(nil, replaced, &p)
 		return
-	case v.Prompt == 0 && !v.Drawing: // it is starting, or its own files have replaced it
+	case v.Prompt == 0 && !v.IsDrawingPrompt: // it is starting, or its own files have replaced it
 		p := m.host.Probe()
 		switch f := m.judge(&Line{step: Runs}, v, &p); {
 		case f == replaced && v.sinceOutput() >= stableTime:
@@ -248,7 +248,7 @@ func (m *Machine) doubtPrompt(v *View) {
 	}
 	p := m.host.Probe()
 	if p.Known && p.Shell && !p.Replaced && p.Reads && p.Unread == 0 && !m.readsElsewhere(&p) &&
-		(v.Drawing || v.Done || v.Doubt != nil || readsCommand(v.Kind, &p)) {
+		(v.IsDrawingPrompt || v.HasEnded || v.PossibleEnd != nil || readsCommand(v.Kind, &p)) {
 		_ = m.host.Do(Action{Kind: ActReads, AtPrompt: m.readsAtPrompt(v.Kind, &p)})
 		return
 	}
@@ -257,7 +257,7 @@ func (m *Machine) doubtPrompt(v *View) {
 
 // hasEndedUnmarked reports whether a line that the user typed has ended without a mark: the shell is known to read at its prompt.
 func (m *Machine) hasEndedUnmarked(v *View) bool {
-	if m.after.on || v.Running == nil || v.Done || v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
+	if m.after.on || v.Running == nil || v.HasEnded || v.sinceOutput() < stableTime || v.Now.Sub(v.Since) < stableTime {
 		return false
 	}
 	p := m.host.Probe()
@@ -267,7 +267,7 @@ func (m *Machine) hasEndedUnmarked(v *View) bool {
 // CheckDrawnPrompt checks whether a shell that draws its prompt is at it without a mark: zsh prints no prompt, and no
 // mark in it, on a terminal that became narrower.
 func (m *Machine) CheckDrawnPrompt() {
-	if v := m.host.View(); v.Drawing && !m.after.on && len(m.queue) == 0 {
+	if v := m.host.View(); v.IsDrawingPrompt && !m.after.on && len(m.queue) == 0 {
 		m.doubtPrompt(&v)
 	}
 }
@@ -295,7 +295,7 @@ func (m *Machine) follow(v *View) bool {
 
 // foreignShell returns the program that reads lines instead of the shell, or nil.
 func (m *Machine) foreignShell(v *View) (*Probe, finding) {
-	runs := v.Phase == shell.PhaseRunning && !v.Done || v.Phase == shell.PhaseUnknown && v.Prompt > 0 || m.mayRun(v)
+	runs := v.Phase == shell.PhaseRunning && !v.HasEnded || v.Phase == shell.PhaseUnknown && v.Prompt > 0 || m.mayRun(v)
 	if m.after.on || !runs || v.sinceOutput() < stableTime/2 || v.Now.Sub(v.Since) < stableTime {
 		return nil, nothing
 	}
@@ -310,7 +310,7 @@ func (m *Machine) foreignShell(v *View) (*Probe, finding) {
 // mayRun reports whether the user ended a line at this prompt, in a shell that does not mark starts (dash). Either the
 // line still runs, or the prompt after it had no mark.
 func (m *Machine) mayRun(v *View) bool {
-	return v.Offered != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.prompt && m.editor.enterTimeLeft(v) <= 0
+	return v.MaxQuality != shell.Full && v.atPrompt() && m.editor.hasEnteredLine() && v.Prompt == m.editor.prompt && m.editor.enterTimeLeft(v) <= 0
 }
 
 // runsUnmarkedLine reports whether such a line runs, by the kernel's state: it might read later input. If the kernel

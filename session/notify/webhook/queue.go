@@ -24,82 +24,84 @@ import (
 const (
 	// Burst is the number of notices that a URL receives at once; then it receives one per Every. Push services reject
 	// higher rates.
-	Burst = 10
-	Every = 6 * time.Second
-	// maxWaiting bounds the pending notices per URL. Beyond it the oldest are dropped, and the next notice reports how
+	Burst    = 10
+	Interval = 6 * time.Second
+	// maxPending bounds the pending notices per URL. Beyond it the oldest are dropped, and the next notice reports how
 	// many.
-	maxWaiting = 32
-	// maxURLs is how many URLs are posted to at a time.
+	maxPending = 32
+	// maxURLs bounds the URLs with pending notices.
 	maxURLs = 64
-	// keepFor is the age at which a queued notice is dropped. The event itself may be older.
-	keepFor = 6 * time.Hour
-	// firstPause is the backoff after the first failure. It doubles with each further one, up to maxPause.
-	firstPause, maxPause = time.Second, 5 * time.Minute
-	// keptKeys is how many keys are known of notices that were posted.
-	keptKeys = 1024
+	// maxAge is the age at which a queued notice is dropped. The event itself may be older.
+	maxAge = 6 * time.Hour
+	// / minBackoff is the pause after the first failure. It doubles with each further one, up to maxBackoff.
+	minBackoff, maxBackoff = time.Second, 5 * time.Minute
+	// maxKeys bounds the remembered keys of posted notices.
+	maxKeys = 1024
 
+	// keysFile is the file of the remembered keys.
 	keysFile = "posted.json"
 )
 
 // ErrFull rejects a notice because too many URLs have pending notices.
 var ErrFull = fmt.Errorf("notice rejected: %d URLs already have pending notices", maxURLs)
 
-// Queue posts notices and retries failed posts. The lock guards maps and the lists of lanes. Only Post writes a file
-// while holding it, to keep files in the order of its calls; nothing posts while holding it. A nil Queue is empty and
-// rejects notices.
+// Queue posts notices and retries failed posts. mu guards the maps and lists. Only Post writes a file while holding it,
+// to keep files in the order of its calls; no notice is posted while holding it. A nil Queue is empty and rejects
+// notices.
 type Queue struct {
 	dir  string
 	http *http.Client
 	log  *slog.Logger
 
-	ctx  context.Context
-	stop context.CancelFunc
-	work sync.WaitGroup
+	ctx     context.Context
+	stop    context.CancelFunc
+	workers sync.WaitGroup // goroutines of the URLs
 
 	mu     sync.Mutex
 	closed bool
 	number uint64
-	lanes  map[string]*lane
-	keys   []string // hashes of those posted, the oldest first
+	urls   map[string]*urlQueue
+	keys   []string // hashes of the keys of posted notices, the oldest first
 
-	keeping sync.Mutex // held while keysFile is written, so that the newest is last
+	keysMu sync.Mutex // serializes writes of keysFile, so that the newest is last
 }
 
-// lane is what waits for one URL.
-type lane struct {
-	waiting []*entry // the first is being posted
-	runs    bool
-	tokens  int // posts that may follow at once
-	filled  time.Time
-	leftOut int // since the last that was delivered
-	last    Status
+// urlQueue has the pending notices of one URL.
+type urlQueue struct {
+	pending   []*queuedNotice // the first is being posted
+	isRunning bool            // its goroutine runs
+	tokens    int             // of the rate limit; negative if posts wait for them
+	refilled  time.Time       // when tokens were last added
+	dropped   int             // notices dropped since the last delivery
+	status    Status
 }
 
-type entry struct {
-	id    string // begins with the time of queueing
-	file  string
-	n     Notice
-	taken time.Time
+// queuedNotice is a pending notice and its file.
+type queuedNotice struct {
+	id     string // starts with the time of queueing
+	file   string
+	notice Notice
+	queued time.Time
 }
 
-// takenAt returns when an earlier process queued e.
-func takenAt(e *entry) time.Time {
+// queuedAt returns when an earlier process queued e.
+func queuedAt(e *queuedNotice) time.Time {
 	head, _, _ := strings.Cut(e.id, "-")
 	nano, err := strconv.ParseInt(head, 16, 64)
 	if err != nil {
-		return e.n.At
+		return e.notice.At
 	}
 	return time.Unix(0, nano)
 }
 
 // Status describes the deliveries to one URL.
 type Status struct {
-	Host    string
-	Waiting int
-	LeftOut int       // dropped, not yet reported
-	Failing string    // error of the last attempt; empty if it succeeded or none was made
-	Since   time.Time // of the first attempt that failed since one that did not
-	Told    time.Time // of the last that was delivered
+	Host          string
+	Pending       int       // notices that wait
+	Dropped       int       // not yet reported to the host
+	LastError     string    // of the last attempt; empty if it succeeded or none was made
+	FailingSince  time.Time // first failed attempt since a delivery
+	LastDelivered time.Time // time of the last delivery
 }
 
 // Open creates dir if needed and resumes the notices that an earlier process left in it. client may be nil.
@@ -110,7 +112,7 @@ func Open(dir string, client *http.Client, log *slog.Logger) (*Queue, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("notices: %w", err)
 	}
-	q := &Queue{dir: dir, http: client, log: log, lanes: map[string]*lane{}}
+	q := &Queue{dir: dir, http: client, log: log, urls: map[string]*urlQueue{}}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	if err := q.load(); err != nil {
 		return nil, fmt.Errorf("notices: %w", err)
@@ -134,29 +136,29 @@ func (q *Queue) load() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, name := range names {
-		e := &entry{file: name, id: strings.TrimSuffix(filepath.Base(name), ".notice")}
+		e := &queuedNotice{file: name, id: strings.TrimSuffix(filepath.Base(name), ".notice")}
 		b, err := os.ReadFile(name)
 		if err != nil {
 			q.log.Warn("a notice cannot be read", "file", filepath.Base(name), "err", err)
 			continue
 		}
-		err = json.Unmarshal(b, &e.n)
-		if err == nil && e.n.Key != "" && slices.Contains(q.keys, e.n.hash()) { // killed before the file was removed
+		err = json.Unmarshal(b, &e.notice)
+		if err == nil && e.notice.Key != "" && slices.Contains(q.keys, e.notice.keyHash()) { // the process was killed before it removed the file
 			err = errors.New("it was posted")
 		}
 		if err != nil {
 			q.log.Info("a notice is not posted", "file", filepath.Base(name), "why", err)
-			q.remove(name)
+			q.removeFile(name)
 			continue
 		}
-		e.taken = takenAt(e)
+		e.queued = queuedAt(e)
 		q.add(e)
 	}
 	return nil
 }
 
-// Post takes a notice: when it returns, the notice is on its way, also through the end of this process. It waits for the
-// file, and for no host. One whose key is known is taken, and nothing is done.
+// Post queues a notice. When it returns, the notice is on disk and will be posted, by a later process if necessary. It
+// does not wait for the host. A notice with a known key is ignored.
 func (q *Queue) Post(n Notice) error {
 	if q == nil {
 		return errors.New("nothing is posted here")
@@ -172,18 +174,18 @@ func (q *Queue) Post(n Notice) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lanes[n.URL]
+	l := q.urls[n.URL]
 	switch {
 	case q.closed:
 		return errors.New("notice rejected: daemon is shutting down")
-	case n.Key != "" && q.known(l, &n):
+	case n.Key != "" && q.isKnown(l, &n):
 		return nil
-	case l == nil && q.busy() >= maxURLs:
+	case l == nil && q.countBusy() >= maxURLs:
 		return ErrFull
 	}
 	q.number++
 	now := time.Now()
-	e := &entry{id: fmt.Sprintf("%016x-%04x", now.UnixNano(), q.number&0xffff), n: n, taken: now}
+	e := &queuedNotice{id: fmt.Sprintf("%016x-%04x", now.UnixNano(), q.number&0xffff), notice: n, queued: now}
 	e.file = filepath.Join(q.dir, e.id+".notice")
 	b, err := json.Marshal(&n)
 	if err != nil {
@@ -196,163 +198,167 @@ func (q *Queue) Post(n Notice) error {
 	return nil
 }
 
-// known reports whether a notice with the key of n was posted or is pending. The caller holds mu.
-func (q *Queue) known(l *lane, n *Notice) bool {
-	if slices.Contains(q.keys, n.hash()) {
+// isKnown reports whether a notice with the key of n was posted or is pending. The caller holds mu.
+func (q *Queue) isKnown(l *urlQueue, n *Notice) bool {
+	if slices.Contains(q.keys, n.keyHash()) {
 		return true
 	}
-	return l != nil && slices.ContainsFunc(l.waiting, func(e *entry) bool { return e.n.Key == n.Key })
+	return l != nil && slices.ContainsFunc(l.pending, func(e *queuedNotice) bool { return e.notice.Key == n.Key })
 }
 
-// busy counts URLs that something waits for, and forgets others when there are many. The caller holds mu.
-func (q *Queue) busy() (n int) {
-	for url, l := range q.lanes {
+// countBusy counts URLs with pending notices, and forgets other URLs if there are many. The caller holds mu.
+func (q *Queue) countBusy() (n int) {
+	for url, l := range q.urls {
 		switch {
-		case len(l.waiting) > 0:
+		case len(l.pending) > 0:
 			n++
-		case len(q.lanes) >= maxURLs:
-			delete(q.lanes, url)
+		case len(q.urls) >= maxURLs:
+			delete(q.urls, url)
 		}
 	}
 	return n
 }
 
-// add puts an entry into its lane. The caller holds mu.
-func (q *Queue) add(e *entry) {
-	l := q.lanes[e.n.URL]
+// add adds a notice to its URL's queue. The caller holds mu.
+func (q *Queue) add(e *queuedNotice) {
+	l := q.urls[e.notice.URL]
 	if l == nil {
-		l = &lane{tokens: Burst, filled: time.Now(), last: Status{Host: Host(e.n.URL)}}
-		q.lanes[e.n.URL] = l
+		l = &urlQueue{tokens: Burst, refilled: time.Now(), status: Status{Host: Host(e.notice.URL)}}
+		q.urls[e.notice.URL] = l
 	}
-	l.waiting = append(l.waiting, e)
-	if n := len(l.waiting); n > maxWaiting { // not the first, which is under way
-		q.leaveOut(l, 1)
+	l.pending = append(l.pending, e)
+	if n := len(l.pending); n > maxPending { // not the first, which is being posted
+		q.drop(l, 1)
 	}
-	if !l.runs {
-		l.runs = true
-		q.work.Go(func() { q.run(l) })
+	if !l.isRunning {
+		l.isRunning = true
+		q.workers.Go(func() { q.run(l) })
 	}
 }
 
-// leaveOut drops the entry at an index of a lane's. The caller holds mu.
-func (q *Queue) leaveOut(l *lane, i int) {
-	e := l.waiting[i]
-	l.waiting = slices.Delete(l.waiting, i, i+1)
-	l.leftOut++
-	q.note(e)
-	q.remove(e.file)
+// drop drops the notice at an index of a URL's queue. The caller holds mu.
+func (q *Queue) drop(l *urlQueue, i int) {
+	e := l.pending[i]
+	l.pending = slices.Delete(l.pending, i, i+1)
+	l.dropped++
+	q.rememberKey(e)
+	q.removeFile(e.file)
 }
 
-// run posts what waits in a lane, until nothing does.
-func (q *Queue) run(l *lane) {
-	pause := firstPause
+// run posts the pending notices of a URL until there are none.
+func (q *Queue) run(l *urlQueue) {
+	pause := minBackoff
 	for {
-		e, leftOut := q.next(l)
-		if e == nil || !sleep(q.ctx, q.reserve(l)) {
+		e, dropped := q.nextNotice(l)
+		if e == nil || !sleep(q.ctx, q.takeToken(l)) {
 			return
 		}
-		err := Post(q.ctx, q.http, &e.n, e.id, leftOut)
+		err := Post(q.ctx, q.http, &e.notice, e.id, dropped)
 		if q.ctx.Err() != nil {
 			return // the next process resumes it
 		}
-		var later *Later
+		var later *RetryError
 		if !errors.As(err, &later) {
-			q.done(l, e, leftOut, err)
-			pause = firstPause
+			q.finish(l, e, dropped, err)
+			pause = minBackoff
 			continue
 		}
 		q.recordFailure(l, err)
-		if !sleep(q.ctx, max(pause, later.After)) {
+		if !sleep(q.ctx, max(pause, later.RetryAfter)) {
 			return
 		}
-		pause = min(2*pause, maxPause)
+		pause = min(2*pause, maxBackoff)
 	}
 }
 
-// next returns the notice to post. It returns nil if none is pending; the lane then stops.
-func (q *Queue) next(l *lane) (*entry, int) {
+// nextNotice returns the notice to post, and the number of dropped ones. It returns nil if none is pending; the
+// goroutine then ends.
+func (q *Queue) nextNotice(l *urlQueue) (*queuedNotice, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(l.waiting) > 0 && time.Since(l.waiting[0].taken) > keepFor {
-		q.leaveOut(l, 0)
+	for len(l.pending) > 0 && time.Since(l.pending[0].queued) > maxAge {
+		q.drop(l, 0)
 	}
-	if len(l.waiting) == 0 || q.closed {
-		l.runs = false
+	if len(l.pending) == 0 || q.closed {
+		l.isRunning = false
 		return nil, 0
 	}
-	return l.waiting[0], l.leftOut
+	return l.pending[0], l.dropped
 }
 
-// reserve takes a token of the lane's rate limit and returns how long to wait for it.
-func (q *Queue) reserve(l *lane) time.Duration {
+// takeToken takes a token of the URL's rate limit and returns how long to wait for it.
+func (q *Queue) takeToken(l *urlQueue) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
-	if n := now.Sub(l.filled) / Every; n > 0 {
+	if n := now.Sub(l.refilled) / Interval; n > 0 {
 		if l.tokens += int(min(n, Burst)); l.tokens >= Burst {
-			l.tokens, l.filled = Burst, now
+			l.tokens, l.refilled = Burst, now
 		} else {
-			l.filled = l.filled.Add(n * Every)
+			l.refilled = l.refilled.Add(n * Interval)
 		}
 	}
 	l.tokens--
 	if l.tokens >= 0 {
 		return 0
 	}
-	return l.filled.Add(time.Duration(-l.tokens) * Every).Sub(now)
+	return l.refilled.Add(time.Duration(-l.tokens) * Interval).Sub(now)
 }
 
-// done removes what was delivered, or refused for good.
-func (q *Queue) done(l *lane, e *entry, leftOut int, err error) {
+// finish removes a notice that was delivered or rejected for good.
+func (q *Queue) finish(l *urlQueue, e *queuedNotice, dropped int, err error) {
 	q.mu.Lock()
-	l.waiting = l.waiting[1:]
+	l.pending = l.pending[1:]
 	if err == nil {
-		l.leftOut -= leftOut
-		l.last.Failing, l.last.Since, l.last.Told = "", time.Time{}, time.Now()
+		l.dropped -= dropped
+		l.status.LastError, l.status.FailingSince, l.status.LastDelivered = "", time.Time{}, time.Now()
 	} else {
-		l.leftOut++
-		l.fails(err)
+		l.dropped++
+		l.recordError(err)
 	}
-	q.note(e)
+	q.rememberKey(e)
 	q.mu.Unlock()
 	if err != nil {
-		q.log.Warn("a notice was refused", "event", e.n.Event, "err", err)
+		q.log.Warn("a notice was refused", "event", e.notice.Event, "err", err)
 	}
-	q.keepKeys()
-	q.remove(e.file)
+	q.saveKeys()
+	q.removeFile(e.file)
 }
 
-func (q *Queue) recordFailure(l *lane, err error) {
+// recordFailure records a failed attempt, and logs the first one.
+func (q *Queue) recordFailure(l *urlQueue, err error) {
 	q.mu.Lock()
-	first := l.last.Failing == ""
-	l.fails(err)
+	first := l.status.LastError == ""
+	l.recordError(err)
 	q.mu.Unlock()
 	if first { // log only the first failure: repeats would fill the log
 		q.log.Warn("a notice is posted again later", "err", err)
 	}
 }
 
-func (l *lane) fails(err error) {
-	if l.last.Failing == "" {
-		l.last.Since = time.Now()
+// recordError records the error of an attempt.
+func (l *urlQueue) recordError(err error) {
+	if l.status.LastError == "" {
+		l.status.FailingSince = time.Now()
 	}
-	l.last.Failing = err.Error()
+	l.status.LastError = err.Error()
 }
 
-// note remembers an entry's key. The caller holds mu.
-func (q *Queue) note(e *entry) {
-	if e.n.Key == "" {
+// rememberKey remembers the key of a notice. The caller holds mu.
+func (q *Queue) rememberKey(e *queuedNotice) {
+	if e.notice.Key == "" {
 		return
 	}
-	q.keys = append(q.keys, e.n.hash())
-	if n := len(q.keys) - keptKeys; n > 0 {
+	q.keys = append(q.keys, e.notice.keyHash())
+	if n := len(q.keys) - maxKeys; n > 0 {
 		q.keys = slices.Delete(q.keys, 0, n)
 	}
 }
 
-func (q *Queue) keepKeys() {
-	q.keeping.Lock()
-	defer q.keeping.Unlock()
+// saveKeys writes the remembered keys to keysFile.
+func (q *Queue) saveKeys() {
+	q.keysMu.Lock()
+	defer q.keysMu.Unlock()
 	q.mu.Lock()
 	b, err := json.Marshal(q.keys)
 	q.mu.Unlock()
@@ -371,38 +377,39 @@ func (q *Queue) Status() []Status {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	all := make([]Status, 0, len(q.lanes))
-	for _, l := range q.lanes {
-		s := l.last
-		s.Waiting, s.LeftOut = len(l.waiting), l.leftOut
+	all := make([]Status, 0, len(q.urls))
+	for _, l := range q.urls {
+		s := l.status
+		s.Pending, s.Dropped = len(l.pending), l.dropped
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b Status) int { return strings.Compare(a.Host, b.Host) })
 	return all
 }
 
-// Close ends what is under way and waits. What waits stays for the next process.
+// Close cancels running posts and waits for their goroutines. Pending notices stay for the next process.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()
 	q.stop()
-	q.work.Wait()
+	q.workers.Wait()
 }
 
-func (q *Queue) remove(name string) {
+// removeFile removes the file of a notice.
+func (q *Queue) removeFile(name string) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		q.log.Warn("remove a notice that was posted", "err", err)
 	}
 }
 
-// hash returns the hash under which a posted key is remembered.
-func (n *Notice) hash() string {
+// keyHash returns the hash under which a key is remembered.
+func (n *Notice) keyHash() string {
 	sum := sha256.Sum256([]byte(n.URL + "\n" + n.Key))
 	return hex.EncodeToString(sum[:12])
 }
 
-// sleep waits for d and reports whether the caller should continue.
+// sleep waits for d. It returns false if ctx ended before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

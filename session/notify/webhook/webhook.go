@@ -1,13 +1,13 @@
 // Package webhook posts notices to URLs: to a push service such as ntfy, or to any program that reads JSON.
 //
-//	Notice ── Queue.Post ──→ a file ──→ its URL's lane (rate, retries) ──→ Post ──→ the file is removed
+//	Notice ── Queue.Post ──→ a file ──→ its URL's queue (rate limit, retries) ──→ Post ──→ the file is removed
 //
-// A notice that was taken outlives the process that took it: it is a file until it was delivered, refused for good, or
-// is too old to be of use. Delivered at least once, in order for each URL; the header Idempotency-Key is the same each
-// time. A notice whose Key was posted before is not posted again, by a later process either. Each URL has a goroutine
-// for as long as something waits for it; Close waits for them.
+// An accepted notice outlives its process: it is a file until it was delivered, rejected for good, or is too old. It is
+// delivered at least once, in order for each URL; the header Idempotency-Key is the same each time. A notice with the Key
+// of a posted one is not posted, not even by a later process. Each URL has a goroutine while it has pending notices; Close
+// waits for them.
 //
-// URLs are secrets: the topic of a push service is its password. No error and no status has more of one than its host.
+// URLs are secrets: the topic of a push service is its password. Errors and statuses have only the host.
 package webhook
 
 import (
@@ -26,17 +26,17 @@ import (
 	"unicode"
 )
 
-// Format is how a notice is put.
+// Format is the format of a posted notice.
 type Format string
 
-// The formats. Auto is Ntfy for hosts that are named so (ntfy.sh, ntfy.example.org), else JSON.
+// Formats of notices. Auto is Ntfy for hosts with that name (ntfy.sh, ntfy.example.org), otherwise JSON.
 const (
 	Auto Format = "auto"
 	JSON Format = "json"
 	Ntfy Format = "ntfy"
 )
 
-// Formats are the names of all.
+// Formats has the names of all formats.
 var Formats = []string{string(Auto), string(JSON), string(Ntfy)}
 
 // Notice is one notification for a webhook.
@@ -47,23 +47,23 @@ type Notice struct {
 	Key    string    `json:"key,omitempty"`
 	Event  string    `json:"event"`            // finished, failed, input, approval …
 	Title  string    `json:"title"`            // a few words
-	Text   string    `json:"text"`             // one line, without what would act on a terminal
-	Urgent bool      `json:"urgent,omitempty"` // an answer is awaited
-	At     time.Time `json:"at"`               // when it happened
+	Text   string    `json:"text"`             // one line, without control characters
+	Urgent bool      `json:"urgent,omitempty"` // an answer is needed
+	At     time.Time `json:"at"`               // time of the event
 	// Data is a JSON object whose members are merged into the JSON notice; nil adds none.
 	Data json.RawMessage `json:"data,omitempty"`
 }
 
 const (
-	// MaxText bounds title and text of a notice, in characters: ntfy makes a file of longer ones.
+	// MaxText bounds title and text of a notice, in characters: ntfy converts longer ones to files.
 	MaxText = 1000
 	// MaxData bounds Data, in bytes.
 	MaxData = 16 << 10
-	// Timeout is how long one attempt may take.
+	// Timeout bounds one attempt.
 	Timeout = 10 * time.Second
 )
 
-// CheckURL refuses what nothing can be posted to.
+// CheckURL returns an error for a URL that notices cannot be posted to.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -81,6 +81,7 @@ func Host(text string) string {
 	return u.Host
 }
 
+// format returns the format, with Auto resolved.
 func (n *Notice) format() Format {
 	if n.Format != "" && n.Format != Auto {
 		return n.Format
@@ -97,25 +98,27 @@ func Client() *http.Client {
 	return &http.Client{Timeout: Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Refused is a permanent rejection; Later is a temporary one.
-type Refused struct{ Why string }
+// RejectedError is a permanent rejection of a notice.
+type RejectedError struct{ Reason string }
 
-func (e *Refused) Error() string { return e.Why }
+// Error returns the reason.
+func (e *RejectedError) Error() string { return e.Reason }
 
-// Later is a temporary failure. After is how long the host asked to wait; 0 if it gave no time.
-type Later struct {
-	Why   string
-	After time.Duration
+// RetryError is a temporary failure. RetryAfter is how long the host asked to wait; 0 if it gave no time.
+type RetryError struct {
+	Reason     string
+	RetryAfter time.Duration
 }
 
-func (e *Later) Error() string { return e.Why }
+// Error returns the reason.
+func (e *RetryError) Error() string { return e.Reason }
 
-// Post makes one attempt. id stays the same from attempt to attempt, leftOut is how many notices were dropped before
-// this one. Errors are a Refused or a Later, and name the host only.
-func Post(ctx context.Context, client *http.Client, n *Notice, id string, leftOut int) error {
-	req, err := n.request(ctx, id, leftOut)
+// Post makes one attempt to post a notice. id is the same in each attempt. dropped is how many notices were dropped
+// before this one. Errors are a *RejectedError or *RetryError, and have only the host of the URL.
+func Post(ctx context.Context, client *http.Client, n *Notice, id string, dropped int) error {
+	req, err := n.request(ctx, id, dropped)
 	if err != nil {
-		return &Refused{err.Error()}
+		return &RejectedError{err.Error()}
 	}
 	if client == nil {
 		client = Client()
@@ -124,34 +127,36 @@ func Post(ctx context.Context, client *http.Client, n *Notice, id string, leftOu
 	resp, err := client.Do(req)
 	if err != nil {
 		var u *url.Error
-		if errors.As(err, &u) { // it has the whole URL
+		if errors.As(err, &u) { // its text has the whole URL
 			err = u.Err
 		}
-		return &Later{Why: fmt.Sprintf("webhook: %s: %v", host, err)}
+		return &RetryError{Reason: fmt.Sprintf("webhook: %s: %v", host, err)}
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be reused
 	switch s := resp.StatusCode; {
 	case s < 300:
 		return nil
 	case s < 400:
-		return &Refused{fmt.Sprintf("webhook: %s sends elsewhere (%s), which is not followed: give the address that it sends to", host, resp.Status)}
+		return &RejectedError{fmt.Sprintf("webhook: %s sends elsewhere (%s), which is not followed: give the address that it sends to", host, resp.Status)}
 	case s >= 500, s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s == http.StatusTooEarly:
-		return &Later{Why: fmt.Sprintf("webhook: %s answered %s", host, resp.Status), After: retryAfter(resp.Header.Get("Retry-After"))}
+		return &RetryError{Reason: fmt.Sprintf("webhook: %s answered %s", host, resp.Status), RetryAfter: retryAfter(resp.Header.Get("Retry-After"))}
 	}
-	return &Refused{fmt.Sprintf("webhook: %s answered %s", host, resp.Status)}
+	return &RejectedError{fmt.Sprintf("webhook: %s answered %s", host, resp.Status)}
 }
 
+// retryAfter parses a Retry-After header in seconds.
 func retryAfter(text string) time.Duration {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		return 0
 	}
-	return time.Duration(min(n, int(maxPause/time.Second))) * time.Second
+	return time.Duration(min(n, int(maxBackoff/time.Second))) * time.Second
 }
 
-func (n *Notice) request(ctx context.Context, id string, leftOut int) (*http.Request, error) {
-	body, err := n.body(id, leftOut)
+// request returns the HTTP request that posts the notice.
+func (n *Notice) request(ctx context.Context, id string, dropped int) (*http.Request, error) {
+	body, err := n.body(id, dropped)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +175,7 @@ func (n *Notice) request(ctx context.Context, id string, leftOut int) (*http.Req
 	}
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	req.Header.Set("Title", mime.BEncoding.Encode("utf-8", OneLine(n.Title, 200)))
-	req.Header.Set("X-Sequence-ID", id) // one that comes twice replaces the first
+	req.Header.Set("X-Sequence-ID", id) // a repeated notice replaces the first
 	if tag := tags[n.Event]; tag != "" {
 		req.Header.Set("Tags", tag)
 	}
@@ -180,39 +185,39 @@ func (n *Notice) request(ctx context.Context, id string, leftOut int) (*http.Req
 	return req, nil
 }
 
-// tags are the signs that ntfy shows before a title.
+// tags are the ntfy tags of events, shown as signs before the title.
 var tags = map[string]string{
 	"finished": "white_check_mark", "failed": "x", "input": "question", "approval": "lock",
 }
 
 // body returns the request body.
-func (n *Notice) body(id string, leftOut int) ([]byte, error) {
+func (n *Notice) body(id string, dropped int) ([]byte, error) {
 	text := OneLine(n.Text, MaxText)
 	if n.format() == Ntfy {
-		if leftOut > 0 {
-			text += fmt.Sprintf(" (%d earlier notices dropped)", leftOut)
+		if dropped > 0 {
+			text += fmt.Sprintf(" (%d earlier notices dropped)", dropped)
 		}
 		return []byte(text), nil
 	}
-	own, err := json.Marshal(struct {
+	fields, err := json.Marshal(struct {
 		ID      string    `json:"id"`
 		Event   string    `json:"event"`
 		Title   string    `json:"title"`
 		Text    string    `json:"text"`
 		At      time.Time `json:"at"`
 		LeftOut int       `json:"left_out,omitempty"`
-	}{id, n.Event, OneLine(n.Title, 200), text, n.At, leftOut})
+	}{id, n.Event, OneLine(n.Title, 200), text, n.At, dropped})
 	if err != nil {
 		return nil, err
 	}
 	more := bytes.TrimSpace(n.Data)
 	if len(more) == 0 || bytes.Equal(more, []byte("{}")) || bytes.Equal(more, []byte("null")) {
-		return own, nil
+		return fields, nil
 	}
 	if more[0] != '{' || !json.Valid(more) {
 		return nil, errors.New("webhook: notice data is not a JSON object")
 	}
-	return append(append(own[:len(own)-1], ','), more[1:]...), nil
+	return append(append(fields[:len(fields)-1], ','), more[1:]...), nil
 }
 
 // OneLine returns s as valid UTF-8 of at most most characters, with control characters replaced by blanks. Text from

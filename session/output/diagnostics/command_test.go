@@ -116,7 +116,7 @@ func FuzzParseCommand(f *testing.F) {
 // another.
 func TestShellsAreKnownEverywhere(t *testing.T) {
 	for _, k := range shell.Kinds() {
-		for _, name := range shell.Names(k) {
+		for _, name := range shell.Executables(k) {
 			if k != shell.Pwsh && !shells[name] {
 				t.Errorf("%s is missing", name)
 			}

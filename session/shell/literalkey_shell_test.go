@@ -9,40 +9,39 @@ import (
 	"testing"
 )
 
-// give types a line as a program's.
-func (r *rig) give(line string, record bool) Command {
+// submitLine types a line with InputPrefix, as a program submits it.
+func (r *testShellSession) submitLine(line string, record bool) Command {
 	r.t.Helper()
-	r.prompt()
+	r.waitForPrompt()
 	if r.launch.Quality != Full {
-		r.rests()
+		r.waitForRead()
 	}
 	r.taken = len(r.changes)
 	st := r.tracker.State()
 	r.apply(Event{Kind: EventTyped, At: uint64(len(r.bytes)), Text: line})
-	text := st.Prelude(r.launch.Kind, record)
-	if r.launch.Kind.Spec().Pastes {
-		r.until("an editor that takes pastes", func() bool { return r.engine.Modes().BracketedPaste })
+	text := st.InputPrefix(r.launch.Kind, record)
+	if r.launch.Kind.Spec().SupportsPaste {
+		r.readUntil("an editor that takes pastes", func() bool { return r.engine.Modes().BracketedPaste })
 		text += "\x1b[200~" + line + "\x1b[201~"
 	} else {
 		text += line
 	}
-	r.keys(text + "\r")
+	r.sendKeys(text + "\r")
 	n, paste := st.Prompt, strings.Count(line, "\n") > 0
-	c := r.next(ChangeFinished).Command
-	r.until("prompt", func() bool {
+	c := r.nextChange(ChangeFinished).Command
+	r.readUntil("prompt", func() bool {
 		st := r.tracker.State()
 		return st.Phase == PhasePrompt && (!paste || st.Prompt > n)
 	})
 	return c
 }
 
-// Lines that programs give are taken as they are: no exclamation mark calls the history
-// in, in one line or several. What people type is expanded as they are used to.
-//
+// Submitted lines are read literally: no exclamation mark expands history, in one line or several. Lines that users
+// type are expanded as usual.
 // FAULT: B1
 // FEATURES: R49
-func TestGivenLinesAreNotExpanded(t *testing.T) {
-	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
+func TestSubmittedLines_AreNotExpanded(t *testing.T) {
+	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, shell string) {
 		r.run("echo first")
 		for _, c := range []struct{ line, out string }{
 			{`echo "#!/bin/bash" > x; cat x`, "#!/bin/bash"},
@@ -52,14 +51,14 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 			{"cat <<EOF\n!! and !x\nEOF", "!! and !x"},
 		} {
 			several := strings.Contains(c.line, "\n")
-			if several && (!r.launch.Kind.Spec().Pastes || shell == "fish" && strings.Contains(c.line, "EOF")) {
+			if several && (!r.launch.Kind.Spec().SupportsPaste || shell == "fish" && strings.Contains(c.line, "EOF")) {
 				continue
 			}
 			seen := c.out
 			if r.launch.Quality == Full { // else the prompt may come after the line's echo
 				seen = "\n" + seen
 			}
-			got := r.give(c.line, true)
+			got := r.submitLine(c.line, true)
 			if exitOf(got) != 0 || !strings.Contains(r.screen(), seen) {
 				t.Errorf("%q: %+v\n%s", c.line, got, r.screen())
 			}
@@ -71,11 +70,11 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 		if c := r.run(`echo "again: !!"`); r.text(c) != "again: echo typed" && !strings.HasSuffix(r.text(c), "again: echo typed") {
 			t.Errorf("what a user types is not expanded: %q", r.text(c))
 		}
-		r.give("echo 'x!!'", false)
+		r.submitLine("echo 'x!!'", false)
 		if shell == "zsh" {
 			r.run("echo typed") // a line that is not recorded stays until the next
 		}
-		r.rests()
+		r.waitForRead()
 		r.keysForPrompt("\x03")
 		if c := r.run(`echo "again: !!"`); !strings.HasSuffix(r.text(c), "again: echo typed") && !strings.HasSuffix(r.text(c), `echo "again: echo typed"`) {
 			t.Errorf("what a user types is not expanded: %q", r.text(c))
@@ -83,11 +82,10 @@ func TestGivenLinesAreNotExpanded(t *testing.T) {
 	})
 }
 
-// Lines that programs give are in no history, unless that is asked for; what people
-// type is, and the file is not cut.
-//
+// Submitted lines are in no history, unless requested. Lines that users type are, and the history file is not
+// truncated.
 // FAULT: A8
-func TestGivenLinesAreNotRecorded(t *testing.T) {
+func TestSubmittedLines_AreNotRecorded(t *testing.T) {
 	old := strings.Repeat("echo old\n", 3000)
 	for _, c := range []struct {
 		shell, file, rc string
@@ -101,15 +99,15 @@ func TestGivenLinesAreNotRecorded(t *testing.T) {
 		t.Run(c.shell, func(t *testing.T) {
 			t.Parallel()
 			name, _, _ := strings.Cut(c.shell, ",")
-			r := newRig(t, rigOptions{argv: []string{shellPath(t, name)}, files: c.files})
+			r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, name)}, files: c.files})
 			r.run("echo typed-1")
-			r.give("echo hidden-1", false)
-			r.give("echo \"hidden-2\"\necho hidden-3", false)
-			r.give("echo recorded-1", true)
+			r.submitLine("echo hidden-1", false)
+			r.submitLine("echo \"hidden-2\"\necho hidden-3", false)
+			r.submitLine("echo recorded-1", true)
 			r.run("echo typed-2")
-			r.give("echo hidden-4", false)
+			r.submitLine("echo hidden-4", false)
 			r.typeLine("exit")
-			r.until("end", func() bool { return r.eof })
+			r.readUntil("end", func() bool { return r.eof })
 			_ = r.cmd.Wait()
 			b, err := os.ReadFile(filepath.Join(r.home, c.file))
 			if err != nil {
@@ -128,9 +126,8 @@ func TestGivenLinesAreNotRecorded(t *testing.T) {
 	}
 }
 
-// The text of a line that was submitted is what was submitted, in one statement or several, whatever the shell's
-// history holds and its options keep out of it.
-//
+// The text of a submitted line is the submitted text, in one statement or several, whatever the shell's history
+// contains.
 // FAULT: G1
 func TestSubmittedText_IsNeverFromTheHistory(t *testing.T) {
 	const old = "rm -rf /important\n"
@@ -152,17 +149,17 @@ func TestSubmittedText_IsNeverFromTheHistory(t *testing.T) {
 				if name == "no history" {
 					delete(files, ".bash_history")
 				}
-				r := newRig(t, rigOptions{argv: []string{shellPath(t, shell)}, files: files})
+				r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, shell)}, files: files})
 				for _, record := range []bool{false, true} {
 					for _, line := range lines {
 						several := strings.Contains(line, "\n")
 						if several && (shell == "dash" || shell == "fish" && strings.ContainsAny(line, "<(")) {
 							continue
 						}
-						began := r.tracker.State().Numbers
-						c := r.give(line, record)
-						if c.Text != line || c.TextSource != TextTyped || c.Number != began+1 || r.tracker.State().Numbers != c.Number {
-							t.Errorf("recorded %v: %q ran as %q (%q), number %d after %d of %d", record, line, c.Text, c.TextSource, c.Number, began, r.tracker.State().Numbers)
+						began := r.tracker.State().CommandCount
+						c := r.submitLine(line, record)
+						if c.Text != line || c.TextSource != TextTyped || c.Number != began+1 || r.tracker.State().CommandCount != c.Number {
+							t.Errorf("recorded %v: %q ran as %q (%q), number %d after %d of %d", record, line, c.Text, c.TextSource, c.Number, began, r.tracker.State().CommandCount)
 						}
 						want := 0
 						if strings.HasSuffix(line, "(exit 3)") {
@@ -178,14 +175,13 @@ func TestSubmittedText_IsNeverFromTheHistory(t *testing.T) {
 	}
 }
 
-// A submitted line may have comments, as in a script, also if the user's zsh has no comments at its prompt.
-//
+// A submitted line may have comments, as in a script, even if the user's zsh allows none at its prompt.
 // FAULT: G1
 func TestSubmittedLines_MayHaveComments(t *testing.T) {
 	for _, rc := range []string{"\n", "setopt interactivecomments\n"} {
-		r := newRig(t, rigOptions{argv: []string{shellPath(t, "zsh")}, files: map[string]string{".zshrc": rc}})
+		r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "zsh")}, files: map[string]string{".zshrc": rc}})
 		for _, record := range []bool{false, true} {
-			if c := r.give("# it's a comment\necho one # two", record); exitOf(c) != 0 || r.text(c) != "one" {
+			if c := r.submitLine("# it's a comment\necho one # two", record); exitOf(c) != 0 || r.text(c) != "one" {
 				t.Errorf("%q, recorded %v: %+v, %q", rc, record, c, r.text(c))
 			}
 		}
@@ -199,16 +195,15 @@ func TestSubmittedLines_MayHaveComments(t *testing.T) {
 	}
 }
 
-// A zsh without its line editor gets no hidden key: it would read it as text.
-//
+// A zsh without its line editor gets no literal key, which it would read as text.
 // FAULT: H12
 func TestSubmittedLines_WithoutTheLineEditor(t *testing.T) {
-	r := newRig(t, rigOptions{argv: []string{shellPath(t, "zsh")}, files: map[string]string{".zshrc": "\n"}})
+	r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "zsh")}, files: map[string]string{".zshrc": "\n"}})
 	if c := r.run("unsetopt zle"); exitOf(c) != 0 {
 		t.Fatalf("%+v", c)
 	}
-	if r.prompt(); r.tracker.State().Given {
-		t.Error("the prompt still offers the keys")
+	if r.waitForPrompt(); r.tracker.State().SupportsLiteralKey {
+		t.Error("the prompt still supports the keys")
 	}
 	if c := r.run("echo one"); r.text(c) != "one" {
 		t.Errorf("%+v: %q", c, r.text(c))

@@ -8,7 +8,7 @@ import (
 )
 
 // FEATURES: R82
-func TestRang(t *testing.T) {
+func TestBellEvent(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	var drawn string
 	s := Sender{Terminals: func(b []byte) int { drawn += string(b); return 1 }}
@@ -18,9 +18,9 @@ func TestRang(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(out); err != nil || string(b) != "1|work|build\x1b[2J|! work rang the bell: build [2J|" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf("the command wrote %q, %v", b, err)
 	}
 	if want := "\x1b]9;! work rang the bell: build [2J\x1b\\"; drawn != want {
-		t.Errorf("%q; want %q", drawn, want)
+		t.Errorf("the terminal got %q, want %q", drawn, want)
 	}
 }

@@ -26,7 +26,7 @@ func TestApprovalEvent(t *testing.T) {
 	defer srv.Close()
 	out := filepath.Join(t.TempDir(), "out")
 	a := ApprovalEvent{
-		Approval: "A7", Session: "id", Name: "work", Who: "uid 1000 agent bot", Command: "rm -r \x1b[2J$X", Cwd: "/p", Why: "it may be the system",
+		Approval: "A7", Session: "id", Name: "work", Actor: "uid 1000 agent bot", Command: "rm -r \x1b[2J$X", Cwd: "/p", Reason: "it may be the system",
 		Risk: "high", Time: time.Unix(1_700_000_000, 0).UTC(),
 	}
 	var drawn string
@@ -39,25 +39,25 @@ func TestApprovalEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sent := <-got; sent != a {
-		t.Errorf("%+v", sent)
+		t.Errorf("got notice %+v", sent)
 	}
 	b, err := os.ReadFile(out)
 	if want := "A7|uid 1000 agent bot|high|/p|? A7: rm -r  [2J$X (it may be the system)|"; err != nil || string(b) != want {
-		t.Errorf("%q %v", b, err)
+		t.Errorf("the command wrote %q, %v", b, err)
 	}
 	if !strings.HasSuffix(drawn, "\a") || strings.Count(drawn, "\x1b") != 2 {
-		t.Errorf("%q", drawn)
+		t.Errorf("the terminal got %q", drawn)
 	}
 }
 
-// Numbers of approvals begin again with a new database; the keys of what was posted are kept beside it.
-func TestKeyOfApproval(t *testing.T) {
+// Numbers of approvals restart with a new database, while the keys of posted notices are kept.
+func TestApprovalEvent_KeyIsUnique(t *testing.T) {
 	var before, after webhook.Notice
 	a := ApprovalEvent{Approval: "A1", Time: time.Unix(1, 0)}
-	a.describe(&before)
+	a.fillNotice(&before)
 	a.Time = time.Unix(2, 0)
-	a.describe(&after)
+	a.fillNotice(&after)
 	if before.Key == after.Key {
-		t.Errorf("two approvals have the key %q", after.Key)
+		t.Errorf("got the same key %q for two approvals", after.Key)
 	}
 }

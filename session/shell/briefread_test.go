@@ -3,7 +3,7 @@ package shell
 import "testing"
 
 // FAULT: E2
-func TestReadsBriefly(t *testing.T) {
+func TestHasBriefRead(t *testing.T) {
 	for line, want := range map[string]bool{
 		"read -r -t 0.1 x; sleep 1": true,
 		"printf a; read -t .5 x":    true,
@@ -15,8 +15,8 @@ func TestReadsBriefly(t *testing.T) {
 		"read -r x":                 false,
 		"echo thread":               false,
 	} {
-		if got := ReadsBriefly(line); got != want {
-			t.Errorf("%q: %v", line, got)
+		if got := HasBriefRead(line); got != want {
+			t.Errorf("%q: got %v", line, got)
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// A file in memory reads as what was written to it.
+// A file in memory returns the written bytes.
 // FEATURES: R87
-func TestMemoryFile(t *testing.T) {
-	m := newMemory()
+func TestMemoryFile_ReadsWhatWasWritten(t *testing.T) {
+	m := newMemoryFS()
 	f, err := m.OpenFile("d/a.seg", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestMemoryFile(t *testing.T) {
 			p := make([]byte, rng.IntN(200_000))
 			n, err := f.ReadAt(p, int64(at))
 			if want := min(len(p), len(model)-at); n != want || (err == io.EOF) != (n < len(p)) || !bytes.Equal(p[:n], model[at:at+n]) {
-				t.Fatalf("%d bytes of %d at %d: %d, %v", len(p), len(model), at, n, err)
+				t.Fatalf("read of %d bytes of %d at %d: got %d, %v", len(p), len(model), at, n, err)
 			}
 		}
 	}
@@ -48,8 +48,8 @@ func TestMemoryFile(t *testing.T) {
 }
 
 // FEATURES: R87
-func TestMemoryNames(t *testing.T) {
-	m := newMemory()
+func TestMemoryFS_Names(t *testing.T) {
+	m := newMemoryFS()
 	for _, name := range []string{"d/b.seg", "d/a.seg"} {
 		if _, err := m.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 			t.Fatal(err)

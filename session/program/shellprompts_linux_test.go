@@ -23,24 +23,24 @@ func TestQuestionOfTheShell_WaitsForItsAnswer(t *testing.T) {
 		"mksh": `ask() { read -N3 c?"Deploy? "; echo; echo "said <$c>"; return 3; }`,
 		"ksh":  `ask() { read c?"Deploy? "; echo "said <$c>"; return 3; }`,
 	}
-	inShells(t, func(t *testing.T, p *Program, kind string) {
-		runs(t, p, asks[kind], "", 0)
-		run, err := p.s.Exec(t.Context(), session.Line{Text: "ask"})
+	forEachShell(t, func(t *testing.T, p *Program, kind string) {
+		checkLine(t, p, asks[kind], "", 0)
+		run, err := p.session.Exec(t.Context(), session.Line{Text: "ask"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.s.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}}); err != nil {
+		if _, err := p.session.Wait(testContext(t), session.WaitFor{Conds: []session.Cond{{Kind: session.CondInput}}}); err != nil {
 			t.Fatalf("%v\n%s", err, screenText(p))
 		}
 		select {
 		case <-run.Done:
-			t.Fatalf("it ended: %+v, %v\n%s", run.Command, run.Err, screenText(p))
+			t.Fatalf("the line ended: %+v, %v\n%s", run.Command, run.Err, screenText(p))
 		default:
 		}
-		_, end := p.s.OutputRange()
-		o, err := p.s.Output(p.s.AfterEcho(t.Context(), run.Started, end), make([]byte, 4096))
+		_, end := p.session.OutputRange()
+		o, err := p.session.Output(p.session.AfterEcho(t.Context(), run.Started, end), make([]byte, 4096))
 		if err != nil || kind != "fish" && strings.Contains(string(o.Data), "ask") || !strings.Contains(string(o.Data), "Deploy? ") {
-			t.Errorf("output so far: %q, %v", o.Data, err)
+			t.Errorf("got output so far %q, %v", o.Data, err)
 		}
 		if kind == "mksh" {
 			send(t, p, "yes")
@@ -51,7 +51,7 @@ func TestQuestionOfTheShell_WaitsForItsAnswer(t *testing.T) {
 		if run.Err != nil || run.Command.Exit == nil || *run.Command.Exit != 3 || !strings.Contains(screenText(p), "said <yes>") {
 			t.Errorf("%+v, %v\n%s", run.Command, run.Err, screenText(p))
 		}
-		runs(t, p, "echo next", "next\n", 0)
+		checkLine(t, p, "echo next", "next\n", 0)
 	})
 }
 
@@ -67,14 +67,14 @@ func TestLine_HasItsOwnStatus(t *testing.T) {
 		"dash": `eval "echo \"$PS1\"" >/dev/null; sleep 0.3; echo last; (exit 4)`,
 	}
 	hooks["mksh"], hooks["ksh"] = hooks["dash"], hooks["dash"]
-	inShells(t, func(t *testing.T, p *Program, kind string) {
+	forEachShell(t, func(t *testing.T, p *Program, kind string) {
 		for range 2 {
-			runs(t, p, hooks[kind], "last\n", 4)
-			runs(t, p, "echo next", "next\n", 0)
+			checkLine(t, p, hooks[kind], "last\n", 4)
+			checkLine(t, p, "echo next", "next\n", 0)
 		}
 		for _, comment := range []string{"# c", "\n# a\n# b\n"} {
-			runs(t, p, status(7), "", 7)
-			runs(t, p, comment, "", 0)
+			checkLine(t, p, exitLine(7), "", 7)
+			checkLine(t, p, comment, "", 0)
 		}
 		for signal, want := range map[string]int{"KILL": 137, "SEGV": 139, "TERM": 143} {
 			r, err := p.Exec(testContext(t), "sh -c 'ulimit -c 0; kill -"+signal+" $$'")
@@ -102,8 +102,8 @@ func TestShell_WithoutItsBuiltins_IsNotFollowed(t *testing.T) {
 		{"ksh", "command() { :; }", "unset -f command"},
 	} {
 		t.Run(tt.takes, func(t *testing.T) {
-			inShells(t, func(t *testing.T, p *Program, _ string) {
-				runs(t, p, "echo one", "one\n", 0)
+			forEachShell(t, func(t *testing.T, p *Program, _ string) {
+				checkLine(t, p, "echo one", "one\n", 0)
 				r, err := p.Exec(testContext(t), tt.takes)
 				if err != nil || r.Exit == nil && !strings.Contains(r.Note, "shadow") {
 					t.Fatalf("%+v, %v\n%s", r, err, screenText(p))
@@ -120,7 +120,7 @@ func TestShell_WithoutItsBuiltins_IsNotFollowed(t *testing.T) {
 					_, err := p.Exec(testContext(t), "true")
 					return err == nil
 				})
-				runs(t, p, "echo three", "three\n", 0)
+				checkLine(t, p, "echo three", "three\n", 0)
 			}, tt.kind)
 		})
 	}
@@ -130,11 +130,11 @@ func TestShell_WithoutItsBuiltins_IsNotFollowed(t *testing.T) {
 //
 // FAULT: H12
 func TestKeysOfSubmittedLines_SurviveNewBindings(t *testing.T) {
-	inShells(t, func(t *testing.T, p *Program, _ string) {
-		runs(t, p, "bindkey -d", "", 0)
-		runs(t, p, "echo a!", "a!\n", 0)
-		runs(t, p, "bindkey -v", "", 0)
-		runs(t, p, "echo b!", "b!\n", 0)
+	forEachShell(t, func(t *testing.T, p *Program, _ string) {
+		checkLine(t, p, "bindkey -d", "", 0)
+		checkLine(t, p, "echo a!", "a!\n", 0)
+		checkLine(t, p, "bindkey -v", "", 0)
+		checkLine(t, p, "echo b!", "b!\n", 0)
 	}, "zsh")
 }
 
@@ -142,9 +142,9 @@ func TestKeysOfSubmittedLines_SurviveNewBindings(t *testing.T) {
 //
 // FAULT: H12
 func TestLines_RunBehindAReadOnlyIFS(t *testing.T) {
-	inShells(t, func(t *testing.T, p *Program, _ string) {
-		runs(t, p, "readonly IFS", "", 0)
-		runs(t, p, "echo two; "+status(3), "two\n", 3)
+	forEachShell(t, func(t *testing.T, p *Program, _ string) {
+		checkLine(t, p, "readonly IFS", "", 0)
+		checkLine(t, p, "echo two; "+exitLine(3), "two\n", 3)
 	}, "dash", "mksh", "ksh", "bash", "zsh")
 }
 
@@ -152,14 +152,14 @@ func TestLines_RunBehindAReadOnlyIFS(t *testing.T) {
 //
 // FAULT: H12
 func TestFillBeforeThePrompt_IsNoOutput(t *testing.T) {
-	inShells(t, func(t *testing.T, p *Program, _ string) {
+	forEachShell(t, func(t *testing.T, p *Program, _ string) {
 		for _, line := range []string{`PROMPT_EOL_MARK=""`, "unset PROMPT_EOL_MARK", `printf a; PROMPT_EOL_MARK=""`} {
 			r, err := p.Exec(testContext(t), line)
 			if err != nil || strings.TrimSuffix(r.Output, "a") != "" {
 				t.Errorf("%s: %q, %v", line, r.Output, err)
 			}
 		}
-		runs(t, p, "printf 'a    '", "a    ", 0)
+		checkLine(t, p, "printf 'a    '", "a    ", 0)
 	}, "zsh")
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/longterm-dev/longterm/session/sessiontest/tier"
 )
 
-// oddities are what people do to a shell that the integration has to outlive.
-var oddities = []struct {
+// shellOddities are changes by users that the integration must survive.
+var shellOddities = []struct {
 	name string
 	line string
 	fish string
@@ -21,39 +21,39 @@ var oddities = []struct {
 	undo string // run after; "" nothing
 	out  string // that the line after must print besides its own: nothing
 }{
-	{name: "trace", line: "set -x", fish: nofish, not: []string{"mksh"}, undo: "set +x"},
-	{name: "unset variables", line: "set -u", fish: nofish},
-	{name: "no overwriting", line: "set -o noclobber", fish: nofish},
-	{name: "no globbing", line: "set -f", fish: nofish},
-	{name: "all exported", line: "set -a", fish: nofish, undo: "set +a"},
+	{name: "trace", line: "set -x", fish: skipFish, not: []string{"mksh"}, undo: "set +x"},
+	{name: "unset variables", line: "set -u", fish: skipFish},
+	{name: "no overwriting", line: "set -o noclobber", fish: skipFish},
+	{name: "no globbing", line: "set -f", fish: skipFish},
+	{name: "all exported", line: "set -a", fish: skipFish, undo: "set +a"},
 	// Fish writes a file for its own history; ksh93 does not survive any substitution in PS1 then.
 	// Mksh traces to where standard error was.
-	{name: "files of no size", line: "ulimit -f 0", fish: nofish, not: []string{"ksh"}},
-	{name: "no field separators", line: "IFS=/=m0123456789", fish: nofish, undo: "unset IFS"},
+	{name: "files of no size", line: "ulimit -f 0", fish: skipFish, not: []string{"ksh"}},
+	{name: "no field separators", line: "IFS=/=m0123456789", fish: skipFish, undo: "unset IFS"},
 	{name: "functions of builtins' names", line: "cd() { command cd \"$@\"; }; printf() { echo P; }; echo() { command printf 'E\\n'; }; read() { false; }; history() { false; }",
 		fish: "function cd; builtin cd $argv; end; function seq; echo S; end", undo: "unset -f cd printf echo read history"},
 	{name: "aliases of builtins' names", line: "alias printf='echo P' read='echo R' test='echo T' export='echo X' set='echo S' case='echo C'", fish: "alias test='echo T'",
 		undo: "unalias printf read test export set case"},
 	{name: "C locale", line: "LANG=C LC_ALL=C; export LANG LC_ALL", fish: "set -gx LC_ALL C"},
-	{name: "read-only variables", line: "readonly PS2 OPTIND REPLY x y n", fish: nofish},
+	{name: "read-only variables", line: "readonly PS2 OPTIND REPLY x y n", fish: skipFish},
 	{name: "a value with lines", line: "export LINES_IN='a\nb='\\''c\n# end 1\nexport Q=1'", fish: "set -gx LINES_IN 'a\nb'"},
-	{name: "exit on errors", line: "set -e", fish: nofish, undo: "set +e"},
-	{name: "error trap", line: "trap 'echo ERRED' ERR", fish: nofish, not: []string{"dash"}, undo: "trap - ERR"},
-	{name: "child trap", line: "trap ':' CHLD", fish: nofish, not: []string{"ksh"}},
-	{name: "debug trap", line: "trap ':' DEBUG", fish: nofish, not: []string{"dash", "mksh"}, undo: "trap - DEBUG"},
+	{name: "exit on errors", line: "set -e", fish: skipFish, undo: "set +e"},
+	{name: "error trap", line: "trap 'echo ERRED' ERR", fish: skipFish, not: []string{"dash"}, undo: "trap - ERR"},
+	{name: "child trap", line: "trap ':' CHLD", fish: skipFish, not: []string{"ksh"}},
+	{name: "debug trap", line: "trap ':' DEBUG", fish: skipFish, not: []string{"dash", "mksh"}, undo: "trap - DEBUG"},
 	{name: "umask", line: "umask 777", fish: "umask 777", undo: "umask 022"},
-	{name: "errors to nowhere", line: "exec 2>/dev/null", fish: nofish, not: []string{"zsh", "dash", "mksh", "ksh"}},
+	{name: "errors to nowhere", line: "exec 2>/dev/null", fish: skipFish, not: []string{"zsh", "dash", "mksh", "ksh"}},
 }
 
 // FAULT: E10
-func TestOddities(t *testing.T) {
-	inEach(t, allShells, func(t *testing.T, r *rig, shell string) {
-		for _, o := range oddities {
+func TestIntegration_SurvivesOddities(t *testing.T) {
+	forEachShell(t, allShells, func(t *testing.T, r *testShellSession, shell string) {
+		for _, o := range shellOddities {
 			line, undo := o.line, o.undo
 			if shell == "fish" {
 				line, undo = o.fish, ""
 			}
-			if line == nofish || slices.Contains(o.not, shell) {
+			if line == skipFish || slices.Contains(o.not, shell) {
 				continue
 			}
 			r.run(line)
@@ -66,7 +66,7 @@ func TestOddities(t *testing.T) {
 				t.Errorf("%s: printed %q", o.name, got)
 			}
 			if got := string(r.bytes[shown:]); strings.Contains(strings.ReplaceAll(got, "_longterm_nonce", ""), "longterm_") {
-				t.Errorf("%s: the integration shows: %q", o.name, got)
+				t.Errorf("%s: the integration is visible: %q", o.name, got)
 			}
 			if undo != "" {
 				r.run(undo)
@@ -78,9 +78,8 @@ func TestOddities(t *testing.T) {
 	})
 }
 
-// Start files that take away what the hooks call leave a file that the session sees, instead of a shell that never reports a prompt.
-// The functions of other builtins do no harm.
-//
+// Start files that shadow builtins of the hooks cause a file that the session checks, instead of a shell that never
+// reports a prompt. Functions named as other builtins do no harm.
 // FAULT: H12
 func TestStartFiles_ThatShadowBuiltins_AreReported(t *testing.T) {
 	for _, tt := range []struct {
@@ -106,14 +105,14 @@ func TestStartFiles_ThatShadowBuiltins_AreReported(t *testing.T) {
 			if tt.shell == "dash" {
 				env = []string{"ENV=$HOME/.rc"}
 			}
-			r := newRig(t, rigOptions{
+			r := newTestShellSession(t, testShellOptions{
 				argv: []string{shellPath(t, tt.shell)}, env: env,
 				files: map[string]string{tt.file: strings.ReplaceAll(tt.text, "; ", "\n") + "\n"},
 			})
 			if tt.shadowed {
-				for deadline := time.Now().Add(failsafe); !r.launch.IsShadowed(); runtime.Gosched() {
+				for deadline := time.Now().Add(testTimeout); !r.launch.IsShadowed(); runtime.Gosched() {
 					if time.Now().After(deadline) {
-						t.Fatalf("nothing is reported\n%s", r.describe())
+						t.Fatalf("timeout: no report\n%s", r.describe())
 					}
 				}
 				return

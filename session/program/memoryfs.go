@@ -14,65 +14,67 @@ import (
 	"github.com/longterm-dev/longterm/store/journal"
 )
 
-// historyParts is how many segments the history of a Program has: one is forgotten at a
-// time.
-const historyParts = 8
+// historySegments is the number of segments in a Program's journal. The oldest is deleted as a whole.
+const historySegments = 8
 
-// retention forgets a journal's oldest output as newer comes, and blocks the writer while Expect
-// has not read what is about to be forgotten.
+// retention deletes a journal's oldest output as newer comes. It blocks the writer while Expect has not read the output
+// that would be deleted.
 type retention struct {
-	journal *journal.Journal
-	bytes   int64
-	since   int64 // bytes printed since it was last looked at; the printer's
+	journal     *journal.Journal
+	bytes       int64 // bound of the journal
+	sinceRetain int64 // bytes printed since the journal was last trimmed; of the writer
 
-	taken atomic.Uint64 // offset up to which the output was taken
-	more  chan struct{} // it was
-	over  chan struct{} // closed when reading has ended
+	readOffset atomic.Uint64 // Expect has read the output before it
+	readMore   chan struct{} // signals a greater readOffset
+	stopped    chan struct{} // closed when reading has ended
 }
 
+// newRetention returns the retention of a journal with at most bytes of output.
 func newRetention(j *journal.Journal, bytes int64) *retention {
-	return &retention{journal: j, bytes: bytes, more: make(chan struct{}, 1), over: make(chan struct{})}
+	return &retention{journal: j, bytes: bytes, readMore: make(chan struct{}, 1), stopped: make(chan struct{})}
 }
 
-// waitForReader must be called after n more bytes of output, which end at head.
+// waitForReader must be called after n more bytes of output, which end at head. It blocks while the reader lags behind,
+// and trims the journal.
 func (r *retention) waitForReader(n int, head uint64) error {
-	for head > r.taken.Load()+uint64(r.bytes)/2 {
+	for head > r.readOffset.Load()+uint64(r.bytes)/2 {
 		select {
-		case <-r.more:
-		case <-r.over:
+		case <-r.readMore:
+		case <-r.stopped:
 			return nil
 		}
 	}
-	r.since += int64(n)
-	if r.since < r.bytes/historyParts {
+	r.sinceRetain += int64(n)
+	if r.sinceRetain < r.bytes/historySegments {
 		return nil
 	}
-	r.since = 0
+	r.sinceRetain = 0
 	_, err := r.journal.Retain(time.Now(), journal.Retention{MaxBytes: r.bytes})
 	return err
 }
 
 // release marks the output before off as read.
 func (r *retention) release(off uint64) {
-	r.taken.Store(off)
-	wake(r.more)
+	r.readOffset.Store(off)
+	wake(r.readMore)
 }
 
-// memory is a file system with one directory, for a journal that ends with its process.
-type memory struct {
+// memoryFS is a file system with one directory, for a journal that ends with its process.
+type memoryFS struct {
 	mu    sync.Mutex
 	files map[string]*memoryFile
 }
 
-func newMemory() *memory { return &memory{files: map[string]*memoryFile{}} }
+func newMemoryFS() *memoryFS { return &memoryFS{files: map[string]*memoryFile{}} }
 
-func (m *memory) OpenFile(name string, flag int, _ fs.FileMode) (journal.File, error) {
+// OpenFile implements journal.FS.
+func (m *memoryFS) OpenFile(name string, flag int, _ fs.FileMode) (journal.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	name = filepath.Base(name)
 	f := m.files[name]
 	switch {
-	case f == nil && filepath.Ext(name) == "": // the directory, to be synced
+	case f == nil && filepath.Ext(name) == "": // the directory, opened to sync it
 		return &memoryFile{}, nil
 	case f == nil && flag&os.O_CREATE == 0:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -85,7 +87,8 @@ func (m *memory) OpenFile(name string, flag int, _ fs.FileMode) (journal.File, e
 	return f, nil
 }
 
-func (m *memory) ReadDir(string) ([]fs.DirEntry, error) {
+// ReadDir implements journal.FS.
+func (m *memoryFS) ReadDir(string) ([]fs.DirEntry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []fs.DirEntry
@@ -96,9 +99,11 @@ func (m *memory) ReadDir(string) ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-func (m *memory) MkdirAll(string, fs.FileMode) error { return nil }
+// MkdirAll implements journal.FS.
+func (m *memoryFS) MkdirAll(string, fs.FileMode) error { return nil }
 
-func (m *memory) Rename(from, to string) error {
+// Rename implements journal.FS.
+func (m *memoryFS) Rename(from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	from, to = filepath.Base(from), filepath.Base(to)
@@ -111,7 +116,8 @@ func (m *memory) Rename(from, to string) error {
 	return nil
 }
 
-func (m *memory) Remove(name string) error {
+// Remove implements journal.FS.
+func (m *memoryFS) Remove(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	name = filepath.Base(name)
@@ -122,10 +128,10 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
-// memoryBlock is what a file grows by: a growing slice would be copied, and twice as large.
+// memoryBlock is the unit in which files grow, in bytes: a growing slice would be copied, with twice the memory.
 const memoryBlock = 64 << 10
 
-// memoryFile is a file and every handle of it.
+// memoryFile is a file, and also each handle of it.
 type memoryFile struct {
 	mu     sync.RWMutex
 	blocks []*[memoryBlock]byte
@@ -172,7 +178,7 @@ func (f *memoryFile) Truncate(size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if size >= f.length {
-		return nil // a journal only ever cuts
+		return nil // a journal only shortens files
 	}
 	f.length = size
 	f.blocks = f.blocks[:(size+memoryBlock-1)/memoryBlock]
@@ -186,6 +192,7 @@ func (f *memoryFile) Stat() (fs.FileInfo, error) { return memoryInfo{"", f.size(
 func (f *memoryFile) Sync() error                { return nil }
 func (f *memoryFile) Close() error               { return nil }
 
+// memoryInfo implements fs.FileInfo.
 type memoryInfo struct {
 	name string
 	size int64
