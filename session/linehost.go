@@ -159,7 +159,7 @@ func (h *lineHost) repairMarks(r *Run) error {
 	}
 	s.log.Info("shell marks missing; restoring them", "session", s.cfg.ID)
 	st := h.shell.State()
-	data := []byte(st.Prelude(h.shell.kind, false) + line + "\r")
+	data := []byte(st.InputPrefix(h.shell.kind, false) + line + "\r")
 	h.noteTyped(data)
 	_, err := s.typing.queue.Add(context.Background(), data)
 	return err

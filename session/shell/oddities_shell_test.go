@@ -132,7 +132,7 @@ func TestStartFiles_ThatShadowBuiltins_AreReported(t *testing.T) {
 // FAULT: H12
 func TestTraps_DoNotRunForTheHooks(t *testing.T) {
 	tier.Full(t)
-	r := newRig(t, rigOptions{argv: []string{shellPath(t, "bash")}})
+	r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "bash")}})
 	for _, tt := range []struct{ line, out string }{
 		{"/bin/true", "CHLD"}, {"true", ""}, {"(exit 3)", "CHLD"}, {"echo $?", "3"}, {"/bin/true | /bin/true; echo x", "CHLD\nCHLD\nx"},
 		{"trap '' CHLD; /bin/true", ""}, {"trap - CHLD; /bin/true", ""}, {"trap 'echo D' DEBUG", "*"}, {"true", "D"},
@@ -149,7 +149,7 @@ func TestTraps_DoNotRunForTheHooks(t *testing.T) {
 			t.Errorf("%s: the hooks printed %q", tt.line, after)
 		}
 	}
-	r = newRig(t, rigOptions{argv: []string{shellPath(t, "zsh")}})
+	r = newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, "zsh")}})
 	r.run("trap 'echo D' DEBUG")
 	if c := r.run("sh -c 'exit 3'"); r.text(c) != "D" || exitOf(c) != 3 {
 		t.Errorf("zsh: printed %q, %+v", r.text(c), c)

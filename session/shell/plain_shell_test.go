@@ -74,13 +74,13 @@ func TestTrace_ShowsNoToken_OfWrappedLines(t *testing.T) {
 		"mksh": "+ eval $'echo one\\necho two'\n+ echo one\none\n+ echo two\ntwo\n+ set +x -- 0",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, rigOptions{argv: []string{shellPath(t, name)}})
+			r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, name)}})
 			r.run("set -x")
-			c := r.wrap(r.launch.Kind, "echo one\necho two")
+			c := r.runWrapped(r.launch.Kind, "echo one\necho two")
 			if exitOf(c) != 0 || r.text(c) != want {
 				t.Errorf("%+v, %q", c, r.text(c))
 			}
-			if c := r.wrap(r.launch.Kind, "echo one\n(exit 3)"); exitOf(c) != 3 {
+			if c := r.runWrapped(r.launch.Kind, "echo one\n(exit 3)"); exitOf(c) != 3 {
 				t.Errorf("%+v", c)
 			}
 			prompt := len(r.bytes)
@@ -100,26 +100,26 @@ func TestHistory_HasNoLineOfOurs(t *testing.T) {
 	for _, name := range []string{"bash", "zsh", "mksh", "ksh"} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{".zshrc": "HISTSIZE=100\n"}
-			r := newRig(t, rigOptions{argv: []string{shellPath(t, name)}, files: files})
+			r := newTestShellSession(t, testShellOptions{argv: []string{shellPath(t, name)}, files: files})
 			kind := r.launch.Kind
 			r.run("echo mine")
-			if kind.Spec().wrap != nil && !kind.Spec().Pastes {
-				if c := r.wrap(kind, "echo one\necho 'two'"); r.text(c) != "one\ntwo" {
+			if kind.Spec().wrap != nil && !kind.Spec().SupportsPaste {
+				if c := r.runWrapped(kind, "echo one\necho 'two'"); r.text(c) != "one\ntwo" {
 					t.Errorf("%+v, %q", c, r.text(c))
 				}
 			}
-			r.prompt()
+			r.waitForPrompt()
 			st := r.tracker.State()
 			r.typeLine("unset PROMPT_COMMAND precmd_functions preexec_functions zshaddhistory_functions; PS1='x> '")
-			r.until("the other prompt", func() bool { return r.cursorLine() == "x>" })
-			r.rests()
-			r.apply(Event{Kind: EventReads, At: uint64(len(r.bytes))})
+			r.readUntil("the other prompt", func() bool { return r.cursorLine() == "x>" })
+			r.waitForRead()
+			r.apply(Event{Kind: EventShellReads, At: uint64(len(r.bytes))})
 			prompt := r.tracker.State().Prompt
-			r.keys(st.Prelude(kind, false) + Repair(kind) + "\r")
-			r.until("a mark", func() bool { return r.tracker.State().Prompt > prompt })
-			r.rests()
+			r.sendKeys(st.InputPrefix(kind, false) + RepairLine(kind) + "\r")
+			r.readUntil("a mark", func() bool { return r.tracker.State().Prompt > prompt })
+			r.waitForRead()
 			r.typeLine("fc -l >h; echo do''ne")
-			r.shows("done")
+			r.waitForText("done")
 			b, err := os.ReadFile(filepath.Join(r.home, "h"))
 			if err != nil || !bytes.Contains(b, []byte("echo mine")) || bytes.Contains(b, []byte("longterm")) || bytes.Contains(b, []byte("two")) {
 				t.Errorf("the history has %q, %v\n%s", b, err, r.describe())

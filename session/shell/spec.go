@@ -91,7 +91,7 @@ var specs = map[Kind]*Spec{
 	Mksh: {
 		executables: []string{"mksh", "lksh"},
 		profiles:    [][]string{{"mksh"}},
-		HasEditor:   true, ReadsKeysAtPrompt: true, unsaved: " ",
+		HasEditor:   true, ReadsKeysAtPrompt: true, unrecordedPrefix: " ",
 		quality: Basic, scriptFiles: shFiles, parseOptions: shOptions.parse, buildArgv: (*launchPlan).sh,
 		sourceCommand: ".", resumeText: resumeSh, repair: repairSh, wrap: wrapMksh,
 	},
